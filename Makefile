@@ -1,0 +1,64 @@
+# On a machine with Python 3.11 or newer every target installs what it needs into .venv, once.
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PINS := constraints.txt
+export UV_SYSTEM_CERTS := 1
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c $(PINS)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check format bench pins clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-8s %s\n' "$$target" "$$does"; done
+
+demo: $(VENV)/.demo ## see a filter at work
+	@$(BIN)/python -m holdfast.demo $(ARGS)
+
+test: $(VENV)/.everything ## run all tests, doctests and printed examples (ARGS="-k topk -x")
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.everything ## style, types, and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src
+	$(BIN)/lint-imports --no-logo --no-cache
+
+format: $(VENV)/.everything ## let ruff fix what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.everything ## measure speed on this machine
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+pins: $(VENV)/.everything ## resolve all dependencies anew and write them to constraints.txt
+	printf 'uv\nhatchling\n' | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --upgrade \
+		--python-version 3.11 --no-annotate --no-header --quiet --output-file $(PINS)
+
+clean: ## remove .venv and everything else these targets made
+	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# What is installed is stamped, and stays until the list of dependencies changes.
+
+define install
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "holdfast needs Python 3.11 or newer, and $(PYTHON) is not that: try make PYTHON=python3.12" >&2; exit 1; }
+	@echo "installing into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@{ $(PIP) uv && $(BIN)/uv pip install -q --python $(BIN)/python -c $(PINS) -b $(PINS) -e '.[$(EXTRAS)]'; } \
+		|| { echo "uv could not, so pip will ..." >&2; $(PIP) -e '.[$(EXTRAS)]'; }
+endef
+
+$(VENV)/.demo: EXTRAS := plot
+$(VENV)/.demo: pyproject.toml $(PINS)
+	$(install)
+	@touch $@
+
+$(VENV)/.everything: EXTRAS := plot,pandas,test,check
+$(VENV)/.everything: pyproject.toml $(PINS)
+	$(install)
+	@touch $(VENV)/.demo $@
