@@ -1,0 +1,183 @@
+"""@rule: a frozen record of parameters with pure methods, the shape of every algorithm in holdfast.
+
+A rule holds what its author chose (a radius, a budget, a norm) and never changes. What it learns lives in
+a *state*, a NamedTuple that its methods take and return. Python runs the methods as they stand and
+`holdfast._compiled` compiles the very same functions, so an algorithm is written once.
+"""
+
+import collections
+import inspect
+import operator
+from types import FunctionType
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+import numpy as np
+
+# The verbs of the game. A rule that defines one must read the same parameters as every other rule that
+# does: Python would not mind another name, but the compiler gives each verb one meaning for all classes.
+VERBS = {
+    "init": ("dim",),  # learners, filters, players: the first state
+    "predict": ("state",),  # learners, players
+    "update": ("state", "slope", "x"),  # learners: learn from the gradient slope * x
+    "decide": ("state", "size"),  # filters: remember the size, and say whether to keep the round
+    "restarts": ("state",),  # filters: must the learner start anew before the next round?
+    "measure": ("norm", "slope", "x"),  # what a filter judges a round by
+    "observe": ("state", "slope", "x"),  # players: a whole round after the prediction
+    "extent": (),  # adversaries: the number of rounds and of dimensions
+    "start": (),  # adversaries: their first state
+    "reveal": ("state", "t", "w"),  # adversaries: the loss of round t against w
+}
+
+Made = TypeVar("Made")
+
+
+@dataclass_transform(frozen_default=True)
+def rule(cls: type[Made]) -> type[Made]:
+    """Turn a class of annotated parameters and pure methods into a frozen, checked, picklable record.
+
+    Parameters annotated `int`, `float` or `bool` are cast on construction and `np.ndarray` becomes a
+    read-only float64 array of its own, so that `TopK(5)` and `TopK(np.int32(5))` are one type to the
+    compiler. If the class has a method `check`, it is called last and raises on what makes no sense.
+
+    Examples
+    --------
+    >>> @rule
+    ... class Line:
+    ...     slope: float
+    ...     offset: float = 0.0
+    ...     def at(self, x):
+    ...         return self.slope * x + self.offset
+    >>> Line(2), Line(2).at(3)
+    (Line(slope=2.0, offset=0.0), 6.0)
+    """
+    annotations = inspect.get_annotations(cls)
+    methods = {name: value for name, value in vars(cls).items() if name not in annotations}
+    for dropped in ("__dict__", "__weakref__", "__annotations__"):
+        methods.pop(dropped, None)
+    _check_names(cls.__name__, annotations, methods)
+    # The compiler cannot hold a record of nothing, so a rule without parameters carries a silent one.
+    fields = list(annotations) or ["nothing"]
+    defaults = [vars(cls)[name] for name in annotations if name in vars(cls)] if annotations else [0.0]
+    base: Any = collections.namedtuple(cls.__name__, fields, defaults=defaults)  # type: ignore[misc]
+    methods |= {
+        "__slots__": (),
+        "__annotations__": annotations,
+        "__signature__": inspect.signature(base),  # read by help() and by the compiler
+        "_casts": tuple(_cast_for(annotations.get(name)) for name in fields),
+        "_raw": base.__new__,
+    }
+    made = type(cls.__name__, (_Rule, base), methods)
+    made.__module__, made.__qualname__ = cls.__module__, cls.__qualname__
+    return made
+
+
+class _Rule(tuple):
+    """What every rule has beside its own methods: construction with checks, equality, printing, pickling."""
+
+    __slots__ = ()
+    _casts: ClassVar[tuple]
+    _fields: ClassVar[tuple]
+    _raw: ClassVar[Any]
+
+    def __new__(cls, *args, **kwargs):
+        try:
+            given = cls._raw(cls, *args, **kwargs)
+        except TypeError as problem:
+            text = str(problem).replace(f"{cls.__name__}.__new__()", cls.__name__)
+            raise TypeError(f"{text}; its parameters are {cls.__signature__}") from None
+        casts = zip(cls._casts, cls._fields, given, strict=True)
+        self = tuple.__new__(cls, [cast(cls.__name__, name, value) for cast, name, value in casts])
+        return self.check() or self
+
+    def check(self):
+        """Raise if the parameters make no sense; may return the rule to use instead."""
+
+    def fits(self, dim):
+        """Raise if the rule cannot be used in `dim` dimensions."""
+
+    def restarts(self, state):
+        """Whether the learner must start anew before the next round: no, unless the rule says otherwise."""
+        return False
+
+    def __eq__(self, other):
+        return type(self) is type(other) and all(_same(a, b) for a, b in zip(self, other, strict=True))
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash((type(self), *(v.tobytes() if isinstance(v, np.ndarray) else v for v in self)))
+
+    def __repr__(self):
+        shown = [] if self._fields == ("nothing",) else zip(self._fields, self, strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+    def __reduce__(self):
+        return _rebuild, (type(self), tuple(self))
+
+
+def _rebuild(cls, values):
+    values = (_frozen(value) if isinstance(value, np.ndarray) else value for value in values)
+    return tuple.__new__(cls, values)
+
+
+def _same(a, b):
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b, equal_nan=True)
+    return a == b
+
+
+def _check_names(owner, annotations, methods):
+    for name, method in methods.items():
+        if name in VERBS and isinstance(method, FunctionType):
+            given, expected = tuple(inspect.signature(method).parameters)[1:], VERBS[name]
+            if given != expected:
+                raise TypeError(
+                    f"{owner}.{name}({', '.join(given)}) must read ({', '.join(expected)}), as in every other rule"
+                )
+    for name in annotations:
+        if name in VERBS or name.startswith("_"):
+            raise TypeError(
+                f"{owner}.{name} is the name of a method in the game: give the parameter another name"
+            )
+
+
+def _cast_for(annotation):
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    cast = _CASTS.get(text.removesuffix(" | None").removeprefix("np."), lambda owner, name, value: value)
+    return _unless_none(cast) if text.endswith(" | None") else cast
+
+
+def _unless_none(cast):
+    return lambda owner, name, value: None if value is None else cast(owner, name, value)
+
+
+def _int(owner, name, value):
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{owner}: {name} must be an integer, got {value!r}") from None
+
+
+def _float(owner, name, value):
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{owner}: {name} must be a number, got {value!r}") from None
+
+
+def _array(owner, name, value):
+    try:
+        return _frozen(np.array(value, dtype=np.float64, order="C"))
+    except (TypeError, ValueError):
+        raise TypeError(f"{owner}: {name} must be an array of numbers, got {value!r}") from None
+
+
+def _frozen(array):
+    array.flags.writeable = False
+    return array
+
+
+_CASTS = {"int": _int, "float": _float, "bool": lambda owner, name, value: bool(value), "ndarray": _array}
