@@ -1,0 +1,18 @@
+"""Domains: the convex sets from which the learner picks its points.
+
+`project(w)` moves w to the nearest point, in place, and returns it; `contains(w)` asks; `center(dim)` is a
+fresh vector to start from; `diameter(norm)` is the D of every bound; `support(g)` is the largest ⟨u, g⟩
+over all points u, the best a comparator can do; `fits(dim)` raises if vectors of that length are foreign.
+
+To contain means up to rounding, 1e-12 of the domain's own size. A point inside is projected onto itself, bit
+for bit, and what was projected once stays where it is. For a w that is not finite nothing is promised, except
+that it raises nothing.
+"""
+
+from holdfast.domains.ball import Ball
+from holdfast.domains.box import Box, Interval
+from holdfast.domains.ellipsoid import Ellipsoid
+from holdfast.domains.shifted import Shifted
+from holdfast.domains.simplex import L1Ball, Simplex
+
+__all__ = ["Ball", "Box", "Ellipsoid", "Interval", "L1Ball", "Shifted", "Simplex"]

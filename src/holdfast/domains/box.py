@@ -1,0 +1,93 @@
+"""Boxes and intervals."""
+
+import math
+
+import numpy as np
+
+from holdfast.domains.shifted import ROUNDING, point, write
+from holdfast.rule import rule
+from holdfast.vectors import dot, largest
+
+
+@rule
+class Box:
+    """All points with low ≤ w ≤ high in every entry.
+
+    Parameters
+    ----------
+    low, high : float or vector
+        A number holds for every entry.
+    dim : int
+        The dimension, where `low` and `high` do not tell; 0 leaves it to the data.
+
+    Examples
+    --------
+    >>> from holdfast.norms import L2
+    >>> Box(0.0, 1.0).project(np.array([0.5, 7.0, -7.0]))
+    array([0.5, 1. , 0. ])
+    >>> Box([0.0, 0.0], [3.0, 4.0]).diameter(L2()), Box(0.0, 1.0).diameter(L2(), dim=9)
+    (5.0, 3.0)
+    """
+
+    low: "float | np.ndarray"
+    high: "float | np.ndarray"
+    dim: int = 0
+
+    def check(self):
+        low, high = point("low", self.low), point("high", self.high)
+        dims = {len(bound) for bound in (low, high) if np.ndim(bound) > 0} | ({self.dim} - {0})
+        if len(dims) > 1 or self.dim < 0:
+            raise ValueError(f"low, high and dim must speak of one dimension, got {sorted(dims)}")
+        if not np.all(low <= high):
+            raise ValueError(f"low must not exceed high, got low = {low} and high = {high}")
+        return self._make((low, high, max(dims, default=0)))
+
+    def project(self, w):
+        return write(w, np.minimum(np.maximum(w, self.low), self.high))
+
+    def contains(self, w):
+        slack = ROUNDING * np.maximum(np.abs(self.low), np.abs(self.high))
+        return bool(np.all((w >= self.low - slack) & (w <= self.high + slack)))
+
+    def center(self, dim):
+        return np.zeros(dim) + (self.low + 0.5 * (self.high - self.low))
+
+    def diameter(self, norm, dim=0):
+        known = self.dim if self.dim > 0 else dim
+        if known == 0:
+            raise ValueError("a box is wider the more dimensions it has: pass dim=")
+        return norm.over_box(np.zeros(known) + (self.high - self.low))
+
+    def support(self, g):
+        m = largest(g)
+        if not 0.0 < m < math.inf:
+            return m
+        y = g.astype(np.float64) / m
+        return m * dot(np.maximum(self.low * y, self.high * y), np.ones(len(y)))
+
+    def fits(self, dim):
+        if self.dim not in (0, dim):
+            raise ValueError(f"{type(self).__name__} has dimension {self.dim}, but the vectors have {dim}")
+
+
+@rule
+class Interval:
+    """All numbers from low to high: a box in dimension 1.
+
+    Examples
+    --------
+    >>> Interval(-1.0, 1.0).project(np.array([2.0]))
+    array([1.])
+    """
+
+    low: float
+    high: float
+    dim: int = 1
+
+    def check(self):
+        Box(self.low, self.high)  # whose conditions these are
+        if self.dim != 1:
+            raise ValueError(f"an interval has dimension 1, got dim = {self.dim}: use Box(low, high)")
+
+    project, contains, center = Box.project, Box.contains, Box.center
+    diameter, support, fits = Box.diameter, Box.support, Box.fits

@@ -1,0 +1,99 @@
+"""The ellipsoid."""
+
+import math
+
+import numpy as np
+
+from holdfast.domains.shifted import ROUNDING, placed
+from holdfast.norms import euclidean, positive_definite
+from holdfast.rule import rule
+from holdfast.vectors import add, dot, largest
+
+
+@rule
+class Ellipsoid:
+    """All points around + u with u' M⁻¹ u ≤ 1: a ball whose axes differ.
+
+    Outside, the nearest point to w is (I + μ M⁻¹)⁻¹ w for the μ that puts it on the boundary. If p is this
+    point after the ellipsoid has been squeezed into the unit ball, 1/‖p‖ is concave in μ, so that Newton's
+    steps from below never overshoot (Conn, Gould and Toint, *Trust-Region Methods*, section 7.3).
+
+    Parameters
+    ----------
+    shape : array of shape (d, d)
+        M: symmetric, positive definite, its largest eigenvalue at most 1e12 times its smallest.
+    around : float or vector
+    axes, lengths, longest
+        Computed from `shape`: the directions of the semi-axes, in rows; their lengths, the longest being 1;
+        how long that one is.
+
+    Examples
+    --------
+    >>> Ellipsoid([[4.0, 0.0], [0.0, 1.0]]).project(np.array([5.0, 0.0]))
+    array([2., 0.])
+    """
+
+    shape: np.ndarray
+    around: "float | np.ndarray" = 0.0
+    axes: "np.ndarray | None" = None
+    lengths: "np.ndarray | None" = None
+    longest: float = 0.0
+
+    def check(self):
+        M, squares, vectors = positive_definite("Ellipsoid: shape", self.shape)
+        axes, lengths = np.ascontiguousarray(vectors.T), np.sqrt(squares / squares[-1])
+        for array in (M, axes, lengths):
+            array.flags.writeable = False
+        return placed(self._make((M, self.around, axes, lengths, math.sqrt(squares[-1]))))
+
+    def along(self, w):
+        """The coordinates of w along the axes."""
+        y = np.empty(len(w))
+        for i in range(len(w)):
+            y[i] = dot(self.axes[i], w)
+        return y
+
+    def project(self, w):
+        m = largest(w)
+        if not 0.0 < m < math.inf:
+            return w
+        s = self.lengths
+        y = self.along(w / m) * min(m / self.longest, 1e30)  # from farther away only the direction counts
+        if euclidean(y / (s + ROUNDING)) <= 1.0:
+            return w
+        mu = max(euclidean(s * y) - 1.0, (s * np.abs(y) - s * s).max(), 0.0)  # up to here, ‖p‖ ≥ 1
+        p = s * y / (s * s + mu)
+        for _ in range(100):  # 16 is the most we have seen
+            size = euclidean(p)
+            if size <= 1.0 + 1e-14:
+                break
+            mu += (size - 1.0) * size * size / dot(p, p / (s * s + mu))
+            p = s * y / (s * s + mu)
+        w[:] = 0.0
+        for i in range(len(w)):
+            add(w, self.longest * s[i] * p[i], self.axes[i])
+        return w
+
+    def contains(self, w):
+        m = largest(w)
+        if not 0.0 < m < math.inf:
+            return m == 0.0
+        y = self.along(w / m) * min(m / self.longest, 1e30)
+        return euclidean(y / (self.lengths + ROUNDING)) <= 1.0
+
+    def center(self, dim):
+        return np.zeros(dim)
+
+    def diameter(self, norm, dim=0):
+        return 2.0 * norm.over_ellipsoid(self.shape, self.longest)
+
+    def support(self, g):
+        m = largest(g)
+        if not 0.0 < m < math.inf:
+            return m
+        return m * self.longest * euclidean(self.lengths * self.along(g.astype(np.float64) / m))
+
+    def fits(self, dim):
+        d = len(self.lengths)
+        if d != dim:
+            raise ValueError(f"an ellipsoid from a {d} by {d} matrix cannot hold vectors of {dim} entries")

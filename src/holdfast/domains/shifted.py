@@ -1,0 +1,101 @@
+"""Domains that lie elsewhere, and what all domains share."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from holdfast.rule import rule
+from holdfast.vectors import dot, largest
+
+ROUNDING = 1e-12  # of the domain's own size: what "inside" allows for
+
+
+@rule
+class Shifted:
+    """Another domain, moved by `around`; its own size now includes how far that is.
+
+    Parameters
+    ----------
+    domain : rule
+    around : float or vector
+    dim, far
+        Computed from `around`: its length, 0 for a number, and its largest entry.
+
+    Examples
+    --------
+    >>> from holdfast.domains import Simplex
+    >>> Shifted(Simplex(), around=1.0).center(2)
+    array([1.5, 1.5])
+    """
+
+    domain: Any
+    around: "float | np.ndarray"
+    dim: int = 0
+    far: float = 0.0
+
+    def check(self):
+        around = point("around", self.around)
+        dim = np.size(around) * np.ndim(around)
+        if dim > 0:
+            self.domain.fits(dim)
+        return self._make((self.domain, around, dim, largest(around)))
+
+    def project(self, w):
+        if largest(w) < math.inf:
+            offset = w - self.around
+            nearest = self.domain.project(offset.copy())
+            if largest(nearest - offset) > ROUNDING * self.far:
+                return write(w, self.around + nearest)
+        return w
+
+    def contains(self, w):
+        if not largest(w) < math.inf:
+            return False
+        offset = w - self.around
+        return largest(self.domain.project(offset.copy()) - offset) <= ROUNDING * self.far
+
+    def center(self, dim):
+        return self.domain.center(dim) + self.around
+
+    def diameter(self, norm, dim=0):
+        return self.domain.diameter(norm, self.dim if self.dim > 0 else dim)
+
+    def support(self, g):
+        return self.domain.support(g) + dot(g, np.zeros(len(g)) + self.around)
+
+    def fits(self, dim):
+        self.domain.fits(dim)
+        if self.dim not in (0, dim):
+            raise ValueError(f"around has {self.dim} entries, but the vectors have {dim}")
+
+
+def placed(domain):
+    """The domain where it belongs: as it is if that is around 0, else shifted."""
+    around = point(f"{type(domain).__name__}: around", domain.around)
+    centered = domain._replace(around=0.0)
+    return centered if isinstance(around, float) and around == 0.0 else Shifted(centered, around)
+
+
+def checked_ball(ball):
+    if not 0.0 < ball.radius < math.inf:
+        name = type(ball).__name__
+        raise ValueError(f"{name}: the radius must be positive and finite, got {ball.radius}")
+    return placed(ball)
+
+
+def point(name, value):
+    """A number as a float, a vector as an array that nobody can change."""
+    point = np.array(value, dtype=np.float64)
+    if point.ndim > 1 or point.size == 0:
+        raise ValueError(f"{name} must be a number or a vector, got an array of shape {point.shape}")
+    if not largest(point) <= 1e290:  # so that no difference to a finite vector overflows
+        raise ValueError(f"{name} must be finite and at most 1e290 in size, got {value}")
+    point.flags.writeable = False
+    return point if point.ndim > 0 else float(point)
+
+
+def write(w, values):
+    """w[:] = values, but ten times as fast to compile; -0 becomes 0, as processors differ over max(-0, 0)."""
+    np.add(values, 0.0, w)
+    return w

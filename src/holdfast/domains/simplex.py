@@ -1,0 +1,96 @@
+"""The probability simplex, and the L1 ball, which is projected onto in the same way."""
+
+import math
+
+import numpy as np
+
+from holdfast.domains.shifted import ROUNDING, checked_ball, write
+from holdfast.rule import rule
+from holdfast.vectors import largest, total
+
+
+@rule
+class Simplex:
+    """The probability vectors: no entry below 0, and all together 1.
+
+    Examples
+    --------
+    >>> Simplex().project(np.array([0.9, 0.7, -5.0]))
+    array([0.6, 0.4, 0. ])
+    >>> Simplex().center(4)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+
+    def project(self, w):
+        if self.contains(w) or not largest(w) < math.inf:
+            return w
+        below = 2.0 * np.maximum(0.5 * w - 0.5 * w.max(), -0.5)  # in halves, lest a difference overflow
+        return write(w, _shares(below))
+
+    def contains(self, w):
+        return bool(w.min() >= 0.0) and abs(total(w) - 1.0) <= ROUNDING
+
+    def center(self, dim):
+        return np.full(dim, 1.0 / dim)
+
+    def diameter(self, norm, dim=0):
+        return 0.0 if dim == 1 else norm.over_edges()
+
+    def support(self, g):
+        return float(g.max())
+
+    def fits(self, dim):
+        return None
+
+
+@rule
+class L1Ball:
+    """All points within L1 distance `radius` of `around`: few entries can be far from it at a time.
+
+    The magnitudes of w are projected onto a simplex of total `radius` (Duchi et al., 2008, section 4).
+
+    Examples
+    --------
+    >>> L1Ball(1.0).project(np.array([3.0, -2.5, 0.5]))
+    array([ 0.75, -0.25,  0.  ])
+    """
+
+    radius: float
+    around: "float | np.ndarray" = 0.0
+
+    def check(self):
+        return checked_ball(self)
+
+    def project(self, w):
+        m = largest(w)
+        if self.contains(w) or not m < math.inf:
+            return w
+        below = np.maximum(np.abs(w) - m, -self.radius) / self.radius
+        return write(w, np.copysign(self.radius * _shares(below), w))
+
+    def contains(self, w):
+        return total(w) <= self.radius * (1.0 + ROUNDING)
+
+    def center(self, dim):
+        return np.zeros(dim)
+
+    def diameter(self, norm, dim=0):
+        return 2.0 * self.radius * norm.over_axes()
+
+    def support(self, g):
+        return self.radius * largest(g)
+
+    def fits(self, dim):
+        return None
+
+
+def _shares(below):
+    """The probability vector nearest to w, from how far each entry is below the largest, 1 standing for more.
+
+    The same number is subtracted from all entries and what is then negative becomes 0. For a total of 1 it
+    must be the largest of (sum of the k largest - 1) / k over k (Duchi et al., 2008, figure 1).
+    """
+    falling = -np.sort(-below)
+    theta = ((np.cumsum(falling) - 1.0) / np.arange(1, len(below) + 1)).max()
+    shares = np.maximum(below - theta, 0.0)
+    return shares / total(shares)

@@ -1,0 +1,272 @@
+"""Norms and their duals: how far apart two points are, and how large a gradient is.
+
+A domain is measured in a norm ‖·‖ and a gradient in its dual, ‖g‖* = max ⟨g, x⟩ over ‖x‖ ≤ 1, so that
+⟨g, u - w⟩ is at most diameter times size. Sizes decide which rounds are kept, and outliers may be of any
+size: 1e308 and 1e-308 are measured like 1, an infinite entry gives infinity, NaN gives NaN, and only a
+vector of zeros has size 0.
+
+A norm also knows its largest value over a few bodies (`over_ball` and the like), which is what the
+diameters of `holdfast.domains` are made of.
+"""
+
+import math
+
+import numpy as np
+
+from holdfast.rule import rule
+from holdfast.vectors import dot, largest, total
+
+
+def euclidean(x):
+    """The Euclidean length of a vector: one pass, or two if its squares leave the range of floats."""
+    s = dot(x, x)
+    if 1e-280 < s < math.inf:  # squares lost below 1e-308 are then too small to matter
+        return math.sqrt(s)
+    m = largest(x)
+    if not 0.0 < m < math.inf:  # zeros, infinity or NaN
+        return m
+    scaled = x.astype(np.float64) / m
+    return m * math.sqrt(dot(scaled, scaled))
+
+
+# The p-norms differ in `of` and `dual` and share the rest: they see neither signs nor the order of entries.
+
+
+def _over_ball(self, dim):
+    """The largest norm of a Euclidean unit vector: an axis if p ≥ 2, the diagonal if p < 2."""
+    known = dim if dim > 0 else 2  # two dimensions tell whether more would matter
+    diagonal = self.of(np.ones(known)) / math.sqrt(known)
+    if dim == 0 and diagonal > 1.0 + 1e-12:
+        raise ValueError("in this norm a ball is wider the more dimensions it has: pass dim=")
+    return max(1.0, diagonal)
+
+
+def _over_axes(self):
+    """The largest norm of a coordinate vector eᵢ."""
+    return 1.0
+
+
+def _over_edges(self):
+    """The largest norm of a difference eᵢ - eⱼ."""
+    return self.of(np.array([1.0, -1.0]))
+
+
+def _over_box(self, sides):
+    """The largest norm of a vector with |xᵢ| ≤ sidesᵢ."""
+    return self.of(sides)
+
+
+def _over_ellipsoid(self, shape, longest):
+    """An upper bound over all u' shape⁻¹ u ≤ 1, whose longest semi-axis is given; exact for LInf."""
+    return min(longest * self.over_ball(len(shape)), self.of(np.sqrt(np.diag(shape))))
+
+
+def _fits(self, dim):
+    """Raise if vectors of this dimension have no such norm; all have."""
+
+
+@rule
+class L1:
+    """∑ |xᵢ|, the dual of LInf.
+
+    Examples
+    --------
+    >>> L1().of(np.array([3.0, -4.0])), L1().dual()
+    (7.0, LInf())
+    """
+
+    def of(self, x):
+        return total(x)
+
+    def dual(self):
+        return _LINF
+
+    over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
+    over_box, over_ellipsoid, fits = _over_box, _over_ellipsoid, _fits
+
+
+@rule
+class L2:
+    """(∑ xᵢ²)^½, Euclidean length, its own dual.
+
+    Examples
+    --------
+    >>> L2().of(np.array([3.0, -4.0])), L2().of(np.array([3e300, -4e300])), L2().dual()
+    (5.0, 5e+300, L2())
+    """
+
+    def of(self, x):
+        return euclidean(x)
+
+    def dual(self):
+        return self
+
+    def over_ball(self, dim):
+        return 1.0
+
+    def over_ellipsoid(self, shape, longest):
+        return longest
+
+    over_axes, over_edges, over_box, fits = _over_axes, _over_edges, _over_box, _fits
+
+
+@rule
+class LInf:
+    """max |xᵢ|, the dual of L1.
+
+    Examples
+    --------
+    >>> LInf().of(np.array([3.0, -4.0])), LInf().dual()
+    (4.0, L1())
+    """
+
+    def of(self, x):
+        return largest(x)
+
+    def dual(self):
+        return _L1
+
+    over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
+    over_box, over_ellipsoid, fits = _over_box, _over_ellipsoid, _fits
+
+
+_L1, _LINF = L1(), LInf()  # ready-made, because the compiler cannot make a rule that has no parameters
+
+
+@rule
+class Lp:
+    """(∑ |xᵢ|^p)^(1/p), the dual of Lq with 1/p + 1/q = 1.
+
+    Parameters
+    ----------
+    p : float
+        At least 1. `Lp(1)`, `Lp(2)` and `Lp(math.inf)` equal `L1()`, `L2()` and `LInf()`, which are faster.
+
+    Examples
+    --------
+    >>> Lp(3).of(np.array([3.0, 4.0, 5.0])), Lp(3).dual()
+    (6.0, Lp(p=1.5))
+    """
+
+    p: float
+
+    def check(self):
+        if not self.p >= 1.0:
+            raise ValueError(f"below p = 1 the triangle inequality fails: expected p >= 1, got {self.p}")
+
+    def of(self, x):
+        m = largest(x)
+        if not 0.0 < m < math.inf:  # zeros, infinity or NaN
+            return m
+        s = 0.0
+        for entry in x:
+            s += math.pow(abs(float(entry)) / m, self.p)
+        return m * math.pow(s, 1.0 / self.p)
+
+    def dual(self):
+        if self.p == 1.0:
+            return Lp(math.inf)
+        if self.p == math.inf:
+            return Lp(1.0)
+        return Lp(self.p / (self.p - 1.0))
+
+    over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
+    over_box, over_ellipsoid, fits = _over_box, _over_ellipsoid, _fits
+
+
+@rule
+class Mahalanobis:
+    """(x' A x)^½ for a positive definite A: Euclidean length after a change of coordinates.
+
+    With A = R'R it is ‖Rx‖₂, and its dual, the norm of A⁻¹, is ‖R'⁻¹g‖₂. R is triangular, so that no
+    rounding makes the image of a nonzero vector vanish.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, d)
+        A: symmetric, positive definite, its largest eigenvalue at most 1e12 times its smallest.
+    inverse, root, coroot
+        Computed from `matrix`, once: A⁻¹, R and R'⁻¹.
+
+    Examples
+    --------
+    >>> norm = Mahalanobis([[4.0, 0.0], [0.0, 0.25]])
+    >>> norm.of(np.array([1.0, 0.0])), norm.dual().of(np.array([1.0, 0.0]))
+    (2.0, 0.5)
+    """
+
+    matrix: np.ndarray
+    inverse: "np.ndarray | None" = None
+    root: "np.ndarray | None" = None
+    coroot: "np.ndarray | None" = None
+
+    def check(self):
+        if self.root is not None:  # the dual of a norm that was checked
+            return None
+        A, _, _ = positive_definite("Mahalanobis: matrix", self.matrix)
+        R = np.linalg.cholesky(A).T
+        S = np.tril(np.linalg.inv(R.T))
+        fields = [np.ascontiguousarray(field) for field in (A, S.T @ S, R, S)]
+        for field in fields:
+            field.flags.writeable = False
+        return self._make(fields)
+
+    def of(self, x):
+        m = largest(x)
+        if not 0.0 < m < math.inf:  # zeros, infinity or NaN
+            return m
+        scaled = x.astype(np.float64) / m
+        image = np.empty(len(x))
+        for i in range(len(x)):
+            image[i] = dot(self.root[i], scaled)
+        return max(m * euclidean(image), 5e-324)  # underflow makes no zero either
+
+    def dual(self):
+        return Mahalanobis(self.inverse, self.matrix, self.coroot, self.root)
+
+    def over_ball(self, dim):
+        return float(np.linalg.norm(self.root, 2))
+
+    def over_axes(self):
+        return math.sqrt(np.diag(self.matrix).max())
+
+    def over_edges(self):
+        squares = np.diag(self.matrix)
+        return math.sqrt((squares + squares.reshape(-1, 1) - 2.0 * self.matrix).max())
+
+    def over_box(self, sides):
+        """An upper bound, exact for a diagonal A: the maximum itself is NP-hard."""
+        m = largest(sides)
+        if m == 0.0:
+            return 0.0
+        scaled = sides / m
+        entrywise = math.sqrt(np.dot(scaled, np.dot(np.abs(self.matrix), scaled)))
+        return m * min(entrywise, self.over_ball(len(sides)) * euclidean(scaled))
+
+    def over_ellipsoid(self, shape, longest):
+        image = np.dot(self.root, np.dot(shape / (longest * longest), self.root.T))
+        return longest * math.sqrt(np.linalg.eigvalsh(image)[-1])
+
+    def fits(self, dim):
+        d = len(self.matrix)
+        if d != dim:
+            raise ValueError(f"Mahalanobis: a {d} by {d} matrix cannot measure vectors of {dim} entries")
+
+
+def positive_definite(name, matrix):
+    """The matrix, made exactly symmetric, its eigenvalues and eigenvectors; raise if it is not that kind."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ValueError(f"{name} must be square, of shape (d, d), got shape {matrix.shape}")
+    scale = largest(matrix)
+    if not 1e-290 < scale < 1e290:
+        raise ValueError(f"{name} must be finite and not zero; its largest entry is {scale}: rescale it")
+    if largest(matrix - matrix.T) > 1e-10 * scale:
+        raise ValueError(f"{name} must be symmetric, as (M + M.T) / 2 always is, got {matrix}")
+    matrix = (matrix + matrix.T) / 2.0
+    values, vectors = np.linalg.eigh(matrix)
+    if not values[-1] <= 1e12 * values[0]:
+        raise ValueError(
+            f"{name} must be positive definite, with a condition number of at most 1e12; its eigenvalues go "
+            f"from {values[0]:.3g} to {values[-1]:.3g}: add a multiple of the identity"
+        )
+    return matrix, values, vectors
