@@ -1,0 +1,7 @@
+"""What a filter remembers of the sizes it saw."""
+
+from holdfast.sketches.histogram import LogHistogram
+from holdfast.sketches.largest import Largest
+from holdfast.sketches.ranks import Ranks
+
+__all__ = ["Largest", "LogHistogram", "Ranks"]

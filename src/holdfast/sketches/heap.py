@@ -1,0 +1,34 @@
+"""A binary heap in a plain array, smallest on top.
+
+The standard library's heapq works on lists, which the compiled world holds differently from the Python
+one; an array is the same thing in both.
+"""
+
+
+def replace_top(heap, length, value):
+    """Drop the smallest of heap[:length] and insert `value`."""
+    i = 0
+    child = 1
+    while child < length:
+        if child + 1 < length and heap[child + 1] < heap[child]:
+            child += 1
+        if value <= heap[child]:
+            break
+        heap[i] = heap[child]
+        i = child
+        child = 2 * i + 1
+    heap[i] = value
+
+
+def insert(heap, length, value):
+    """Add `value` to heap[:length]; heap[length] must exist."""
+    i = length
+    while i > 0 and value < heap[(i - 1) // 2]:
+        heap[i] = heap[(i - 1) // 2]
+        i = (i - 1) // 2
+    heap[i] = value
+
+
+def pop(heap, length):
+    """Remove the smallest of heap[:length]."""
+    replace_top(heap, length - 1, heap[length - 1])

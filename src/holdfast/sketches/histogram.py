@@ -1,0 +1,111 @@
+"""Order statistics in O(1) a round and constant memory, from counts in logarithmic buckets."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+_OCTAVES = (
+    2047  # exponents of a finite float, the first for 0 and what is too small for an exponent of its own
+)
+_NEAR = 8  # buckets the cursor walks before it descends from the octaves
+
+
+class LogHistogram(NamedTuple):
+    """How many sizes fell into each of 2^bits equal buckets of every octave [2^e, 2^(e+1)).
+
+    The bucket is read off the bits of the float. A cursor stands at the wanted rank and moves to a
+    neighbour now and then; when it has to go further it descends through the counts per octave, so a
+    round costs at most 2,047 + 2^bits additions whatever the sizes are, and a handful as a rule. The
+    buckets take 2 MB of addresses, of which the operating system backs 4 KB for every four octaves in use.
+
+    Error: if X is the exact order statistic, `at` returns v with v <= X < v (1 + 2^-bits), for sure and
+    with the rank exact: 0.8 % by default. (Sizes below 2^-1022 are rounded down by at most 2^-1022.) Sizes
+    that are not finite are not remembered.
+
+    Examples
+    --------
+    >>> sketch = LogHistogram.empty()
+    >>> for size in range(1, 1001):
+    ...     sketch = sketch.push(float(size))
+    >>> sketch, value = sketch.at(990)
+    >>> value
+    988.0
+    """
+
+    counts: np.ndarray  # a bucket each
+    octaves: np.ndarray  # their sums, an octave each
+    total: int
+    cursor: int  # a bucket
+    below: int  # how many sizes are in the buckets before it
+    bits: int
+
+    @staticmethod
+    def empty(bits=7):
+        counts, octaves = np.zeros(_OCTAVES << bits, np.int64), np.zeros(_OCTAVES, np.int64)
+        return LogHistogram(counts, octaves, 0, 0, 0, bits)
+
+    def seen(self):
+        """How many sizes were pushed."""
+        return self.total
+
+    def push(self, size):
+        """Remember a size."""
+        if not size < math.inf:
+            return self
+        bucket = int(np.float64(size if size > 0.0 else 0.0).view(np.int64)) >> (52 - self.bits)
+        self.counts[bucket] += 1
+        self.octaves[bucket >> self.bits] += 1
+        below = self.below + (1 if bucket < self.cursor else 0)
+        return LogHistogram(self.counts, self.octaves, self.total + 1, self.cursor, below, self.bits)
+
+    def at(self, rank):
+        """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
+        cursor, below = self.cursor, self.below
+        for _ in range(_NEAR):
+            if rank <= below:
+                cursor -= 1
+                below -= int(self.counts[cursor])
+            elif rank > below + self.counts[cursor]:
+                below += int(self.counts[cursor])
+                cursor += 1
+            else:
+                break
+        if not below < rank <= below + self.counts[cursor]:
+            cursor, below = self.descended(rank)
+        edge = float(np.int64(cursor << (52 - self.bits)).view(np.float64))
+        return LogHistogram(self.counts, self.octaves, self.total, cursor, below, self.bits), edge
+
+    def descended(self, rank):
+        """The bucket of a rank and the number of sizes before it, found from the octaves down."""
+        below, octave = 0, 0
+        while below + self.octaves[octave] < rank:
+            below += int(self.octaves[octave])
+            octave += 1
+        bucket = octave << self.bits
+        while below + self.counts[bucket] < rank:
+            below += int(self.counts[bucket])
+            bucket += 1
+        return bucket, below
+
+    def merge(self, other):
+        """The counts of both added up. The two must have seen different rounds and have the same bits."""
+        if self.bits != other.bits:
+            raise ValueError(
+                "histograms can be merged only if they have the same number of buckets an octave"
+            )
+        self.counts[:] += other.counts
+        self.octaves[:] += other.octaves
+        return LogHistogram(self.counts, self.octaves, self.total + other.total, 0, 0, self.bits)
+
+    def __reduce__(self):
+        used = np.flatnonzero(self.counts)
+        return _rebuilt, (used, self.counts[used], self.cursor, self.below, self.bits)
+
+
+def _rebuilt(used, counts, cursor, below, bits):
+    """A histogram from its buckets in use: pickled, it takes kilobytes instead of megabytes."""
+    sketch = LogHistogram.empty(bits)
+    sketch.counts[used] = counts
+    np.add.at(sketch.octaves, used >> bits, counts)
+    return LogHistogram(sketch.counts, sketch.octaves, int(counts.sum()), cursor, below, bits)

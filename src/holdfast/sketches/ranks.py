@@ -1,0 +1,82 @@
+"""Exact order statistics: every size is kept."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.sketches.heap import insert, pop
+
+
+class Ranks(NamedTuple):
+    """The sizes in two heaps that meet at the wanted rank: the `held` smallest, and the others.
+
+    No error at all, for memory that grows with the rounds: the reference for `LogHistogram`, and what
+    `exact=True` uses. A rank that moves by one costs O(log n). Sizes that are not finite are not remembered.
+
+    Examples
+    --------
+    >>> sketch = Ranks.empty()
+    >>> for size in (3.0, 1.0, 2.0):
+    ...     sketch = sketch.push(size)
+    >>> sketch, second = sketch.at(2)
+    >>> second
+    2.0
+    """
+
+    small: np.ndarray  # negated, so that the largest of the small ones is on top
+    large: np.ndarray
+    held: int
+    others: int
+
+    @staticmethod
+    def empty():
+        return Ranks(np.zeros(16), np.zeros(16), 0, 0)
+
+    def seen(self):
+        """How many sizes were pushed."""
+        return self.held + self.others
+
+    def push(self, size):
+        """Remember a size."""
+        if not size < math.inf:
+            return self
+        small, large = _room(self.small, self.held), _room(self.large, self.others)
+        if self.held > 0 and size < -small[0]:
+            insert(small, self.held, -size)
+            return Ranks(small, large, self.held + 1, self.others)
+        insert(large, self.others, size)
+        return Ranks(small, large, self.held, self.others + 1)
+
+    def at(self, rank):
+        """The rank-th smallest size, 1 <= rank <= seen(), and the sketch with its heaps meeting there."""
+        small, large, held, others = self.small, self.large, self.held, self.others
+        while held < rank:
+            small = _room(small, held)
+            insert(small, held, -large[0])
+            pop(large, others)
+            held, others = held + 1, others - 1
+        while held > rank:
+            large = _room(large, others)
+            insert(large, others, -small[0])
+            pop(small, held)
+            held, others = held - 1, others + 1
+        return Ranks(small, large, held, others), float(-small[0])
+
+    def merge(self, other):
+        """The sizes of both, which must have seen different rounds."""
+        merged = self
+        for i in range(other.held):
+            merged = merged.push(-other.small[i])
+        for i in range(other.others):
+            merged = merged.push(other.large[i])
+        return merged
+
+
+def _room(heap, length):
+    """The heap, with room for one more."""
+    if length < len(heap):
+        return heap
+    longer = np.zeros(2 * len(heap))
+    longer[:length] = heap[:length]
+    return longer
