@@ -1,0 +1,25 @@
+"""The filter that keeps everything: plain online learning, for comparison."""
+
+import math
+
+from holdfast.rule import rule
+
+
+@rule
+class Everything:
+    """Keep every round whose size is a finite number.
+
+    Guarantee: none against outliers. With it, `Filtered(learner, Everything())` is the learner itself.
+
+    Examples
+    --------
+    >>> everything = Everything()
+    >>> everything.decide(everything.init(dim=1), 1e300)[2]
+    True
+    """
+
+    def init(self, dim):
+        return 0
+
+    def decide(self, state, size):
+        return state, math.inf, size < math.inf

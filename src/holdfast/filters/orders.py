@@ -1,0 +1,62 @@
+"""Which order statistic of n past sizes the quantile filter trusts: three answers (section 4)."""
+
+import math
+from typing import NamedTuple
+
+from holdfast.filters.binomial import BinomialTail
+
+
+class Bernstein(NamedTuple):
+    """The paper's rank, ceil(n (p - u)) with u = sqrt(2 p (1-p) L / n) + L / (3 n) and L = ln(1 / delta).
+
+    The paper divides by n + 1 where n sizes are known, which misses delta for n = 1; this divides by n.
+    """
+
+    p: float
+    rank: int
+    delta: float
+    log: float  # of 1 / delta
+
+    def stepped(self, n, delta, ahead):
+        """The rank for n past sizes, confidence 1 - delta and `ahead` more rounds after this one."""
+        if n == 0:
+            return self
+        log = self.log if delta == self.delta else math.log(1.0 / delta)
+        share = self.p - math.sqrt(2.0 * self.p * (1.0 - self.p) * log / n) - log / (3.0 * n)
+        rank = max(0, math.ceil(n * share * (1.0 - 1e-12)))  # rounding must not raise it
+        return Bernstein(self.p, rank, delta, log)
+
+
+class Binomial(NamedTuple):
+    """The largest rank that is valid with probability 1 - delta for every distribution of the sizes."""
+
+    tail: BinomialTail
+    rank: int
+
+    def stepped(self, n, delta, ahead):
+        if n == 0:
+            return self
+        tail = self.tail.grown(delta)
+        return Binomial(tail, tail.rank)
+
+
+class Newsvendor(NamedTuple):
+    """The rank that minimises the expected overhead (`docs/math.md`, 6.3).
+
+    A rank too low skips an inlier now; a rank too high may keep an outlier, and then all inliers ahead are
+    lost. So much the higher may it be, the fewer rounds are ahead.
+    """
+
+    tail: BinomialTail
+    rank: int
+
+    def stepped(self, n, delta, ahead):
+        tail = self.tail.grown(1.0 / (1.0 + self.tail.p * max(ahead, 1)))
+        return Newsvendor(tail, min(tail.rank, n) if ahead > 0 else n)
+
+
+ORDERS = {
+    "binomial": lambda p: Binomial(BinomialTail.at_start(p), 0),
+    "bernstein": lambda p: Bernstein(p, 0, 1.0, 0.0),
+    "newsvendor": lambda p: Newsvendor(BinomialTail.at_start(p), 0),
+}

@@ -1,0 +1,65 @@
+"""For how many rounds the quantile filter plans, and how sure of each it therefore must be."""
+
+import math
+from typing import NamedTuple
+
+
+class Forever(NamedTuple):
+    """The same delta in every round."""
+
+    delta: float
+
+    def ahead(self, n):
+        """How many rounds come after this one, if n came before it."""
+        return 0
+
+    def after(self, n):
+        """The plan after n rounds."""
+        return self
+
+    def renews(self):
+        """Whether the learner must start anew with the next round."""
+        return False
+
+
+class Horizon(NamedTuple):
+    """T rounds, with delta = T^-2; should more come, T more, and so on."""
+
+    delta: float
+    length: int
+    end: int
+
+    def ahead(self, n):
+        return self.end - n - 1
+
+    def after(self, n):
+        return self if n < self.end else Horizon(self.delta, self.length, self.end + self.length)
+
+    def renews(self):
+        return False
+
+
+class Epochs(NamedTuple):
+    """Nobody knows: epochs that end at 1024, 1024 growth, ..., each with delta = end^-2 and a new learner."""
+
+    delta: float
+    growth: float
+    end: int
+    renew: bool
+
+    def ahead(self, n):
+        return self.end - n - 1
+
+    def after(self, n):
+        if n < self.end:
+            return Epochs(self.delta, self.growth, self.end, False)
+        end = math.ceil(self.growth * self.end)
+        return Epochs(confidence(end), self.growth, end, True)
+
+    def renews(self):
+        return self.renew
+
+
+def confidence(rounds):
+    """delta = T^-2, the choice of the theorem."""
+    return 1.0 / (float(rounds) * float(rounds)) if rounds > 1 else 0.5

@@ -1,0 +1,115 @@
+"""The quantile filter (Algorithm 2): sizes are i.i.d., and the outliers are those above their p-quantile."""
+
+import math
+from typing import Any, NamedTuple
+
+from holdfast.filters.orders import ORDERS
+from holdfast.filters.plans import Epochs, Forever, Horizon, confidence
+from holdfast.rule import rule
+from holdfast.sketches.histogram import LogHistogram
+from holdfast.sketches.ranks import Ranks
+
+_FIRST_EPOCH = 1024
+
+
+class Past(NamedTuple):
+    """What the quantile filter remembers: the sizes, which of them it trusts, and what it plans for."""
+
+    memory: Any
+    order: Any
+    plan: Any
+
+
+@rule
+class Quantile:
+    """Keep a round if its size is at most a lower confidence bound on the p-quantile of the sizes.
+
+    Whatever is kept is then an inlier, up to a small probability, so the learner is never misled, although
+    a fixed share 1 - p of all rounds may be outliers. The bound is an order statistic of the past sizes,
+    below the p-th by a margin for confidence; the inliers in that margin are lost, about sqrt(T ln T) in all.
+
+    Parameters
+    ----------
+    p : float
+        The share of the rounds that are inliers, in (0, 1).
+    horizon : int, optional
+        The number of rounds T, for delta = T^-2 as in the paper. Past it the guarantee ends; the filter goes
+        on, as if T more rounds were to come.
+    delta : float, optional
+        Instead of a horizon: the probability with which one round's bound may fail.
+    ranks : {"binomial", "bernstein", "newsvendor"}
+        How the order statistic is chosen: exactly, by the paper's inequality, or to minimise the expected
+        overhead for a horizon (which needs sizes without ties).
+    growth : float
+        With neither horizon nor delta, epochs of unknown horizon: each `growth` times as long as all before
+        it together, beginning with 1,024 rounds. The learner starts anew with each, as it must: an outlier
+        kept once would spoil it for ever. The sizes are remembered throughout.
+    exact : bool
+        Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
+
+    Guarantee
+    ---------
+    The quantile theorem of section 4 (corrected: `docs/math.md`, 6.2) for i.i.d. gradients; with
+    `Filtered(..., on=Features())` the Proposition, for i.i.d. features and any Lipschitz losses. If many
+    sizes tie at the p-quantile, or the sizes are not i.i.d., there is none; with `delta` alone each
+    threshold is valid with probability 1 - delta, and the expected regret has no bound.
+
+    Examples
+    --------
+    >>> quantile = Quantile(0.5, horizon=100)
+    >>> state = quantile.init(dim=3)
+    >>> for size in range(100):
+    ...     state, threshold, kept = quantile.decide(state, float(size % 10))
+    >>> threshold
+    3.0
+    """
+
+    p: float
+    horizon: int | None = None
+    delta: float | None = None
+    ranks: str = "binomial"
+    growth: float = 4.0
+    exact: bool = False
+
+    def check(self):
+        if not 0.0 < self.p < 1.0:
+            raise ValueError(
+                f"p is the share of inliers: expected 0 < p < 1, got {self.p}; to keep all use Everything()"
+            )
+        if self.horizon is not None and self.delta is not None:
+            raise ValueError(f"give a horizon or a delta, not both: got {self.horizon} and {self.delta}")
+        if self.horizon is not None and self.horizon < 1:
+            raise ValueError(f"horizon is the number of rounds, at least 1: got {self.horizon}")
+        if self.delta is not None and not 0.0 < self.delta < 1.0:
+            raise ValueError(f"delta is a probability: expected 0 < delta < 1, got {self.delta}")
+        if self.ranks not in ORDERS:
+            raise ValueError(f"ranks must be one of {', '.join(ORDERS)}: got {self.ranks!r}")
+        if self.ranks == "newsvendor" and self.delta is not None:
+            raise ValueError(
+                "newsvendor ranks weigh the rounds to come and have no delta: give a horizon instead"
+            )
+        if not 1.0 < self.growth < math.inf:
+            raise ValueError(f"growth must exceed 1 for epochs to get longer: got {self.growth}")
+
+    def init(self, dim):
+        plan: Any = Epochs(confidence(_FIRST_EPOCH), self.growth, _FIRST_EPOCH, False)
+        if self.horizon is not None:
+            plan = Horizon(confidence(self.horizon), self.horizon, self.horizon)
+        if self.delta is not None:
+            plan = Forever(self.delta)
+        return Past(Ranks.empty() if self.exact else LogHistogram.empty(), ORDERS[self.ranks](self.p), plan)
+
+    def decide(self, state, size):
+        if not size < math.inf:
+            return state, math.nan, False
+        memory, plan = state.memory, state.plan
+        n = memory.seen()
+        order = state.order.stepped(n, plan.delta, plan.ahead(n))
+        threshold = -math.inf  # too little seen to be sure of anything: keep nothing
+        if order.rank > 0:
+            memory, threshold = memory.at(order.rank)
+        kept = size <= threshold
+        return Past(memory.push(size), order, plan.after(n + 1)), threshold, kept
+
+    def restarts(self, state):
+        return state.plan.renews()

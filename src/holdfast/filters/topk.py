@@ -1,0 +1,61 @@
+"""The Top-k filter (Algorithm 1): at most k rounds are outliers, of any size, in any order."""
+
+import math
+
+import numpy as np
+
+from holdfast.rule import rule
+from holdfast.sketches.largest import Largest
+
+
+@rule
+class TopK:
+    """Keep a round unless its size exceeds `slack` times the (k+1)-th largest size so far.
+
+    Among the k+1 largest sizes at least one belongs to an inlier, so the smallest of them is at most G(𝒮),
+    and a kept round has size at most 2 G(𝒮). A skipped round joins the list, so no more than k rounds can
+    be skipped between any size and its half: what is lost with the skipped inliers is a geometric sum,
+    2 D G(𝒮) k at most, however long the stream.
+
+    Parameters
+    ----------
+    k : int
+        How many outliers to withstand. Until k+1 sizes above zero were seen, only zeros are kept.
+    slack : float
+        2 in the paper, which is the best choice for the worst case. It must exceed 1: at 1 there is no
+        bound on how many inliers are skipped.
+
+    Guarantee
+    ---------
+    Theorem 1: robust regret at most B_T(2 G(𝒮)) + 4 D G(𝒮) k for every set of inliers that leaves out at
+    most k rounds, against any adversary.
+
+    Examples
+    --------
+    >>> topk = TopK(k=1)
+    >>> state = topk.init(dim=3)
+    >>> for size in (1.0, 1.2, 90.0, 1.1):
+    ...     state, threshold, kept = topk.decide(state, size)
+    ...     print(f"{size:5.1f} {threshold:4.1f} {'kept' if kept else 'skipped'}")
+      1.0  0.0 skipped
+      1.2  2.0 kept
+     90.0  2.4 skipped
+      1.1  2.4 kept
+    """
+
+    k: int
+    slack: float = 2.0
+
+    def check(self):
+        if self.k < 0:
+            raise ValueError(f"k counts outliers, so it cannot be negative: got {self.k}")
+        if not 1.0 < self.slack < math.inf:
+            raise ValueError(f"slack must exceed 1, and 2 is the paper's choice: got {self.slack}")
+
+    def init(self, dim):
+        return Largest(np.zeros(self.k + 1))
+
+    def decide(self, state, size):
+        state = state.push(size)
+        threshold = self.slack * state.smallest()
+        return state, threshold, size <= threshold and size < math.inf

@@ -1,0 +1,103 @@
+"""Top-share against sorting everything with scipy's binomial, and Theorem G against all sets of inliers."""
+
+import math
+
+import numpy as np
+import pytest
+from equivalents import finite, inlier_sets, share_budget, topshare_thresholds
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import filtered
+from scipy.stats import binom
+
+import holdfast as hf
+from holdfast.filters.binomial import BinomialTail
+
+ugly = st.sampled_from([0.0, 1.0, 1.0, 3.0, 1e-300, 1e308, math.nan, math.inf]) | st.floats(1e-300, 1e308)
+coarse = st.lists(st.sampled_from([0.0, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 8.0, 1e9]), max_size=9)
+
+
+@settings(max_examples=50)
+@given(st.lists(ugly, max_size=60), st.sampled_from([0.02, 0.2, 0.6]), st.sampled_from([1e-3, 0.5]))
+def test_the_exact_filter_is_sorting_with_the_exact_budget(sizes, share, delta):
+    topshare = hf.TopShare(share, delta, exact=True)
+    thresholds, kept, _ = filtered(topshare, topshare.init(1), sizes)
+    measured = np.isfinite(sizes)
+    expected = topshare_thresholds(finite(sizes), share, delta, slack=2.0)
+    assert np.array_equal(thresholds[measured], expected)
+    assert np.array_equal(kept, measured & (np.nan_to_num(sizes, posinf=0) <= thresholds))
+
+
+@settings(max_examples=50)
+@given(st.lists(ugly, max_size=60), st.sampled_from([0.02, 0.2, 0.6]))
+def test_the_histogram_is_lower_by_less_than_a_128th(sizes, share):
+    exact, fast = hf.TopShare(share, exact=True), hf.TopShare(share)
+    a, _, _ = filtered(exact, exact.init(1), finite(sizes))
+    b, _, _ = filtered(fast, fast.init(1), finite(sizes))
+    assert (b <= a).all()
+    assert ((a < b * (1 + 1 / 128)) | (a == 0) | np.isinf(a)).all()
+
+
+@pytest.mark.parametrize("share", [1e-4, 0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.5])
+def test_the_budget_is_the_binomial_quantile_round_after_round(share, delta):
+    tail = BinomialTail.at_start(1.0 - share)
+    for t in range(1, 30_001):
+        level = 6 * delta / (math.pi * t) ** 2
+        tail = tail.grown(level)
+        if t < 200 or t % 997 == 0:
+            k = t - tail.rank
+            if k != share_budget(t, share, level):  # only where the tail ties with the level
+                assert binom.sf(k - 1, t, share) == pytest.approx(level, rel=1e-8)
+
+
+def test_the_budget_never_shrinks_and_outgrows_the_share_slowly():
+    tail, budgets = BinomialTail.at_start(0.99), []
+    for t in range(1, 100_001):
+        tail = tail.grown(6e-3 / (math.pi * t) ** 2)
+        budgets.append(t - tail.rank)
+    assert (np.diff(budgets) >= 0).all()
+    assert 1000 < budgets[-1] < 1300
+
+
+@settings(max_examples=150)
+@given(
+    coarse, st.sampled_from([(0.1, 0.9), (0.3, 0.9), (0.05, 0.2)]), st.sampled_from([1.5, 2.0]), st.booleans()
+)
+def test_theorem_g_holds_for_every_set_of_inliers_within_the_budget(sizes, share_delta, c, exact):
+    sizes = np.array(sizes)
+    topshare = hf.TopShare(*share_delta, slack=c, exact=exact)
+    thresholds, kept, _ = filtered(topshare, topshare.init(1), sizes)
+    budgets, tail = [], BinomialTail.at_start(1.0 - topshare.share)
+    for t in range(1, len(sizes) + 1):
+        tail = tail.grown(6 * topshare.delta / (math.pi * t) ** 2)
+        budgets.append(t - tail.rank)
+    k = budgets[-1] if budgets else 0
+    band = c if exact else c / (1 + 1 / 128)
+    for a in set(sizes) - {0.0}:
+        assert np.sum(~kept & (a / band < sizes) & (sizes <= a)) <= k
+    for inliers in inlier_sets(len(sizes), np.array(budgets)):
+        G = sizes[inliers].max(initial=0.0)
+        assert (thresholds <= c * G).all()
+        assert (sizes[kept] <= c * G).all()
+        top = np.sort(sizes[inliers])[::-1][:k].sum()
+        assert sizes[inliers & ~kept].sum() <= band / (band - 1) * top * (1 + 1e-12)
+        assert sizes[kept & ~inliers].sum() <= c * G * k
+
+
+def test_it_forgets_only_a_handful_of_first_rounds():
+    topshare = hf.TopShare(0.01)
+    _, kept, _ = filtered(topshare, topshare.init(1), np.random.default_rng(0).uniform(0.6, 1.0, 20_000))
+    assert np.sum(~kept) < 10
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 50, math.nan])
+def test_a_share_outside_0_and_1_is_refused(share):
+    with pytest.raises(ValueError, match="expected 0 < share < 1"):
+        hf.TopShare(share)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, math.nan])
+def test_a_delta_that_is_no_probability_is_refused(delta):
+    with pytest.raises(ValueError, match="expected 0 < delta < 1"):
+        hf.TopShare(0.1, delta)
