@@ -1,0 +1,74 @@
+"""Online gradient descent, the ALG of the paper's examples (section 3.1.1)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.learners.steps import Adaptive
+from holdfast.norms import L2, euclidean
+from holdfast.rule import rule
+from holdfast.vectors import add
+
+_L2 = L2()
+_FAR = 1e150  # a step that is longer than any domain is wide ends, after projection, where this one does
+
+
+class Descent(NamedTuple):
+    """Where online gradient descent stands."""
+
+    w: np.ndarray
+    tally: float  # what its step depends on: the sum of squared lengths, or the number of rounds learned from
+    width: float  # the diameter of the domain
+
+
+@rule
+class OGD:
+    """w <- Π(w - eta g), from the middle of the domain.
+
+    Parameters
+    ----------
+    domain : a domain
+        Where the weights may lie; Π is its Euclidean projection.
+    step : Adaptive or StronglyConvex
+        How eta follows from the rounds learned from.
+
+    Guarantee
+    ---------
+    With `Adaptive`, regret at most sqrt(2) D sqrt(Σ ‖g‖²) on the rounds learned from; with `StronglyConvex`
+    and sigma-strongly convex losses, at most Σ ‖g_n‖² / (2 sigma n) (`docs/math.md`, 3.1 and 3.2). Both in
+    the Euclidean norm, without knowing the size of the gradients or the number of rounds.
+
+    Examples
+    --------
+    >>> from holdfast.domains import Ball
+    >>> ogd = OGD(Ball(1.0))
+    >>> state = ogd.init(dim=2)
+    >>> state = ogd.update(state, slope=1.0, x=np.array([3.0, 0.0]))
+    >>> ogd.predict(state).tolist()
+    [-1.0, 0.0]
+    """
+
+    domain: Any
+    step: Any = Adaptive()
+
+    def fits(self, dim):
+        self.domain.fits(dim)
+
+    def init(self, dim):
+        return Descent(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim))
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        length = euclidean(x)
+        size = abs(slope) * length
+        tally = self.step.accrued(state.tally, size * size)
+        eta = self.step.eta(tally, state.width)
+        w = state.w
+        if eta * size > 0.0:
+            scale = eta * slope if eta * size < _FAR else math.copysign(_FAR, slope) / length
+            add(w, -scale, x)
+            w = self.domain.project(w)
+        return Descent(w, tally, state.width)

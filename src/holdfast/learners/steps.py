@@ -1,0 +1,61 @@
+"""How far online gradient descent moves: the steps of the paper's two corollaries."""
+
+import math
+
+from holdfast.rule import rule
+
+
+@rule
+class Adaptive:
+    """eta = scale D / sqrt(2 * sum of squared gradient lengths so far), of the corollary for convex losses.
+
+    Needs to know neither the size of the gradients nor the number of rounds. While all gradients were
+    zero there is nothing to learn, and the step is 0.
+
+    Examples
+    --------
+    >>> step = Adaptive()
+    >>> step.eta(step.accrued(0.0, squared=4.0), diameter=2.0)
+    0.7071067811865475
+    """
+
+    scale: float = 1.0
+
+    def check(self):
+        if not 0.0 < self.scale < math.inf:
+            raise ValueError(f"scale multiplies the step, so it must be positive: got {self.scale}")
+
+    def accrued(self, tally, squared):
+        return tally + squared
+
+    def eta(self, tally, diameter):
+        return self.scale * diameter / math.sqrt(2.0 * tally) if tally > 0.0 else 0.0
+
+
+@rule
+class StronglyConvex:
+    """eta = 1 / (sigma n) in the n-th kept round, of the corollary for sigma-strongly convex losses.
+
+    Skipped rounds do not count: the step of the paper's proof, which counts them, loses the curvature of
+    the skipped inliers (`docs/math.md`, 3.2).
+
+    Examples
+    --------
+    >>> step = StronglyConvex(sigma=2.0)
+    >>> step.eta(step.accrued(0.0, squared=9.0), diameter=1.0)
+    0.5
+    """
+
+    sigma: float
+
+    def check(self):
+        if not 0.0 < self.sigma < math.inf:
+            raise ValueError(
+                f"sigma is the strong convexity of the losses, so it must be positive: got {self.sigma}"
+            )
+
+    def accrued(self, tally, squared):
+        return tally + 1.0
+
+    def eta(self, tally, diameter):
+        return 1.0 / (self.sigma * tally)
