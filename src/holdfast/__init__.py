@@ -1,0 +1,77 @@
+"""Online learning that outliers cannot derail.
+
+>>> import holdfast as hf
+>>> player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(radius=1.0)), hf.TopK(k=1)), dim=1)
+>>> [player.observe([g]).kept for g in (1.0, 1.0, 1e9, 1.0)]
+[False, True, False, True]
+"""
+
+from holdfast.adversaries import Functions, Gradients, Replay
+from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
+from holdfast.filters import Everything, Quantile, TopK, TopShare
+from holdfast.game import Decision, Features, Filtered, Gradient
+from holdfast.learners import OGD, Adaptive, StronglyConvex
+from holdfast.losses import (
+    Absolute,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Linear,
+    Logistic,
+    Pinball,
+    Squared,
+    SquaredHinge,
+)
+from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
+from holdfast.player import Player
+from holdfast.record import Record
+from holdfast.rule import rule
+from holdfast.sketches import Largest, LogHistogram, Ranks
+from holdfast.stream import play
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "L1",
+    "L2",
+    "OGD",
+    "Absolute",
+    "Adaptive",
+    "Ball",
+    "Box",
+    "Decision",
+    "Ellipsoid",
+    "EpsilonInsensitive",
+    "Everything",
+    "Features",
+    "Filtered",
+    "Functions",
+    "Gradient",
+    "Gradients",
+    "Hinge",
+    "Huber",
+    "Interval",
+    "L1Ball",
+    "LInf",
+    "Largest",
+    "Linear",
+    "LogHistogram",
+    "Logistic",
+    "Lp",
+    "Mahalanobis",
+    "Pinball",
+    "Player",
+    "Quantile",
+    "Ranks",
+    "Record",
+    "Replay",
+    "Shifted",
+    "Simplex",
+    "Squared",
+    "SquaredHinge",
+    "StronglyConvex",
+    "TopK",
+    "TopShare",
+    "play",
+    "rule",
+]

@@ -1,0 +1,45 @@
+"""From what people have (arrays, lists, frames) to what the game plays on."""
+
+import numpy as np
+
+
+def matrix(values, name):
+    """A read-only float32 or float64 matrix in C order, copied only if it must be."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" and hasattr(values, "columns"):  # a frame of several types
+        array = np.column_stack([_numbers(values[column], f"column {column!r}") for column in values.columns])
+    return _readonly(array, name, "one row a round and one column a feature", dim=2)
+
+
+def vector(values, name):
+    """A read-only float64 vector."""
+    return _readonly(_numbers(values, name), name, "one number a round", dim=1).astype(np.float64, copy=False)
+
+
+def _numbers(values, name):
+    array = np.asarray(values)
+    if array.dtype.kind == "O":  # mixed: NA and None are missing, but text is not a number
+        text = next((value for value in array.flat if isinstance(value, str | bytes)), None)
+        if text is not None:
+            raise TypeError(f"{name} must hold numbers: got {text!r}; drop or encode what is text")
+        missing = getattr(values, "isna", lambda: array == None)()  # noqa: E711
+        array = np.where(np.asarray(missing, bool), np.nan, array)
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as problem:
+            raise TypeError(f"{name} must hold numbers: {problem}") from None
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold numbers: got {array.dtype}; drop or encode it")
+    return array
+
+
+def _readonly(values, name, shape, dim):
+    array = _numbers(values, name)
+    if array.ndim != dim:
+        raise ValueError(
+            f"{name} must have {dim} dimension{'s' * (dim > 1)}, {shape}: got shape {array.shape}"
+        )
+    kept = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
+    view = np.ascontiguousarray(array, dtype=kept).view(np.ndarray)
+    view.flags.writeable = False
+    return view

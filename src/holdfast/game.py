@@ -1,0 +1,151 @@
+"""The protocol on one screen: predict, reveal, measure, decide, and learn or not (section 2 of the paper)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.norms import L2
+from holdfast.rule import rule
+from holdfast.vectors import add
+
+
+class Decision(NamedTuple):
+    """What became of a round. The threshold is NaN where the size was not finite, and no filter was asked."""
+
+    kept: bool
+    size: float
+    threshold: float
+
+
+@rule
+class Gradient:
+    """Judge a round by the size of its gradient, as sections 3 and 4 of the paper do."""
+
+    def measure(self, norm, slope, x):
+        return abs(slope) * norm.of(x)
+
+
+@rule
+class Features:
+    """Judge a round by the size of its feature vector (the Proposition), whatever its loss.
+
+    An infinite or NaN slope still makes the size NaN: nothing can be learned from it.
+    """
+
+    def measure(self, norm, slope, x):
+        return norm.of(x) + 0.0 * slope
+
+
+class Mind(NamedTuple):
+    """The state of a filtered learner: what ALG knows, and what FILTER remembers."""
+
+    learner: Any
+    memory: Any
+
+
+@rule
+class Filtered:
+    """A learner that sees only the rounds its filter keeps: FILTER and ALG of section 3.
+
+    Parameters
+    ----------
+    learner : a learner
+        ALG, such as `OGD(Ball(1.0))`.
+    filter : a filter
+        FILTER, such as `TopK(50)`.
+    norm : a norm
+        The norm on the domain; sizes are measured in its dual.
+    on : Gradient or Features
+        What the filter judges a round by.
+
+    Examples
+    --------
+    >>> from holdfast import Ball, OGD, TopK
+    >>> player = Filtered(OGD(Ball(1.0)), TopK(1))
+    >>> state = player.init(dim=1)
+    >>> for g in (1.0, 1.0, 1e9):
+    ...     state, decision = player.observe(state, g, np.ones(1))
+    >>> decision
+    Decision(kept=False, size=1000000000.0, threshold=2.0)
+    """
+
+    learner: Any
+    filter: Any
+    norm: Any = L2()
+    on: Any = Gradient()
+
+    def fits(self, dim):
+        self.learner.fits(dim)
+        self.norm.fits(dim)
+
+    def init(self, dim):
+        return Mind(self.learner.init(dim), self.filter.init(dim))
+
+    def predict(self, state):
+        return self.learner.predict(self.awake(state))
+
+    def observe(self, state, slope, x):
+        size = self.on.measure(self.norm.dual(), slope, x)
+        if not size < math.inf:  # infinite or NaN: nobody learns from it, nobody remembers it
+            return state, Decision(False, size, math.nan)
+        learner = self.awake(state)
+        memory, threshold, kept = self.filter.decide(state.memory, size)
+        if kept:
+            learner = self.learner.update(learner, slope, x)
+        return Mind(learner, memory), Decision(kept, size, threshold)
+
+    def awake(self, state):
+        """The learner as this round finds it: started anew, if the filter wants that."""
+        if self.filter.restarts(state.memory):
+            return self.learner.init(len(self.learner.predict(state.learner)))
+        return state.learner
+
+
+class Columns(NamedTuple):
+    """What is written down of each round, in arrays that are empty where it was not asked for."""
+
+    losses: np.ndarray
+    sizes: np.ndarray
+    thresholds: np.ndarray
+    kept: np.ndarray
+
+    def write(self, i, loss, decision):
+        if len(self.losses) > 0:
+            self.losses[i] = loss
+        if len(self.sizes) > 0:
+            self.sizes[i] = decision.size
+        if len(self.thresholds) > 0:
+            self.thresholds[i] = decision.threshold
+        if len(self.kept) > 0:
+            self.kept[i] = decision.kept
+
+
+class Tally(NamedTuple):
+    """What is counted: the rounds, the kept, those without a finite size, and the sum of the w_t."""
+
+    rounds: int
+    kept: int
+    unmeasured: int
+    iterates: np.ndarray
+
+    def predicted(self, w):
+        if len(self.iterates) > 0:
+            add(self.iterates, 1.0, w)
+
+    def decided(self, decision):
+        kept = self.kept + (1 if decision.kept else 0)
+        unmeasured = self.unmeasured + (0 if decision.size < math.inf else 1)
+        return Tally(self.rounds + 1, kept, unmeasured, self.iterates)
+
+
+def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
+    """Play rounds first, ..., last - 1 of the adversary: the one loop, in both worlds."""
+    for t in range(first, last):
+        w = player.predict(state)
+        hidden, loss, slope, x = adversary.reveal(hidden, t, w)
+        tally.predicted(w)  # now: learning may write into w
+        state, decision = player.observe(state, slope, x)
+        tally = tally.decided(decision)
+        columns.write(t - first, loss, decision)
+    return state, hidden, tally

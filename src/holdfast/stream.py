@@ -1,0 +1,116 @@
+"""A whole stream at once: play."""
+
+import numpy as np
+
+from holdfast.game import Columns, Tally, play_rounds
+from holdfast.record import COLUMNS, Record
+from holdfast.rehearsal import rehearse
+
+# Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
+# or two seconds: above this many rounds compiling pays.
+_WORTH_COMPILING = 50_000
+
+
+def play(player, adversary, rounds=None, *, keep=(*COLUMNS, "average"), after=None, compiled=None):
+    """Let a player play against an adversary, and return the record.
+
+    Parameters
+    ----------
+    player : a player
+        Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
+    adversary : an adversary
+        Such as `Replay(X, y, Logistic())` or `Gradients(G)`.
+    rounds : int, optional
+        How many; by default all the adversary has left.
+    keep : names of columns
+        Any of "losses", "sizes", "thresholds", "kept" and "average": the first three take 8 bytes a round,
+        kept 1, and the average the time to add up the weights. The counts are always kept.
+    after : Record, optional
+        Go on from where that game ended: the same bits as one long game. If the adversary is the same
+        object, it too goes on; another one starts at its first round.
+    compiled : bool, optional
+        Whether to compile the game, rather than interpret it; the result is the same. By default if it is
+        compiled already or has 50,000 rounds.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> G = np.ones((100, 1))
+    >>> G[50] = 1e9
+    >>> record = play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G))
+    >>> record
+    Record(100 rounds: 98 kept, 2 skipped, 0 of them without a finite size)
+    >>> (~record.kept).nonzero()[0].tolist()
+    [0, 50]
+    """
+    unknown = set(keep) - {*COLUMNS, "average"}
+    if unknown:
+        raise ValueError(
+            f"keep knows {', '.join(COLUMNS)} and average: got {', '.join(map(repr, sorted(unknown)))}"
+        )
+    length, dim = adversary.extent()
+    player.fits(dim)
+    rehearse(player, dim)
+    state, hidden, tally, position = _start(player, adversary, dim, keep, after)
+    left = length - position
+    count = left if rounds is None else rounds
+    if not 0 <= count <= left:
+        raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
+    columns = Columns(
+        *(np.zeros(count if name in keep else 0, bool if name == "kept" else float) for name in COLUMNS)
+    )
+    args = (player, adversary, state, hidden, tally, columns, position, position + count)
+    if _worth_compiling(count, args) if compiled is None else compiled:
+        from holdfast._compiled import call
+
+        state, hidden, tally = call(play_rounds, *args)
+    else:
+        with np.errstate(all="ignore"):
+            state, hidden, tally = play_rounds(*args)
+    return Record(
+        **{name: column if name in keep else None for name, column in columns._asdict().items()},
+        final=player.predict(state).copy(),
+        average=tally.iterates / max(tally.rounds, 1) if "average" in keep else None,
+        rounds=tally.rounds,
+        kept_count=tally.kept,
+        unmeasured_count=tally.unmeasured,
+        player=player,
+        adversary=adversary,
+        state=(state, hidden, tally, position + count),
+    )
+
+
+def _start(player, adversary, dim, keep, after):
+    if after is None:
+        iterates = np.zeros(dim if "average" in keep else 0)
+        return player.init(dim), adversary.start(), Tally(0, 0, 0, iterates), 0
+    if after.player != player:
+        raise ValueError(f"a record can only be continued by its own player: it was made by {after.player!r}")
+    if len(after.final) != dim:
+        raise ValueError(f"the record was made in {len(after.final)} dimensions, the adversary has {dim}")
+    if ("average" in keep) != (after.average is not None):
+        raise ValueError("the average is over all rounds: ask for it in both games or in neither")
+    state, hidden, tally, position = _copied(after.state)  # so that a record can be continued twice
+    return (
+        (state, hidden, tally, position)
+        if after.adversary is adversary
+        else (state, adversary.start(), tally, 0)
+    )
+
+
+def _copied(value):
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), [_copied(item) for item in value])
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _worth_compiling(count, args):
+    import sys
+
+    if count >= _WORTH_COMPILING:
+        return True
+    if "holdfast._compiled" not in sys.modules:
+        return False
+    from holdfast._compiled import is_ready
+
+    return is_ready(play_rounds, *args)

@@ -1,0 +1,97 @@
+"""One or more of every rule that holdfast exports, and the streams that every filter must survive."""
+
+import math
+
+import numpy as np
+
+import holdfast as hf
+
+FILTERS = [
+    hf.Everything(),
+    hf.TopK(0),
+    hf.TopK(3),
+    hf.TopK(20, slack=1.5),
+    hf.TopShare(0.05),
+    hf.TopShare(0.3, delta=0.5),
+    hf.TopShare(0.05, exact=True),
+    hf.Quantile(0.9, horizon=400),
+    hf.Quantile(0.6, horizon=100, ranks="bernstein"),
+    hf.Quantile(0.8, delta=0.01, ranks="bernstein"),
+    hf.Quantile(0.8, delta=0.01, exact=True),
+    hf.Quantile(0.5, ranks="newsvendor", growth=2.0),
+    hf.Quantile(0.7, exact=True),
+]
+
+NORMS = [hf.L1(), hf.L2(), hf.LInf(), hf.Lp(3.0), hf.Mahalanobis([[2.0, 0.5], [0.5, 1.0]])]
+
+DOMAINS = [  # all of which hold points of two dimensions
+    hf.Ball(1.0),
+    hf.Ball(0.5, around=[3.0, -2.0]),
+    hf.Box(-1.0, 2.0),
+    hf.Box([-1.0, 0.0], [1.0, 4.0]),
+    hf.Simplex(),
+    hf.Shifted(hf.Simplex(), 1.0),
+    hf.L1Ball(2.0),
+    hf.Ellipsoid([[4.0, 1.0], [1.0, 1.0]]),
+]
+
+STEPS = [hf.Adaptive(), hf.Adaptive(scale=0.5), hf.StronglyConvex(0.5)]
+
+LEARNERS = [hf.OGD(domain) for domain in DOMAINS] + [hf.OGD(hf.Ball(1.0), step) for step in STEPS]
+
+LOSSES = [
+    hf.Absolute(),
+    hf.EpsilonInsensitive(),
+    hf.Hinge(),
+    hf.Huber(),
+    hf.Linear(),
+    hf.Logistic(),
+    hf.Pinball(),
+    hf.Squared(),
+    hf.SquaredHinge(),
+]
+
+ADVERSARIES = [
+    hf.Replay([[1.0, 2.0], [0.5, math.nan]], [1.0, -1.0], hf.Hinge()),
+    hf.Gradients([[1.0, 2.0], [math.inf, 0.0]]),
+    hf.Functions(math.fsum, np.negative, 3, 2),
+]
+
+OTHERS = [
+    hf.Interval(-1.0, 1.0),
+    hf.Gradient(),
+    hf.Features(),
+    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)),
+]
+
+RULES = [*FILTERS, *NORMS, *DOMAINS, *STEPS, *LEARNERS, *LOSSES, *ADVERSARIES, *OTHERS]
+
+
+def _streams():
+    rng = np.random.default_rng(20210701)
+    steady = rng.uniform(0.5, 1.5, 500)
+    spike, spikes = steady.copy(), steady.copy()
+    spike[250] = 1e6
+    spikes[[10, 100, 101, 400]] = 1e6, 1e9, 4e5, 1e300
+    with_inf, with_nan = steady.copy(), steady.copy()
+    with_inf[::50], with_nan[::50] = math.inf, math.nan
+    return {
+        "steady": steady,
+        "sorted up": np.sort(steady),
+        "sorted down": np.sort(steady)[::-1].copy(),
+        "one spike": spike,
+        "k spikes": spikes,
+        "all zero": np.zeros(300),
+        "all equal": np.full(300, 0.7),
+        "heavy-tailed": rng.pareto(0.5, 500),
+        "inf": with_inf,
+        "nan": with_nan,
+        "only bad": np.array([math.nan, math.inf] * 20),
+        "scale change": np.concatenate([steady, 100.0 * steady]),
+        "ramp": 1.05 ** np.arange(500.0),
+        "all magnitudes": 10.0 ** rng.uniform(-320, 308, 2000),
+        "empty": np.zeros(0),
+    }
+
+
+STREAMS = _streams()

@@ -1,0 +1,61 @@
+"""The protocol: who sees what, in which order, and what a round leaves behind."""
+
+import math
+
+import numpy as np
+import pytest
+
+import holdfast as hf
+
+
+@pytest.mark.parametrize("norm", [hf.L1(), hf.L2(), hf.LInf(), hf.Lp(3.0)])
+def test_a_size_is_the_dual_norm_of_the_gradient(norm):
+    player, x = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything(), norm=norm), np.array([3.0, -4.0])
+    _, decision = player.observe(player.init(2), -2.0, x)
+    assert decision.size == pytest.approx(2.0 * norm.dual().of(x))
+
+
+def test_on_features_the_slope_does_not_matter_unless_it_is_not_finite():
+    player, x = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything(), on=hf.Features()), np.array([3.0, -4.0])
+    sizes = [player.observe(player.init(2), slope, x)[1].size for slope in (0.0, 1e-9, -7.0)]
+    assert sizes == [5.0, 5.0, 5.0]
+    assert not player.observe(player.init(2), math.nan, x)[1].kept
+    assert not player.observe(player.init(2), math.inf, x)[1].kept
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("where", ["slope", "x"])
+def test_a_round_that_cannot_be_measured_reaches_neither_filter_nor_learner(bad, where):
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1))
+    state = player.init(2)
+    slope, x = (bad, np.ones(2)) if where == "slope" else (1.0, np.array([0.0, bad]))
+    after, decision = player.observe(state, slope, x)
+    assert after is state
+    assert not decision.kept
+    assert math.isnan(decision.threshold)
+
+
+def test_an_infinite_feature_with_slope_0_is_skipped():
+    player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), dim=1)
+    player.learn([1.0], 1.0, hf.Hinge())
+    assert not player.learn([math.inf], 1.0, hf.Hinge()).kept
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [hf.Hinge(), hf.SquaredHinge(), hf.Logistic(), hf.Absolute(), hf.Huber(), hf.Pinball(), hf.Linear()],
+)
+def test_a_label_that_is_not_a_number_is_skipped(loss):
+    player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), dim=1)
+    assert not player.learn([1.0], math.nan, loss).kept
+
+
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e150, 1e300])
+def test_what_is_learned_does_not_depend_on_the_size_of_an_outlier(size):
+    G = np.random.default_rng(0).standard_normal((300, 3))
+    G[[40, 170, 171]] = size
+    record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Gradients(G))
+    G[[40, 170, 171]] = 1e6
+    reference = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Gradients(G))
+    assert np.array_equal(record.final, reference.final)
+    assert np.array_equal(record.kept, reference.kept)

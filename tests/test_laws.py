@@ -1,0 +1,135 @@
+"""The laws over every rule that holdfast exports; each file of tests beside this one is about one of them."""
+
+import copy
+import inspect
+import math
+import pickle
+
+import numpy as np
+import pytest
+from laws import filtered, like, same
+from samples import ADVERSARIES, DOMAINS, FILTERS, LEARNERS, LOSSES, RULES, STREAMS
+
+import holdfast as hf
+from holdfast._compiled import call
+
+exported = [value for name in hf.__all__ if inspect.isclass(value := getattr(hf, name))]
+rules = [cls for cls in exported if hasattr(cls, "_casts")]
+GRADIENTS = np.random.default_rng(7).standard_normal((60, 2)) * 10.0 ** np.arange(-30, 30)[:, None]
+
+
+def test_every_exported_rule_is_among_the_samples():
+    assert {type(rule) for rule in RULES} >= set(rules)
+
+
+@pytest.mark.parametrize("cls", exported, ids=lambda cls: cls.__name__)
+def test_every_export_explains_itself(cls):
+    assert len(inspect.getdoc(cls) or "") > 40
+
+
+def test_no_field_bears_the_name_of_a_method():
+    fields = {field for cls in rules for field in cls._fields}
+    methods = {name for cls in rules for name, _ in inspect.getmembers(cls, inspect.isfunction)}
+    assert not fields & methods
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_parameters_are_frozen(rule):
+    with pytest.raises(AttributeError):
+        setattr(rule, rule._fields[0], 1.0)
+    with pytest.raises(AttributeError):
+        rule.surprise = 1.0
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_a_rule_survives_pickling(rule):
+    assert pickle.loads(pickle.dumps(rule)) == rule
+
+
+@pytest.mark.parametrize("rule", [*FILTERS, *LEARNERS], ids=repr)
+def test_init_twice_gives_equal_states(rule):
+    assert same(rule.init(2), rule.init(2))
+
+
+@pytest.mark.parametrize("stream", list(STREAMS))
+@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+def test_python_and_compiled_filters_agree_bit_for_bit(filter, stream):
+    thresholds, kept, state = filtered(filter, filter.init(1), STREAMS[stream])
+    compiled_thresholds, compiled_kept, compiled_state = call(
+        filtered, filter, filter.init(1), STREAMS[stream]
+    )
+    assert same(thresholds, compiled_thresholds)
+    assert same(kept, compiled_kept)
+    assert like(state, compiled_state)
+
+
+@pytest.mark.parametrize("size", [math.nan, math.inf])
+@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+def test_a_size_that_is_not_finite_is_skipped_and_remembered_nowhere(filter, size):
+    _, _, state = filtered(filter, filter.init(1), STREAMS["steady"])
+    before = copy.deepcopy(state)
+    after, _, kept = filter.decide(state, size)
+    assert not kept
+    assert same(before, after)
+
+
+@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+def test_a_filters_state_survives_pickling(filter):
+    _, _, state = filtered(filter, filter.init(1), STREAMS["heavy-tailed"])
+    assert same(pickle.loads(pickle.dumps(state)), state)
+
+
+@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(filter):
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0)), filter)
+    state = player.init(1)
+    for size in STREAMS["k spikes"]:
+        before = copy.deepcopy(state.learner)
+        state, decision = player.observe(state, float(size), np.ones(1))
+        assert decision.kept or same(before, state.learner)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_predictions_stay_inside_the_domain(learner):
+    state = learner.init(2)
+    for g in [*GRADIENTS, np.full(2, 1e154), np.array([-1e307, 1e307]), np.full(2, 5e-324), np.zeros(2)]:
+        state = learner.update(state, 1.0, g)
+        assert np.isfinite(learner.predict(state)).all()
+        assert learner.domain.contains(learner.predict(state))
+
+
+def games():
+    for learner in LEARNERS:
+        yield hf.Filtered(learner, hf.TopK(3)), hf.Gradients(GRADIENTS)
+    for loss in LOSSES:
+        X = np.where(np.arange(60)[:, None] % 20 == 7, 1e6, 1.0) * GRADIENTS[:, ::-1]
+        X[11, 0], X[12, 1] = math.nan, -math.inf
+        y = np.where(np.arange(60) % 3 > 0, 1.0, -1.0)
+        yield hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Replay(X, y, loss)
+    for filter in FILTERS:
+        yield hf.Filtered(hf.OGD(hf.Ball(1.0)), filter), hf.Gradients(STREAMS["k spikes"][:, None])
+    for norm in (hf.L1(), hf.LInf(), hf.Lp(3.0)):
+        yield hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), norm=norm), hf.Gradients(GRADIENTS)
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), on=hf.Features())
+    yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())
+
+
+@pytest.mark.parametrize("player, adversary", list(games()), ids=lambda rule: repr(rule)[:70])
+def test_python_and_compiled_games_agree_bit_for_bit(player, adversary):
+    interpreted = hf.play(player, adversary, compiled=False)
+    compiled = hf.play(player, adversary, compiled=True)
+    for column in ("losses", "sizes", "thresholds", "kept", "final", "average"):
+        assert same(getattr(interpreted, column), getattr(compiled, column)), column
+    assert like(interpreted.state, compiled.state)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_a_learner_starts_in_the_middle_of_its_domain(domain):
+    assert domain.contains(hf.OGD(domain).predict(hf.OGD(domain).init(2)))
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES, ids=lambda rule: type(rule).__name__)
+def test_adversaries_know_their_extent(adversary):
+    rounds, dim = adversary.extent()
+    assert rounds > 0
+    assert dim == 2
