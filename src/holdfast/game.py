@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.norms import L2
 from holdfast.rule import rule
-from holdfast.vectors import add
+from holdfast.vectors import add, dot
 
 
 class Decision(NamedTuple):
@@ -109,10 +109,21 @@ class Columns(NamedTuple):
     sizes: np.ndarray
     thresholds: np.ndarray
     kept: np.ndarray
+    products: np.ndarray
+    gradients: np.ndarray
+    iterates: np.ndarray
 
-    def write(self, i, loss, decision):
+    def revealed(self, i, w, loss, slope, x):
         if len(self.losses) > 0:
             self.losses[i] = loss
+        if len(self.products) > 0:
+            self.products[i] = slope * dot(w, x)
+        if len(self.gradients) > 0:
+            add(self.gradients[i], slope, x)
+        if len(self.iterates) > 0:
+            add(self.iterates[i], 1.0, w)
+
+    def decided(self, i, decision):
         if len(self.sizes) > 0:
             self.sizes[i] = decision.size
         if len(self.thresholds) > 0:
@@ -127,16 +138,16 @@ class Tally(NamedTuple):
     rounds: int
     kept: int
     unmeasured: int
-    iterates: np.ndarray
+    summed: np.ndarray
 
     def predicted(self, w):
-        if len(self.iterates) > 0:
-            add(self.iterates, 1.0, w)
+        if len(self.summed) > 0:
+            add(self.summed, 1.0, w)
 
-    def decided(self, decision):
+    def decided(self, i, decision):
         kept = self.kept + (1 if decision.kept else 0)
         unmeasured = self.unmeasured + (0 if decision.size < math.inf else 1)
-        return Tally(self.rounds + 1, kept, unmeasured, self.iterates)
+        return Tally(i, kept, unmeasured, self.summed)
 
 
 def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
@@ -145,7 +156,8 @@ def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
         w = player.predict(state)
         hidden, loss, slope, x = adversary.reveal(hidden, t, w)
         tally.predicted(w)  # now: learning may write into w
+        columns.revealed(t - first, w, loss, slope, x)
         state, decision = player.observe(state, slope, x)
-        tally = tally.decided(decision)
-        columns.write(t - first, loss, decision)
+        tally = tally.decided(tally.rounds + 1, decision)
+        columns.decided(t - first, decision)
     return state, hidden, tally

@@ -5,7 +5,11 @@ from typing import Any
 
 import numpy as np
 
-COLUMNS = ("losses", "sizes", "thresholds", "kept")
+from holdfast.adversaries.gradients import Gradients
+from holdfast.certificates import certificate, quantile_certificate
+
+COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "gradients", "iterates")
+DEFAULT = ("losses", "sizes", "thresholds", "kept", "average")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +24,8 @@ class Record:
         f_t(w_t), the size the filter saw, and what it compared it with: one entry a round of this record.
     kept : bool array, or None
         Whether the round was learned from.
+    products, gradients, iterates : float64 arrays, or None
+        <w_t, g_t>, g_t and w_t, if asked for.
     final : array
         The weights after the last round.
     average : array, or None
@@ -33,6 +39,9 @@ class Record:
     sizes: np.ndarray | None
     thresholds: np.ndarray | None
     kept: np.ndarray | None
+    products: np.ndarray | None
+    gradients: np.ndarray | None
+    iterates: np.ndarray | None
     final: np.ndarray
     average: np.ndarray | None
     rounds: int
@@ -46,13 +55,43 @@ class Record:
     def skipped_count(self) -> int:
         return self.rounds - self.kept_count
 
+    @property
+    def last(self) -> int:
+        """The round of the adversary at which this record ends."""
+        return self.state[-1]
+
+    @property
+    def domain(self) -> Any:
+        """Where the learner's weights lie."""
+        return self.player.learner.domain
+
+    def column(self, name):
+        """A column by name; raises if it was not kept."""
+        column = getattr(self, name)
+        if column is None:
+            raise ValueError(f"the record does not hold its {name}: play(..., keep=[{name!r}, ...])")
+        return column
+
+    def linear(self):
+        """<w_t, g_t> and g_t of every round."""
+        if isinstance(self.adversary, Gradients) and self.losses is not None:
+            return self.losses, np.asarray(self.adversary.G[self.last - len(self.losses) : self.last], float)
+        return self.column("products"), self.column("gradients")
+
+    def certificate(self, k):
+        """What this run proves about its regret, whichever k rounds were outliers."""
+        return certificate(self, k)
+
+    def quantile_certificate(self, p, confidence=0.95):
+        """What this run proves about its regret up to the p-quantile of i.i.d. sizes."""
+        return quantile_certificate(self, p, confidence)
+
     def to_pandas(self):
         """The columns as a data frame, one row a round."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
-        )
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return pd.DataFrame({name: c for name, c in columns.items() if c is not None and c.ndim == 1})
 
     def __repr__(self):
         return (

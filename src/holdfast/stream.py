@@ -3,7 +3,7 @@
 import numpy as np
 
 from holdfast.game import Columns, Tally, play_rounds
-from holdfast.record import COLUMNS, Record
+from holdfast.record import COLUMNS, DEFAULT, Record
 from holdfast.rehearsal import rehearse
 
 # Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
@@ -11,7 +11,7 @@ from holdfast.rehearsal import rehearse
 _WORTH_COMPILING = 50_000
 
 
-def play(player, adversary, rounds=None, *, keep=(*COLUMNS, "average"), after=None, compiled=None):
+def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=None):
     """Let a player play against an adversary, and return the record.
 
     Parameters
@@ -23,8 +23,10 @@ def play(player, adversary, rounds=None, *, keep=(*COLUMNS, "average"), after=No
     rounds : int, optional
         How many; by default all the adversary has left.
     keep : names of columns
-        Any of "losses", "sizes", "thresholds", "kept" and "average": the first three take 8 bytes a round,
-        kept 1, and the average the time to add up the weights. The counts are always kept.
+        Any of "losses", "sizes", "thresholds", "kept" and "average", which are kept unless you say otherwise;
+        "products", <w_t, g_t>, and "gradients", for `linearised_regret` and `certificate`; "iterates", the
+        w_t. A column takes 8 bytes a round (kept 1; gradients and iterates 8 for every dimension), and the
+        average only time. The counts are always kept.
     after : Record, optional
         Go on from where that game ended: the same bits as one long game. If the adversary is the same
         object, it too goes on; another one starts at its first round.
@@ -56,9 +58,7 @@ def play(player, adversary, rounds=None, *, keep=(*COLUMNS, "average"), after=No
     count = left if rounds is None else rounds
     if not 0 <= count <= left:
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
-    columns = Columns(
-        *(np.zeros(count if name in keep else 0, bool if name == "kept" else float) for name in COLUMNS)
-    )
+    columns = _empty(count, dim, keep)
     args = (player, adversary, state, hidden, tally, columns, position, position + count)
     if _worth_compiling(count, args) if compiled is None else compiled:
         from holdfast._compiled import call
@@ -70,7 +70,7 @@ def play(player, adversary, rounds=None, *, keep=(*COLUMNS, "average"), after=No
     return Record(
         **{name: column if name in keep else None for name, column in columns._asdict().items()},
         final=player.predict(state).copy(),
-        average=tally.iterates / max(tally.rounds, 1) if "average" in keep else None,
+        average=tally.summed / max(tally.rounds, 1) if "average" in keep else None,
         rounds=tally.rounds,
         kept_count=tally.kept,
         unmeasured_count=tally.unmeasured,
@@ -80,10 +80,18 @@ def play(player, adversary, rounds=None, *, keep=(*COLUMNS, "average"), after=No
     )
 
 
+def _empty(count, dim, keep):
+    """Columns for what is kept, and none for the rest."""
+    rows = {name: count if name in keep else 0 for name in COLUMNS}
+    wide = {name: (rows[name], dim) for name in ("gradients", "iterates")}
+    kinds = {"kept": bool}
+    return Columns(*(np.zeros(wide.get(name, rows[name]), kinds.get(name, float)) for name in COLUMNS))
+
+
 def _start(player, adversary, dim, keep, after):
     if after is None:
-        iterates = np.zeros(dim if "average" in keep else 0)
-        return player.init(dim), adversary.start(), Tally(0, 0, 0, iterates), 0
+        summed = np.zeros(dim if "average" in keep else 0)
+        return player.init(dim), adversary.start(), Tally(0, 0, 0, summed), 0
     if after.player != player:
         raise ValueError(f"a record can only be continued by its own player: it was made by {after.player!r}")
     if len(after.final) != dim:
