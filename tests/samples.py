@@ -58,6 +58,7 @@ ADVERSARIES = [
 ]
 
 OTHERS = [
+    hf.Fixed([1.0, -1.0]),
     hf.Interval(-1.0, 1.0),
     hf.Gradient(),
     hf.Features(),

@@ -7,10 +7,11 @@
 """
 
 from holdfast.adversaries import Functions, Gradients, Replay
+from holdfast.certificates import Certificate
 from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient
-from holdfast.learners import OGD, Adaptive, StronglyConvex
+from holdfast.learners import OGD, Adaptive, Fixed, StronglyConvex
 from holdfast.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -25,6 +26,7 @@ from holdfast.losses import (
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
 from holdfast.player import Player
 from holdfast.record import Record
+from holdfast.regret import linearised_regret, robust_regret, worst_case
 from holdfast.rule import rule
 from holdfast.sketches import Largest, LogHistogram, Ranks
 from holdfast.stream import play
@@ -39,12 +41,14 @@ __all__ = [
     "Adaptive",
     "Ball",
     "Box",
+    "Certificate",
     "Decision",
     "Ellipsoid",
     "EpsilonInsensitive",
     "Everything",
     "Features",
     "Filtered",
+    "Fixed",
     "Functions",
     "Gradient",
     "Gradients",
@@ -72,6 +76,9 @@ __all__ = [
     "StronglyConvex",
     "TopK",
     "TopShare",
+    "linearised_regret",
     "play",
+    "robust_regret",
     "rule",
+    "worst_case",
 ]

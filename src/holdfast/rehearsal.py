@@ -1,34 +1,100 @@
-"""One round in plain Python before the game, so that a mistake in someone's own rule is met in words."""
+"""A few rounds in plain Python before the game, so that a mistake in someone's own rule is met in words."""
 
 import copy
 
 import numpy as np
 
+from holdfast.game import Filtered
+from holdfast.rule import VERBS
 
-def rehearse(player, dim):
-    """Ask the filter and the learner of `player` for one round; raise TypeError if they answer in the wrong shape.
+_SIZES = (1.0, 1e9, 0.5)  # something to learn from, an outlier, and something to learn from again
+
+
+@np.errstate(all="ignore")
+def rehearse(player, dim, adversary=None):
+    """Ask each rule for a round; raise TypeError if it answers in the wrong shape.
 
     Python would stumble over such a mistake later and elsewhere, and the compiler with a page of types.
     """
-    asked = f"{type(player.filter).__name__}.decide"
-    memory = player.filter.init(dim)
-    answer = player.filter.decide(copy.deepcopy(memory), 1.0)
-    if not (isinstance(answer, tuple) and len(answer) == 3):
-        raise TypeError(f"{asked} must return (state, threshold, kept): got {_short(answer)}")
-    if not isinstance(answer[2], bool | np.bool_):
-        raise TypeError(f"{asked} must return kept as True or False, third: got {_short(answer[2])}")
-    if not isinstance(answer[1], float | int | np.floating):
-        raise TypeError(f"{asked} must return the threshold as a number, second: got {_short(answer[1])}")
-    _compare(asked, "state", memory, answer[0])
+    _demand(player, "player", "init", "predict", "observe")
+    if isinstance(player, Filtered):
+        _rehearse_filter(player.filter, dim)
+        _rehearse_learner(player.learner, dim)
+    if adversary is not None:
+        _rehearse_adversary(adversary, dim, player.predict(player.init(dim)))
 
-    asked = type(player.learner).__name__
-    state = player.learner.init(dim)
-    w = player.learner.predict(state)
-    if not (isinstance(w, np.ndarray) and w.shape == (dim,) and w.dtype == np.float64):
-        raise TypeError(f"{asked}.predict must return a float64 array of {dim} weights: got {_short(w)}")
-    _compare(
-        f"{asked}.update", "state", state, player.learner.update(copy.deepcopy(state), 1.0, np.ones(dim))
+
+def _rehearse_filter(filter, dim):
+    _demand(filter, "filter", "init", "decide", "restarts")
+    asked = f"{type(filter).__name__}.decide"
+    state = filter.init(dim)
+    for size in _SIZES:
+        before = copy.deepcopy(state)
+        answer = filter.decide(state, size)
+        _expect(_is_tuple(answer, 3), f"{asked} must return (state, threshold, kept)", answer)
+        state, threshold, kept = answer
+        _expect(_is_number(threshold), f"{asked} must return the threshold as a number, second", threshold)
+        _expect(isinstance(kept, bool | np.bool_), f"{asked} must return kept as True or False, third", kept)
+        _compare(asked, "state", before, state)
+    again = filter.restarts(state)
+    _expect(
+        isinstance(again, bool | np.bool_),
+        f"{type(filter).__name__}.restarts must return True or False",
+        again,
     )
+
+
+def _rehearse_learner(learner, dim):
+    _demand(learner, "learner", "init", "predict", "update")
+    asked = type(learner).__name__
+    state = learner.init(dim)
+    for size in _SIZES:
+        w = learner.predict(state)
+        is_row = isinstance(w, np.ndarray) and w.shape == (dim,) and w.dtype == np.float64
+        _expect(is_row, f"{asked}.predict must return a float64 array of {dim} weights", w)
+        before = copy.deepcopy(state)
+        state = learner.update(state, size, np.ones(dim))
+        _compare(f"{asked}.update", "state", before, state)
+
+
+def _rehearse_adversary(adversary, dim, w):
+    _demand(adversary, "adversary", "extent", "start", "reveal")
+    if adversary.extent()[0] == 0:
+        return
+    asked = f"{type(adversary).__name__}.reveal"
+    state = adversary.start()
+    answer = adversary.reveal(copy.deepcopy(state), 0, w)
+    _expect(_is_tuple(answer, 4), f"{asked} must return (state, loss, slope, x)", answer)
+    after, loss, slope, x = answer
+    _expect(_is_number(loss), f"{asked} must return the loss as a number, second", loss)
+    _expect(_is_number(slope), f"{asked} must return the slope as a number, third", slope)
+    is_row = isinstance(x, np.ndarray) and x.shape == (dim,) and x.dtype in (np.float64, np.float32)
+    _expect(is_row, f"{asked} must return x as an array of {dim} floats, fourth", x)
+    _compare(asked, "state", state, after)
+
+
+def _demand(rule, role, *verbs):
+    if isinstance(rule, type):
+        raise TypeError(f"{rule.__name__} is a class and no {role} yet: call it with its parameters")
+    if not isinstance(rule, tuple):
+        raise TypeError(f"{type(rule).__name__} cannot be a {role}: write @rule above its class")
+    for verb in verbs:
+        if not callable(getattr(rule, verb, None)):
+            call = f"{verb}({', '.join(VERBS[verb])})"
+            raise TypeError(f"{type(rule).__name__} cannot be a {role}: it has no method {call}")
+
+
+def _expect(fulfilled, demand, answer):
+    if not fulfilled:
+        raise TypeError(f"{demand}: got {_short(answer)}")
+
+
+def _is_tuple(value, length):
+    return isinstance(value, tuple) and len(value) == length
+
+
+def _is_number(value):
+    return isinstance(value, float | int | np.floating | np.integer)
 
 
 def _compare(asked, path, before, after):
@@ -38,25 +104,28 @@ def _compare(asked, path, before, after):
         for name, one, other in zip(names, before, after, strict=True):
             _compare(asked, f"{path}.{name}", one, other)
     elif _kind(before) != _kind(after):
+        started = {"int": "0.0", "bool": "0"}.get(_kind(before))
         remedy = (
-            " Start it as a float, such as 0.0." if (_kind(before), _kind(after)) == ("int", "float") else ""
+            f"start it as {_kind(after)}, such as {started}" if started and _kind(after) != "None" else ""
         )
-        raise TypeError(f"{asked} turns {path} from {_kind(before)} into {_kind(after)}.{remedy}")
+        remedy = remedy or "a state must keep its types"
+        raise TypeError(f"{asked} turns {path} from {_kind(before)} into {_kind(after)}: {remedy}")
 
 
 def _kind(value):
+    if value is None:
+        return "None"
     if isinstance(value, np.ndarray):
         return f"a {value.ndim}-dimensional array of {value.dtype}"
-    for name, types in (
-        ("bool", (bool, np.bool_)),
-        ("int", (int, np.integer)),
-        ("float", (float, np.floating)),
-    ):
+    for name, types in _KINDS.items():
         if isinstance(value, types):
             return name
     return type(value).__name__
 
 
+_KINDS = {"bool": (bool, np.bool_), "int": (int, np.integer), "float": (float, np.floating)}
+
+
 def _short(value):
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) < 60 else text[:57] + "..."

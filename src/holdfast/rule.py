@@ -8,6 +8,7 @@ a *state*, a NamedTuple that its methods take and return. Python runs the method
 import collections
 import inspect
 import operator
+import re
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -54,27 +55,41 @@ def rule(cls: type[Made]) -> type[Made]:
     methods = {name: value for name, value in vars(cls).items() if name not in annotations}
     for dropped in ("__dict__", "__weakref__", "__annotations__"):
         methods.pop(dropped, None)
+    defaults = {name: vars(cls)[name] for name in annotations if name in vars(cls)}
+    _check_shape(cls, annotations, defaults)
     _check_names(cls.__name__, annotations, methods)
     # The compiler cannot hold a record of nothing, so a rule without parameters carries a silent one.
     fields = list(annotations) or ["nothing"]
-    defaults = [vars(cls)[name] for name in annotations if name in vars(cls)] if annotations else [0.0]
-    base: Any = collections.namedtuple(cls.__name__, fields, defaults=defaults)  # type: ignore[misc]
+    base: Any = collections.namedtuple(cls.__name__, fields, defaults=[*defaults.values()])  # type: ignore[misc]
     methods |= {
         "__slots__": (),
         "__annotations__": annotations,
-        "__signature__": inspect.signature(base),  # read by help() and by the compiler
+        "__signature__": _signature(annotations, defaults),  # read by help() and by the compiler
         "_casts": tuple(_cast_for(annotations.get(name)) for name in fields),
-        "_raw": base.__new__,
+        "_raw": base.__new__ if annotations else _nothing,
     }
     made = type(cls.__name__, (_Rule, base), methods)
     made.__module__, made.__qualname__ = cls.__module__, cls.__qualname__
     return made
 
 
+def _nothing(cls):
+    return (0.0,)
+
+
+def _signature(annotations, defaults):
+    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    return inspect.Signature(
+        inspect.Parameter(name, kind, default=defaults.get(name, empty), annotation=annotation)
+        for name, annotation in annotations.items()
+    )
+
+
 class _Rule(tuple):
     """What every rule has beside its own methods: construction with checks, equality, printing, pickling."""
 
     __slots__ = ()
+    __signature__: ClassVar[inspect.Signature]
     _casts: ClassVar[tuple]
     _fields: ClassVar[tuple]
     _raw: ClassVar[Any]
@@ -82,9 +97,8 @@ class _Rule(tuple):
     def __new__(cls, *args, **kwargs):
         try:
             given = cls._raw(cls, *args, **kwargs)
-        except TypeError as problem:
-            text = str(problem).replace(f"{cls.__name__}.__new__()", cls.__name__)
-            raise TypeError(f"{text}; its parameters are {cls.__signature__}") from None
+        except TypeError:
+            raise TypeError(_misfit(cls, args, kwargs)) from None
         casts = zip(cls._casts, cls._fields, given, strict=True)
         self = tuple.__new__(cls, [cast(cls.__name__, name, value) for cast, name, value in casts])
         return self.check() or self
@@ -106,7 +120,7 @@ class _Rule(tuple):
         return not self == other
 
     def __hash__(self):
-        return hash((type(self), *(v.tobytes() if isinstance(v, np.ndarray) else v for v in self)))
+        return hash((type(self), *(v.shape if isinstance(v, np.ndarray) else v for v in self)))
 
     def __repr__(self):
         shown = [] if self._fields == ("nothing",) else zip(self._fields, self, strict=True)
@@ -127,25 +141,53 @@ def _same(a, b):
     return a == b
 
 
+def _misfit(cls, args, kwargs):
+    """What is wrong with these arguments, in words."""
+    try:
+        cls.__signature__.bind(*args, **kwargs)
+    except TypeError as problem:
+        return f"{cls.__name__}: {problem}; its parameters are {cls.__signature__}"
+    raise AssertionError("only arguments that do not fit come here")
+
+
+def _check_shape(cls, annotations, defaults):
+    if cls.__bases__ != (object,):
+        base = cls.__bases__[0].__name__
+        raise TypeError(
+            f"{cls.__name__} inherits from {base}, but a rule stands alone: "
+            f"give it a parameter that holds a {base}, and call that"
+        )
+    optional = ""
+    for name in annotations:
+        if name in defaults:
+            optional = name
+        elif optional:
+            raise TypeError(
+                f"{cls.__name__}.{name} has no default, so it must come before {optional}, which has"
+            )
+
+
 def _check_names(owner, annotations, methods):
     for name, method in methods.items():
         if name in VERBS and isinstance(method, FunctionType):
             given, expected = tuple(inspect.signature(method).parameters)[1:], VERBS[name]
             if given != expected:
-                raise TypeError(
-                    f"{owner}.{name}({', '.join(given)}) must read ({', '.join(expected)}), as in every other rule"
-                )
+                given, expected = ", ".join(given), ", ".join(expected)
+                raise TypeError(f"{owner}.{name}({given}) must read ({expected}), as in every other rule")
     for name in annotations:
-        if name in VERBS or name.startswith("_"):
+        if name in VERBS or name in ("check", "fits"):
             raise TypeError(
                 f"{owner}.{name} is the name of a method in the game: give the parameter another name"
             )
+        if name.startswith("_"):
+            raise TypeError(f"{owner}.{name} is a parameter, so its name must not begin with an underscore")
 
 
 def _cast_for(annotation):
-    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
-    cast = _CASTS.get(text.removesuffix(" | None").removeprefix("np."), lambda owner, name, value: value)
-    return _unless_none(cast) if text.endswith(" | None") else cast
+    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    kind = re.sub(r"Optional\[(.*)\]|typing\.|numpy\.|np\.| \| None", r"\1", text)
+    cast = _CASTS.get(kind, lambda owner, name, value: value)
+    return _unless_none(cast) if "None" in text or "Optional" in text else cast
 
 
 def _unless_none(cast):
@@ -161,11 +203,17 @@ def _int(owner, name, value):
 
 def _float(owner, name, value):
     try:
-        if isinstance(value, str | bytes):
+        if isinstance(value, str | bytes) or np.ndim(value) > 0:
             raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{owner}: {name} must be a number, got {value!r}") from None
+
+
+def _bool(owner, name, value):
+    if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
+        return bool(value)
+    raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
 
 
 def _array(owner, name, value):
@@ -180,4 +228,4 @@ def _frozen(array):
     return array
 
 
-_CASTS = {"int": _int, "float": _float, "bool": lambda owner, name, value: bool(value), "ndarray": _array}
+_CASTS = {"int": _int, "float": _float, "bool": _bool, "ndarray": _array}

@@ -7,18 +7,26 @@ also more accurate than adding from left to right. float32 rows are widened befo
 
 import numpy as np
 
+UNEQUAL = (
+    "two vectors must have the same number of entries: check that every x has as many as there are weights"
+)
+
 _quiet = np.errstate(over="ignore", invalid="ignore", under="ignore")
 
 
 @_quiet
 def dot(a, b):
     """The inner product of two vectors, as a float."""
+    if len(a) != len(b):
+        raise ValueError(UNEQUAL)
     return float(np.add.reduce(np.multiply(a, b, dtype=np.float64)))
 
 
 @_quiet
 def add(w, scale, x):
     """w += scale * x, in place."""
+    if len(w) != len(x):
+        raise ValueError(UNEQUAL)
     w += np.multiply(scale, x, dtype=np.float64)
 
 

@@ -65,7 +65,7 @@ class TopShare:
     def check(self):
         if not 0.0 < self.share < 1.0:
             raise ValueError(
-                f"share is the part of the rounds that may be wrong: expected 0 < share < 1, got {self.share}; "
+                f"share is the part of rounds that may be wrong: expected 0 < share < 1, got {self.share}; "
                 "for a number of rounds use TopK"
             )
         if not 0.0 < self.delta < 1.0:

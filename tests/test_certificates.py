@@ -1,0 +1,93 @@
+"""Certificates against the worst comparator on every set of inliers."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from equivalents import inlier_sets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import holdfast as hf
+from holdfast.regret import linearised_regret, worst_case
+
+KEEP = ("losses", "sizes", "thresholds", "kept", "products", "gradients")
+entries = st.sampled_from([0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.0, 1e4, -1e4])
+PLAYERS = [
+    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(2)),
+    hf.Filtered(hf.OGD(hf.Box(-1.0, 3.0)), hf.TopK(1)),
+    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()),
+    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Quantile(0.5, delta=0.3)),
+]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(entries, entries), min_size=1, max_size=8), st.sampled_from(PLAYERS), st.integers(0, 3)
+)
+def test_no_set_of_inliers_and_no_comparator_violates_a_certificate(stream, player, k):
+    record = hf.play(player, hf.Gradients(np.array(stream)), keep=KEEP)
+    proof = record.certificate(k)
+    for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
+        G = record.sizes[inliers].max(initial=0.0)
+        bound = proof.bounds[proof.sizes >= G][-1]
+        assert linearised_regret(record, inliers) <= bound + 1e-9 * (1 + abs(bound))
+
+
+def test_some_certificates_are_attained():
+    """Over all short streams: never exceeded, and for some of them nothing is lost in the bound."""
+    player, ratios = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.TopK(1)), []
+    for stream in itertools.product([1.0, -1.0, 0.5, -2.0], repeat=4):
+        record = hf.play(player, hf.Gradients(np.array(stream)[:, None]), keep=KEEP)
+        ratios.append(worst_case(record, 1).regret / record.certificate(1).bounds[0])
+    assert max(ratios) == pytest.approx(1.0)
+
+
+@given(st.lists(st.tuples(entries, entries), min_size=1, max_size=30), st.integers(0, 4))
+def test_a_certificate_of_top_k_is_never_worse_than_theorem_1(stream, k):
+    record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k)), hf.Gradients(np.array(stream)), keep=KEEP)
+    proof, kept = record.certificate(k), record.kept
+    regret = record.products[kept].sum() + hf.Ball(1.0).support(-record.gradients[kept].sum(axis=0))
+    assert (proof.bounds <= regret + 4.0 * 2.0 * proof.sizes * k + 1e-6).all()
+
+
+def test_it_reads_as_a_paragraph_and_says_what_it_assumes():
+    G = np.random.default_rng(0).standard_normal((500, 2))
+    G[100], G[200] = 1e6, math.nan
+    record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G), keep=KEEP)
+    text = str(record.certificate(1))
+    assert "whichever 1 rounds or fewer" in text
+    assert "assumes convex losses" in text
+    assert "1 more rounds had no finite size" in text
+    assert "there may be more outliers" not in text
+
+
+def test_it_doubts_a_budget_that_the_run_contradicts():
+    G = np.random.default_rng(0).uniform(0.5, 1.0, (500, 1))
+    G[[100, 200, 300]] = 1e6
+    record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Gradients(G), keep=KEEP)
+    assert "there may be more outliers" in str(record.certificate(2))
+    assert not record.certificate(3).doubts
+
+
+def test_the_quantile_certificate_holds_as_often_as_it_says():
+    rng, p, misses, runs = np.random.default_rng(1), 0.8, 0, 200
+    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Quantile(p, horizon=300))
+    for _ in range(runs):
+        sizes = rng.exponential(size=300)
+        record = hf.play(player, hf.Gradients((sizes * rng.choice([-1, 1], 300))[:, None]), keep=KEEP)
+        bound, quantile = record.quantile_certificate(p, confidence=0.8)
+        truth = -math.log(1 - p)
+        misses += linearised_regret(record, sizes <= truth) > bound or quantile < truth
+    assert misses / runs <= 0.2 + 4 * math.sqrt(0.16 / runs)
+
+
+def test_sizes_between_the_pairs_round_up_and_impossible_ones_are_refused():
+    G = np.array([[1.0], [2.0], [4.0], [8.0]])
+    record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G), keep=KEEP)
+    proof = record.certificate(1)
+    assert proof.at(5.0) == proof.bounds[0]
+    assert proof.at(4.0) == proof.bounds[1] == proof.bound
+    with pytest.raises(ValueError, match="between 4 and 8: got 3"):
+        proof.at(3.0)
