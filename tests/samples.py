@@ -59,6 +59,7 @@ ADVERSARIES = [
 
 OTHERS = [
     hf.Fixed([1.0, -1.0]),
+    hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
     hf.Interval(-1.0, 1.0),
     hf.Gradient(),
     hf.Features(),

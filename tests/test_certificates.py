@@ -91,3 +91,41 @@ def test_sizes_between_the_pairs_round_up_and_impossible_ones_are_refused():
     assert proof.at(4.0) == proof.bounds[1] == proof.bound
     with pytest.raises(ValueError, match="between 4 and 8: got 3"):
         proof.at(3.0)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(entries, entries), min_size=1, max_size=40),
+    st.sampled_from(PLAYERS),
+    st.integers(0, 3),
+)
+def test_the_books_of_a_certified_player_prove_the_same(stream, player, k):
+    gradients = hf.Gradients(np.array(stream))
+    whole = hf.play(player, gradients, keep=KEEP)
+    books = hf.play(hf.Certified(player, k=3), gradients, keep=(), compiled=False)
+    after, before = whole.certificate(k), books.certificate(k)
+    assert np.array_equal(after.sizes, before.sizes)
+    assert after.bounds == pytest.approx(before.bounds)
+    assert after.doubts == before.doubts
+
+
+def test_the_books_are_the_same_in_both_worlds_and_of_one_size():
+    G = np.random.default_rng(0).standard_normal((3000, 2))
+    G[::100] *= 1e5
+    G[7] = math.nan
+    player = hf.Certified(PLAYERS[0], k=5)
+    interpreted, compiled = (
+        hf.play(player, hf.Gradients(G), keep=(), compiled=world) for world in (False, True)
+    )
+    assert interpreted.certificate(5).bounds.tolist() == compiled.certificate(5).bounds.tolist()
+    ledger = compiled.state[0]
+    assert (ledger.rows.shape, ledger.pulls.shape, ledger.gradients.shape) == ((7, 3), (5,), (2,))
+
+
+def test_the_books_are_kept_for_k_outliers_and_no_more():
+    player = hf.Player(hf.Certified(PLAYERS[0], k=2), dim=1)
+    player.observe([1.0])
+    with pytest.raises(ValueError, match="at most 2 outliers: got k = 3"):
+        player.certificate(3)
+    with pytest.raises(TypeError, match="Certified"):
+        hf.Player(PLAYERS[0], dim=1).certificate(1)

@@ -8,6 +8,7 @@
 
 from holdfast.adversaries import Functions, Gradients, Replay
 from holdfast.certificates import Certificate
+from holdfast.certified import Certified
 from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient
@@ -42,6 +43,7 @@ __all__ = [
     "Ball",
     "Box",
     "Certificate",
+    "Certified",
     "Decision",
     "Ellipsoid",
     "EpsilonInsensitive",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdfast.certified import Certified
 from holdfast.filters.binomial import BinomialTail
 
 
@@ -43,8 +44,8 @@ class Certificate:
         words = [
             f"In {self.rounds:,} rounds, {self.kept:,} of them learned from, and whichever {self.k:,} rounds "
             f"or fewer were outliers: the others cost at most {self.bound:.4g} more than any fixed weights "
-            f"of the domain would have ({self.bound / max(self.rounds, 1):.3g} a round), if their sizes were at "
-            f"most {self.sizes[-1]:.4g}; {self.bounds[0]:.4g} if they were up to {self.sizes[0]:.4g}.",
+            f"of the domain would have ({self.bound / max(self.rounds, 1):.3g} a round), if their sizes were "
+            f"at most {self.sizes[-1]:.4g}; {self.bounds[0]:.4g} if they were up to {self.sizes[0]:.4g}.",
             f"This assumes convex losses on those rounds, and no more than {self.k:,} outliers with a finite "
             "size; nothing else.",
             *(f"Doubtful: {doubt}." for doubt in self.doubts),
@@ -74,18 +75,44 @@ def certificate(record, k):
     """
     if k < 0:
         raise ValueError(f"k counts outliers, so it cannot be negative: got {k}")
+    if isinstance(record.player, Certified):
+        return ledger_certificate(record.state[0], record.player, k, record.unmeasured_count)
     sizes, kept, below, above, regret = _parts(record)
-    order = np.sort(sizes)[::-1]
-    levels = order[: k + 1] if len(order) > k else np.append(order, 0.0)
-    best = np.concatenate([[0.0], np.cumsum(np.sort(below[kept])[::-1])])
-    bounds = []
-    for level in levels:
-        gone = int((~kept & (sizes > level)).sum())  # skipped rounds that must be outliers
-        left = min(k - gone, len(best) - 1)  # so at most this many kept ones are
-        bounds.append(regret + best[left] + above[~kept & (sizes <= level)].sum())
-    return Certificate(
-        k, levels, np.array(bounds), len(sizes), int(kept.sum()), _doubts(record, k, sizes, kept)
+    rows = np.stack([sizes, kept.astype(float), above], axis=1)
+    return _certificate(
+        k, rows, below[kept], regret, 0.0, len(sizes), int(kept.sum()), record.unmeasured_count
     )
+
+
+def ledger_certificate(ledger, rule, k, unmeasured):
+    """The same from the books of a `Certified` player, for any k up to its own."""
+    if not 0 <= k <= rule.k:
+        raise ValueError(f"the books were kept for at most {rule.k} outliers: got k = {k}")
+    support = rule.core().learner.domain.support
+    regret = ledger.products + support(-ledger.gradients)
+    books = ledger.rows, ledger.pulls, regret, ledger.lost, ledger.rounds, ledger.kept
+    return _certificate(k, *books, unmeasured)
+
+
+def _certificate(k, rows, pulls, regret, lost, rounds, kept, unmeasured):
+    """Theorem B from at least the k+2 largest rounds (size, kept, push) and the k largest pulls.
+
+    `lost` is the sum of the pushes of all other skipped rounds.
+    """
+    largest = np.zeros(k + 2)
+    some = np.sort(rows[:, 0])[::-1][: k + 2]
+    largest[: len(some)] = some
+    best = np.concatenate([[0.0], np.cumsum(np.sort(pulls)[::-1][:k])])
+    skipped = rows[rows[:, 1] == 0.0]
+    bounds = []
+    for level in largest[: k + 1]:
+        small = skipped[:, 0] <= level
+        left = k - int(
+            (~small).sum()
+        )  # the skipped rounds above must be outliers, so this many kept ones are
+        bounds.append(regret + best[min(left, len(best) - 1)] + lost + skipped[small, 2].sum())
+    doubts = _doubts(k, largest, rounds, kept, unmeasured)
+    return Certificate(k, largest[: k + 1], np.array(bounds), rounds, kept, doubts)
 
 
 def quantile_certificate(record, p, confidence=0.95):
@@ -132,17 +159,16 @@ def _parts(record):
     return sizes, kept, np.maximum(below, 0.0), np.maximum(above, 0.0), float(regret)
 
 
-def _doubts(record, k, sizes, kept):
+def _doubts(k, largest, rounds, kept, unmeasured):
     """Why the assumption of at most k outliers may be wrong, as the run itself shows it."""
     doubts = []
-    if record.unmeasured_count:
-        doubts.append(f"{record.unmeasured_count:,} more rounds had no finite size and are left out")
-    order = np.sort(sizes)[::-1]
-    if len(order) > k + 1 and order[k + 1] > 0 and order[k] > 10.0 * order[k + 1]:
+    if unmeasured:
+        doubts.append(f"{unmeasured:,} more rounds had no finite size and are left out")
+    if largest[k + 1] > 0 and largest[k] > 10.0 * largest[k + 1]:
         doubts.append(
-            f"the largest size that k allows for an inlier, {order[k]:.3g}, is "
-            f"{order[k] / order[k + 1]:.3g} times the next one, so there may be more outliers"
+            f"the largest size that k allows for an inlier, {largest[k]:.3g}, is "
+            f"{largest[k] / largest[k + 1]:.3g} times the next one, so there may be more outliers"
         )
-    if (~kept).sum() > 2 * k + math.log2(max(len(sizes), 2)) * k:
-        doubts.append(f"{(~kept).sum():,} rounds were skipped, many more than {k:,} outliers would explain")
+    if rounds - kept > k * (2.0 + math.log2(max(rounds, 2))):
+        doubts.append(f"{rounds - kept:,} rounds were skipped, many more than {k:,} outliers would explain")
     return tuple(doubts)

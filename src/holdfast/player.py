@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from holdfast.certificates import ledger_certificate
+from holdfast.certified import Certified
 from holdfast.game import Decision
 from holdfast.rehearsal import rehearse
 from holdfast.vectors import dot
@@ -35,7 +37,7 @@ class Player:
         if dim < 1:
             raise ValueError(f"dim is the number of weights, at least 1: got {dim}")
         player.fits(dim)
-        rehearse(player, dim)
+        rehearse(player.core(), dim)
         self.rule, self.dim, self.state = player, dim, player.init(dim)
         self.rounds = self.kept_count = self.unmeasured_count = 0
 
@@ -71,6 +73,14 @@ class Player:
         self.kept_count += decision.kept
         self.unmeasured_count += not decision.size < np.inf
         return decision
+
+    def certificate(self, k):
+        """What the rounds so far prove about their regret, for a player that is `Certified`."""
+        if not isinstance(self.rule, Certified):
+            raise TypeError(
+                "a player keeps no gradients, so wrap it to keep the books: Player(Certified(..., k), dim)"
+            )
+        return ledger_certificate(self.state, self.rule, k, self.unmeasured_count)
 
     @property
     def skipped_count(self):

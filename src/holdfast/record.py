@@ -63,7 +63,7 @@ class Record:
     @property
     def domain(self) -> Any:
         """Where the learner's weights lie."""
-        return self.player.learner.domain
+        return self.player.core().learner.domain
 
     def column(self, name):
         """A column by name; raises if it was not kept."""

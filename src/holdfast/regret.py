@@ -159,7 +159,7 @@ def largest_size(record, inliers=None):
 def farthest(record, comparator, inliers=None, slack=2.0):
     """D(u, 𝒮): the largest ‖w_t - u‖ over the rounds with size at most slack * G(𝒮); needs the iterates."""
     near = record.column("sizes") <= slack * largest_size(record, inliers)
-    norm = record.player.norm
+    norm = record.player.core().norm
     return max((norm.of(w - comparator) for w in record.column("iterates")[near]), default=0.0)
 
 
@@ -168,7 +168,7 @@ def gradients_at(record, comparator, inliers=None, slack=2.0):
     G = largest_size(record, inliers)
     near = record.column("sizes") <= slack * G
     last = record.last
-    player = Filtered(Fixed(comparator), Everything(), norm=record.player.norm)
+    player = Filtered(Fixed(comparator), Everything(), norm=record.player.core().norm)
     alone = play(player, record.adversary, rounds=last, keep=["sizes"])
     return 2.0 * G + float(alone.sizes[last - len(near) :][near].max(initial=0.0))
 

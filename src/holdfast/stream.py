@@ -52,7 +52,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
         )
     length, dim = adversary.extent()
     player.fits(dim)
-    rehearse(player, dim)
+    rehearse(player.core(), dim)
     state, hidden, tally, position = _start(player, adversary, dim, keep, after)
     left = length - position
     count = left if rounds is None else rounds

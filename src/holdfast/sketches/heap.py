@@ -32,3 +32,19 @@ def insert(heap, length, value):
 def pop(heap, length):
     """Remove the smallest of heap[:length]."""
     replace_top(heap, length - 1, heap[length - 1])
+
+
+def replace_top_row(rows, key, second, third):
+    """`replace_top` for rows of three numbers, ordered by the first."""
+    i = 0
+    child = 1
+    while child < len(rows):
+        if child + 1 < len(rows) and rows[child + 1, 0] < rows[child, 0]:
+            child += 1
+        if key <= rows[child, 0]:
+            break
+        for column in range(3):
+            rows[i, column] = rows[child, column]
+        i = child
+        child = 2 * i + 1
+    rows[i, 0], rows[i, 1], rows[i, 2] = key, second, third
