@@ -1,0 +1,107 @@
+"""The only room that imports numba: compiles the game as it stands.
+
+`lesson` teaches numba the methods and helpers a function reaches, `loops` the functions of
+`holdfast.vectors`, and `borrowing` not to count references; `storing` keeps what was compiled on disk, and
+`sentence` says what could not be.
+"""
+
+import contextlib
+import inspect
+import threading
+from types import FunctionType
+
+import numba
+
+from holdfast._compiled import loops  # noqa: F401  (importing it teaches numba holdfast.vectors)
+from holdfast._compiled.borrowing import borrowed, returned
+from holdfast._compiled.lesson import OPTIONS, Lesson, dispatcher, forget, open_calls
+from holdfast._compiled.sentence import sentence, untyped
+from holdfast._compiled.storing import Cache
+
+_entries: dict = {}  # the functions called, as compiled
+_lessons: dict = {}  # of each function called and the types it was compiled for
+_one_at_a_time = threading.RLock()
+
+
+def call(function, *args):
+    """Compile `function` for arguments of these types, unless that was done before, and call it."""
+    args = _prepared(args)
+    return returned(_compiled(function, args)(args), args)
+
+
+def is_ready(function, *args):
+    """Whether `call` would find these types compiled already in this process."""
+    lesson = _lessons.get((function, _kinds(function, _prepared(args))))
+    return lesson is not None and lesson.is_current()
+
+
+def _compiled(function, args):
+    kinds = _kinds(function, args)
+    with _one_at_a_time:
+        if (function, kinds) not in _lessons or not _lessons[function, kinds].is_current():
+            lesson = Lesson(function, args)
+            if lesson.is_news:
+                forget()
+                _lessons.clear()
+                _entries.clear()
+            if (function, kinds) not in _lessons:
+                _compile(_entry(function), kinds, lesson)
+            _lessons[function, kinds] = lesson
+        return _entries[function]
+
+
+def _entry(function):
+    """The function without reference counts for its arguments, and with a place on disk."""
+    if function not in _entries:
+        inner = numba.njit(function, forceinline=True, **OPTIONS)
+
+        def entry(args):
+            return inner(*borrowed(args))
+
+        _entries[function] = numba.njit(entry, **OPTIONS)
+        with contextlib.suppress(RuntimeError):  # no folder to write to: every process compiles for itself
+            _entries[function]._cache = Cache(entry)
+    return _entries[function]
+
+
+def _compile(entry, kinds, lesson):
+    entry._cache.fingerprint = lesson.fingerprint()
+    open_calls.clear()
+    try:
+        entry.compile((kinds,))
+    except Exception as problem:
+        text = str(problem) or repr(problem)
+    else:
+        return
+    raise TypeError(sentence(text, open_calls[-1] if open_calls else None, lesson.functions))
+
+
+def _kinds(function, args):
+    """The type of the arguments, to numba."""
+    try:
+        return numba.typeof(args)
+    except (TypeError, ValueError):
+        pass
+    for name, value in zip(inspect.signature(function).parameters, args, strict=True):
+        _find_untyped(name, value)
+    raise AssertionError("all arguments have a type, but not together")
+
+
+def _find_untyped(path, value):
+    if isinstance(value, tuple):
+        for name, item in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
+            _find_untyped(f"{path}.{name}", item)
+        return
+    try:
+        numba.typeof(value)
+    except (TypeError, ValueError):
+        raise TypeError(untyped(path, value)) from None
+
+
+def _prepared(value):
+    """A value as the compiler takes it: plain functions, as in `Functions`, become compiled ones."""
+    if isinstance(value, FunctionType):
+        return dispatcher(value)
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), [_prepared(item) for item in value])
+    return value

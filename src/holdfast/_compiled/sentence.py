@@ -1,0 +1,122 @@
+"""What numba has to say about a rule it cannot compile, in one sentence."""
+
+import linecache
+import os
+import re
+
+_HEADING = re.compile(
+    r"Failed in nopython|During:|Rejected|- Resolution|There are|Known signatures|raised from|File |Return of"
+)
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)|(?:Raised from|at) (\S+\.py) \((\d+)\)')
+
+# What numba calls things, and what everybody else does.
+_WORDS = [
+    (r"\x1b\[[0-9;]*m", ""),
+    (r"type\(CPUDispatcher\(<function (\S+) at 0x\w+>\)\)", r"\1"),
+    (r"Function\(<(?:built-in )?function (\S+?)(?: at 0x\w+)?>\)", r"\1"),
+    (r"BoundFunction\((\S+) for .*?\)(?= with)", r"\1"),
+    (r"(readonly )?array\((\w+), (\d)d, \w\)", r"\1\3d array of \2"),
+    (r"Literal\[(\w+)\]\(.*?\)", r"\1"),
+    (r"<iv=.*?>", ""),
+    (r"unicode_type", "str"),
+    (r"<class '(.*?)'>", r"\1"),
+    (r"\.*\s*(Raised from|, defined at) .*", ""),
+]
+
+# The reasons that people meet, each with what to do about it.
+_PYTHON_CAN = "write it another way, or pass compiled=False and Python runs it as it is"
+_REASONS = [
+    (r"NameError: (.*)", r"\1", "define it, or correct the spelling"),
+    (
+        r"Unknown attribute '(\w+)' of type (\w+).*",
+        r"\2 has no '\1' that numba can read",
+        "it reads fields and plain methods, not properties, class attributes or static methods",
+    ),
+    (
+        r"No definition for lowering (\w+)\(.*\)\.(\w+) = .*",
+        r"it assigns to '\2' of \1, which cannot change",
+        "return a new state instead",
+    ),
+    (
+        r"Can't unify return type from the following types: (.*)",
+        r"it returns one type here and another there, \1",
+        "a state must keep its types; a number that becomes a float must start as one",
+    ),
+    (
+        r"Cannot unify (.*) and (.*) for '(\w+).*",
+        r"'\3' is \1 at first and \2 later",
+        "a variable must keep its type; a number that becomes a float must start as one",
+    ),
+    (
+        r"Can't index at.*|tuple index out of range",
+        "a rule or state is made with too few values",
+        "write them all, because numba fills in no defaults",
+    ),
+    (r"\('wrong tuple length.*expected (\d+), got (\d+)'\)", r"expected \1 values, got \2", "return as many"),
+    (r"Cannot bind .* due to \"TypeError: (.*)\"", r"it is called wrongly, \1", "pass what it reads"),
+    (
+        r"Untyped global name '(\w+)':.* Numba type of (.*)",
+        r"'\1' is a \2, which numba does not know",
+        _PYTHON_CAN,
+    ),
+    (r"No implementation of function \S+ found for signature: >>> (.*)", r"numba knows no \1", _PYTHON_CAN),
+    (r"(.*)", r"\1", _PYTHON_CAN),
+]
+
+
+def sentence(problem, inside, functions):
+    """The innermost reason that numba gives, and where it is.
+
+    Numba's own text fills a page, from the inside out; the first line that is no heading is the reason.
+    `inside` is the method whose compilation failed first, if one did, and `functions` all that were reached.
+    """
+    lines = [line.strip() for line in problem.splitlines() if line.strip()]
+    telling = [line for line in lines if not _HEADING.match(line)] or lines
+    reason = " ".join(telling[:2]) if telling[1:] and telling[1].startswith(">>>") else telling[0]
+    reason = reason.rstrip(".")
+    for pattern, words in _WORDS:
+        reason = re.sub(pattern, words, reason)
+    for pattern, meaning, remedy in _REASONS:
+        match = re.fullmatch(pattern, reason)
+        if match:
+            place, words = _place(lines, inside, functions), _short(match.expand(meaning))
+            return f"numba cannot compile {place}: {words}; {remedy}"
+    raise AssertionError("the last pattern matches everything")
+
+
+def untyped(path, value):
+    """What to say of an argument whose type numba does not know."""
+    kind = type(value).__name__
+    return (
+        f"numba cannot compile {path}, which is a {kind}: rules are classes with @rule above them, states "
+        "are NamedTuples of numbers and arrays; or pass compiled=False and Python runs it as it is"
+    )
+
+
+def _place(lines, inside, functions):
+    """Where it is: a method or function, and the line if numba tells it."""
+    called = f"<function {inside.__qualname__} at" if inside else None
+    for line in lines:
+        if called and line.startswith("During: resolving callee") and called in line:
+            break  # from here on numba speaks of the caller
+        match = _PLACE.search(line)
+        if match:
+            path, number = [group for group in match.groups() if group]
+            for function in functions:
+                if _contains(function.__code__, os.path.abspath(path), int(number)):
+                    source = _short(linecache.getline(path, int(number)).strip(), 80)
+                    return f"{_name(function)} ({os.path.basename(path)}, line {number}: {source})"
+    return _name(inside) if inside else "this"
+
+
+def _contains(code, path, line):
+    lines = [number for _, _, number in code.co_lines() if number is not None]
+    return os.path.abspath(code.co_filename) == path and min(lines) <= line <= max(lines)
+
+
+def _name(function):
+    return function.__qualname__.rpartition("<locals>.")[2]
+
+
+def _short(text, most=140):
+    return text if len(text) <= most else text[: most - 3] + "..."
