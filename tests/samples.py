@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 import holdfast as hf
+from holdfast import adversaries as enemies
 
 FILTERS = [
     hf.Everything(),
@@ -51,13 +52,28 @@ LOSSES = [
     hf.SquaredHinge(),
 ]
 
+CLEAN = hf.Replay([[1.0, 2.0], [0.5, -1.0], [3.0, 0.0]], [1.0, -1.0, 1.0], hf.Hinge())
+
 ADVERSARIES = [
     hf.Replay([[1.0, 2.0], [0.5, math.nan]], [1.0, -1.0], hf.Hinge()),
     hf.Gradients([[1.0, 2.0], [math.inf, 0.0]]),
     hf.Functions(math.fsum, np.negative, 3, 2),
+    enemies.IidLowerBound(k=2, rounds=5),
+    enemies.StronglyConvexLowerBound(k=2, rounds=5),
+    enemies.Contaminated(CLEAN, enemies.Contrarian(3, 2), share=0.3),
+    enemies.HeavyTails(0.5, rounds=5, dim=2),
+    enemies.QuantileStream(0.5, rounds=5, dim=2, atom=0.1),
+    enemies.Tight(k=1),
+    enemies.Contrarian(rounds=5, dim=2),
+    enemies.Chaser(CLEAN, k=1),
+    enemies.FeatureBlowUp(CLEAN, k=1),
+    enemies.LabelFlip(CLEAN, k=1),
+    enemies.Ramp(CLEAN, k=2),
+    enemies.Accumulating(CLEAN, k=2),
 ]
 
 OTHERS = [
+    *(enemies.Pareto(), enemies.Exponential(), enemies.Uniform()),
     hf.Fixed([1.0, -1.0]),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
     hf.Interval(-1.0, 1.0),

@@ -1,7 +1,43 @@
-"""Who reveals the losses."""
+"""Who reveals the losses.
 
+`Replay`, `Gradients` and `Functions` play what they are given. The others are there to test a learner: those
+of the paper's theorems, those that watch the learner, and those that spoil data. They draw what is random
+from their seed at construction, and know the `inliers`.
+"""
+
+from holdfast.adversaries.accumulating import Accumulating
+from holdfast.adversaries.chaser import Chaser
+from holdfast.adversaries.contaminated import Contaminated
+from holdfast.adversaries.contrarian import Contrarian
+from holdfast.adversaries.featureblowup import FeatureBlowUp
 from holdfast.adversaries.functions import Functions
 from holdfast.adversaries.gradients import Gradients
+from holdfast.adversaries.heavytails import HeavyTails
+from holdfast.adversaries.iidlowerbound import IidLowerBound
+from holdfast.adversaries.labelflip import LabelFlip
+from holdfast.adversaries.quantilestream import Exponential, Pareto, QuantileStream, Uniform
+from holdfast.adversaries.ramp import Ramp
 from holdfast.adversaries.replay import Replay
+from holdfast.adversaries.stronglyconvexlowerbound import StronglyConvexLowerBound
+from holdfast.adversaries.tight import Tight
 
-__all__ = ["Functions", "Gradients", "Replay"]
+__all__ = [
+    "Accumulating",
+    "Chaser",
+    "Contaminated",
+    "Contrarian",
+    "Exponential",
+    "FeatureBlowUp",
+    "Functions",
+    "Gradients",
+    "HeavyTails",
+    "IidLowerBound",
+    "LabelFlip",
+    "Pareto",
+    "QuantileStream",
+    "Ramp",
+    "Replay",
+    "StronglyConvexLowerBound",
+    "Tight",
+    "Uniform",
+]

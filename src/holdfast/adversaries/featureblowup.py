@@ -1,0 +1,71 @@
+"""Poison: rows as from a sensor that lost its decimal point."""
+
+from typing import Any
+
+import numpy as np
+
+from holdfast.adversaries.draws import all_but
+from holdfast.adversaries.poison import victims
+from holdfast.adversaries.replay import Replay
+from holdfast.rule import rule
+
+
+@rule
+class FeatureBlowUp:
+    """A data stream in which k rows, anywhere, are `factor` times too large.
+
+    With a bounded slope, as of the logistic loss, the gradient grows with the row, so clipping the loss or
+    its slope does not help. A negative factor also puts the row on the wrong side.
+
+    Parameters
+    ----------
+    stream : Replay
+        The clean data.
+    k : int
+        The number of outliers.
+    factor : float
+        What their features are multiplied with.
+    seed : int
+        For which rounds they are.
+
+    Attributes
+    ----------
+    poisoned : Replay
+        What is played.
+    inliers : bool array
+        The rounds left as they were.
+
+    Guarantee
+    ---------
+    Theorem 1 with this k, for `TopK(k)`.
+
+    Examples
+    --------
+    >>> from holdfast.losses import Hinge
+    >>> clean = Replay([[1.0], [2.0], [3.0]], [1, -1, 1], Hinge())
+    >>> blown_up = FeatureBlowUp(clean, k=1, factor=1000.0, seed=1)
+    >>> blown_up.poisoned.X.tolist(), blown_up.inliers
+    ([[1.0], [2000.0], [3.0]], array([ True, False,  True]))
+    """
+
+    stream: Any
+    k: int
+    factor: float = 1000.0
+    seed: int = 0
+    poisoned: Any = None
+    inliers: Any = None
+
+    def check(self):
+        bad, X, y, _ = victims(self.stream, self.k, self.seed)
+        with np.errstate(over="ignore", invalid="ignore"):
+            X[bad] *= self.factor
+        return self._replace(poisoned=Replay(X, y, self.stream.loss), inliers=all_but(bad, len(X)))
+
+    def extent(self):
+        return self.poisoned.extent()
+
+    def start(self):
+        return self.poisoned.start()
+
+    def reveal(self, state, t, w):
+        return self.poisoned.reveal(state, t, w)

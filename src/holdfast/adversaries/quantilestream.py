@@ -1,0 +1,153 @@
+"""I.i.d. gradients whose sizes have a known p-quantile: the setting of section 4, with or without atoms."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from holdfast.adversaries.draws import axes, frozen
+from holdfast.adversaries.gradients import Gradients
+from holdfast.rule import rule
+
+
+@rule
+class Uniform:
+    """Outliers between 1 and 1 + `width` times the quantile.
+
+    Examples
+    --------
+    >>> Uniform(width=8.0).stretch(np.array([0.0, 0.5]))
+    array([1., 5.])
+    """
+
+    width: float = 1.0
+
+    def check(self):
+        if not 0.0 < self.width < math.inf:
+            raise ValueError(f"width must be positive: got {self.width}")
+
+    def stretch(self, v):
+        return 1.0 + self.width * v
+
+
+@rule
+class Exponential:
+    """Outliers that exceed the quantile by `scale` times the quantile on average, and seldom by much more.
+
+    Examples
+    --------
+    >>> Exponential(scale=2.0).stretch(np.array([0.0, 1.0 - math.exp(-3.0)]))
+    array([1., 7.])
+    """
+
+    scale: float = 1.0
+
+    def check(self):
+        if not 0.0 < self.scale < math.inf:
+            raise ValueError(f"scale must be positive: got {self.scale}")
+
+    def stretch(self, v):
+        return 1.0 - self.scale * np.log1p(-v)
+
+
+@rule
+class Pareto:
+    """Outliers that exceed r times the quantile with probability r^-exponent; no mean if exponent ≤ 1.
+
+    Examples
+    --------
+    >>> Pareto(exponent=0.5).stretch(np.array([0.0, 0.75]))
+    array([ 1., 16.])
+    """
+
+    exponent: float = 1.0
+
+    def check(self):
+        if not self.exponent > 0.0:
+            raise ValueError(f"exponent must be positive: got {self.exponent}")
+
+    def stretch(self, v):
+        return (1.0 - v) ** (-1.0 / self.exponent)
+
+
+@rule
+class QuantileStream:
+    """Linear losses with i.i.d. gradients: sizes with p-quantile G_p = G, directions ±e_i.
+
+    A size is uniform below G with probability p, G itself with probability `atom`, and beyond G otherwise.
+    The rows have these sizes to the last bit, in every p-norm, so the atom is one.
+
+    With an atom the sizes jump at G from p to p + atom, and G is the quantile of every level from p to
+    there. A filter that is asked for a level strictly above p loses few inliers; one that is asked for p
+    loses a share of the atom for ever: the theorem of section 4 assumes there is none, and must.
+
+    Parameters
+    ----------
+    p : float
+        P(size < G).
+    rounds, dim : int
+        The extent.
+    seed : int
+        For sizes and directions.
+    G : float
+        The quantile G_p.
+    tail : Uniform, Exponential or Pareto
+        How far beyond G the outliers lie.
+    atom : float
+        P(size = G), at most 1 - p.
+
+    Attributes
+    ----------
+    inliers : bool array
+        The rounds with size at most G.
+
+    Guarantee
+    ---------
+    Without an atom, Theorem Q of `docs/math.md`, 6.2, for `Quantile(p)`; with one, see 6.6.
+
+    Examples
+    --------
+    >>> stream = QuantileStream(p=0.5, rounds=6, dim=2, seed=4, tail=Pareto(0.5), atom=0.25)
+    >>> stream.stream.G.round(2)
+    array([[  0.  ,  25.48],
+           [ -1.  ,   0.  ],
+           [  0.  , -60.69],
+           [  0.  ,   0.54],
+           [  0.  ,   1.  ],
+           [  0.  ,   0.48]])
+    >>> stream.inliers
+    array([False,  True, False,  True,  True,  True])
+    """
+
+    p: float
+    rounds: int
+    dim: int = 1
+    seed: int = 0
+    G: float = 1.0
+    tail: Any = Pareto(1.0)
+    atom: float = 0.0
+    stream: Any = None
+    inliers: Any = None
+
+    def check(self):
+        if not 0.0 < self.p < 1.0:
+            raise ValueError(f"p is the share of inliers: expected 0 < p < 1, got {self.p}")
+        if not 0.0 <= self.atom <= 1.0 - self.p:
+            raise ValueError(f"atom is a share of the rounds beside p: got {self.atom} and p = {self.p}")
+        rng = np.random.default_rng(self.seed)
+        level, v = rng.random(self.rounds), rng.random(self.rounds)
+        sizes = np.where(level < self.p, self.G * v, self.G * self.tail.stretch(v))
+        sizes[(level >= self.p) & (level < self.p + self.atom)] = self.G
+        return self._replace(
+            stream=Gradients(sizes[:, None] * axes(rng, self.rounds, self.dim)),
+            inliers=frozen(sizes <= self.G),
+        )
+
+    def extent(self):
+        return self.stream.extent()
+
+    def start(self):
+        return self.stream.start()
+
+    def reveal(self, state, t, w):
+        return self.stream.reveal(state, t, w)
