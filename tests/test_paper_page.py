@@ -1,0 +1,85 @@
+"""docs/paper.md: whatever it names is there, and whatever bounds.py offers is named."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import holdfast as hf
+from holdfast import bounds
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+TEXT = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
+NAMES = sorted(set(re.findall(r"`([^`]+)`", TEXT)))
+
+
+def exists(name):
+    """A file, a test in a file, or something of `hf` or `bounds`: the page sets nothing else as code."""
+    if name.startswith("bounds."):
+        return hasattr(bounds, name.removeprefix("bounds."))
+    if name.startswith("hf."):
+        return name.removeprefix("hf.") in hf.__all__
+    path, _, test = name.partition("::")
+    if not (ROOT / path).is_file():
+        return False
+    if not test:
+        return True
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_page_names_exists(name):
+    assert exists(name), f"docs/paper.md names {name}, which does not exist"
+
+
+def test_names_that_do_not_exist_are_found_out():
+    for name in (
+        "bounds.theorem_99",
+        "hf.Nothing",
+        "src/holdfast/nothing.py",
+        "tests/test_bounds.py::test_nothing",
+    ):
+        assert not exists(name)
+
+
+def test_every_bound_is_on_the_page():
+    public = [
+        name
+        for name, thing in vars(bounds).items()
+        if getattr(thing, "__module__", None) == bounds.__name__ and not name.startswith("_")
+    ]
+    assert len(public) > 40
+    assert [name for name in public if f"`bounds.{name}`" not in TEXT] == []
+
+
+NUMBERED = (
+    *("Algorithm 1", "Theorem 1", "Corollary 2", "Corollary 3", "Lemma 4", "Corollary 5"),
+    *("Theorem 6", "Theorem 7", "Algorithm 2", "Theorem 8", "Proposition 9"),
+)
+
+
+@pytest.mark.parametrize("result", NUMBERED)
+def test_every_numbered_result_has_code_and_a_test(result):
+    code, tests = TEXT[: TEXT.index("## 2.")].split("### The tests")
+    for part in (code, tests):
+        assert any(line.startswith("|") and result in line for line in part.splitlines())
+
+
+def test_notes_are_all_there():
+    """A table's (a) has its paragraph, and the other way round."""
+    section = TEXT[TEXT.index("## 2.") : TEXT.index("## 3.")]
+    cited = {
+        letter
+        for line in section.splitlines()
+        if line.startswith("|")
+        for letter in re.findall(r"\(([a-m])\)", line)
+    }
+    written = set(re.findall(r"^\(([a-z])\) ", section, flags=re.MULTILINE))
+    assert cited == written
+
+
+def test_the_page_is_not_too_wide_to_read():
+    assert [line for line in PAGE.splitlines() if len(line) > 140] == []
