@@ -58,7 +58,7 @@ $(VENV)/.demo: pyproject.toml $(PINS)
 	$(install)
 	@touch $@
 
-$(VENV)/.everything: EXTRAS := plot,pandas,test,check
+$(VENV)/.everything: EXTRAS := plot,pandas,solve,reproduce,test,check
 $(VENV)/.everything: pyproject.toml $(PINS)
 	$(install)
 	@touch $(VENV)/.demo $@

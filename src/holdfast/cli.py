@@ -1,0 +1,109 @@
+"""holdfast …: parse, call, print."""
+
+import argparse
+import platform
+import sys
+import time
+from pathlib import Path
+
+from holdfast import __version__
+from holdfast.experiments.runner import NAMES, experiment, run
+
+
+def main(argv=None):
+    """Run a command; return the exit status: 0 if all went well, 1 if a result failed, 2 for a wrong call."""
+    options = _parser().parse_args(argv)
+    return options.command(options)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="holdfast", description="Online learning that outliers cannot derail."
+    )
+    parser.add_argument("--version", action="version", version=f"holdfast {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    reproduce = commands.add_parser(
+        "reproduce",
+        help="run the experiments behind every result of the paper, and write a report",
+        description=(
+            "Measure every result of the paper against its bounds, on all cores, and write one page with\n"
+            "figures, tables and verdicts. A run that was stopped goes on where it was."
+        ),
+        epilog=(
+            "examples:\n"
+            "  holdfast reproduce --quick                  all results, in about two minutes\n"
+            "  holdfast reproduce quantile huber           two of them, in full\n"
+            "  holdfast reproduce --list                   what there is"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    reproduce.add_argument("results", nargs="*", metavar="RESULT", help="which; all if none is named")
+    reproduce.add_argument("--quick", action="store_true", help="fewer settings and seeds")
+    reproduce.add_argument("--seed", type=int, default=0, help="the first seed (default: %(default)s)")
+    reproduce.add_argument("--jobs", type=int, default=-1, help="how many cores (default: all)")
+    reproduce.add_argument(
+        "--to", type=Path, metavar="FOLDER", help="where to write (default: holdfast-results)"
+    )
+    reproduce.add_argument("--list", action="store_true", help="name the results and stop")
+    reproduce.set_defaults(command=_reproduce)
+    return parser
+
+
+def _reproduce(options):
+    if options.list:
+        for name in NAMES:
+            print(f"{name:22} {experiment(name).RESULT}: {experiment(name).TITLE}")
+        return 0
+    unknown = [name for name in options.results if name not in NAMES]
+    if unknown:
+        print(f"holdfast: there is no result {unknown[0]!r}; one of {', '.join(NAMES)}", file=sys.stderr)
+        return 2
+    try:
+        from holdfast.report.page import write
+
+        folder = options.to or Path("holdfast-results")
+        parts = folder / ("quick" if options.quick else "full")
+        parts.mkdir(parents=True, exist_ok=True)
+        start, results = time.perf_counter(), []
+        for name in options.results or NAMES:
+            bar = _Bar(name)
+            results.append(run(name, parts, options.quick, options.seed, options.jobs, bar))
+            good, sentence = experiment(name).judge(results[-1].rows)
+            bar.end(f"{'holds' if good else 'FAILS'}  {name:22} {sentence}")
+        note = (
+            f"holdfast {__version__}, Python {platform.python_version()}, seed {options.seed}, "
+            f"{'quick' if options.quick else 'full'}; {time.perf_counter() - start:.0f} s of measuring."
+        )
+        page = write(results, parts, note)
+    except ImportError as problem:
+        print(f"holdfast: {problem}; pip install 'holdfast[reproduce]'", file=sys.stderr)
+        return 2
+    print(f"The report: {page}")
+    return 0 if all(experiment(r.name).judge(r.rows)[0] for r in results) else 1
+
+
+class _Bar:
+    """How far an experiment is and how long it will take, on one line of a terminal."""
+
+    def __init__(self, name):
+        self.name, self.start, self.first = name, time.perf_counter(), None
+
+    def __call__(self, done, total):
+        if self.first is None:
+            self.first = done
+        if not sys.stderr.isatty():
+            return
+        spent, new = time.perf_counter() - self.start, done - self.first
+        left = f", {spent / new * (total - done):.0f} s left" if new else ""
+        filled = round(30 * done / max(total, 1))
+        bar = "█" * filled + "░" * (30 - filled)
+        print(f"\r\033[K{self.name:22} {bar} {done}/{total}{left}", end="", file=sys.stderr, flush=True)
+
+    def end(self, text):
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr)
+        print(text, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Figures that look alike: a mean with its band, bounds as lines, labels at their ends."""
+
+import math
+
+import numpy as np
+
+INK, DUST = "#333333", "#9AA5B1"
+OURS, PAPER, LOWER, FILTERED, PLAIN, ORACLE = "#0072B2", "#CC79A7", "#009E73", "#0072B2", "#D55E00", "#333333"
+
+STYLE = {
+    "font.size": 11,
+    "axes.edgecolor": DUST,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "svg.hashsalt": "holdfast",
+    "svg.fonttype": "path",
+}
+
+
+def summary(rows, by, value):
+    """For each value of the parameter `by`: the mean of a measurement and its 95 % band over the seeds."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(row[by], []).append(row[value])
+    x = sorted(groups)
+    mean = np.array([np.mean(groups[key]) for key in x])
+    band = [
+        1.96 * np.std(values, ddof=1) / math.sqrt(n) if (n := len(values := groups[key])) > 1 else 0.0
+        for key in x
+    ]
+    return np.array(x, float), mean, np.array(band)
+
+
+def measured(axes, rows, by, value, label, color, floor=None):
+    """A measured mean with its band."""
+    x, mean, band = summary(rows, by, value)
+    low, high = mean - band, mean + band
+    if floor is not None:
+        mean, low, high = (np.maximum(line, floor) for line in (mean, low, high))
+    axes.plot(x, mean, "o-", color=color, markersize=4, linewidth=2, label=label)
+    axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+
+
+def bound(axes, rows, by, value, label, color, dashes=(4, 2)):
+    """A right-hand side, averaged over the seeds where it depends on them."""
+    x, mean, _ = summary(rows, by, value)
+    axes.plot(x, mean, color=color, linewidth=1.6, linestyle=(0, dashes), label=label)
+
+
+def finish(axes, xlabel, ylabel):
+    """Logarithmic axes without clutter, and the legend below, where no line runs."""
+    from matplotlib.ticker import LogFormatterSciNotation, NullFormatter
+
+    lowest = min(line.get_ydata()[line.get_ydata() > 0].min() for line in axes.lines if len(line.get_ydata()))
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    axes.set_ylim(bottom=lowest / 2.0)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=True))
+        axis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="y", color="#E6E9ED", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.legend(frameon=False, fontsize=9.5, loc="upper left", bbox_to_anchor=(-0.02, -0.14), ncols=3)
+
+
+def slope(rows, by, value):
+    """The exponent of growth, fitted on logarithmic axes."""
+    x, mean, _ = summary(rows, by, value)
+    return float(np.polyfit(np.log(x), np.log(np.maximum(mean, 1e-300)), 1)[0])
