@@ -126,6 +126,12 @@ def test_corollary_2_is_below_the_papers(k, T, D, G):
     assert bounds.corollary_2(D, G, k, T) < bounds.corollary_2_paper(D, G, k, T)
 
 
+@given(st.integers(0, 50), st.integers(50, 200), positive, positive)
+def test_corollary_2_is_worst_if_all_inliers_have_one_size(k, inliers, D, G):
+    worst = bounds.corollary_2_sizes(D, np.full(inliers, G), k)
+    assert worst == pytest.approx(bounds.corollary_2(D, G, k, inliers + k))
+
+
 @given(budgets, st.floats(0.0, 1e8), positive)
 def test_corollary_2_is_below_the_papers_for_any_squares(k, squares, G):
     assert bounds.corollary_2_squares(1.0, G, k, squares) < bounds.corollary_2_squares_paper(

@@ -133,6 +133,25 @@ def test_the_average_is_over_all_rounds_kept_or_skipped():
     assert same(record.final, player.predict(state))
 
 
+def test_what_was_learned_is_there_when_a_game_ends_with_an_epoch():
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Quantile(0.9))
+    G = np.random.default_rng(0).uniform(0.5, 1.0, (1024, 1))
+    record = hf.play(player, hf.Gradients(G))
+    assert record.final[0] == -1.0
+    assert (
+        hf.play(player, hf.Gradients(G[:1]), after=record, keep=(*COLUMNS, "average", "iterates")).iterates[
+            0, 0
+        ]
+        == 0.0
+    )
+
+
+def test_labels_0_and_1_are_refused_where_minus_1_and_1_are_meant():
+    with pytest.raises(ValueError, match="pass 2 \\* y - 1"):
+        hf.Replay(np.ones((3, 1)), [0, 1, 1], hf.Logistic())
+    hf.Replay(np.ones((3, 1)), [0, 1, 1], hf.Squared())
+
+
 def test_only_the_columns_asked_for_are_kept():
     X, y = data()
     record = hf.play(PLAYERS[0], hf.Replay(X, y, hf.Hinge()), keep=["kept"])

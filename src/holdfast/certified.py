@@ -70,6 +70,9 @@ class Certified:
     def predict(self, state):
         return self.player.predict(state.inner)
 
+    def learned(self, state):
+        return self.player.learned(state.inner)
+
     def observe(self, state, slope, x):
         product = slope * dot(self.player.predict(state.inner), x)
         inner, decision = self.player.observe(state.inner, slope, x)

@@ -89,6 +89,10 @@ class Filtered:
     def predict(self, state):
         return self.learner.predict(self.awake(state))
 
+    def learned(self, state):
+        """The weights as they are, also where the filter will have them start anew with the next round."""
+        return self.learner.predict(state.learner)
+
     def observe(self, state, slope, x):
         size = self.on.measure(self.norm.dual(), slope, x)
         if not size < math.inf:  # infinite or NaN: nobody learns from it, nobody remembers it

@@ -13,6 +13,8 @@ the filter will judge the round, so the loss need not.
 
 import math
 
+import numpy as np
+
 from holdfast.rule import rule
 
 
@@ -314,3 +316,10 @@ class Logistic:
 
     def curvature(self):
         return 0.0
+
+
+def refuse_zero_one(loss, y):
+    """Raise if a loss for labels -1 and +1 is given labels 0 and 1, of which it would learn only half."""
+    for_labels = isinstance(loss, Hinge | SquaredHinge | Logistic)
+    if for_labels and len(y) and np.fmin.reduce(y) == 0.0 and np.fmax.reduce(y) == 1.0:
+        raise ValueError(f"{loss!r} wants labels -1 and +1, but these are 0 and 1: pass 2 * y - 1")

@@ -29,8 +29,7 @@ def _rehearse_filter(filter, dim):
     asked = f"{type(filter).__name__}.decide"
     state = filter.init(dim)
     for size in _SIZES:
-        before = copy.deepcopy(state)
-        answer = filter.decide(state, size)
+        before, answer = state, filter.decide(state, size)
         _expect(_is_tuple(answer, 3), f"{asked} must return (state, threshold, kept)", answer)
         state, threshold, kept = answer
         _expect(_is_number(threshold), f"{asked} must return the threshold as a number, second", threshold)
@@ -52,8 +51,7 @@ def _rehearse_learner(learner, dim):
         w = learner.predict(state)
         is_row = isinstance(w, np.ndarray) and w.shape == (dim,) and w.dtype == np.float64
         _expect(is_row, f"{asked}.predict must return a float64 array of {dim} weights", w)
-        before = copy.deepcopy(state)
-        state = learner.update(state, size, np.ones(dim))
+        before, state = state, learner.update(state, size, np.ones(dim))
         _compare(f"{asked}.update", "state", before, state)
 
 
@@ -104,11 +102,8 @@ def _compare(asked, path, before, after):
         for name, one, other in zip(names, before, after, strict=True):
             _compare(asked, f"{path}.{name}", one, other)
     elif _kind(before) != _kind(after):
-        started = {"int": "0.0", "bool": "0"}.get(_kind(before))
-        remedy = (
-            f"start it as {_kind(after)}, such as {started}" if started and _kind(after) != "None" else ""
-        )
-        remedy = remedy or "a state must keep its types"
+        becomes_float = (_kind(before), _kind(after)) == ("int", "float")
+        remedy = "start it as a float, such as 0.0" if becomes_float else "a state must keep its types"
         raise TypeError(f"{asked} turns {path} from {_kind(before)} into {_kind(after)}: {remedy}")
 
 

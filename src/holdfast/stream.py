@@ -69,7 +69,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
             state, hidden, tally = play_rounds(*args)
     return Record(
         **{name: column if name in keep else None for name, column in columns._asdict().items()},
-        final=player.predict(state).copy(),
+        final=player.learned(state).copy(),
         average=tally.summed / max(tally.rounds, 1) if "average" in keep else None,
         rounds=tally.rounds,
         kept_count=tally.kept,

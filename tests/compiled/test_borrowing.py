@@ -64,6 +64,12 @@ def test_empty_arrays_and_two_names_for_one_array_come_back_right():
     assert again.books.tolist() == [0.0, 1.0, 2.0, 3.0] and again.pages.tolist() == [[0.0, 1.0], [2.0, 3.0]]
 
 
+def test_an_array_and_its_transpose_are_not_mistaken_for_each_other():
+    square = np.arange(4.0).reshape(2, 2)
+    again = call(returned, Shelf(square, square.T, ""))
+    assert again.books.tolist() == square.tolist() and again.pages.tolist() == square.T.tolist()
+
+
 def test_arrays_that_cannot_be_written_stay_so():
     shelf = Shelf(np.ones(3), np.ones((2, 2)), "a")
     shelf.books.flags.writeable = False

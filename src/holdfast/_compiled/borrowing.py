@@ -50,11 +50,14 @@ def _collect(value, owners):
         owners[value.ctypes.data] = value
 
 
+def _layout(array):
+    return array.shape, array.strides, array.dtype
+
+
 def _with_owners(value, owners):
     if isinstance(value, tuple):
         return tuple.__new__(type(value), [_with_owners(item, owners) for item in value])
     if isinstance(value, np.ndarray) and value.base is None and not value.flags.owndata:
         owner = owners.get(value.ctypes.data)
-        same = owner is not None and (owner.shape, owner.dtype) == (value.shape, value.dtype)
-        return owner if same else value.copy()
+        return owner if owner is not None and _layout(owner) == _layout(value) else value.copy()
     return value

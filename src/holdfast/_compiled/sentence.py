@@ -53,6 +53,7 @@ _REASONS = [
         "write them all, because numba fills in no defaults",
     ),
     (r"\('wrong tuple length.*expected (\d+), got (\d+)'\)", r"expected \1 values, got \2", "return as many"),
+    (r"In '(?:.*\.)?(\w+)': (.*)", r"\1 is called wrongly, \2", "pass what it reads"),
     (r"Cannot bind .* due to \"TypeError: (.*)\"", r"it is called wrongly, \1", "pass what it reads"),
     (
         r"Untyped global name '(\w+)':.* Numba type of (.*)",
@@ -88,8 +89,8 @@ def untyped(path, value):
     """What to say of an argument whose type numba does not know."""
     kind = type(value).__name__
     return (
-        f"numba cannot compile {path}, which is a {kind}: rules are classes with @rule above them, states "
-        "are NamedTuples of numbers and arrays; or pass compiled=False and Python runs it as it is"
+        f"numba cannot compile {path}, which is of type {kind}: rules are classes with @rule above them, "
+        "states are NamedTuples of numbers and arrays; or pass compiled=False and Python runs it as it is"
     )
 
 

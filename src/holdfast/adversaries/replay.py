@@ -3,6 +3,7 @@
 from typing import Any
 
 from holdfast.adversaries.data import matrix, vector
+from holdfast.losses import refuse_zero_one
 from holdfast.rule import rule
 from holdfast.vectors import dot
 
@@ -38,6 +39,7 @@ class Replay:
         X, y = matrix(self.X, "X"), vector(self.y, "y")
         if len(X) != len(y):
             raise ValueError(f"X and y must have a row each a round: got {len(X)} and {len(y)}")
+        refuse_zero_one(self.loss, y)
         return self._replace(X=X, y=y)
 
     def extent(self):
