@@ -1,0 +1,140 @@
+"""The right-hand side of every result, as a function of the paper's letters.
+
+A result bears its number in the paper, and its forms bear the same suffixes throughout:
+
+- `theorem_1_paper`: as printed.
+- `theorem_1`: as we prove it, never larger than the printed one (for a lower bound: never smaller). Where
+  there is no other, the printed one is ours too.
+- `theorem_1_sizes`: tighter, for one who knows the sizes of the inliers.
+- `theorem_1_hindsight`: tightest, for one who also knows which rounds were kept.
+- `theorem_8_exact`: for one who knows the ranks that the quantile filter uses; `ranks` finds them.
+
+Everywhere D is the diameter of the domain, G the largest size of an inlier, k the number of outliers
+withstood, T the number of rounds and `slack` the filter's c, 2 in the paper. B is the learner's own bound, a
+number: `ogd` and its kin give it. `docs/paper.md` says what each result is about and what to mind in print;
+proofs are in `docs/math.md`.
+
+Examples
+--------
+How much regret can 50 outliers cause online gradient descent in 10,000 rounds?
+
+>>> f"{theorem_1(B=ogd(D=2.0, G=2.0, T=10_000), D=2.0, G=1.0, k=50):.0f}"
+'966'
+"""
+
+from holdfast.bounds.budget import binomial_budget
+from holdfast.bounds.convex import (
+    corollary_2,
+    corollary_2_hindsight,
+    corollary_2_paper,
+    corollary_2_sizes,
+    corollary_2_squares,
+    corollary_2_squares_paper,
+)
+from holdfast.bounds.huber import (
+    corollary_5,
+    corollary_5_paper,
+    huber_budget,
+    huber_budget_paper,
+    huber_floor,
+    lemma_4,
+    lemma_4_expectation,
+    lemma_4_paper,
+)
+from holdfast.bounds.learner import (
+    ogd,
+    ogd_hindsight,
+    ogd_paper,
+    ogd_strongly_convex,
+    ogd_strongly_convex_hindsight,
+)
+from holdfast.bounds.lower import theorem_6, theorem_6_paper, theorem_7
+from holdfast.bounds.odds import RankOdds, empirical_overhead, empirical_rank_odds, ends, rank_odds, ranks
+from holdfast.bounds.online_to_batch import (
+    heavy_tails,
+    heavy_tails_example,
+    heavy_tails_rate,
+    pareto_quantile,
+    pareto_tail,
+)
+from holdfast.bounds.quantile import (
+    epochs_factor,
+    failure_probability,
+    proposition_9,
+    proposition_9_paper,
+    theorem_8,
+    theorem_8_exact,
+    theorem_8_paper,
+    theorem_8_probable,
+    theorem_8_uniform,
+    uniform_ranks,
+)
+from holdfast.bounds.strongly_convex import corollary_3, corollary_3_hindsight, corollary_3_paper
+from holdfast.bounds.topk import (
+    best_slack,
+    theorem_1,
+    theorem_1_at_best_slack,
+    theorem_1_hindsight,
+    theorem_1_paper,
+    theorem_1_sizes,
+    theorem_g,
+    topshare_budget,
+)
+
+__all__ = [
+    "RankOdds",
+    "best_slack",
+    "binomial_budget",
+    "corollary_2",
+    "corollary_2_hindsight",
+    "corollary_2_paper",
+    "corollary_2_sizes",
+    "corollary_2_squares",
+    "corollary_2_squares_paper",
+    "corollary_3",
+    "corollary_3_hindsight",
+    "corollary_3_paper",
+    "corollary_5",
+    "corollary_5_paper",
+    "empirical_overhead",
+    "empirical_rank_odds",
+    "ends",
+    "epochs_factor",
+    "failure_probability",
+    "heavy_tails",
+    "heavy_tails_example",
+    "heavy_tails_rate",
+    "huber_budget",
+    "huber_budget_paper",
+    "huber_floor",
+    "lemma_4",
+    "lemma_4_expectation",
+    "lemma_4_paper",
+    "ogd",
+    "ogd_hindsight",
+    "ogd_paper",
+    "ogd_strongly_convex",
+    "ogd_strongly_convex_hindsight",
+    "pareto_quantile",
+    "pareto_tail",
+    "proposition_9",
+    "proposition_9_paper",
+    "rank_odds",
+    "ranks",
+    "theorem_1",
+    "theorem_1_at_best_slack",
+    "theorem_1_hindsight",
+    "theorem_1_paper",
+    "theorem_1_sizes",
+    "theorem_6",
+    "theorem_6_paper",
+    "theorem_7",
+    "theorem_8",
+    "theorem_8_exact",
+    "theorem_8_paper",
+    "theorem_8_probable",
+    "theorem_8_uniform",
+    "theorem_g",
+    "topshare_budget",
+    "uniform_ranks",
+]

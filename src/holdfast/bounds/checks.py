@@ -1,0 +1,28 @@
+"""Small checks, so that a slip is met where it was made."""
+
+import math
+
+import numpy as np
+
+
+def probability(name, value, zero=False):
+    if not (0.0 < value < 1.0 or (zero and value == 0.0)):
+        raise ValueError(
+            f"{name} is a probability: expected 0 {'<=' if zero else '<'} {name} < 1, got {value}"
+        )
+    return value
+
+
+def above_one(value):
+    if not 1.0 < value < math.inf:
+        raise ValueError(f"the bound needs a factor above 1 here, and is infinite at 1: got {value}")
+    return value
+
+
+def largest(sizes, k):
+    return np.sort(np.asarray(sizes, dtype=np.float64))[::-1][:k]
+
+
+def columns(sizes, kept, inliers):
+    sizes = np.asarray(sizes, dtype=np.float64)
+    return sizes, np.asarray(kept, dtype=bool), np.asarray(inliers, dtype=bool)
