@@ -8,6 +8,7 @@ import pytest
 
 import holdfast as hf
 from holdfast import bounds
+from holdfast.experiments.runner import NAMES as EXPERIMENTS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
@@ -16,7 +17,9 @@ NAMES = sorted(set(re.findall(r"`([^`]+)`", TEXT)))
 
 
 def exists(name):
-    """A file, a test in a file, or something of `hf` or `bounds`: the page sets nothing else as code."""
+    """A file, a test, something of `hf` or `bounds`, or a command: the page sets nothing else as code."""
+    if name.startswith("holdfast reproduce"):
+        return set(name.split()[2:]) <= set(EXPERIMENTS)
     if name.startswith("bounds."):
         return hasattr(bounds, name.removeprefix("bounds."))
     if name.startswith("hf."):
@@ -28,6 +31,10 @@ def exists(name):
         return True
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     return test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_experiment_is_on_the_page():
+    assert [name for name in EXPERIMENTS if f"`holdfast reproduce {name}`" not in TEXT] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
