@@ -1,0 +1,6 @@
+"""Lets the pages import the examples they show."""
+
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).parent / "examples"))

@@ -1,0 +1,30 @@
+"""Numba is at home in one room, and nobody enters it who does not have to."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+SOURCE = pathlib.Path(__file__).parents[2] / "src"
+
+PROGRAM = f"""
+import sys
+sys.path.insert(0, {str(SOURCE)!r})
+import holdfast as hf
+print("numba" in sys.modules)
+hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients([[1.0], [2.0], [3.0]]))
+hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopShare(0.1)), dim=1).observe([1.0])
+print("numba" in sys.modules)
+"""
+
+
+def test_neither_importing_holdfast_nor_a_short_game_starts_numba():
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "holdfast").rglob("*.py")), ids=lambda path: path.stem)
+def test_no_other_room_imports_numba(path):
+    text = path.read_text()
+    assert path.parent.name == "_compiled" or ("import numba" not in text and "from numba" not in text)
