@@ -568,3 +568,11 @@ def test_every_function_shows_a_run():
     for name, function in inspect.getmembers(bounds, inspect.isfunction):
         if function.__module__ == bounds.__name__ and not name.startswith("_"):
             assert ">>>" in function.__doc__, name
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1.0, 1e200])
+def test_sums_of_squares_neither_vanish_nor_overflow(size):
+    assert bounds.ogd_hindsight(2.0, [size] * 50) == pytest.approx(20.0 * size)
+    assert bounds.corollary_2_sizes(2.0, [size] * 50, k=1) == pytest.approx(
+        size * bounds.corollary_2_sizes(2.0, [1.0] * 50, k=1)
+    )

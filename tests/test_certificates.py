@@ -129,3 +129,9 @@ def test_the_books_are_kept_for_k_outliers_and_no_more():
         player.certificate(3)
     with pytest.raises(TypeError, match="Certified"):
         hf.Player(PLAYERS[0], dim=1).certificate(1)
+
+
+def test_a_certificate_survives_all_magnitudes():
+    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Everything())
+    proof = hf.play(player, hf.Gradients([[1e-300], [1e300]]), compiled=False).certificate(0)
+    assert "there may be more outliers" in str(proof)

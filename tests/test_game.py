@@ -15,6 +15,15 @@ def test_a_size_is_the_dual_norm_of_the_gradient(norm):
     assert decision.size == pytest.approx(2.0 * norm.dual().of(x))
 
 
+def test_a_class_where_a_rule_is_meant_is_a_sentence():
+    with pytest.raises(TypeError, match="TopK is a class and no filter yet"):
+        hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK), hf.Gradients(np.ones((1, 1))))
+    with pytest.raises(TypeError, match="OGD is a class and no learner yet"):
+        hf.Player(hf.Filtered(hf.OGD, hf.TopK(1)), dim=1)
+    with pytest.raises(TypeError, match="OGD cannot be a player"):
+        hf.play(hf.OGD(hf.Ball(1.0)), hf.Gradients(np.ones((1, 1))))
+
+
 def test_on_features_the_slope_does_not_matter_unless_it_is_not_finite():
     player, x = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything(), on=hf.Features()), np.array([3.0, -4.0])
     sizes = [player.observe(player.init(2), slope, x)[1].size for slope in (0.0, 1e-9, -7.0)]

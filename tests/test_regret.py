@@ -186,3 +186,10 @@ def test_a_loss_of_ones_own_needs_a_comparator():
     record = hf.play(PLAYER, hf.Replay(np.ones((4, 2)), np.ones(4), Odd()), compiled=False)
     with pytest.raises(TypeError, match="give a comparator"):
         robust_regret(record)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e200, 1e300])
+def test_the_best_comparator_is_an_end_of_the_domain_at_every_scale(size):
+    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Everything())
+    record = hf.play(player, hf.Gradients(np.full((50, 1), size)), compiled=False)
+    assert best_comparator(record)[0] == -1.0

@@ -75,10 +75,6 @@ class Filtered:
     norm: Any = L2()
     on: Any = Gradient()
 
-    def core(self):
-        """The learner and filter at the heart of a player, which others may be wrapped around."""
-        return self
-
     def fits(self, dim):
         self.learner.fits(dim)
         self.norm.fits(dim)

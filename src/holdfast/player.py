@@ -36,8 +36,7 @@ class Player:
     def __init__(self, player, dim):
         if dim < 1:
             raise ValueError(f"dim is the number of weights, at least 1: got {dim}")
-        player.fits(dim)
-        rehearse(player.core(), dim)
+        rehearse(player, dim)
         self.rule, self.dim, self.state = player, dim, player.init(dim)
         self.rounds = self.kept_count = self.unmeasured_count = 0
 

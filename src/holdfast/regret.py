@@ -12,6 +12,7 @@ from holdfast.game import Filtered
 from holdfast.learners.fixed import Fixed
 from holdfast.solving import minimiser
 from holdfast.stream import play
+from holdfast.vectors import largest
 
 _FAR = 1e100
 _MOST_SETS = 20_000  # of inliers, that are tried one by one
@@ -144,8 +145,8 @@ def _sets(rounds, k):
 
 def _extreme(domain, g):
     """The point of the domain that is farthest in the direction of g."""
-    center, length = domain.center(len(g)), np.linalg.norm(g)
-    return domain.project(center + _FAR * g / length) if length > 0 else center
+    center, size = domain.center(len(g)), largest(g)
+    return domain.project(center + _FAR * (g / size)) if size > 0 else center
 
 
 # -- the quantities of the paper's bounds

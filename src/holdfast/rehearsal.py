@@ -17,15 +17,19 @@ def rehearse(player, dim, adversary=None):
     Python would stumble over such a mistake later and elsewhere, and the compiler with a page of types.
     """
     _demand(player, "player", "init", "predict", "observe")
-    if isinstance(player, Filtered):
-        _rehearse_filter(player.filter, dim)
-        _rehearse_learner(player.learner, dim)
+    core = player.core()
+    if isinstance(core, Filtered):
+        _demand(core.filter, "filter", "init", "decide", "restarts")
+        _demand(core.learner, "learner", "init", "predict", "update")
+    player.fits(dim)
+    if isinstance(core, Filtered):
+        _rehearse_filter(core.filter, dim)
+        _rehearse_learner(core.learner, dim)
     if adversary is not None:
         _rehearse_adversary(adversary, dim, player.predict(player.init(dim)))
 
 
 def _rehearse_filter(filter, dim):
-    _demand(filter, "filter", "init", "decide", "restarts")
     asked = f"{type(filter).__name__}.decide"
     state = filter.init(dim)
     for size in _SIZES:
@@ -44,7 +48,6 @@ def _rehearse_filter(filter, dim):
 
 
 def _rehearse_learner(learner, dim):
-    _demand(learner, "learner", "init", "predict", "update")
     asked = type(learner).__name__
     state = learner.init(dim)
     for size in _SIZES:

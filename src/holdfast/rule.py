@@ -106,6 +106,10 @@ class _Rule(tuple):
     def check(self):
         """Raise if the parameters make no sense; may return the rule to use instead."""
 
+    def core(self):
+        """The rule at the heart of others that are wrapped around it: itself, if none is."""
+        return self
+
     def fits(self, dim):
         """Raise if the rule cannot be used in `dim` dimensions."""
 

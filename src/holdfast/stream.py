@@ -51,8 +51,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
             f"keep knows {', '.join(COLUMNS)} and average: got {', '.join(map(repr, sorted(unknown)))}"
         )
     length, dim = adversary.extent()
-    player.fits(dim)
-    rehearse(player.core(), dim)
+    rehearse(player, dim, adversary)
     state, hidden, tally, position = _start(player, adversary, dim, keep, after)
     left = length - position
     count = left if rounds is None else rounds

@@ -57,6 +57,13 @@ def test_strongly_convex_regret_is_at_most_the_sum_of_squares_over_2_sigma_n(tar
     assert losses - sigma / 2 * ((y - y.mean()) ** 2).sum() <= bound + 1e-12
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1.0, 1e155, 1e200, 1e300])
+def test_the_bound_holds_at_every_scale(size):
+    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Everything())
+    record = hf.play(player, hf.Gradients(np.full((50, 1), size)), compiled=False)
+    assert hf.linearised_regret(record) <= 2.0 * math.sqrt(2.0 * 50) * size
+
+
 def test_a_zero_gradient_changes_nothing():
     ogd = hf.OGD(hf.Ball(1.0))
     state = ogd.update(ogd.init(2), 0.0, np.ones(2))

@@ -40,7 +40,7 @@ class Contaminated:
     Guarantee
     ---------
     Where P has gradients of size at most G, the corollary to the contamination lemma bounds the risk of the
-    average (`docs/math.md`, 3.4): 4 ε D G / (1 - ε) remains however long the stream, and for some P and Q no
+    average (`docs/math.md`, 3.3): 4 ε D G / (1 - ε) remains however long the stream, and for some P and Q no
     learner gets below ε D G / (2 (1 - ε)).
 
     Examples

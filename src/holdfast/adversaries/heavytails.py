@@ -46,7 +46,7 @@ class HeavyTails:
     Guarantee
     ---------
     Of the average of the predictions: risk(w̄) - risk(u) ≤ E R_T(u, 𝒮_p) / T + D E[‖x‖; ‖x‖ > X_p], and the
-    last is D (1 + 1/γ) (1 - p) X_p (`docs/math.md`, 6.10).
+    last is D (1 + 1/γ) (1 - p) X_p (`docs/math.md`, 6.7).
 
     Examples
     --------

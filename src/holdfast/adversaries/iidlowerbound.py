@@ -42,7 +42,7 @@ class IidLowerBound:
 
     Guarantee
     ---------
-    The expected robust regret of every learner is exactly D G k / 4 (`docs/math.md`, 4-5).
+    The expected robust regret of every learner is exactly D G k / 4 (`docs/math.md`, 3.4).
 
     Examples
     --------

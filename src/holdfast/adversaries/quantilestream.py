@@ -67,7 +67,8 @@ class Pareto:
             raise ValueError(f"exponent must be positive: got {self.exponent}")
 
     def stretch(self, v):
-        return (1.0 - v) ** (-1.0 / self.exponent)
+        with np.errstate(over="ignore"):  # an infinite outlier is one too
+            return (1.0 - v) ** (-1.0 / self.exponent)
 
 
 @rule
@@ -103,7 +104,7 @@ class QuantileStream:
 
     Guarantee
     ---------
-    Without an atom, Theorem Q of `docs/math.md`, 6.2, for `Quantile(p)`; with one, see 6.6.
+    Without an atom, `docs/math.md`, 6.2, for `Quantile(p)`; with one, see 6.6.
 
     Examples
     --------

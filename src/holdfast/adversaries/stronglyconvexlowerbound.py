@@ -38,7 +38,7 @@ class StronglyConvexLowerBound:
     Guarantee
     ---------
     The expected robust regret of every learner is at least σ W² k / 4, and G(𝒮) ≤ 2 σ W, so it is at least
-    G(𝒮)² k / (16 σ) (`docs/math.md`, 4-5, which corrects three slips of the paper).
+    G(𝒮)² k / (16 σ) (`docs/math.md`, 3.4, which corrects slips of the paper).
 
     Examples
     --------

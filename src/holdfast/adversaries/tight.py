@@ -1,4 +1,4 @@
-"""The sequence on which Algorithm 1 and OGD really pay 4 D G(𝒮) k (`docs/math.md`, 2, TIGHTNESS)."""
+"""The sequence on which Algorithm 1 and OGD really pay 4 D G(𝒮) k (`docs/math.md`, 2.1)."""
 
 import math
 from typing import Any

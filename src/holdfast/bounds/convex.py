@@ -62,8 +62,8 @@ def corollary_2_sizes(D, sizes, k, slack=2.0):
     >>> round(corollary_2_sizes(D=1.0, sizes=[0.1] * 99 + [1.0], k=1), 1)
     7.5
     """
-    squares = float(np.sum(np.square(sizes)) + slack**2 * np.sum(largest(sizes, k) ** 2))
-    return theorem_1_sizes(ogd(D, math.sqrt(squares), 1), D, sizes, k, slack)
+    learned = ogd_hindsight(D, np.concatenate([np.asarray(sizes, float), slack * largest(sizes, k)]))
+    return theorem_1_sizes(learned, D, sizes, k, slack)
 
 
 def corollary_2_hindsight(D, sizes, kept, inliers):

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from holdfast.norms import euclidean
+
 
 def ogd(D, G, T, scale=1.0):
     """sqrt(2) D G sqrt(T): regret of `OGD` with `Adaptive` steps on T rounds of size at most G.
@@ -31,7 +33,7 @@ def ogd_hindsight(D, sizes, scale=1.0):
     >>> ogd_hindsight(D=1.0, sizes=[10.0, 10.0])
     20.0
     """
-    return ogd(D, float(np.linalg.norm(sizes)), 1.0, scale)
+    return ogd(D, euclidean(np.asarray(sizes, dtype=np.float64)), 1.0, scale)
 
 
 def ogd_strongly_convex(G, sigma, T):

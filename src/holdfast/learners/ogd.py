@@ -18,7 +18,7 @@ class Descent(NamedTuple):
     """Where online gradient descent stands."""
 
     w: np.ndarray
-    tally: float  # what its step depends on: the sum of squared lengths, or the number of rounds learned from
+    tally: float  # what its step depends on: the root of the sum of squared sizes, or the number of updates
     width: float  # the diameter of the domain
 
 
@@ -64,7 +64,7 @@ class OGD:
     def update(self, state, slope, x):
         length = euclidean(x)
         size = abs(slope) * length
-        tally = self.step.accrued(state.tally, size * size)
+        tally = self.step.accrued(state.tally, size)
         eta = self.step.eta(tally, state.width)
         w = state.w
         if eta * size > 0.0:

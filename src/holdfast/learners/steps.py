@@ -15,7 +15,7 @@ class Adaptive:
     Examples
     --------
     >>> step = Adaptive()
-    >>> step.eta(step.accrued(0.0, squared=4.0), diameter=2.0)
+    >>> step.eta(step.accrued(0.0, size=2.0), diameter=2.0)
     0.7071067811865475
     """
 
@@ -25,11 +25,16 @@ class Adaptive:
         if not 0.0 < self.scale < math.inf:
             raise ValueError(f"scale multiplies the step, so it must be positive: got {self.scale}")
 
-    def accrued(self, tally, squared):
-        return tally + squared
+    def accrued(self, tally, size):
+        """The root of the sum of squares: squares themselves would leave the range of floats at 1e154."""
+        longer, shorter = max(tally, size), min(tally, size)
+        if not longer > 0.0:
+            return 0.0
+        ratio = shorter / longer
+        return longer * math.sqrt(1.0 + ratio * ratio)
 
     def eta(self, tally, diameter):
-        return self.scale * diameter / math.sqrt(2.0 * tally) if tally > 0.0 else 0.0
+        return self.scale * diameter / (math.sqrt(2.0) * tally) if tally > 0.0 else 0.0
 
 
 @rule
@@ -42,7 +47,7 @@ class StronglyConvex:
     Examples
     --------
     >>> step = StronglyConvex(sigma=2.0)
-    >>> step.eta(step.accrued(0.0, squared=9.0), diameter=1.0)
+    >>> step.eta(step.accrued(0.0, size=3.0), diameter=1.0)
     0.5
     """
 
@@ -54,7 +59,7 @@ class StronglyConvex:
                 f"sigma is the strong convexity of the losses, so it must be positive: got {self.sigma}"
             )
 
-    def accrued(self, tally, squared):
+    def accrued(self, tally, size):
         return tally + 1.0
 
     def eta(self, tally, diameter):
