@@ -167,8 +167,8 @@ def _doubts(k, largest, rounds, kept, unmeasured):
     allowed, following = float(largest[k]), float(largest[k + 1])
     if following > 0 and allowed > 10.0 * following:
         doubts.append(
-            f"the largest size that k allows for an inlier, {allowed:.3g}, is {allowed / following:.3g} times "
-            "the next one, so there may be more outliers"
+            f"the largest size that k allows for an inlier, {allowed:.3g}, is {allowed / following:.3g} "
+            "times the next one, so there may be more outliers"
         )
     if rounds - kept > k * (2.0 + math.log2(max(rounds, 2))):
         doubts.append(f"{rounds - kept:,} rounds were skipped, many more than {k:,} outliers would explain")
