@@ -63,7 +63,9 @@ def finish(axes, xlabel, ylabel):
         axis.set_minor_formatter(NullFormatter())
     axes.grid(axis="y", color="#E6E9ED", linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=9.5, loc="upper left", bbox_to_anchor=(-0.02, -0.14), ncols=3)
+    longest = max(len(line.get_label()) for line in axes.lines)
+    place = {"loc": "upper left", "bbox_to_anchor": (-0.02, -0.14), "ncols": 3 if longest < 26 else 2}
+    axes.legend(frameon=False, fontsize=9.5, **place)
 
 
 def slope(rows, by, value):

@@ -1,7 +1,9 @@
 """Measure the cases of an experiment on all cores, and remember what is done."""
 
+import contextlib
 import hashlib
 import importlib
+import inspect
 import json
 import time
 from pathlib import Path
@@ -40,25 +42,26 @@ def run(name, folder, quick=False, seed=0, jobs=-1, progress=lambda done, total:
     """Measure what is not yet on file in `folder`, in parallel, and return all of it.
 
     Each result is written as soon as it is there, so a run that was stopped goes on where it was. A case is
-    known by its parameters and its seed: what is measured depends on nothing else. joblib spreads the cases
+    known by its parameters, its seed and the source of its experiment. joblib spreads the cases
     over the cores, or over a cluster with `joblib.parallel_config(backend=...)`.
     """
     import joblib
 
     module, start = experiment(name), time.perf_counter()
     cases = [{**case, "seed": seed + case["seed"]} for case in module.cases(quick)]
-    path = Path(folder) / f"{name}.jsonl"
-    known = _known(path)
-    todo = [case for case in cases if _key(case) not in known]
+    path, source = Path(folder) / f"{name}.jsonl", _digest(inspect.getsource(module))
+    known = {_digest(entry["case"]): entry["row"] for entry in _entries(path) if entry["source"] == source}
+    todo = [case for case in cases if _digest(case) not in known]
     progress(len(cases) - len(todo), len(cases))
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
     with path.open("a") as file:
+        file.write("\n" if path.stat().st_size else "")  # ends a line that was cut off, if there is one
         for case, row in parallel(joblib.delayed(_measured)(name, case) for case in todo):
-            known[_key(case)] = row
-            file.write(json.dumps({"case": case, "row": row}) + "\n")
+            known[_digest(case)] = row
+            file.write(json.dumps({"case": case, "row": row, "source": source}) + "\n")
             file.flush()
-            progress(len(known), len(cases))
-    rows = [{**case, **known[_key(case)]} for case in cases]
+            progress(sum(_digest(case) in known for case in cases), len(cases))
+    rows = [{**case, **known[_digest(case)]} for case in cases]
     return Results(name, rows, time.perf_counter() - start)
 
 
@@ -66,17 +69,12 @@ def _measured(name, case):
     return case, {key: float(value) for key, value in experiment(name).measure(**case).items()}
 
 
-def _known(path):
-    """Results on file; a line that was cut off when a run was killed is measured again."""
-    known = {}
+def _entries(path):
+    """What is on file, but for a line that was cut off when a run was killed."""
     for line in path.read_text().splitlines() if path.exists() else ():
-        try:
-            entry = json.loads(line)
-            known[_key(entry["case"])] = entry["row"]
-        except (json.JSONDecodeError, KeyError):
-            continue
-    return known
+        with contextlib.suppress(json.JSONDecodeError):
+            yield json.loads(line)
 
 
-def _key(case):
-    return hashlib.sha256(json.dumps(case, sort_keys=True).encode()).hexdigest()
+def _digest(thing):
+    return hashlib.sha256(json.dumps(thing, sort_keys=True).encode()).hexdigest()
