@@ -43,7 +43,7 @@ def main(argv=None):
     contenders = compete(stream, _progress if sys.stdout.isatty() else lambda text: None)
     print(table(contenders))
     print(_explanation(stream, contenders))
-    print(_NEXT)
+    print(_next())
     try:
         picture(stream, contenders, options.to)
     except ImportError as problem:
@@ -146,11 +146,15 @@ def _explanation(stream, contenders):
     )
 
 
-_NEXT = """
+def _next():
+    """Commands that work as they stand, also where holdfast lives in a .venv that nobody activated."""
+    here = Path(sys.prefix).name == ".venv" and Path(sys.prefix).parent == Path.cwd()
+    python = ".venv/bin/python" if here else "python"
+    return f"""
 What to try next:
-  python -m holdfast.demo --rounds 1000000    a longer stream, compiled: the first time takes half a minute
-  python -m holdfast.demo --seed 7            another stream
-  python -m pydoc holdfast.TopShare           what a filter promises, and when
+  {python} -m holdfast.demo --rounds 1000000    a longer stream, compiled: half a minute the first time
+  {python} -m holdfast.demo --seed 7            another stream
+  {python} -m pydoc holdfast.TopShare           what a filter promises, and when
 """
 
 
