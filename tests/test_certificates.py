@@ -135,3 +135,22 @@ def test_a_certificate_survives_all_magnitudes():
     player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Everything())
     proof = hf.play(player, hf.Gradients([[1e-300], [1e300]]), compiled=False).certificate(0)
     assert "there may be more outliers" in str(proof)
+
+
+def test_a_record_with_its_usual_columns_has_a_certificate_too():
+    """As the README has it: play, then ask. The game is played again, with books kept."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((400, 3)), np.sign(rng.standard_normal(400))
+    X[::50] *= 1e4
+    replay = hf.Replay(X, y, hf.Logistic())
+    usual, full = hf.play(PLAYERS[0], replay), hf.play(PLAYERS[0], replay, keep=KEEP)
+    assert usual.certificate(k=8).bounds == pytest.approx(full.certificate(k=8).bounds)
+    assert usual.quantile_certificate(0.9) == pytest.approx(full.quantile_certificate(0.9))
+    assert hf.linearised_regret(usual) == pytest.approx(hf.linearised_regret(full))
+
+
+def test_the_second_part_of_a_game_cannot_be_played_again():
+    replay = hf.Replay(np.ones((10, 1)), np.ones(10), hf.Hinge())
+    second = hf.play(PLAYERS[0], replay, after=hf.play(PLAYERS[0], replay, rounds=5))
+    with pytest.raises(ValueError, match="does not hold its products"):
+        second.certificate(k=1)

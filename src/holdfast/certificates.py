@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdfast.adversaries.gradients import Gradients
 from holdfast.certified import Certified
 from holdfast.filters.binomial import BinomialTail
 
@@ -59,7 +60,7 @@ def certificate(record, k):
     Parameters
     ----------
     record : Record
-        With the columns sizes, kept, products and gradients (the last two follow from `Gradients`).
+        If it does not hold its products and gradients, the game is played again, with books kept.
     k : int
         The most rounds with a finite size that may have been outliers.
 
@@ -77,6 +78,8 @@ def certificate(record, k):
         raise ValueError(f"k counts outliers, so it cannot be negative: got {k}")
     if isinstance(record.player, Certified):
         return ledger_certificate(record.state[0], record.player, k, record.unmeasured_count)
+    if record.again is not None and record.products is None and not isinstance(record.adversary, Gradients):
+        return certificate(record.again(Certified(record.player, k), keep=()), k)
     sizes, kept, below, above, regret = _parts(record)
     rows = np.stack([sizes, kept.astype(float), above], axis=1)
     return _certificate(

@@ -50,6 +50,9 @@ class Record:
     player: Any = field(repr=False)
     adversary: Any = field(repr=False)
     state: Any = field(repr=False)  # all that is needed to go on: player, adversary, tally and position
+    again: Any = field(
+        repr=False
+    )  # again(player, keep=...) plays the same rounds; None in a later part of a game
 
     @property
     def skipped_count(self) -> int:
@@ -73,10 +76,15 @@ class Record:
         return column
 
     def linear(self):
-        """<w_t, g_t> and g_t of every round."""
+        """<w_t, g_t> and g_t of every round; played again for them, if they were not kept."""
         if isinstance(self.adversary, Gradients) and self.losses is not None:
             return self.losses, np.asarray(self.adversary.G[self.last - len(self.losses) : self.last], float)
-        return self.column("products"), self.column("gradients")
+        if self.products is not None and self.gradients is not None:
+            return self.products, self.gradients
+        if self.again is None:
+            return self.column("products"), self.column("gradients")  # one of which is missing, and says so
+        again = self.again(self.player, keep=("products", "gradients"))
+        return again.products, again.gradients
 
     def certificate(self, k):
         """What this run proves about its regret, whichever k rounds were outliers."""

@@ -46,8 +46,8 @@ def robust_regret(record, inliers=None, comparator=None):
 def linearised_regret(record, inliers=None, comparator=None):
     """Σ_{t∈𝒮} <w_t - u, g_t>, which is at least R_T(u, 𝒮) for convex losses; for any adversary.
 
-    Parameters as for `robust_regret`; the worst u if none is given. The record must hold the columns
-    "products" and "gradients", unless its adversary is `Gradients`.
+    Parameters as for `robust_regret`; the worst u if none is given. If the record does not hold
+    its products and gradients, the game is played again for them.
     """
     inliers = _mask(record, inliers)
     products, gradients = record.linear()

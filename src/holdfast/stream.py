@@ -1,5 +1,7 @@
 """A whole stream at once: play."""
 
+import functools
+
 import numpy as np
 
 from holdfast.game import Columns, Tally, play_rounds
@@ -76,6 +78,9 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
         player=player,
         adversary=adversary,
         state=(state, hidden, tally, position + count),
+        again=functools.partial(play, adversary=adversary, rounds=count, compiled=compiled)
+        if after is None
+        else None,
     )
 
 

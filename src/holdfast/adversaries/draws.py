@@ -36,3 +36,18 @@ def frozen(array):
 def check_budget(k, rounds):
     if not 0 <= k <= rounds:
         raise ValueError(f"k counts outliers among the rounds: expected 0 <= k <= {rounds}, got {k}")
+
+
+# The verbs of an adversary that plays the stream it has drawn: written once, and each class names them.
+
+
+def extent(self):
+    return self.stream.extent()
+
+
+def start(self):
+    return self.stream.start()
+
+
+def reveal(self, state, t, w):
+    return self.stream.reveal(state, t, w)

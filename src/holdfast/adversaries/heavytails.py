@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.adversaries import draws
 from holdfast.adversaries.draws import axes, frozen
 from holdfast.adversaries.replay import Replay
 from holdfast.domains import Box
@@ -90,14 +91,7 @@ class HeavyTails:
             domain=Box(-1.0, 1.0, self.dim),
         )
 
-    def extent(self):
-        return self.stream.extent()
-
-    def start(self):
-        return self.stream.start()
-
-    def reveal(self, state, t, w):
-        return self.stream.reveal(state, t, w)
+    extent, start, reveal = draws.extent, draws.start, draws.reveal
 
     def risk(self, w):
         """E f(w) over features and labels, by numerical integration (needs SciPy)."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.adversaries import draws
 from holdfast.adversaries.draws import check_budget, frozen, signs
 from holdfast.adversaries.gradients import Gradients
 from holdfast.domains import Interval
@@ -80,11 +81,4 @@ class IidLowerBound:
             domain=Interval(-self.W, self.W),
         )
 
-    def extent(self):
-        return self.stream.extent()
-
-    def start(self):
-        return self.stream.start()
-
-    def reveal(self, state, t, w):
-        return self.stream.reveal(state, t, w)
+    extent, start, reveal = draws.extent, draws.start, draws.reveal

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from holdfast.adversaries import poison
 from holdfast.adversaries.draws import all_but
 from holdfast.adversaries.poison import victims
 from holdfast.adversaries.replay import Replay
@@ -55,11 +56,4 @@ class LabelFlip:
         y[bad] *= -1.0
         return self._replace(poisoned=Replay(X, y, self.stream.loss), inliers=all_but(bad, len(X)))
 
-    def extent(self):
-        return self.poisoned.extent()
-
-    def start(self):
-        return self.poisoned.start()
-
-    def reveal(self, state, t, w):
-        return self.poisoned.reveal(state, t, w)
+    extent, start, reveal = poison.extent, poison.start, poison.reveal

@@ -25,3 +25,18 @@ def typical(values):
     """The median of what is finite, 1 if nothing is."""
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if len(finite) > 0 else 1.0
+
+
+# The verbs of an adversary that plays what it has poisoned: written once, and each class names them.
+
+
+def extent(self):
+    return self.poisoned.extent()
+
+
+def start(self):
+    return self.poisoned.start()
+
+
+def reveal(self, state, t, w):
+    return self.poisoned.reveal(state, t, w)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.adversaries import draws
 from holdfast.adversaries.draws import axes, frozen
 from holdfast.adversaries.gradients import Gradients
 from holdfast.rule import rule
@@ -144,11 +145,4 @@ class QuantileStream:
             inliers=frozen(sizes <= self.G),
         )
 
-    def extent(self):
-        return self.stream.extent()
-
-    def start(self):
-        return self.stream.start()
-
-    def reveal(self, state, t, w):
-        return self.stream.reveal(state, t, w)
+    extent, start, reveal = draws.extent, draws.start, draws.reveal

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.adversaries import poison
 from holdfast.adversaries.draws import all_but
 from holdfast.adversaries.poison import lengths, typical, victims
 from holdfast.adversaries.replay import Replay
@@ -65,11 +66,4 @@ class Ramp:
             X[bad] *= np.where(of_rows[bad] > 0.0, -wanted / of_rows[bad], 0.0)[:, None]
         return self._replace(poisoned=Replay(X, y, self.stream.loss), inliers=all_but(bad, len(X)))
 
-    def extent(self):
-        return self.poisoned.extent()
-
-    def start(self):
-        return self.poisoned.start()
-
-    def reveal(self, state, t, w):
-        return self.poisoned.reveal(state, t, w)
+    extent, start, reveal = poison.extent, poison.start, poison.reveal

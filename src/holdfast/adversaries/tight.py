@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.adversaries import draws
 from holdfast.adversaries.draws import frozen
 from holdfast.adversaries.gradients import Gradients
 from holdfast.domains import Interval
@@ -69,14 +70,7 @@ class Tight:
             domain=Interval(-0.5 * self.D, 0.5 * self.D),
         )
 
-    def extent(self):
-        return self.stream.extent()
-
-    def start(self):
-        return self.stream.start()
-
-    def reveal(self, state, t, w):
-        return self.stream.reveal(state, t, w)
+    extent, start, reveal = draws.extent, draws.start, draws.reveal
 
 
 def _duel(k):
