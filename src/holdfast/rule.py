@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 # The verbs of the game. A rule that defines one must read the same parameters as every other rule that
-# does: Python would not mind another name, but the compiler gives each verb one meaning for all classes.
+# does, so that whoever calls it, by position or by name, in either world, need not know which it is.
 VERBS = {
     "init": ("dim",),  # learners, filters, players: the first state
     "predict": ("state",),  # learners, players
