@@ -41,9 +41,9 @@ class Quantile:
         How the order statistic is chosen: exactly, by the paper's inequality, or to minimise the expected
         overhead for a horizon (which needs sizes without ties).
     growth : float
-        With neither horizon nor delta, epochs of unknown horizon: each `growth` times as long as all before
-        it together, beginning with 1,024 rounds. The learner starts anew with each, as it must: an outlier
-        kept once would spoil it for ever. The sizes are remembered throughout.
+        With neither horizon nor delta, epochs for an unknown horizon: the first ends after 1,024 rounds, each
+        later one at `growth` times the round at which the last one did. The learner starts anew with each, as
+        it must: an outlier kept once would spoil it for ever. The sizes are remembered throughout.
     exact : bool
         Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
 
