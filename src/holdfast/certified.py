@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.rule import rule
 from holdfast.sketches.heap import replace_top, replace_top_row
-from holdfast.vectors import add, dot
+from holdfast.vectors import add, dot, refill
 
 
 class Ledger(NamedTuple):
@@ -67,6 +67,17 @@ class Certified:
         rows[:, 1] = 1.0  # nobody was skipped yet
         return Ledger(self.player.init(dim), 0, 0, 0.0, np.zeros(dim), np.zeros(self.k), rows, 0.0)
 
+    def renewed(self, state, dim):
+        refill(state.gradients, np.zeros(dim))
+        refill(state.pulls, np.zeros(self.k))
+        for i in range(len(state.rows)):
+            state.rows[i, 0], state.rows[i, 1], state.rows[i, 2] = 0.0, 1.0, 0.0
+        inner = self.player.renewed(state.inner, dim)
+        return Ledger(inner, 0, 0, 0.0, state.gradients, state.pulls, state.rows, 0.0)
+
+    def lazily(self, state, summed):
+        return state._replace(inner=self.player.lazily(state.inner, summed))
+
     def predict(self, state):
         return self.player.predict(state.inner)
 
@@ -78,7 +89,7 @@ class Certified:
         inner, decision = self.player.observe(state.inner, slope, x)
         if not decision.size < math.inf:
             return state, decision
-        g = np.zeros(len(x))
+        g = np.zeros(len(state.gradients))
         add(g, slope, x)
         domain = self.player.core().learner.domain
         pull, push = max(domain.support(g) - product, 0.0), max(domain.support(-g) + product, 0.0)

@@ -318,6 +318,11 @@ class Logistic:
         return 0.0
 
 
+def slope_at(loss, z, y):
+    """The slope of a loss at a prediction; NaN if that is not finite, so that nobody learns from it."""
+    return loss.slope(z, y) if abs(z) < math.inf else math.nan
+
+
 def refuse_zero_one(loss, y):
     """Raise if a loss for labels -1 and +1 is given labels 0 and 1, of which it would learn only half."""
     for_labels = isinstance(loss, Hinge | SquaredHinge | Logistic)

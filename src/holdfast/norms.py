@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from holdfast.rule import rule
-from holdfast.vectors import dot, largest, total
+from holdfast.vectors import dense, dot, entries, largest, total
 
 
 def euclidean(x):
@@ -25,7 +25,7 @@ def euclidean(x):
     m = largest(x)
     if not 0.0 < m < math.inf:  # zeros, infinity or NaN
         return m
-    scaled = x.astype(np.float64) / m
+    scaled = entries(x).astype(np.float64) / m
     return m * math.sqrt(dot(scaled, scaled))
 
 
@@ -159,7 +159,7 @@ class Lp:
         if not 0.0 < m < math.inf:  # zeros, infinity or NaN
             return m
         s = 0.0
-        for entry in x:
+        for entry in entries(x):
             s += math.pow(abs(float(entry)) / m, self.p)
         return m * math.pow(s, 1.0 / self.p)
 
@@ -215,9 +215,9 @@ class Mahalanobis:
         m = largest(x)
         if not 0.0 < m < math.inf:  # zeros, infinity or NaN
             return m
-        scaled = x.astype(np.float64) / m
-        image = np.empty(len(x))
-        for i in range(len(x)):
+        scaled = dense(x) / m
+        image = np.empty(len(scaled))
+        for i in range(len(scaled)):
             image[i] = dot(self.root[i], scaled)
         return max(m * euclidean(image), 5e-324)  # underflow makes no zero either
 

@@ -1,11 +1,13 @@
 """A few rounds in plain Python before the game, so that a mistake in someone's own rule is met in words."""
 
 import copy
+import functools
 
 import numpy as np
 
 from holdfast.game import Filtered
 from holdfast.rule import VERBS
+from holdfast.vectors import Sparse
 
 _SIZES = (1.0, 1e9, 0.5)  # something to learn from, an outlier, and something to learn from again
 
@@ -16,6 +18,18 @@ def rehearse(player, dim, adversary=None):
 
     Python would stumble over such a mistake later and elsewhere, and the compiler with a page of types.
     """
+    try:
+        _rehearse_player(player, dim)
+    except TypeError as problem:
+        if "unhashable" not in str(problem):
+            raise
+        _rehearse_player.__wrapped__(player, dim)
+    if adversary is not None:
+        _rehearse_adversary(adversary, dim, player.predict(player.init(dim)))
+
+
+@functools.lru_cache(maxsize=64)  # the same rule gives the same answers
+def _rehearse_player(player, dim):
     _demand(player, "player", "init", "predict", "observe")
     core = player.core()
     if isinstance(core, Filtered):
@@ -25,8 +39,6 @@ def rehearse(player, dim, adversary=None):
     if isinstance(core, Filtered):
         _rehearse_filter(core.filter, dim)
         _rehearse_learner(core.learner, dim)
-    if adversary is not None:
-        _rehearse_adversary(adversary, dim, player.predict(player.init(dim)))
 
 
 def _rehearse_filter(filter, dim):
@@ -70,6 +82,7 @@ def _rehearse_adversary(adversary, dim, w):
     _expect(_is_number(loss), f"{asked} must return the loss as a number, second", loss)
     _expect(_is_number(slope), f"{asked} must return the slope as a number, third", slope)
     is_row = isinstance(x, np.ndarray) and x.shape == (dim,) and x.dtype in (np.float64, np.float32)
+    is_row |= isinstance(x, Sparse) and x.dim == dim
     _expect(is_row, f"{asked} must return x as an array of {dim} floats, fourth", x)
     _compare(asked, "state", state, after)
 

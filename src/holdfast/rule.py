@@ -7,6 +7,7 @@ a *state*, a NamedTuple that its methods take and return. Python runs the method
 
 import collections
 import inspect
+import math
 import operator
 import re
 from types import FunctionType
@@ -21,6 +22,7 @@ VERBS = {
     "predict": ("state",),  # learners, players
     "update": ("state", "slope", "x"),  # learners: learn from the gradient slope * x
     "decide": ("state", "size"),  # filters: remember the size, and say whether to keep the round
+    "renewed": ("state", "dim"),  # learners, filters, players: the first state again
     "restarts": ("state",),  # filters: must the learner start anew before the next round?
     "measure": ("norm", "slope", "x"),  # what a filter judges a round by
     "observe": ("state", "slope", "x"),  # players: a whole round after the prediction
@@ -112,6 +114,25 @@ class _Rule(tuple):
 
     def fits(self, dim):
         """Raise if the rule cannot be used in `dim` dimensions."""
+
+    def renewed(self, state, dim):
+        """The first state again, in the arrays of this one where the rule can use them."""
+        return self.init(dim)
+
+    def lazily(self, state, summed):
+        """The state to meet sparse rows with. `summed`: can it tell the sum of all predictions?"""
+        return state
+
+    def expect(self, t):
+        """Round t of an adversary will be played soon."""
+
+    def is_sparse(self):
+        """Whether the rows an adversary reveals are sparse."""
+        return False
+
+    def projected(self, w, reach):
+        """The nearest point of a domain to w, and how far from its center that can be, if w was that far."""
+        return self.project(w), math.inf
 
     def restarts(self, state):
         """Whether the learner must start anew before the next round: no, unless the rule says otherwise."""

@@ -1,8 +1,8 @@
-"""Arrays on loan: the compiled game does not count references to what its caller holds anyway.
+"""Arrays and strings on loan: the compiled game does not count references to what its caller holds anyway.
 
-Numba counts references to every array that passes through a NamedTuple, with an atomic operation each: a
-filter that costs 5 ns a round then costs 50. The arrays a game is called with are alive until it returns,
-so they are handed in without a counter. New arrays that the game makes are counted as ever.
+Numba counts references to every array and string that passes through a NamedTuple, with an atomic operation
+each: a filter that costs 5 ns a round then costs 50. What a game is called with is alive until it returns, so
+it is handed in without a counter. New arrays that the game makes are counted as ever.
 """
 
 import numpy as np
@@ -21,17 +21,17 @@ def borrowed(typing_context, value):
 
 
 def _without_counters(context, builder, kind, value):
-    if isinstance(kind, types.Array):
-        array = context.make_array(kind)(context, builder, value)
-        array.meminfo = cgutils.get_null_value(array.meminfo.type)
-        array.parent = cgutils.get_null_value(array.parent.type)
-        return array._getvalue()
+    if isinstance(kind, types.Array | types.UnicodeType):
+        lent = cgutils.create_struct_proxy(kind)(context, builder, value)
+        lent.meminfo = cgutils.get_null_value(lent.meminfo.type)
+        lent.parent = cgutils.get_null_value(lent.parent.type)
+        return lent._getvalue()
     if isinstance(kind, types.BaseTuple):
         for i, item in enumerate(kind):
             lent = _without_counters(context, builder, item, builder.extract_value(value, i))
             value = builder.insert_value(value, lent, i)
         return value
-    context.nrt.incref(builder, kind, value)  # what is not an array, such as a string, is counted as usual
+    context.nrt.incref(builder, kind, value)  # anything else is counted as usual
     return value
 
 

@@ -173,7 +173,19 @@ def _own_source():
 # -- teaching
 
 _dispatchers: dict = {}  # of functions, those numba knows
-_helpers = {vectors.dot, vectors.total, vectors.add, vectors.largest}  # numba has these from `loops`
+_helpers = {  # numba has these from `loops`
+    vectors.dot,
+    vectors.add,
+    vectors.stretch,
+    vectors.refill,
+    vectors.total,
+    vectors.largest,
+    vectors.entries,
+    vectors.dense,
+    vectors.length,
+    vectors.count_in,
+    vectors.fetch,
+}
 _calls: dict = {}  # of methods
 open_calls: list = []  # the methods that numba is compiling, the innermost last; those that fail stay
 
@@ -181,7 +193,7 @@ open_calls: list = []  # the methods that numba is compiling, the innermost last
 def dispatcher(function):
     """The function as numba compiles it, when someone calls it."""
     if function not in _dispatchers:
-        _dispatchers[function] = numba.njit(function, **OPTIONS)
+        _dispatchers[function] = numba.njit(function, forceinline=True, **OPTIONS)
     return _dispatchers[function]
 
 

@@ -2,115 +2,204 @@
 
 NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves.
 Doing the same gives both worlds, and every machine, the same bits. The eight running sums are written as
-one vector of the compiler's, because numba will not reorder a sum into vectors unless it may also change
-its result.
+one vector of the compiler's, because it will not reorder a sum into vectors by itself unless it may also
+change its result.
+
+`dot` is a function of its own in the machine code, with three arguments in registers. It is not inlined:
+six copies of an unrolled loop in one game make the game slower, and four times as long to compile. What
+it says about itself lets the compiler drop a call it has made before: a row that cannot be written to has
+the same length when the learner asks as when the filter did.
 """
 
 import math
 
 import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from holdfast import vectors
-from holdfast.vectors import UNEQUAL
+from holdfast.vectors import UNEQUAL, Lazy, Sparse
 
-_DOUBLES = ir.VectorType(ir.DoubleType(), 8)
+_INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_LANES, _BLOCK = 8, 128
 
 
 @intrinsic
-def _eight_sums(typing_context, a, b, start, stop):
-    """Sum a[i] * b[i] over start <= i < stop, a positive multiple of 8 of them, in eight running sums."""
+def _dot(typing_context, a, b):
+    """The inner product of two rows of the same length in C order."""
 
     def generate(context, builder, signature, args):
-        rows = [context.make_array(t)(context, builder, v) for t, v in zip((a, b), args, strict=False)]
+        x, y = (
+            context.make_array(kind)(context, builder, row) for kind, row in zip((a, b), args, strict=True)
+        )
+        n = builder.extract_value(x.shape, 0)
+        return _sum_of_products(context, builder, [a, b], [x.data, y.data], n, _Entry)
 
-        def eight(row, array_type, i):
-            element = context.get_data_type(array_type.dtype)
-            address = builder.bitcast(builder.gep(row.data, [i]), ir.VectorType(element, 8).as_pointer())
-            loaded = builder.load(address, align=array_type.dtype.bitwidth // 8)
-            return loaded if element == ir.DoubleType() else builder.fpext(loaded, _DOUBLES)
-
-        def products(i):
-            return builder.fmul(eight(rows[0], a, i), eight(rows[1], b, i))
-
-        first, last = args[2], args[3]
-        sums = cgutils.alloca_once_value(builder, products(first))
-        step = first.type(8)
-        with cgutils.for_range_slice(builder, builder.add(first, step), last, step) as (i, _):
-            builder.store(builder.fadd(builder.load(sums), products(i)), sums)
-        s = [builder.extract_element(builder.load(sums), ir.IntType(32)(lane)) for lane in range(8)]
-        while len(s) > 1:  # ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
-            s = [builder.fadd(left, right) for left, right in zip(s[::2], s[1::2], strict=True)]
-        return s[0]
-
-    return types.float64(a, b, types.intp, types.intp), generate
+    return types.float64(a, b), generate
 
 
-@njit(nogil=True)
-def _block(a, b, start, count):
-    whole = start + count - count % 8
-    s = -0.0
-    if count >= 8:
-        s = _eight_sums(a, b, start, whole)
-    for i in range(whole, start + count):
-        s += np.float64(a[i]) * np.float64(b[i])
-    return s
+@intrinsic
+def _gathered_dot(typing_context, w, places, values):
+    """The sum of w[places] * values. Nobody checks the places here: the adversary did."""
+
+    def generate(context, builder, signature, args):
+        kinds = (w, places, values)
+        rows = [
+            context.make_array(kind)(context, builder, row) for kind, row in zip(kinds, args, strict=True)
+        ]
+        n = builder.extract_value(rows[1].shape, 0)
+        w_data, places_data, values_data = (row.data for row in rows)
+        arguments = [values_data, places_data, w_data]
+        return _sum_of_products(context, builder, [values, places, w], arguments, n, _Gathered)
+
+    return types.float64(w, places, values), generate
 
 
-@njit(nogil=True)
-def _halves(a, b):
-    """NumPy's recursion for more than 128 entries, with the open halves on a stack."""
-    starts, counts = np.empty(64, np.int64), np.empty(64, np.int64)
-    depths, sums, sum_depths = np.empty(64, np.int64), np.empty(64), np.empty(64, np.int64)
-    starts[0], counts[0], depths[0] = 0, len(a), 0
-    pending, done = 1, 0
-    while pending > 0:
-        pending -= 1
-        start, count, depth = starts[pending], counts[pending], depths[pending]
-        if count > 128:
-            half = count // 2
-            half -= half % 8
-            starts[pending], counts[pending], depths[pending] = start + half, count - half, depth + 1
-            starts[pending + 1], counts[pending + 1], depths[pending + 1] = start, half, depth + 1
-            pending += 2
-            continue
-        s = _block(a, b, start, count)
-        while done > 0 and sum_depths[done - 1] == depth:  # the left half is waiting for this right one
-            done -= 1
-            s = sums[done] + s
-            depth -= 1
-        sums[done], sum_depths[done] = s, depth
-        done += 1
-    return sums[0]
+class _Entry:
+    """x[i] * y[i]"""
+
+    name = "dot"
+    moves = (0, 1)  # the arguments that a half begins further on
+
+    def __init__(self, builder, x, y):
+        self.builder, self.x, self.y = builder, x, y
+
+    def product(self, i, lanes):
+        builder = self.builder
+        return builder.fmul(_loaded(builder, self.x, i, lanes), _loaded(builder, self.y, i, lanes))
 
 
-@njit(nogil=True)
-def _contiguous_dot(a, b):
-    if len(a) != len(b):
-        raise ValueError(UNEQUAL)
-    return 0.0 + (_block(a, b, 0, len(a)) if len(a) <= 128 else _halves(a, b))
+class _Gathered:
+    """values[i] * w[places[i]]"""
+
+    name = "gathered_dot"
+    moves = (0, 1)
+
+    def __init__(self, builder, values, places, w):
+        self.builder, self.values, self.places, self.w = builder, values, places, w
+
+    def product(self, i, lanes):
+        builder = self.builder
+        found = ir.Constant(ir.VectorType(_DOUBLE, lanes), ir.Undefined)
+        for lane in range(lanes):
+            place = builder.load(builder.gep(self.places, [builder.add(i, _LONG(lane))]))
+            place = builder.sext(place, _LONG) if place.type.width < 64 else place
+            found = builder.insert_element(found, builder.load(builder.gep(self.w, [place])), _INT(lane))
+        if lanes == 1:
+            found = builder.extract_element(found, _INT(0))
+        return builder.fmul(found, _loaded(builder, self.values, i, lanes))
+
+
+def _loaded(builder, row, i, lanes):
+    """Entries i, i + 1, ... of a row, as doubles."""
+    element = row.type.pointee
+    kind, wide = (ir.VectorType(e, lanes) if lanes > 1 else e for e in (element, _DOUBLE))
+    address = builder.bitcast(builder.gep(row, [i]), kind.as_pointer())
+    loaded = builder.load(address, align=8 if element == _DOUBLE else 4)
+    return loaded if element == _DOUBLE else builder.fpext(loaded, wide)
+
+
+def _sum_of_products(context, builder, kinds, rows, n, terms):
+    """Call the function that sums the products of rows of these kinds, made if the module has none."""
+    elements = [context.get_data_type(kind.dtype) for kind in kinds]
+    constant = not any(kind.mutable for kind in kinds)
+    name = ".".join(["holdfast", terms.name, *(str(kind.dtype) for kind in kinds), *["constant"] * constant])
+    signature = ir.FunctionType(_DOUBLE, [*(element.as_pointer() for element in elements), _LONG])
+    function, halves = (
+        cgutils.get_or_insert_function(builder.module, signature, name + part) for part in ("", ".halves")
+    )
+    if function.is_declaration:
+        for written in (function, halves):
+            written.linkage = "linkonce_odr"
+            for word in ("noinline", "nounwind", "readnone" if constant else "readonly"):
+                written.attributes.add(word)
+        _write_halves(halves, function, terms)
+        _write_block(function, halves, terms)
+    return builder.call(function, [*rows, n])
+
+
+def _write_halves(function, either, terms):
+    """A function of its own, so that short rows need not save the registers that this one takes."""
+    builder = ir.IRBuilder(function.append_basic_block())
+    *rows, n = function.args
+    half = builder.and_(builder.lshr(n, _LONG(1)), _LONG(-_LANES))
+    rest = [builder.gep(row, [half]) if i in terms.moves else row for i, row in enumerate(rows)]
+    left = builder.call(either, [*rows, half])
+    builder.ret(builder.fadd(left, builder.call(either, [*rest, builder.sub(n, half)])))
+
+
+def _write_block(function, halves, terms):
+    builder = ir.IRBuilder(function.append_basic_block())
+    *rows, n = function.args
+    with builder.if_then(builder.icmp_signed(">", n, _LONG(_BLOCK)), likely=False):
+        builder.ret(builder.call(halves, function.args))
+    product = terms(builder, *rows).product
+    total = cgutils.alloca_once_value(builder, _DOUBLE(-0.0))
+    whole = builder.and_(n, _LONG(-_LANES))
+    with builder.if_then(builder.icmp_signed(">", whole, _LONG(0))):
+        running = cgutils.alloca_once_value(builder, product(_LONG(0), _LANES))
+        with cgutils.for_range_slice(builder, _LONG(_LANES), whole, _LONG(_LANES)) as (i, _):
+            builder.store(builder.fadd(builder.load(running), product(i, _LANES)), running)
+        s, lanes = builder.load(running), _LANES
+        while lanes > 1:  # ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+            lanes //= 2
+            evens, odds = (ir.VectorType(_INT, lanes)([*range(first, 2 * lanes, 2)]) for first in (0, 1))
+            s = builder.fadd(builder.shuffle_vector(s, s, evens), builder.shuffle_vector(s, s, odds))
+        builder.store(builder.extract_element(s, _INT(0)), total)
+    with cgutils.for_range_slice(builder, whole, n, _LONG(1)) as (i, _):
+        builder.store(builder.fadd(builder.load(total), product(i, 1)), total)
+    builder.ret(builder.load(total))
+
+
+# -- the functions themselves
+
+
+def _is(kind, cls):
+    return getattr(kind, "instance_class", None) is cls
 
 
 @overload(vectors.dot, jit_options={"nogil": True})
 def dot(a, b):
+    if _is(a, Lazy):
+        return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.inner(b))
+    if _is(b, Sparse):
+        if _is(a, Sparse):
+            return lambda a, b: 0.0 + _dot(b.values, b.values)
+
+        def gathered(a, b):
+            if len(a) != b.dim:
+                raise ValueError(UNEQUAL)
+            return 0.0 + _gathered_dot(a, b.places, b.values)
+
+        return gathered
     if a.layout == b.layout == "C":
-        return lambda a, b: _contiguous_dot(a, b)
-    return lambda a, b: _contiguous_dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
 
+        def inner(a, b):
+            if len(a) != len(b):
+                raise ValueError(UNEQUAL)
+            return 0.0 + _dot(a, b)
 
-@overload(vectors.total, jit_options={"nogil": True})
-def total(x):
-    def sum_of_magnitudes(x):
-        return _contiguous_dot(np.abs(x), np.ones(len(x)))
-
-    return sum_of_magnitudes
+        return inner
+    return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
 
 
 @overload(vectors.add, jit_options={"nogil": True})
 def add(w, scale, x):
+    if _is(w, Lazy):
+        return lambda w, scale, x: w.plus(scale, x)
+    if _is(x, Lazy):
+        return lambda w, scale, x: vectors.add(w, scale * x.scale(), x.v)
+    if _is(x, Sparse):
+
+        def scattered(w, scale, x):
+            if len(w) != x.dim:
+                raise ValueError(UNEQUAL)
+            for i in range(len(x.places)):
+                w[np.uint64(x.places[i])] += scale * np.float64(x.values[i])
+
+        return scattered
+
     def entrywise(w, scale, x):
         if len(w) != len(x):
             raise ValueError(UNEQUAL)
@@ -120,12 +209,45 @@ def add(w, scale, x):
     return entrywise
 
 
+@overload(vectors.stretch, jit_options={"nogil": True})
+def stretch(w, factor):
+    if _is(w, Lazy):
+        return lambda w, factor: w.times(factor)
+
+    def entrywise(w, factor):
+        for i in range(len(w)):
+            w[i] *= factor
+
+    return entrywise
+
+
+@overload(vectors.refill, jit_options={"nogil": True})
+def refill(w, values):
+    if _is(w, Lazy):
+        return lambda w, values: w.clear()
+
+    def entrywise(w, values):
+        for i in range(len(w)):
+            w[i] = values[i]
+
+    return entrywise
+
+
+@overload(vectors.total, jit_options={"nogil": True})
+def total(x):
+    def sum_of_magnitudes(x):
+        magnitudes = np.abs(vectors.entries(x))
+        return vectors.dot(magnitudes, np.ones(len(magnitudes)))
+
+    return sum_of_magnitudes
+
+
 @overload(vectors.largest, jit_options={"nogil": True})
 def largest(x):
     def scan(x):
-        most = 0.0
-        for i in range(len(x)):
-            entry = abs(np.float64(x[i]))
+        most, row = 0.0, vectors.entries(x)
+        for i in range(len(row)):
+            entry = abs(np.float64(row[i]))
             if math.isnan(entry):
                 return entry
             if entry > most:
@@ -133,3 +255,61 @@ def largest(x):
         return most
 
     return scan
+
+
+@overload(vectors.entries, jit_options={"nogil": True})
+def entries(x):
+    if _is(x, Lazy):
+        return lambda x: x.scale() * x.v
+    return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
+
+
+@overload(vectors.dense, jit_options={"nogil": True})
+def dense(x):
+    if not _is(x, Sparse):
+        return lambda x: x.astype(np.float64)
+
+    def with_zeros(x):
+        row = np.zeros(x.dim)
+        vectors.add(row, 1.0, x)
+        return row
+
+    return with_zeros
+
+
+@overload(vectors.length, jit_options={"nogil": True})
+def length(w):
+    return (lambda w: len(w.v)) if _is(w, Lazy) else (lambda w: len(w))
+
+
+@overload(vectors.count_in, jit_options={"nogil": True})
+def count_in(summed, w):
+    if _is(w, Lazy):
+        return lambda summed, w: w.predicted()
+
+    def counted(summed, w):
+        if len(summed) > 0:
+            vectors.add(summed, 1.0, w)
+
+    return counted
+
+
+@intrinsic
+def _prefetch(typing_context, rows, t):
+    def generate(context, builder, signature, args):
+        byte = ir.IntType(8)
+        matrix = context.make_array(rows)(context, builder, args[0])
+        width = builder.extract_value(matrix.strides, 0)
+        start = builder.gep(builder.bitcast(matrix.data, byte.as_pointer()), [builder.mul(args[1], width)])
+        kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _INT, _INT, _INT])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        with cgutils.for_range_slice(builder, _LONG(0), width, _LONG(64)) as (i, _):
+            builder.call(prefetch, [builder.gep(start, [i]), _INT(0), _INT(3), _INT(1)])
+        return context.get_dummy_value()
+
+    return types.void(rows, types.intp), generate
+
+
+@overload(vectors.fetch, jit_options={"nogil": True})
+def fetch(rows, t):
+    return lambda rows, t: _prefetch(rows, t)

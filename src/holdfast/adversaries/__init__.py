@@ -18,6 +18,7 @@ from holdfast.adversaries.labelflip import LabelFlip
 from holdfast.adversaries.quantilestream import Exponential, Pareto, QuantileStream, Uniform
 from holdfast.adversaries.ramp import Ramp
 from holdfast.adversaries.replay import Replay
+from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.adversaries.stronglyconvexlowerbound import StronglyConvexLowerBound
 from holdfast.adversaries.tight import Tight
 
@@ -37,6 +38,7 @@ __all__ = [
     "QuantileStream",
     "Ramp",
     "Replay",
+    "SparseReplay",
     "StronglyConvexLowerBound",
     "Tight",
     "Uniform",

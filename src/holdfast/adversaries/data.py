@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from holdfast.losses import refuse_zero_one
+
 
 def matrix(values, name):
     """A read-only float32 or float64 matrix in C order, copied only if it must be."""
@@ -14,6 +16,15 @@ def matrix(values, name):
 def vector(values, name):
     """A read-only float64 vector."""
     return _readonly(_numbers(values, name), name, "one number a round", dim=1).astype(np.float64, copy=False)
+
+
+def labels(values, count, loss):
+    """Targets or labels, one for each of `count` rows, that the loss can use."""
+    y = vector(values, "y")
+    if len(y) != count:
+        raise ValueError(f"X and y must have a row each a round: got {count} and {len(y)}")
+    refuse_zero_one(loss, y)
+    return y
 
 
 def _numbers(values, name):

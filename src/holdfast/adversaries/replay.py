@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from holdfast.adversaries.data import matrix, vector
-from holdfast.losses import refuse_zero_one
+from holdfast.adversaries.data import labels, matrix
+from holdfast.adversaries.sparsereplay import SparseReplay
+from holdfast.losses import slope_at
 from holdfast.rule import rule
-from holdfast.vectors import dot
+from holdfast.vectors import dot, fetch
 
 
 @rule
@@ -14,9 +15,9 @@ class Replay:
 
     Parameters
     ----------
-    X : array or frame of shape (rounds, dim)
+    X : array, frame or sparse matrix of shape (rounds, dim)
         float32 stays float32; anything else becomes float64. C order is used as it stands, also memory
-        mapped; Fortran order is copied.
+        mapped; Fortran order is copied. A matrix of scipy.sparse makes it a `SparseReplay`.
     y : array of shape (rounds,)
         Targets, or labels -1 and +1.
     loss : a loss
@@ -36,10 +37,9 @@ class Replay:
     loss: Any
 
     def check(self):
-        X, y = matrix(self.X, "X"), vector(self.y, "y")
-        if len(X) != len(y):
-            raise ValueError(f"X and y must have a row each a round: got {len(X)} and {len(y)}")
-        refuse_zero_one(self.loss, y)
+        if hasattr(self.X, "tocsr"):
+            return SparseReplay.of(self.X.tocsr(), self.y, self.loss)
+        X, y = matrix(self.X, "X"), labels(self.y, len(self.X), self.loss)
         return self._replace(X=X, y=y)
 
     def extent(self):
@@ -48,7 +48,11 @@ class Replay:
     def start(self):
         return 0
 
+    def expect(self, t):
+        fetch(self.X, t)
+        fetch(self.y, t)
+
     def reveal(self, state, t, w):
         x, y = self.X[t], float(self.y[t])
         z = dot(w, x)
-        return state, self.loss.value(z, y), self.loss.slope(z, y), x
+        return state, self.loss.value(z, y), slope_at(self.loss, z, y), x

@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.domains.shifted import ROUNDING, checked_ball
 from holdfast.norms import euclidean
 from holdfast.rule import rule
-from holdfast.vectors import largest
+from holdfast.vectors import largest, lazy, stretch
 
 
 @rule
@@ -32,18 +32,26 @@ class Ball:
         return checked_ball(self)
 
     def project(self, w):
+        return self.projected(w, math.inf)[0]
+
+    def projected(self, w, reach):
+        if reach <= self.radius:  # then there is no need to measure it
+            return w, reach
         size = euclidean(w)
         if size <= self.radius * (1.0 + ROUNDING):
-            return w
+            return w, size
         scale = self.radius / size
         if scale > 1e-290:
-            w *= scale
-            return w
+            stretch(w, scale)
+            return w, self.radius
         m = largest(w)  # so far away that the scale loses its digits, or that the size is infinite
         if m < math.inf:
-            w /= m
-            w *= self.radius / euclidean(w)
-        return w
+            stretch(w, 1.0 / m)
+            stretch(w, self.radius / euclidean(w))
+        return w, self.radius
+
+    def lazily(self, state, summed):
+        return lazy(state, summed)
 
     def contains(self, w):
         return euclidean(w) <= self.radius * (1.0 + ROUNDING)

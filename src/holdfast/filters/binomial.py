@@ -32,26 +32,31 @@ class BinomialTail(NamedTuple):
     def at_start(p):
         return BinomialTail(p, 0, 0, 1.0, 1.0, 1)
 
+    def restarted(self):
+        """The tail before the first size."""
+        return BinomialTail(self.p, 0, 0, 1.0, 1.0, 1)
+
     def grown(self, level):
         """One more size, and the rank that `level` then allows."""
-        p, q = self.p, 1.0 - self.p
-        n, rank, mass, fresh_at = self.n + 1, self.rank, self.mass, self.fresh_at
-        tail = self.tail - p * mass
-        mass *= q * n / (n - rank)
+        p, n, rank = self.p, self.n + 1, self.rank
+        odds = (1.0 - p) / p
+        tail = self.tail - p * self.mass
+        mass = self.mass * ((1.0 - p) * n / (n - rank))
+        fresh_at = self.fresh_at
         if n >= fresh_at:
-            tail = _sum_down(n, rank, mass, q / p)
+            tail = _sum_down(n, rank, mass, odds)
             fresh_at = n + n // 64 + 1
         level *= _CAUTION
         while tail <= level and rank < n:
-            mass *= (n - rank) * p / ((rank + 1) * q)
+            mass *= (n - rank) / ((rank + 1) * odds)
             rank += 1
             tail += mass
         if tail - mass > level and rank > 0:
             while tail - mass > level and rank > 0:
                 tail -= mass
-                mass *= rank * q / ((n - rank + 1) * p)
+                mass *= rank * odds / (n - rank + 1)
                 rank -= 1
-            tail = _sum_down(n, rank, mass, q / p)
+            tail = _sum_down(n, rank, mass, odds)
         return BinomialTail(p, n, rank, mass, tail, fresh_at)
 
 

@@ -17,6 +17,10 @@ class Bernstein(NamedTuple):
     delta: float
     log: float  # of 1 / delta
 
+    def restarted(self):
+        """The order before the first size."""
+        return Bernstein(self.p, 0, 1.0, 0.0)
+
     def stepped(self, n, delta, ahead):
         """The rank for n past sizes, confidence 1 - delta and `ahead` more rounds after this one."""
         if n == 0:
@@ -32,6 +36,9 @@ class Binomial(NamedTuple):
 
     tail: BinomialTail
     rank: int
+
+    def restarted(self):
+        return Binomial(self.tail.restarted(), 0)
 
     def stepped(self, n, delta, ahead):
         if n == 0:
@@ -49,6 +56,9 @@ class Newsvendor(NamedTuple):
 
     tail: BinomialTail
     rank: int
+
+    def restarted(self):
+        return Newsvendor(self.tail.restarted(), 0)
 
     def stepped(self, n, delta, ahead):
         tail = self.tail.grown(1.0 / (1.0 + self.tail.p * max(ahead, 1)))

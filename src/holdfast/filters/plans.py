@@ -9,6 +9,10 @@ class Forever(NamedTuple):
 
     delta: float
 
+    def restarted(self):
+        """The plan before the first round."""
+        return self
+
     def ahead(self, n):
         """How many rounds come after this one, if n came before it."""
         return 0
@@ -29,6 +33,9 @@ class Horizon(NamedTuple):
     length: int
     end: int
 
+    def restarted(self):
+        return Horizon(self.delta, self.length, self.length)
+
     def ahead(self, n):
         return self.end - n - 1
 
@@ -47,6 +54,9 @@ class Epochs(NamedTuple):
     end: int
     renew: bool
 
+    def restarted(self):
+        return first_epoch(self.growth)
+
     def ahead(self, n):
         return self.end - n - 1
 
@@ -58,6 +68,13 @@ class Epochs(NamedTuple):
 
     def renews(self):
         return self.renew
+
+
+_FIRST_EPOCH = 1024
+
+
+def first_epoch(growth):
+    return Epochs(confidence(_FIRST_EPOCH), growth, _FIRST_EPOCH, False)
 
 
 def confidence(rounds):

@@ -4,12 +4,10 @@ import math
 from typing import Any, NamedTuple
 
 from holdfast.filters.orders import ORDERS
-from holdfast.filters.plans import Epochs, Forever, Horizon, confidence
+from holdfast.filters.plans import Forever, Horizon, confidence, first_epoch
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
-
-_FIRST_EPOCH = 1024
 
 
 class Past(NamedTuple):
@@ -92,12 +90,15 @@ class Quantile:
             raise ValueError(f"growth must exceed 1 for epochs to get longer: got {self.growth}")
 
     def init(self, dim):
-        plan: Any = Epochs(confidence(_FIRST_EPOCH), self.growth, _FIRST_EPOCH, False)
+        plan: Any = first_epoch(self.growth)
         if self.horizon is not None:
             plan = Horizon(confidence(self.horizon), self.horizon, self.horizon)
         if self.delta is not None:
             plan = Forever(self.delta)
         return Past(Ranks.empty() if self.exact else LogHistogram.empty(), ORDERS[self.ranks](self.p), plan)
+
+    def renewed(self, state, dim):
+        return Past(state.memory.cleared(), state.order.restarted(), state.plan.restarted())
 
     def decide(self, state, size):
         if not size < math.inf:

@@ -55,6 +55,9 @@ class TopK:
     def init(self, dim):
         return Largest(np.zeros(self.k + 1))
 
+    def renewed(self, state, dim):
+        return state.cleared()
+
     def decide(self, state, size):
         state = state.push(size)
         threshold = self.slack * state.smallest()

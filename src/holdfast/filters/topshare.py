@@ -78,6 +78,9 @@ class TopShare:
             Ranks.empty() if self.exact else LogHistogram.empty(), BinomialTail.at_start(1.0 - self.share)
         )
 
+    def renewed(self, state, dim):
+        return Shares(state.memory.cleared(), state.budget.restarted())
+
     def decide(self, state, size):
         if not size < math.inf:
             return state, math.nan, False

@@ -8,9 +8,10 @@ import numpy as np
 from holdfast.learners.steps import Adaptive
 from holdfast.norms import L2, euclidean
 from holdfast.rule import rule
-from holdfast.vectors import add
+from holdfast.vectors import add, refill
 
 _L2 = L2()
+_ROUNDING = 1e-15  # of the domain's width: more than a step and its sum can be off
 _FAR = 1e150  # a step that is longer than any domain is wide ends, after projection, where this one does
 
 
@@ -20,6 +21,7 @@ class Descent(NamedTuple):
     w: np.ndarray
     tally: float  # what its step depends on: the root of the sum of squared sizes, or the number of updates
     width: float  # the diameter of the domain
+    reach: float  # w is at most this far from the center
 
 
 @rule
@@ -56,19 +58,26 @@ class OGD:
         self.domain.fits(dim)
 
     def init(self, dim):
-        return Descent(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim))
+        return Descent(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim), 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.w, self.domain.center(dim))
+        return Descent(state.w, 0.0, state.width, 0.0)
+
+    def lazily(self, state, summed):
+        return state._replace(w=self.domain.lazily(state.w, summed))
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        length = euclidean(x)
+        length = euclidean(x) if slope != 0.0 else 0.0
         size = abs(slope) * length
         tally = self.step.accrued(state.tally, size)
         eta = self.step.eta(tally, state.width)
-        w = state.w
+        w, reach = state.w, state.reach
         if eta * size > 0.0:
             scale = eta * slope if eta * size < _FAR else math.copysign(_FAR, slope) / length
             add(w, -scale, x)
-            w = self.domain.project(w)
-        return Descent(w, tally, state.width)
+            w, reach = self.domain.projected(w, reach + eta * size + _ROUNDING * state.width)
+        return Descent(w, tally, state.width, reach)

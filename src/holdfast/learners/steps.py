@@ -27,9 +27,9 @@ class Adaptive:
 
     def accrued(self, tally, size):
         """The root of the sum of squares: squares themselves would leave the range of floats at 1e154."""
+        if not size > 0.0:
+            return tally
         longer, shorter = max(tally, size), min(tally, size)
-        if not longer > 0.0:
-            return 0.0
         ratio = shorter / longer
         return longer * math.sqrt(1.0 + ratio * ratio)
 

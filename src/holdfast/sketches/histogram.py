@@ -62,6 +62,14 @@ class LogHistogram(NamedTuple):
     def at(self, rank):
         """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
         cursor, below = self.cursor, self.below
+        if not 0 < rank - below <= self.counts[cursor]:
+            cursor, below = self.moved(rank)
+        edge = float(np.int64(cursor << (52 - self.bits)).view(np.float64))
+        return LogHistogram(self.counts, self.octaves, self.total, cursor, below, self.bits), edge
+
+    def moved(self, rank):
+        """The bucket of a rank and the number of sizes before it: some steps away, or found from the top."""
+        cursor, below = self.cursor, self.below
         for _ in range(_NEAR):
             if rank <= below:
                 cursor -= 1
@@ -70,11 +78,8 @@ class LogHistogram(NamedTuple):
                 below += int(self.counts[cursor])
                 cursor += 1
             else:
-                break
-        if not below < rank <= below + self.counts[cursor]:
-            cursor, below = self.descended(rank)
-        edge = float(np.int64(cursor << (52 - self.bits)).view(np.float64))
-        return LogHistogram(self.counts, self.octaves, self.total, cursor, below, self.bits), edge
+                return cursor, below
+        return self.descended(rank)
 
     def descended(self, rank):
         """The bucket of a rank and the number of sizes before it, found from the octaves down."""
@@ -87,6 +92,15 @@ class LogHistogram(NamedTuple):
             below += int(self.counts[bucket])
             bucket += 1
         return bucket, below
+
+    def cleared(self):
+        """The empty sketch, in the same arrays; only octaves in use take time."""
+        for octave in range(len(self.octaves)):
+            if self.octaves[octave] > 0:
+                self.octaves[octave] = 0
+                for bucket in range(octave << self.bits, (octave + 1) << self.bits):
+                    self.counts[bucket] = 0
+        return LogHistogram(self.counts, self.octaves, 0, 0, 0, self.bits)
 
     def merge(self, other):
         """The counts of both added up. The two must have seen different rounds and have the same bits."""

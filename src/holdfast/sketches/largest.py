@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.sketches.heap import replace_top
+from holdfast.vectors import stretch
 
 
 class Largest(NamedTuple):
@@ -34,6 +35,11 @@ class Largest(NamedTuple):
     def smallest(self):
         """The smallest of the largest: the (k+1)-th largest size seen, 0 if there were fewer."""
         return float(self.heap[0])
+
+    def cleared(self):
+        """The empty sketch, in the same array."""
+        stretch(self.heap, 0.0)
+        return self
 
     def merge(self, other):
         """The largest of both. The two must have seen different rounds: one counted twice voids Lemma A1."""

@@ -63,6 +63,10 @@ class Ranks(NamedTuple):
             held, others = held - 1, others + 1
         return Ranks(small, large, held, others), float(-small[0])
 
+    def cleared(self):
+        """The empty sketch, in the same arrays."""
+        return Ranks(self.small, self.large, 0, 0)
+
     def merge(self, other):
         """The sizes of both, which must have seen different rounds."""
         merged = self

@@ -1,0 +1,87 @@
+"""The adversary that replays sparse data, such as hashed text."""
+
+from typing import Any
+
+import numpy as np
+
+from holdfast.adversaries.data import labels, vector
+from holdfast.losses import slope_at
+from holdfast.rule import rule
+from holdfast.vectors import Sparse, dot
+
+
+@rule
+class SparseReplay:
+    """Round t reveals f(w) = h(<w, x_t>, y_t) for a row x_t of a sparse matrix; `Replay` makes it from one.
+
+    A round costs O(nonzeros) where measuring, learning and projecting do: with norms of one number an entry
+    (L1, L2, LInf, Lp) and `OGD` on a `Ball`. With any other learner or domain it works as well, in O(dim).
+
+    Parameters
+    ----------
+    values, places, starts : arrays
+        The matrix in compressed rows: row t has values[starts[t]:starts[t+1]], in the columns `places`.
+    dim : int
+        The number of columns.
+    y, loss
+        As in `Replay`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from holdfast.adversaries import Replay
+    >>> from holdfast.losses import Hinge
+    >>> replay = Replay(csr_array([[0.0, 2.0, 0.0]]), [1], Hinge())
+    >>> _, loss, slope, x = replay.reveal(replay.start(), 0, np.array([0.5, 0.25, 0.0]))
+    >>> loss, slope, x.places.tolist(), x.values.tolist()
+    (0.5, -1.0, [1], [2.0])
+    """
+
+    values: Any
+    places: Any
+    starts: Any
+    dim: int
+    y: Any
+    loss: Any
+
+    @staticmethod
+    def of(csr, y, loss):
+        if not csr.has_canonical_format:  # a column twice in one row
+            csr = csr.copy()
+            csr.sum_duplicates()
+        return SparseReplay(csr.data, csr.indices, csr.indptr, csr.shape[1], y, loss)
+
+    def check(self):
+        values = np.asarray(self.values)
+        if values.dtype != np.float32:
+            values = vector(values, "the values")
+        places, starts = np.ascontiguousarray(self.places), np.ascontiguousarray(self.starts)
+        if places.dtype not in (np.int32, np.int64):
+            raise TypeError(f"places are columns, of type int32 or int64: got {places.dtype}")
+        if len(places) != len(values) or len(starts) == 0 or starts[0] != 0 or starts[-1] != len(values):
+            raise ValueError("starts must lead from 0 to the number of values, and each value has one place")
+        if (np.diff(starts) < 0).any():
+            raise ValueError("starts must not decrease")
+        if len(places) and (places.min() < 0 or places.max() >= self.dim):
+            raise ValueError(
+                f"places must lie between 0 and {self.dim - 1}: got {places.min()} to {places.max()}"
+            )
+        y = labels(self.y, len(starts) - 1, self.loss)
+        for array in (values, places, starts):
+            array.flags.writeable = False
+        return self._replace(values=values, places=places, starts=starts, y=y)
+
+    def extent(self):
+        return len(self.starts) - 1, self.dim
+
+    def start(self):
+        return 0
+
+    def is_sparse(self):
+        return True
+
+    def reveal(self, state, t, w):
+        first, last = self.starts[t], self.starts[t + 1]
+        x, y = Sparse(self.places[first:last], self.values[first:last], self.dim), float(self.y[t])
+        z = dot(w, x)
+        return state, self.loss.value(z, y), slope_at(self.loss, z, y), x
