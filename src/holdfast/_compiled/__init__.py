@@ -1,8 +1,8 @@
 """The only room that imports numba: compiles the game as it stands.
 
 `lesson` teaches numba the methods and helpers a function reaches, `loops` the functions of
-`holdfast.vectors`, and `borrowing` not to count references; `storing` keeps what was compiled on disk, and
-`sentence` says what could not be.
+`holdfast.vectors`, and `borrowing` not to count references; `holding` keeps a state there between calls,
+`storing` what was compiled on disk, and `sentence` says what could not be.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ import numba
 
 from holdfast._compiled import loops  # noqa: F401  (importing it teaches numba holdfast.vectors)
 from holdfast._compiled.borrowing import borrowed, returned
+from holdfast._compiled.holding import Held, functions_for
 from holdfast._compiled.lesson import OPTIONS, Lesson, dispatcher, forget, open_calls
 from holdfast._compiled.sentence import sentence, untyped
 from holdfast._compiled.storing import Cache
@@ -29,6 +30,20 @@ def call(function, *args):
     return returned(_compiled(function, args)(args), args)
 
 
+def hold(function, *values):
+    """The function with all but its last argument, a number, in the compiled world: see `holding`."""
+    values = _prepared(values)
+    with _one_at_a_time:
+        lesson = Lesson(function, values)
+        if lesson.is_news:
+            _start_anew()
+        kind = numba.types.Tuple(_kinds(function, (*values, 0.0)).types[:-1])
+        with _in_words(lesson):
+            held = Held(values, kind, functions_for(function, kind, lesson.fingerprint()))
+            held.step.compile((numba.intp, numba.float64))
+        return held
+
+
 def is_ready(function, *args):
     """Whether `call` would find these types compiled already in this process."""
     lesson = _lessons.get((function, _kinds(function, _prepared(args))))
@@ -41,13 +56,11 @@ def _compiled(function, args):
         if (function, kinds) not in _lessons or not _lessons[function, kinds].is_current():
             lesson = Lesson(function, args)
             if lesson.is_news:
-                forget()
-                _lessons.clear()
-                _entries.clear()
+                _start_anew()
             if (function, kinds) not in _lessons:
                 _compile(_entry(function), kinds, lesson)
             _lessons[function, kinds] = lesson
-        return _entries[function]
+        return _entries[function].overloads[(kinds,)].entry_point  # numba would look up the types once more
 
 
 def _entry(function):
@@ -66,14 +79,28 @@ def _entry(function):
 
 def _compile(entry, kinds, lesson):
     entry._cache.fingerprint = lesson.fingerprint()
+    with _in_words(lesson):
+        entry.compile((kinds,))
+
+
+@contextlib.contextmanager
+def _in_words(lesson):
+    """Say in one sentence what numba cannot compile."""
     open_calls.clear()
     try:
-        entry.compile((kinds,))
+        yield
     except Exception as problem:
         text = str(problem) or repr(problem)
     else:
         return
     raise TypeError(sentence(text, open_calls[-1] if open_calls else None, lesson.functions))
+
+
+def _start_anew():
+    """A name has come to stand for something else."""
+    forget()
+    _lessons.clear()
+    _entries.clear()
 
 
 def _kinds(function, args):

@@ -27,7 +27,7 @@ class Cache(FunctionCache):
 
     def load_overload(self, sig, target_context):
         target_context.refresh()
-        if all(map(_has_an_address, sig)):
+        if all(map(has_an_address, sig)):
             with contextlib.suppress(Exception):
                 data = self._cache_file._load_data(self._file(sig, target_context.codegen()))
                 return self._impl.rebuild(target_context, data)
@@ -35,7 +35,7 @@ class Cache(FunctionCache):
 
     def save_overload(self, sig, data):
         if (
-            all(map(_has_an_address, (*sig, data.signature.return_type)))
+            all(map(has_an_address, (*sig, data.signature.return_type)))
             and not data.library.has_dynamic_globals
         ):
             with contextlib.suppress(OSError):
@@ -53,13 +53,13 @@ def _forget_the_oldest(folder):
         file.unlink(missing_ok=True)
 
 
-def _has_an_address(kind):
+def has_an_address(kind):
     """Whether another process can find the classes that a type is made of."""
     if isinstance(kind, types.Dispatcher):
         return False  # a function handed in as a value
     if isinstance(kind, types.BaseNamedTuple) and not _is_found(kind.instance_class):
         return False
-    return all(map(_has_an_address, kind)) if isinstance(kind, types.BaseTuple) else True
+    return all(map(has_an_address, kind)) if isinstance(kind, types.BaseTuple) else True
 
 
 def _is_found(cls):
