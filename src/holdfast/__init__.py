@@ -24,6 +24,7 @@ from holdfast.losses import (
     Squared,
     SquaredHinge,
 )
+from holdfast.many import Crowd, play_many
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
 from holdfast.player import Player
 from holdfast.record import Record
@@ -44,6 +45,7 @@ __all__ = [
     "Box",
     "Certificate",
     "Certified",
+    "Crowd",
     "Decision",
     "Ellipsoid",
     "EpsilonInsensitive",
@@ -80,6 +82,7 @@ __all__ = [
     "TopShare",
     "linearised_regret",
     "play",
+    "play_many",
     "robust_regret",
     "rule",
     "worst_case",

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.norms import L2
 from holdfast.rule import rule
-from holdfast.vectors import add, dot
+from holdfast.vectors import add, count_in, dot, length
 
 
 class Decision(NamedTuple):
@@ -20,10 +20,13 @@ class Decision(NamedTuple):
 
 @rule
 class Gradient:
-    """Judge a round by the size of its gradient, as sections 3 and 4 of the paper do."""
+    """Judge a round by the size of its gradient, as sections 3 and 4 of the paper do.
+
+    Where the slope is 0 so is the gradient, and x is not looked at.
+    """
 
     def measure(self, norm, slope, x):
-        return abs(slope) * norm.of(x)
+        return abs(slope) * norm.of(x) if slope != 0.0 else 0.0
 
 
 @rule
@@ -90,6 +93,11 @@ class Filtered:
         return self.learner.predict(state.learner)
 
     def observe(self, state, slope, x):
+        if slope == 0.0:  # of this call the compiler makes a copy that neither measures x nor moves weights
+            return self.judged(state, 0.0, x)
+        return self.judged(state, slope, x)
+
+    def judged(self, state, slope, x):
         size = self.on.measure(self.norm.dual(), slope, x)
         if not size < math.inf:  # infinite or NaN: nobody learns from it, nobody remembers it
             return state, Decision(False, size, math.nan)
@@ -102,8 +110,14 @@ class Filtered:
     def awake(self, state):
         """The learner as this round finds it: started anew, if the filter wants that."""
         if self.filter.restarts(state.memory):
-            return self.learner.init(len(self.learner.predict(state.learner)))
+            return self.learner.renewed(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
+
+    def renewed(self, state, dim):
+        return Mind(self.learner.renewed(state.learner, dim), self.filter.renewed(state.memory, dim))
+
+    def lazily(self, state, summed):
+        return Mind(self.learner.lazily(state.learner, summed), state.memory)
 
 
 class Columns(NamedTuple):
@@ -145,8 +159,7 @@ class Tally(NamedTuple):
     summed: np.ndarray
 
     def predicted(self, w):
-        if len(self.summed) > 0:
-            add(self.summed, 1.0, w)
+        count_in(self.summed, w)
 
     def decided(self, i, decision):
         kept = self.kept + (1 if decision.kept else 0)
@@ -157,11 +170,17 @@ class Tally(NamedTuple):
 def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
     """Play rounds first, ..., last - 1 of the adversary: the one loop, in both worlds."""
     for t in range(first, last):
-        w = player.predict(state)
-        hidden, loss, slope, x = adversary.reveal(hidden, t, w)
-        tally.predicted(w)  # now: learning may write into w
-        columns.revealed(t - first, w, loss, slope, x)
-        state, decision = player.observe(state, slope, x)
-        tally = tally.decided(tally.rounds + 1, decision)
-        columns.decided(t - first, decision)
+        state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t - first)
+    return state, hidden, tally
+
+
+def play_round(player, adversary, state, hidden, tally, columns, t, row):
+    """Play round t, and write it down in this row of the columns."""
+    w = player.predict(state)
+    hidden, loss, slope, x = adversary.reveal(hidden, t, w)
+    tally.predicted(w)  # now: learning may write into w
+    columns.revealed(row, w, loss, slope, x)
+    state, decision = player.observe(state, slope, x)
+    tally = tally.decided(tally.rounds + 1, decision)
+    columns.decided(row, decision)
     return state, hidden, tally

@@ -7,10 +7,13 @@ import numpy as np
 from holdfast.game import Columns, Tally, play_rounds
 from holdfast.record import COLUMNS, DEFAULT, Record
 from holdfast.rehearsal import rehearse
+from holdfast.vectors import Lazy, entries, owned
 
 # Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
 # or two seconds: above this many rounds compiling pays.
-_WORTH_COMPILING = 50_000
+WORTH_COMPILING = 50_000
+
+_WORTH_COPYING = 65_536  # bytes: a larger array of a new state stays where it is
 
 
 def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=None):
@@ -47,11 +50,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     >>> (~record.kept).nonzero()[0].tolist()
     [0, 50]
     """
-    unknown = set(keep) - {*COLUMNS, "average"}
-    if unknown:
-        raise ValueError(
-            f"keep knows {', '.join(COLUMNS)} and average: got {', '.join(map(repr, sorted(unknown)))}"
-        )
+    check_keep(keep, COLUMNS)
     length, dim = adversary.extent()
     rehearse(player, dim, adversary)
     state, hidden, tally, position = _start(player, adversary, dim, keep, after)
@@ -59,7 +58,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     count = left if rounds is None else rounds
     if not 0 <= count <= left:
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
-    columns = _empty(count, dim, keep)
+    columns = empty_columns(count, dim, keep)
     args = (player, adversary, state, hidden, tally, columns, position, position + count)
     if _worth_compiling(count, args) if compiled is None else compiled:
         from holdfast._compiled import call
@@ -70,8 +69,8 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
             state, hidden, tally = play_rounds(*args)
     return Record(
         **{name: column if name in keep else None for name, column in columns._asdict().items()},
-        final=player.learned(state).copy(),
-        average=tally.summed / max(tally.rounds, 1) if "average" in keep else None,
+        final=np.array(entries(player.learned(state))),
+        average=_sum(player.learned(state), tally) / max(tally.rounds, 1) if "average" in keep else None,
         rounds=tally.rounds,
         kept_count=tally.kept,
         unmeasured_count=tally.unmeasured,
@@ -84,7 +83,15 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     )
 
 
-def _empty(count, dim, keep):
+def check_keep(keep, columns):
+    unknown = set(keep) - {*columns, "average"}
+    if unknown:
+        raise ValueError(
+            f"keep knows {', '.join(columns)} and average: got {', '.join(map(repr, sorted(unknown)))}"
+        )
+
+
+def empty_columns(count, dim, keep):
     """Columns for what is kept, and none for the rest."""
     rows = {name: count if name in keep else 0 for name in COLUMNS}
     wide = {name: (rows[name], dim) for name in ("gradients", "iterates")}
@@ -95,14 +102,17 @@ def _empty(count, dim, keep):
 def _start(player, adversary, dim, keep, after):
     if after is None:
         summed = np.zeros(dim if "average" in keep else 0)
-        return player.init(dim), adversary.start(), Tally(0, 0, 0, summed), 0
+        state = owned(player.init(dim), _WORTH_COPYING)
+        if adversary.is_sparse():
+            state = player.lazily(state, len(summed) > 0)
+        return state, adversary.start(), Tally(0, 0, 0, summed), 0
     if after.player != player:
         raise ValueError(f"a record can only be continued by its own player: it was made by {after.player!r}")
     if len(after.final) != dim:
         raise ValueError(f"the record was made in {len(after.final)} dimensions, the adversary has {dim}")
     if ("average" in keep) != (after.average is not None):
         raise ValueError("the average is over all rounds: ask for it in both games or in neither")
-    state, hidden, tally, position = _copied(after.state)  # so that a record can be continued twice
+    state, hidden, tally, position = owned(after.state)  # so that a record can be continued twice
     return (
         (state, hidden, tally, position)
         if after.adversary is adversary
@@ -110,16 +120,14 @@ def _start(player, adversary, dim, keep, after):
     )
 
 
-def _copied(value):
-    if isinstance(value, tuple):
-        return tuple.__new__(type(value), [_copied(item) for item in value])
-    return value.copy() if isinstance(value, np.ndarray) else value
+def _sum(w, tally):
+    return w.sum() if isinstance(w, Lazy) else tally.summed
 
 
 def _worth_compiling(count, args):
     import sys
 
-    if count >= _WORTH_COMPILING:
+    if count >= WORTH_COMPILING:
         return True
     if "holdfast._compiled" not in sys.modules:
         return False

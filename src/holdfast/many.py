@@ -1,0 +1,196 @@
+"""Many players at once, each on the rounds of its own key: play_many."""
+
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from holdfast.game import Tally, play_round
+from holdfast.record import COLUMNS
+from holdfast.rehearsal import rehearse
+from holdfast.stream import WORTH_COMPILING, check_keep, empty_columns
+from holdfast.vectors import entries, length, owned, refill
+
+_AHEAD = 6  # rounds: while these are played the row of the next comes from memory
+_PIECES = 8  # a worker: small enough that none waits long for the others
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """What became of each key, one entry a key in the order of `keys`, and of each round, in its own order.
+
+    Attributes
+    ----------
+    keys : array
+        Each key once, sorted.
+    finals : array of shape (keys, dim)
+        The weights after the last round of each.
+    averages : array of shape (keys, dim), or None
+        The mean prediction of each.
+    rounds, kept_counts, unmeasured_counts : int arrays
+        How many rounds each key has, of which kept, of which without a finite size.
+    losses, sizes, thresholds, kept : arrays, or None
+        One entry a round of the stream, as in `Record`.
+    """
+
+    keys: np.ndarray
+    finals: np.ndarray
+    averages: np.ndarray | None
+    rounds: np.ndarray
+    kept_counts: np.ndarray
+    unmeasured_counts: np.ndarray
+    losses: np.ndarray | None
+    sizes: np.ndarray | None
+    thresholds: np.ndarray | None
+    kept: np.ndarray | None
+    player: Any = field(repr=False)
+
+    def __repr__(self):
+        kept, rounds = int(self.kept_counts.sum()), int(self.rounds.sum())
+        return f"Crowd({len(self.keys):,} keys, {rounds:,} rounds: {kept:,} kept, {rounds - kept:,} skipped)"
+
+    def to_pandas(self):
+        """A frame with one row a key."""
+        import pandas as pd
+
+        counts = {"rounds": self.rounds, "kept": self.kept_counts, "unmeasured": self.unmeasured_counts}
+        return pd.DataFrame(counts, index=pd.Index(self.keys, name="key"))
+
+
+def play_many(
+    player, adversary, keys, *, keep=("losses", "sizes", "thresholds", "kept"), workers=None, compiled=None
+):
+    """Let a player of its own play the rounds of each key, such as a sensor or a user.
+
+    Each key's player meets the rounds of that key in the order of the stream, and gives the same bits as
+    `play` on these rounds alone. Threads share the keys; compiled, they do not wait for each other.
+
+    Parameters
+    ----------
+    player : a player
+        Such as `Filtered(OGD(Ball(1.0)), TopK(5))`: all begin alike.
+    adversary : an adversary
+        Such as `Replay(X, y, Logistic())`, whose rounds do not depend on each other.
+    keys : array-like of shape (rounds,)
+        Whose round it is: whole numbers, strings, or anything else that can be sorted.
+    keep : names of columns
+        Any of "losses", "sizes", "thresholds" and "kept", for each round; and "average", for each key.
+    workers : int, optional
+        How many threads; by default one for each core this process may use.
+    compiled : bool, optional
+        Whether to compile; the result is the same. By default from 50,000 rounds on.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> replay = hf.Replay([[1.0], [1.0], [1.0], [1e9]], [1, -1, 1, -1], hf.Hinge())
+    >>> crowd = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, ["a", "b", "a", "b"])
+    >>> crowd
+    Crowd(2 keys, 4 rounds: 1 kept, 3 skipped)
+    >>> crowd.keys.tolist(), crowd.finals.tolist(), crowd.kept.tolist()
+    (['a', 'b'], [[1.0], [0.0]], [False, False, True, False])
+    """
+    check_keep(keep, ("losses", "sizes", "thresholds", "kept"))
+    rounds, dim = adversary.extent()
+    if adversary.is_sparse() and "average" in keep:
+        raise ValueError("the average of each key is not kept for sparse rows: leave it out of keep")
+    rehearse(player, dim, adversary)
+    compiled = rounds >= WORTH_COMPILING if compiled is None else compiled
+    call = _compiled_call() if compiled else _plain_call
+    names, starts, order = grouped(keys, rounds, call)
+    columns = empty_columns(rounds, dim, keep)
+    finals = np.zeros((len(names), dim))
+    sums = np.zeros((len(names), dim if "average" in keep else 0))
+    counts = np.zeros((len(names), 3), np.int64)
+
+    def play_piece(piece):
+        state = owned(player.init(dim))
+        state = player.lazily(state, False) if adversary.is_sparse() else state
+        call(play_keys, player, adversary, state, columns, order, starts, *piece, finals, sums, counts)
+
+    workers = _cores() if workers is None else workers
+    if workers < 1:
+        raise ValueError(f"workers counts threads, at least 1: got {workers}")
+    with ThreadPoolExecutor(workers if compiled else 1) as pool:
+        list(pool.map(play_piece, _pieces(starts, workers * _PIECES)))
+    kept = {name: column if name in keep else None for name, column in columns._asdict().items()}
+    return Crowd(
+        keys=names,
+        finals=finals,
+        averages=sums / np.maximum(counts[:, :1], 1) if "average" in keep else None,
+        rounds=counts[:, 0],
+        kept_counts=counts[:, 1],
+        unmeasured_counts=counts[:, 2],
+        player=player,
+        **{name: kept[name] for name in COLUMNS[:4]},
+    )
+
+
+def play_keys(player, adversary, state, columns, order, starts, first, last, finals, sums, counts):
+    """Play the games of keys first, ..., last - 1, one after the other."""
+    for key in range(first, last):
+        state = player.renewed(state, length(player.predict(state)))
+        hidden, tally = adversary.start(), Tally(0, 0, 0, sums[key])
+        for i in range(starts[key], starts[key + 1]):
+            t = order[i]
+            if i + _AHEAD < len(order):
+                adversary.expect(order[i + _AHEAD])
+            state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
+        refill(finals[key], entries(player.learned(state)))
+        counts[key, 0], counts[key, 1], counts[key, 2] = tally.rounds, tally.kept, tally.unmeasured
+    return 0
+
+
+def grouped(keys, rounds, call):
+    """Each key once, and the rounds of each, in order: those of key j are order[starts[j]:starts[j + 1]]."""
+    keys = np.asarray(keys)
+    if keys.shape != (rounds,):
+        raise ValueError(f"keys must name whose round it is, {rounds} times: got shape {keys.shape}")
+    if keys.dtype.kind in "iu" and rounds > 0 and int(keys.max()) - int(keys.min()) <= 4 * rounds:
+        low = keys.min()  # whole numbers that lie close together need not be sorted
+        found = np.bincount(keys - low) > 0
+        names, codes = np.flatnonzero(found).astype(keys.dtype) + low, (np.cumsum(found) - 1)[keys - low]
+    else:
+        try:
+            names, codes = np.unique(keys, return_inverse=True)
+        except TypeError:
+            raise TypeError(
+                "keys must be of one kind, so that they can be sorted: all numbers or all text"
+            ) from None
+    starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))]).astype(np.int64)
+    order = np.empty(rounds, np.int64)
+    call(deal, codes, starts[:-1].copy(), order)
+    return names, starts, order
+
+
+def deal(codes, places, order):
+    """Put each round behind the earlier ones of its key."""
+    for t in range(len(codes)):
+        order[places[codes[t]]] = t
+        places[codes[t]] += 1
+    return 0
+
+
+def _pieces(starts, count):
+    """Ranges of keys with about the same number of rounds each."""
+    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], count + 1))
+    cuts = np.unique(np.concatenate([[0], cuts, [len(starts) - 1]]))
+    return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
+
+
+def _cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _compiled_call():
+    from holdfast._compiled import call
+
+    return call
+
+
+@np.errstate(all="ignore")
+def _plain_call(function, *args):
+    return function(*args)
