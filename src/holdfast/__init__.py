@@ -12,7 +12,8 @@ from holdfast.certified import Certified
 from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient
-from holdfast.learners import OGD, Adaptive, Fixed, StronglyConvex
+from holdfast.guard import Guarded, Verdict
+from holdfast.learners import OGD, AdaGrad, Adaptive, Fixed, Scaled, StronglyConvex
 from holdfast.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -40,6 +41,7 @@ __all__ = [
     "L2",
     "OGD",
     "Absolute",
+    "AdaGrad",
     "Adaptive",
     "Ball",
     "Box",
@@ -56,6 +58,7 @@ __all__ = [
     "Functions",
     "Gradient",
     "Gradients",
+    "Guarded",
     "Hinge",
     "Huber",
     "Interval",
@@ -73,6 +76,7 @@ __all__ = [
     "Ranks",
     "Record",
     "Replay",
+    "Scaled",
     "Shifted",
     "Simplex",
     "Squared",
@@ -80,6 +84,7 @@ __all__ = [
     "StronglyConvex",
     "TopK",
     "TopShare",
+    "Verdict",
     "linearised_regret",
     "play",
     "play_many",

@@ -75,6 +75,11 @@ class Certified:
         inner = self.player.renewed(state.inner, dim)
         return Ledger(inner, 0, 0, 0.0, state.gradients, state.pulls, state.rows, 0.0)
 
+    def told(self, state, y):
+        inner = self.player.told(state.inner, y)
+        books = (state.rounds, state.kept, state.products, state.gradients, state.pulls, state.rows)
+        return Ledger(inner, *books, state.lost)
+
     def lazily(self, state, summed):
         return state._replace(inner=self.player.lazily(state.inner, summed))
 

@@ -17,6 +17,9 @@ class Decision(NamedTuple):
     size: float
     threshold: float
 
+    def write_down(self, columns, i):
+        """Write down what else there is to say; here nothing."""
+
 
 @rule
 class Gradient:
@@ -113,6 +116,9 @@ class Filtered:
             return self.learner.renewed(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
 
+    def told(self, state, y):
+        return Mind(self.learner.told(state.learner, y), state.memory)
+
     def renewed(self, state, dim):
         return Mind(self.learner.renewed(state.learner, dim), self.filter.renewed(state.memory, dim))
 
@@ -130,6 +136,10 @@ class Columns(NamedTuple):
     products: np.ndarray
     gradients: np.ndarray
     iterates: np.ndarray
+    feature_sizes: np.ndarray
+    feature_thresholds: np.ndarray
+    target_sizes: np.ndarray
+    target_thresholds: np.ndarray
 
     def revealed(self, i, w, loss, slope, x):
         if len(self.losses) > 0:
@@ -148,6 +158,8 @@ class Columns(NamedTuple):
             self.thresholds[i] = decision.threshold
         if len(self.kept) > 0:
             self.kept[i] = decision.kept
+        if len(self.feature_sizes) > 0:
+            decision.write_down(self, i)
 
 
 class Tally(NamedTuple):
@@ -180,7 +192,7 @@ def play_round(player, adversary, state, hidden, tally, columns, t, row):
     hidden, loss, slope, x = adversary.reveal(hidden, t, w)
     tally.predicted(w)  # now: learning may write into w
     columns.revealed(row, w, loss, slope, x)
-    state, decision = player.observe(state, slope, x)
+    state, decision = player.observe(player.told(state, adversary.target(t)), slope, x)
     tally = tally.decided(tally.rounds + 1, decision)
     columns.decided(row, decision)
     return state, hidden, tally

@@ -11,7 +11,7 @@ import numpy as np
 from holdfast.game import Tally, play_round
 from holdfast.record import COLUMNS
 from holdfast.rehearsal import rehearse
-from holdfast.stream import WORTH_COMPILING, check_keep, empty_columns
+from holdfast.stream import WORTH_COMPILING, check_keep, empty_columns, kept_columns
 from holdfast.vectors import entries, length, owned, refill
 
 _AHEAD = 6  # rounds: while these are played the row of the next comes from memory
@@ -116,7 +116,7 @@ def play_many(
         raise ValueError(f"workers counts threads, at least 1: got {workers}")
     with ThreadPoolExecutor(workers if compiled else 1) as pool:
         list(pool.map(play_piece, _pieces(starts, workers * _PIECES)))
-    kept = {name: column if name in keep else None for name, column in columns._asdict().items()}
+    kept = kept_columns(columns, keep)
     return Crowd(
         keys=names,
         finals=finals,

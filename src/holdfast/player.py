@@ -9,7 +9,7 @@ from holdfast.certified import Certified
 from holdfast.game import Decision
 from holdfast.losses import slope_at
 from holdfast.rehearsal import rehearse
-from holdfast.vectors import dot, owned, refill
+from holdfast.vectors import aim, dot, entries, owned, refill
 
 _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compiling does
 
@@ -17,14 +17,16 @@ _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compilin
 def observe_round(state, player, w, x, slope):
     """End a round with the gradient slope * x, and leave the next prediction in w."""
     state, decision = player.observe(state, slope, x)
-    refill(w, player.predict(state))
+    refill(w, entries(player.predict(state)))
     return state, decision
 
 
 def learn_round(state, player, w, x, loss, y):
     """End a round with an example, and leave the next prediction in w."""
-    state, decision = player.observe(state, slope_at(loss, dot(w, x), y), x)
-    refill(w, player.predict(state))
+    weights = player.predict(state)
+    slope = slope_at(loss, dot(weights, x), aim(weights, y))
+    state, decision = player.observe(player.told(state, y), slope, x)
+    refill(w, entries(player.predict(state)))
     return state, decision
 
 
@@ -62,7 +64,7 @@ class Player:
         self.rule, self.dim, self.compiled = player, dim, compiled
         self.rounds = self.kept_count = self.unmeasured_count = 0
         self._state = owned(player.init(dim))
-        self._w, self._x = owned(np.array(player.predict(self._state))), owned(np.zeros(dim))
+        self._w, self._x = owned(np.array(entries(player.predict(self._state)))), owned(np.zeros(dim))
         self._held, self._loss = None, None  # the compiled round, and for which loss
 
     def predict(self):

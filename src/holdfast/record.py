@@ -9,6 +9,7 @@ from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates import certificate, quantile_certificate
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "gradients", "iterates")
+GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # kept as one, "guard"
 DEFAULT = ("losses", "sizes", "thresholds", "kept", "average")
 
 
@@ -26,6 +27,8 @@ class Record:
         Whether the round was learned from.
     products, gradients, iterates : float64 arrays, or None
         <w_t, g_t>, g_t and w_t, if asked for.
+    feature_sizes, feature_thresholds, target_sizes, target_thresholds : float64 arrays, or None
+        What the other two filters of a `Guarded` player saw, with keep "guard".
     final : array
         The weights after the last round.
     average : array, or None
@@ -42,6 +45,10 @@ class Record:
     products: np.ndarray | None
     gradients: np.ndarray | None
     iterates: np.ndarray | None
+    feature_sizes: np.ndarray | None
+    feature_thresholds: np.ndarray | None
+    target_sizes: np.ndarray | None
+    target_thresholds: np.ndarray | None
     final: np.ndarray
     average: np.ndarray | None
     rounds: int
@@ -98,7 +105,7 @@ class Record:
         """The columns as a data frame, one row a round."""
         import pandas as pd
 
-        columns = {name: getattr(self, name) for name in COLUMNS}
+        columns = {name: getattr(self, name) for name in (*COLUMNS, *GUARD)}
         return pd.DataFrame({name: c for name, c in columns.items() if c is not None and c.ndim == 1})
 
     def __repr__(self):

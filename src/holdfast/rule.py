@@ -123,6 +123,26 @@ class _Rule(tuple):
         """The state to meet sparse rows with. `summed`: can it tell the sum of all predictions?"""
         return state
 
+    def told(self, state, y):
+        """The state, knowing the target of the round that is about to end; most players do not care."""
+        return state
+
+    def recalled(self, state):
+        """The target that a learner was told."""
+        return math.nan
+
+    def seen(self, state, x):
+        """A row as a learner sees it."""
+        return x
+
+    def aimed(self, state):
+        """The target of the round as a learner sees it; 0, if it does not look."""
+        return 0.0
+
+    def target(self, t):
+        """The target of round t of an adversary; NaN, if its rounds have none."""
+        return math.nan
+
     def expect(self, t):
         """Round t of an adversary will be played soon."""
 

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from holdfast.game import Columns, Tally, play_rounds
-from holdfast.record import COLUMNS, DEFAULT, Record
+from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.rehearsal import rehearse
 from holdfast.vectors import Lazy, entries, owned
 
@@ -29,7 +29,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
         How many; by default all the adversary has left.
     keep : names of columns
         Any of "losses", "sizes", "thresholds", "kept" and "average", which are kept unless you say otherwise;
-        "products", <w_t, g_t>, and "gradients", for `linearised_regret` and `certificate`; "iterates", the
+        "guard", the sizes and thresholds of a `Guarded` player's other filters; "products", <w_t, g_t>, and "gradients", for `linearised_regret` and `certificate`; "iterates", the
         w_t. A column takes 8 bytes a round (kept 1; gradients and iterates 8 for every dimension), and the
         average only time. The counts are always kept.
     after : Record, optional
@@ -68,7 +68,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
         with np.errstate(all="ignore"):
             state, hidden, tally = play_rounds(*args)
     return Record(
-        **{name: column if name in keep else None for name, column in columns._asdict().items()},
+        **kept_columns(columns, keep),
         final=np.array(entries(player.learned(state))),
         average=_sum(player.learned(state), tally) / max(tally.rounds, 1) if "average" in keep else None,
         rounds=tally.rounds,
@@ -84,19 +84,26 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
 
 
 def check_keep(keep, columns):
-    unknown = set(keep) - {*columns, "average"}
+    unknown = set(keep) - {*columns, "average", "guard"}
     if unknown:
         raise ValueError(
-            f"keep knows {', '.join(columns)} and average: got {', '.join(map(repr, sorted(unknown)))}"
+            f"keep knows {', '.join(columns)}, guard and average: got {', '.join(map(repr, sorted(unknown)))}"
         )
 
 
 def empty_columns(count, dim, keep):
     """Columns for what is kept, and none for the rest."""
     rows = {name: count if name in keep else 0 for name in COLUMNS}
+    rows |= dict.fromkeys(GUARD, count if "guard" in keep else 0)
     wide = {name: (rows[name], dim) for name in ("gradients", "iterates")}
     kinds = {"kept": bool}
-    return Columns(*(np.zeros(wide.get(name, rows[name]), kinds.get(name, float)) for name in COLUMNS))
+    return Columns(*(np.zeros(wide.get(name, rows[name]), kinds.get(name, float)) for name in rows))
+
+
+def kept_columns(columns, keep):
+    """The columns by name, None for what is not kept."""
+    asked = {*keep, *GUARD} if "guard" in keep else {*keep}
+    return {name: column if name in asked else None for name, column in columns._asdict().items()}
 
 
 def _start(player, adversary, dim, keep, after):

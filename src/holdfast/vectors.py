@@ -7,7 +7,7 @@ also more accurate than adding from left to right. float32 rows are widened befo
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Sparse(NamedTuple):
 @_quiet
 def dot(a, b):
     """The inner product of weights and a row, or of anything with itself, as a float."""
+    if isinstance(a, Affine):
+        return a.inner(b)
     if isinstance(a, Lazy):
         return a.square() if a is b else a.inner(b)
     if isinstance(b, Sparse):
@@ -55,6 +57,8 @@ def add(w, scale, x):
         w.plus(scale, x)
     elif isinstance(x, Lazy):
         add(w, scale * x.scale(), x.v)
+    elif isinstance(x, Affine):
+        add(w, scale, x.slopes())
     elif isinstance(x, Sparse):
         w[x.places] = _at(w, x) + np.multiply(scale, x.values, dtype=np.float64)
     else:
@@ -93,9 +97,11 @@ def total(x):
 
 
 def entries(x):
-    """The entries as an array: all of them, of a sparse row those that are not 0, of lazy weights copies."""
+    """The entries as an array: all of them, of a sparse row those that are not 0, of other weights copies."""
     if isinstance(x, Lazy):
         return x.scale() * x.v
+    if isinstance(x, Affine):
+        return x.slopes()
     return x.values if isinstance(x, Sparse) else x
 
 
@@ -110,7 +116,14 @@ def dense(x):
 
 def length(w):
     """The number of weights."""
+    if isinstance(w, Affine):
+        return len(w.center)
     return len(w.v) if isinstance(w, Lazy) else len(w)
+
+
+def aim(w, y):
+    """The target of a round as these weights see it."""
+    return w.aimed(y) if isinstance(w, Affine) else y
 
 
 def count_in(summed, w):
@@ -215,3 +228,91 @@ def _aligned(array):
 def lazy(w, summed):
     """The same weights, lazy."""
     return Lazy(w, np.zeros(len(w) if summed else 0), np.array([1.0, dot(w, w), 0.0, 0.0]))
+
+
+class Affine(NamedTuple):
+    """Weights of standardised features, and of a constant: what `Scaled` learners predict with.
+
+    Every feature is taken from its running center and multiplied by the inverse of its running spread, and
+    stays within `clip` of 0; the constant is the last weight. So is the target, if it has a spread.
+    """
+
+    v: Any
+    center: np.ndarray
+    factors: np.ndarray
+    row: np.ndarray  # room for a row
+    clip: float
+    y_center: float
+    y_spread: float
+
+    def inner(self, x):
+        return dot(self.v, standardised(self, x))
+
+    def aimed(self, y):
+        return (y - self.y_center) / self.y_spread
+
+    def slopes(self):
+        """The weights of the features as they are, and the target as it is."""
+        return self.y_spread * entries(self.v)[: len(self.factors)] * self.factors
+
+    def constant(self):
+        """What is predicted where all features are 0, as far as none is clipped."""
+        v = entries(self.v)
+        shift = dot(v[: len(self.factors)] * self.factors, self.center)
+        return self.y_center + self.y_spread * (v[len(self.factors)] - shift)
+
+
+@_quiet
+def standardised(w, x):
+    """A row as the weights `w` see it, with a 1 for the constant; a dense one in the room that they have."""
+    if isinstance(x, Sparse):
+        values = _clipped(np.multiply(x.values, w.factors[x.places], dtype=np.float64), w.clip)
+        return Sparse(np.append(x.places, x.dim), np.append(values, 1.0), x.dim + 1)
+    if len(x) != len(w.center):
+        raise ValueError(UNEQUAL)
+    scaled = np.subtract(x, w.center, dtype=np.float64) * w.factors
+    w.row[:-1] = _clipped(scaled, w.clip)
+    w.row[-1] = 1.0
+    return w.row
+
+
+def _clipped(values, clip):
+    """What is finite comes within `clip` of 0; what is not must still be seen, and becomes NaN."""
+    near = np.where(values > clip, clip, np.where(values < -clip, -clip, values))
+    return np.where(np.isinf(values), np.nan, near)
+
+
+@_quiet
+def absorb(center, spread, factors, n, clip, x):
+    """Move running centers and sums of squared deviations by the n-th row, deviations up to `clip` spreads.
+
+    Of a sparse row the largest absolute value of each entry is kept instead, and its inverse in `factors`.
+    """
+    if isinstance(x, Sparse):
+        far = np.maximum(spread[x.places], np.abs(x.values))
+        spread[x.places], factors[x.places] = far, np.where(far > 0.0, 1.0 / far, 0.0)
+    else:
+        deviation = np.subtract(x, center, dtype=np.float64)
+        far = np.abs(deviation * factors)
+        deviation = np.where(far > clip, deviation * (clip / far), deviation)
+        center += deviation / n
+        spread += deviation * (deviation - deviation / n)
+
+
+@_quiet
+def refresh(factors, spread, n, x):
+    """Set the inverses of the standard deviations, 0 for what never varied. Sparse rows have them already."""
+    if not isinstance(x, Sparse):
+        factors[:] = np.where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
+
+
+@_quiet
+def descend(w, squares, steps, low, high, slope, x):
+    """A step of AdaGrad: every entry by its own sum of squared gradients, then back into its bounds."""
+    at = x.places if isinstance(x, Sparse) else slice(None)
+    g = np.multiply(slope, entries(x), dtype=np.float64)
+    squares[at] += g * g
+    step = np.where(squares[at] > 0.0, steps[at] * g / np.sqrt(squares[at]), 0.0)
+    moved = w[at] - step
+    moved = np.where(moved < low[at], low[at], moved)
+    w[at] = np.where(moved > high[at], high[at], moved)

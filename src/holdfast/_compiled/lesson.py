@@ -19,7 +19,7 @@ from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
 from numba.extending import infer_getattr, lower_builtin
 
-from holdfast import vectors
+from holdfast._compiled.loops import TAUGHT
 
 OPTIONS = {"nogil": True}
 _LIBRARIES = {*sys.stdlib_module_names, "numpy", "numba"}
@@ -173,19 +173,7 @@ def _own_source():
 # -- teaching
 
 _dispatchers: dict = {}  # of functions, those numba knows
-_helpers = {  # numba has these from `loops`
-    vectors.dot,
-    vectors.add,
-    vectors.stretch,
-    vectors.refill,
-    vectors.total,
-    vectors.largest,
-    vectors.entries,
-    vectors.dense,
-    vectors.length,
-    vectors.count_in,
-    vectors.fetch,
-}
+_helpers = set(TAUGHT)
 _calls: dict = {}  # of methods
 open_calls: list = []  # the methods that numba is compiling, the innermost last; those that fail stay
 

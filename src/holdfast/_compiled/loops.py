@@ -15,11 +15,12 @@ import math
 
 import numpy as np
 from llvmlite import ir
+from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from holdfast import vectors
-from holdfast.vectors import UNEQUAL, Lazy, Sparse
+from holdfast.vectors import UNEQUAL, Affine, Lazy, Sparse
 
 _INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _LANES, _BLOCK = 8, 128
@@ -154,13 +155,23 @@ def _write_block(function, halves, terms):
 
 # -- the functions themselves
 
+TAUGHT: list = []  # what numba knows from here
+
+
+def _teach(function):
+    TAUGHT.append(function)
+    return overload(function, jit_options={"nogil": True})
+
+
 
 def _is(kind, cls):
     return getattr(kind, "instance_class", None) is cls
 
 
-@overload(vectors.dot, jit_options={"nogil": True})
+@_teach(vectors.dot)
 def dot(a, b):
+    if _is(a, Affine):
+        return lambda a, b: a.inner(b)
     if _is(a, Lazy):
         return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.inner(b))
     if _is(b, Sparse):
@@ -184,12 +195,14 @@ def dot(a, b):
     return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
 
 
-@overload(vectors.add, jit_options={"nogil": True})
+@_teach(vectors.add)
 def add(w, scale, x):
     if _is(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
     if _is(x, Lazy):
         return lambda w, scale, x: vectors.add(w, scale * x.scale(), x.v)
+    if _is(x, Affine):
+        return lambda w, scale, x: vectors.add(w, scale, x.slopes())
     if _is(x, Sparse):
 
         def scattered(w, scale, x):
@@ -209,7 +222,7 @@ def add(w, scale, x):
     return entrywise
 
 
-@overload(vectors.stretch, jit_options={"nogil": True})
+@_teach(vectors.stretch)
 def stretch(w, factor):
     if _is(w, Lazy):
         return lambda w, factor: w.times(factor)
@@ -221,7 +234,7 @@ def stretch(w, factor):
     return entrywise
 
 
-@overload(vectors.refill, jit_options={"nogil": True})
+@_teach(vectors.refill)
 def refill(w, values):
     if _is(w, Lazy):
         return lambda w, values: w.clear()
@@ -233,7 +246,7 @@ def refill(w, values):
     return entrywise
 
 
-@overload(vectors.total, jit_options={"nogil": True})
+@_teach(vectors.total)
 def total(x):
     def sum_of_magnitudes(x):
         magnitudes = np.abs(vectors.entries(x))
@@ -242,7 +255,7 @@ def total(x):
     return sum_of_magnitudes
 
 
-@overload(vectors.largest, jit_options={"nogil": True})
+@_teach(vectors.largest)
 def largest(x):
     def scan(x):
         most, row = 0.0, vectors.entries(x)
@@ -257,14 +270,16 @@ def largest(x):
     return scan
 
 
-@overload(vectors.entries, jit_options={"nogil": True})
+@_teach(vectors.entries)
 def entries(x):
     if _is(x, Lazy):
         return lambda x: x.scale() * x.v
+    if _is(x, Affine):
+        return lambda x: x.slopes()
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
 
 
-@overload(vectors.dense, jit_options={"nogil": True})
+@_teach(vectors.dense)
 def dense(x):
     if not _is(x, Sparse):
         return lambda x: x.astype(np.float64)
@@ -277,12 +292,119 @@ def dense(x):
     return with_zeros
 
 
-@overload(vectors.length, jit_options={"nogil": True})
+@_teach(vectors.length)
 def length(w):
+    if _is(w, Affine):
+        return lambda w: len(w.center)
     return (lambda w: len(w.v)) if _is(w, Lazy) else (lambda w: len(w))
 
 
-@overload(vectors.count_in, jit_options={"nogil": True})
+@_teach(vectors.aim)
+def aim(w, y):
+    return (lambda w, y: w.aimed(y)) if _is(w, Affine) else (lambda w, y: y)
+
+
+@njit(nogil=True, forceinline=True)
+def _clipped(value, clip):
+    if value > clip:
+        return clip if value < np.inf else np.nan
+    if value < -clip:
+        return -clip if value > -np.inf else np.nan
+    return value
+
+
+@_teach(vectors.standardised)
+def standardised(w, x):
+    if _is(x, Sparse):
+
+        def scaled(w, x):
+            count = len(x.places)
+            places, values = np.empty(count + 1, x.places.dtype), np.empty(count + 1)
+            for i in range(count):
+                value = np.float64(x.values[i]) * w.factors[np.uint64(x.places[i])]
+                places[i], values[i] = x.places[i], _clipped(value, w.clip)
+            places[count], values[count] = x.dim, 1.0
+            return Sparse(places, values, x.dim + 1)
+
+        return scaled
+
+    def from_center(w, x):
+        d = len(w.center)
+        if len(x) != d:
+            raise ValueError(UNEQUAL)
+        for i in range(d):
+            value = (np.float64(x[i]) - w.center[i]) * w.factors[i]
+            w.row[i] = _clipped(value, w.clip)
+        w.row[d] = 1.0
+        return w.row
+
+    return from_center
+
+
+@_teach(vectors.absorb)
+def absorb(center, spread, factors, n, clip, x):
+    if _is(x, Sparse):
+
+        def largest_so_far(center, spread, factors, n, clip, x):
+            for i in range(len(x.places)):
+                place = np.uint64(x.places[i])
+                spread[place] = max(spread[place], abs(np.float64(x.values[i])))
+                factors[place] = 1.0 / spread[place] if spread[place] > 0.0 else 0.0
+
+        return largest_so_far
+
+    def moments(center, spread, factors, n, clip, x):
+        for i in range(len(center)):
+            deviation = np.float64(x[i]) - center[i]
+            far = abs(deviation * factors[i])
+            if far > clip:
+                deviation = deviation * (clip / far)
+            center[i] += deviation / n
+            spread[i] += deviation * (deviation - deviation / n)
+
+    return moments
+
+
+@_teach(vectors.refresh)
+def refresh(factors, spread, n, x):
+    if _is(x, Sparse):
+        return lambda factors, spread, n, x: None
+
+    def inverses(factors, spread, n, x):
+        for i in range(len(factors)):
+            factors[i] = 1.0 / np.sqrt(spread[i] / n) if spread[i] > 0.0 else 0.0
+
+    return inverses
+
+
+@_teach(vectors.descend)
+def descend(w, squares, steps, low, high, slope, x):
+    if _is(x, Sparse):
+
+        def touched(w, squares, steps, low, high, slope, x):
+            for j in range(len(x.places)):
+                i, g = np.uint64(x.places[j]), slope * np.float64(x.values[j])
+                squares[i] += g * g
+                step = steps[i] * g / np.sqrt(squares[i]) if squares[i] > 0.0 else 0.0
+                moved = w[i] - step
+                moved = low[i] if moved < low[i] else moved
+                w[i] = high[i] if moved > high[i] else moved
+
+        return touched
+
+    def entrywise(w, squares, steps, low, high, slope, x):
+        for i in range(len(w)):
+            g = slope * np.float64(x[i])
+            squares[i] += g * g
+            step = steps[i] * g / np.sqrt(squares[i]) if squares[i] > 0.0 else 0.0
+            moved = w[i] - step
+            moved = low[i] if moved < low[i] else moved
+            w[i] = high[i] if moved > high[i] else moved
+
+    return entrywise
+
+
+@_teach(vectors.count_in)
 def count_in(summed, w):
     if _is(w, Lazy):
         return lambda summed, w: w.predicted()
@@ -310,6 +432,6 @@ def _prefetch(typing_context, rows, t):
     return types.void(rows, types.intp), generate
 
 
-@overload(vectors.fetch, jit_options={"nogil": True})
+@_teach(vectors.fetch)
 def fetch(rows, t):
     return lambda rows, t: _prefetch(rows, t)

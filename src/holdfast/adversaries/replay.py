@@ -6,7 +6,7 @@ from holdfast.adversaries.data import labels, matrix
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.losses import slope_at
 from holdfast.rule import rule
-from holdfast.vectors import dot, fetch
+from holdfast.vectors import aim, dot, fetch
 
 
 @rule
@@ -52,7 +52,10 @@ class Replay:
         fetch(self.X, t)
         fetch(self.y, t)
 
+    def target(self, t):
+        return float(self.y[t])
+
     def reveal(self, state, t, w):
-        x, y = self.X[t], float(self.y[t])
+        x, y = self.X[t], aim(w, float(self.y[t]))
         z = dot(w, x)
         return state, self.loss.value(z, y), slope_at(self.loss, z, y), x

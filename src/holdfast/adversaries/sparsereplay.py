@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.adversaries.data import labels, vector
 from holdfast.losses import slope_at
 from holdfast.rule import rule
-from holdfast.vectors import Sparse, dot
+from holdfast.vectors import Sparse, aim, dot
 
 
 @rule
@@ -80,8 +80,11 @@ class SparseReplay:
     def is_sparse(self):
         return True
 
+    def target(self, t):
+        return float(self.y[t])
+
     def reveal(self, state, t, w):
         first, last = self.starts[t], self.starts[t + 1]
-        x, y = Sparse(self.places[first:last], self.values[first:last], self.dim), float(self.y[t])
+        x, y = Sparse(self.places[first:last], self.values[first:last], self.dim), aim(w, float(self.y[t]))
         z = dot(w, x)
         return state, self.loss.value(z, y), slope_at(self.loss, z, y), x

@@ -1,7 +1,9 @@
 """ALG: what learns from the rounds that the filter keeps."""
 
+from holdfast.learners.adagrad import AdaGrad
 from holdfast.learners.fixed import Fixed
 from holdfast.learners.ogd import OGD
+from holdfast.learners.scaled import Scaled
 from holdfast.learners.steps import Adaptive, StronglyConvex
 
-__all__ = ["OGD", "Adaptive", "Fixed", "StronglyConvex"]
+__all__ = ["OGD", "AdaGrad", "Adaptive", "Fixed", "Scaled", "StronglyConvex"]

@@ -1,0 +1,143 @@
+"""The guard: every state that learns sits behind a filter on its own size."""
+
+import math
+from typing import Any, NamedTuple
+
+from holdfast.filters.topshare import TopShare
+from holdfast.game import Decision
+from holdfast.norms import L2
+from holdfast.rule import rule
+from holdfast.vectors import length
+
+
+class Watch(NamedTuple):
+    """The state of a guarded learner."""
+
+    learner: Any
+    features: Any
+    target: Any
+    gradient: Any
+
+
+class Verdict(NamedTuple):
+    """What became of a round, as a `Decision`: `size` and `threshold` are the gradient's.
+
+    Each filter gives its own decision; the round is kept if all three keep it.
+    """
+
+    kept: bool
+    size: float
+    threshold: float
+    features: Decision
+    target: Decision
+
+    def write_down(self, columns, i):
+        columns.feature_sizes[i], columns.feature_thresholds[i] = self.features.size, self.features.threshold
+        columns.target_sizes[i], columns.target_thresholds[i] = self.target.size, self.target.threshold
+
+
+@rule
+class Guarded:
+    """A learner behind three filters: on the size of its features, of its target, and of its gradient.
+
+    A huge row that is classified correctly has a gradient near 0, and a huge target may have one like any
+    other. Both would ruin a running scale. Each size is measured as the learner sees it, before the round.
+    Each filter remembers its size of every round; a round is learned from only if all three keep it.
+
+    Parameters
+    ----------
+    learner : a learner
+        Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its target, the target
+        filter sees zeros.
+    features, target, gradient : filters
+        By default they withstand 5 %, 5 % and 1 % of outliers. What is rare among gradients is often what is
+        left to learn, so that share is smaller.
+    norm : a norm
+        Features and gradients are measured in its dual.
+
+    Guarantee
+    ---------
+    Theorem H of `docs/math.md` for a learner without running scales, losses with Lipschitz constant L and
+    filters of the same budget k and slack c: with A and G the largest feature and gradient size of an inlier,
+    robust regret at most B + c D G k + c / (c - 1) D (G + L A) k. With scales, in their units.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> guarded = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)))
+    >>> player = hf.Player(guarded, dim=1)
+    >>> kept = [player.learn([x % 7], 1.0 if x % 7 > 3 else -1.0, hf.Hinge()).kept for x in range(1000)]
+    >>> verdict = player.learn([1e6], 1.0, hf.Hinge())
+    >>> verdict.kept, verdict.features.kept, round(verdict.features.size)
+    (False, False, 10)
+    """
+
+    learner: Any
+    features: Any = TopShare(0.05)
+    target: Any = TopShare(0.05)
+    gradient: Any = TopShare(0.01)
+    norm: Any = L2()
+
+    def fits(self, dim):
+        self.learner.fits(dim)
+        self.norm.fits(dim)
+
+    def init(self, dim):
+        memories = (self.features.init(dim), self.target.init(dim), self.gradient.init(dim))
+        return Watch(self.learner.init(dim), *memories)
+
+    def renewed(self, state, dim):
+        return Watch(
+            self.learner.renewed(state.learner, dim),
+            self.features.renewed(state.features, dim),
+            self.target.renewed(state.target, dim),
+            self.gradient.renewed(state.gradient, dim),
+        )
+
+    def lazily(self, state, summed):
+        return state._replace(learner=self.learner.lazily(state.learner, summed))
+
+    def told(self, state, y):
+        return Watch(self.learner.told(state.learner, y), state.features, state.target, state.gradient)
+
+    def predict(self, state):
+        return self.learner.predict(self.awake(state))
+
+    def learned(self, state):
+        return self.learner.predict(state.learner)
+
+    def awake(self, state):
+        """The learner as this round finds it: started anew, if one of the filters wants that."""
+        if (
+            self.features.restarts(state.features)
+            or self.target.restarts(state.target)
+            or self.gradient.restarts(state.gradient)
+        ):
+            dim = length(self.learner.predict(state.learner))
+            return self.learner.told(self.learner.renewed(state.learner, dim), self.learner.recalled(state.learner))
+        return state.learner
+
+    def observe(self, state, slope, x):
+        learner = self.awake(state)
+        row = self.learner.seen(learner, x)
+        size = self.norm.dual().of(row)
+        distance = abs(self.learner.aimed(learner))
+        steepness = abs(slope) * size
+        if not (size < math.inf and distance < math.inf and steepness < math.inf):
+            unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
+            return state, Verdict(False, steepness, math.nan, unknown[0], unknown[1])
+        features, feature_threshold, near = self.features.decide(state.features, size)
+        target, target_threshold, likely = self.target.decide(state.target, distance)
+        gradient, threshold, gentle = self.gradient.decide(state.gradient, steepness)
+        kept = near and likely and gentle
+        if kept:
+            learner = self.learner.update(learner, slope, x)
+        verdict = Verdict(
+            kept,
+            steepness,
+            threshold,
+            Decision(near, size, feature_threshold),
+            Decision(likely, distance, target_threshold),
+        )
+        return Watch(learner, features, target, gradient), verdict
+
