@@ -185,6 +185,7 @@ _helpers = {  # numba has these from `loops`
     vectors.length,
     vectors.count_in,
     vectors.fetch,
+    vectors.log1p,
 }
 _calls: dict = {}  # of methods
 open_calls: list = []  # the methods that numba is compiling, the innermost last; those that fail stay

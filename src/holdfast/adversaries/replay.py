@@ -55,4 +55,5 @@ class Replay:
     def reveal(self, state, t, w):
         x, y = self.X[t], float(self.y[t])
         z = dot(w, x)
-        return state, self.loss.value(z, y), slope_at(self.loss, z, y), x
+        slope = slope_at(self.loss, z, y)
+        return state, self.loss.value(z, y), slope, x
