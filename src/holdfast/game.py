@@ -141,6 +141,10 @@ class Columns(NamedTuple):
     target_sizes: np.ndarray
     target_thresholds: np.ndarray
 
+    def part(self, first, last):
+        """The same columns from row first to row last - 1."""
+        return Columns(*(column[first:last] if len(column) > 0 else column for column in self))
+
     def revealed(self, i, w, loss, slope, x):
         if len(self.losses) > 0:
             self.losses[i] = loss
@@ -190,9 +194,9 @@ def play_round(player, adversary, state, hidden, tally, columns, t, row):
     """Play round t, and write it down in this row of the columns."""
     w = player.predict(state)
     hidden, loss, slope, x = adversary.reveal(hidden, t, w)
-    tally.predicted(w)  # now: learning may write into w
-    columns.revealed(row, w, loss, slope, x)
-    state, decision = player.observe(player.told(state, adversary.target(t)), slope, x)
+    columns.revealed(row, w, loss, slope, x)  # at once: if nobody asks for the loss, it need not be computed
+    tally.predicted(w)  # before learning, which may write into w
+    state, decision = player.observe(player.told(state, adversary.answer(t)), slope, x)
     tally = tally.decided(tally.rounds + 1, decision)
     columns.decided(row, decision)
     return state, hidden, tally

@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from holdfast.rule import rule
+from holdfast.vectors import log1p
 
 
 @rule
@@ -303,13 +304,14 @@ class Logistic:
 
     def value(self, z, y):
         margin = y * z
-        rest = math.log1p(math.exp(-abs(margin)))
+        rest = log1p(math.exp(-abs(margin)))
         return rest if margin >= 0.0 else rest - margin
 
     def slope(self, z, y):
         margin = y * z
         e = math.exp(-abs(margin))
-        return -y * e / (1.0 + e) if margin >= 0.0 else -y / (1.0 + e)
+        top = e if margin >= 0.0 else 1.0  # a choice of numbers: half the rounds would guess a branch wrong
+        return -y * top / (1.0 + e)
 
     def lipschitz(self):
         return 1.0

@@ -139,7 +139,7 @@ class _Rule(tuple):
         """The target of the round as a learner sees it; 0, if it does not look."""
         return 0.0
 
-    def target(self, t):
+    def answer(self, t):
         """The target of round t of an adversary; NaN, if its rounds have none."""
         return math.nan
 

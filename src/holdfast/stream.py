@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from holdfast.game import Columns, Tally, play_rounds
+from holdfast.mapped import pieces
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.rehearsal import rehearse
 from holdfast.vectors import Lazy, entries, owned
@@ -63,7 +64,9 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     if _worth_compiling(count, args) if compiled is None else compiled:
         from holdfast._compiled import call
 
-        state, hidden, tally = call(play_rounds, *args)
+        for first, last in pieces(adversary, position, position + count):
+            part = columns.part(first - position, last - position)
+            state, hidden, tally = call(play_rounds, player, adversary, state, hidden, tally, part, first, last)
     else:
         with np.errstate(all="ignore"):
             state, hidden, tally = play_rounds(*args)

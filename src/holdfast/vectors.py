@@ -109,7 +109,7 @@ def dense(x):
     """A row with all its zeros, as an array of float64."""
     if isinstance(x, Sparse):
         row = np.zeros(x.dim)
-        row[x.places] = x.values
+        add(row, 1.0, x)
         return row
     return x.astype(np.float64, copy=False)
 
@@ -134,12 +134,17 @@ def count_in(summed, w):
         add(summed, 1.0, w)
 
 
+def log1p(x):
+    """ln(1 + x). The compiler knows of this one that it need not be computed if nobody wants to know."""
+    return math.log1p(x)
+
+
 def fetch(rows, t):
     """Have a row come from memory that will be wanted soon. Nothing to do for NumPy."""
 
 
 _SCALE, _SQUARE, _SUM, _WORK = range(4)
-_SMALL = 1e-9  # scales below are folded into v: a sum of scales that began near 1 would soon not feel them
+_SMALL = 1e-4  # scales below are folded into v: drag and v grow as they fall, and the sum is their difference
 _PASSES = 16  # as many entries touched as this many passes over all weights have, before a pass is made
 
 
@@ -168,14 +173,15 @@ class Lazy(NamedTuple):
         return self.numbers[_SCALE] * dot(self.v, x)
 
     def plus(self, c, x):
-        numbers, touched = self.numbers, len(entries(x))
+        numbers, touched, square = self.numbers, len(entries(x)), dot(x, x)
         step = c / numbers[_SCALE]
-        numbers[_SQUARE] += 2.0 * c * self.inner(x) + c * c * dot(x, x)
+        numbers[_SQUARE] += 2.0 * c * self.inner(x) + c * (c * square)
         add(self.v, step, x)
         if len(self.drag) > 0:
             add(self.drag, step * numbers[_SUM], x)
         numbers[_WORK] += touched
-        if numbers[_WORK] > _PASSES * len(self.v):
+        measurable = 1e-280 < square < math.inf or touched == 0
+        if numbers[_WORK] > _PASSES * len(self.v) or not measurable:
             self.fold()
 
     def times(self, factor):
@@ -196,7 +202,7 @@ class Lazy(NamedTuple):
     def clear(self):
         """Set all weights to 0; the sum stays."""
         self.fold()
-        stretch(self.v, 0.0)
+        self.v[:] = 0.0
         self.numbers[_SQUARE] = 0.0
 
     def predicted(self):

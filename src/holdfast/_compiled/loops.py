@@ -113,11 +113,16 @@ def _sum_of_products(context, builder, kinds, rows, n, terms):
     if function.is_declaration:
         for written in (function, halves):
             written.linkage = "linkonce_odr"
-            for word in ("noinline", "nounwind", "readnone" if constant else "readonly"):
-                written.attributes.add(word)
+            _promise(written, "noinline", "readnone" if constant else "readonly")
         _write_halves(halves, function, terms)
         _write_block(function, halves, terms)
     return builder.call(function, [*rows, n])
+
+
+def _promise(function, *words):
+    """Say of a function what the compiler may rely on."""
+    for word in ("nounwind", "willreturn", *words):
+        set.add(function.attributes, word)  # llvmlite's own `add` does not know them all
 
 
 def _write_halves(function, either, terms):
@@ -142,11 +147,10 @@ def _write_block(function, halves, terms):
         running = cgutils.alloca_once_value(builder, product(_LONG(0), _LANES))
         with cgutils.for_range_slice(builder, _LONG(_LANES), whole, _LONG(_LANES)) as (i, _):
             builder.store(builder.fadd(builder.load(running), product(i, _LANES)), running)
-        s, lanes = builder.load(running), _LANES
-        while lanes > 1:  # ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
-            lanes //= 2
-            evens, odds = (ir.VectorType(_INT, lanes)([*range(first, 2 * lanes, 2)]) for first in (0, 1))
-            s = builder.fadd(builder.shuffle_vector(s, s, evens), builder.shuffle_vector(s, s, odds))
+        s = builder.load(running)
+        for swap in (1, 2, 4):  # ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)), in every lane
+            other = ir.VectorType(_INT, _LANES)([lane ^ swap for lane in range(_LANES)])
+            s = builder.fadd(s, builder.shuffle_vector(s, s, other))
         builder.store(builder.extract_element(s, _INT(0)), total)
     with cgutils.for_range_slice(builder, whole, n, _LONG(1)) as (i, _):
         builder.store(builder.fadd(builder.load(total), product(i, 1)), total)
@@ -435,3 +439,19 @@ def _prefetch(typing_context, rows, t):
 @_teach(vectors.fetch)
 def fetch(rows, t):
     return lambda rows, t: _prefetch(rows, t)
+
+
+@intrinsic
+def _log1p(typing_context, x):
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(_DOUBLE, [_DOUBLE])
+        function = cgutils.get_or_insert_function(builder.module, kind, "log1p")
+        _promise(function, "readnone")
+        return builder.call(function, args)
+
+    return types.float64(types.float64), generate
+
+
+@_teach(vectors.log1p)
+def log1p(x):
+    return lambda x: _log1p(np.float64(x))

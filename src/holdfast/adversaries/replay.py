@@ -52,10 +52,11 @@ class Replay:
         fetch(self.X, t)
         fetch(self.y, t)
 
-    def target(self, t):
+    def answer(self, t):
         return float(self.y[t])
 
     def reveal(self, state, t, w):
         x, y = self.X[t], aim(w, float(self.y[t]))
         z = dot(w, x)
-        return state, self.loss.value(z, y), slope_at(self.loss, z, y), x
+        slope = slope_at(self.loss, z, y)
+        return state, self.loss.value(z, y), slope, x

@@ -52,12 +52,15 @@ class SparseReplay:
         return SparseReplay(csr.data, csr.indices, csr.indptr, csr.shape[1], y, loss)
 
     def check(self):
-        values = np.asarray(self.values)
+        values, places, starts = (np.ascontiguousarray(each) for each in (self.values, self.places, self.starts))
         if values.dtype != np.float32:
-            values = vector(values, "the values")
-        places, starts = np.ascontiguousarray(self.places), np.ascontiguousarray(self.starts)
-        if places.dtype not in (np.int32, np.int64):
-            raise TypeError(f"places are columns, of type int32 or int64: got {places.dtype}")
+            values = vector(values, "values")
+        for name, array in (("values", values), ("places", places), ("starts", starts)):
+            if array.ndim != 1:
+                raise ValueError(f"{name} must have 1 dimension: got shape {array.shape}")
+        for name, array in (("places", places), ("starts", starts)):
+            if array.dtype not in (np.int32, np.int64):
+                raise TypeError(f"{name} must be of type int32 or int64: got {array.dtype}")
         if len(places) != len(values) or len(starts) == 0 or starts[0] != 0 or starts[-1] != len(values):
             raise ValueError("starts must lead from 0 to the number of values, and each value has one place")
         if (np.diff(starts) < 0).any():
@@ -66,9 +69,10 @@ class SparseReplay:
             raise ValueError(
                 f"places must lie between 0 and {self.dim - 1}: got {places.min()} to {places.max()}"
             )
+        if not np.isin(np.flatnonzero(np.diff(places) <= 0) + 1, starts).all():
+            raise ValueError("the places of a row must ascend, each at most once: give Replay the whole matrix")
         y = labels(self.y, len(starts) - 1, self.loss)
-        for array in (values, places, starts):
-            array.flags.writeable = False
+        values, places, starts = (_readonly(array) for array in (values, places, starts))
         return self._replace(values=values, places=places, starts=starts, y=y)
 
     def extent(self):
@@ -80,11 +84,18 @@ class SparseReplay:
     def is_sparse(self):
         return True
 
-    def target(self, t):
+    def answer(self, t):
         return float(self.y[t])
 
     def reveal(self, state, t, w):
         first, last = self.starts[t], self.starts[t + 1]
         x, y = Sparse(self.places[first:last], self.values[first:last], self.dim), aim(w, float(self.y[t]))
         z = dot(w, x)
-        return state, self.loss.value(z, y), slope_at(self.loss, z, y), x
+        slope = slope_at(self.loss, z, y)
+        return state, self.loss.value(z, y), slope, x
+
+
+def _readonly(array):
+    view = array.view()  # the caller's own stays writeable
+    view.flags.writeable = False
+    return view
