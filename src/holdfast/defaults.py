@@ -1,0 +1,56 @@
+"""What to use if you do not want to choose: the learner and the guard of the estimators."""
+
+import math
+import numbers
+
+from holdfast.domains import Box
+from holdfast.filters import Everything, TopK, TopShare
+from holdfast.guard import Guarded
+from holdfast.learners import AdaGrad, Scaled
+
+LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.01)
+SHARES = (0.05, 0.05, 0.01)  # of outliers among features, targets and gradients
+
+
+def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
+    """A guarded player for standardised features, chosen on public data (`docs/real-data.md`).
+
+    Parameters
+    ----------
+    regression : bool
+        Whether targets are numbers, to be standardised too, rather than labels -1 and +1.
+    outliers : "auto", a share below 1, a count, or a filter
+        How many rounds may be wrong, whatever they are. "auto" withstands 5 % of wrong rows and targets, and
+        1 % of wrong labels in rows like any other; 0 keeps everything.
+    learner : a learner
+        Of one weight more than there are features if they are scaled, for the constant.
+    scale : bool
+        Whether features, and targets, have a running scale.
+    """
+    scaled = Scaled(learner, target=regression) if scale else learner
+    return Guarded(scaled, *filters_for(outliers))
+
+
+def filters_for(outliers):
+    """The filters on features, targets and gradients."""
+    if isinstance(outliers, str):
+        if outliers != "auto":
+            raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
+        return tuple(TopShare(share) for share in SHARES)
+    if isinstance(outliers, numbers.Real):
+        return (_filter_for(outliers),) * 3
+    if not hasattr(outliers, "decide"):
+        raise TypeError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
+    return (outliers,) * 3
+
+
+def _filter_for(outliers):
+    if outliers == 0:
+        return Everything()
+    if not 0.0 < outliers < math.inf:
+        raise ValueError(f"outliers is a share or a count, so it cannot be negative: got {outliers}")
+    if outliers < 1.0:
+        return TopShare(float(outliers))
+    if outliers != int(outliers):
+        raise ValueError(f"outliers of 1 or more is a count: got {outliers}; a share lies below 1")
+    return TopK(int(outliers))
