@@ -31,8 +31,8 @@ format: $(VENV)/.everything ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.everything ## measure speed on this machine
-	@$(BIN)/python benchmarks/run.py $(ARGS)
+bench: $(VENV)/.bench ## measure speed on this machine, beside its peers (ARGS=--quick)
+	@$(BIN)/holdfast bench $(ARGS)
 
 pins: $(VENV)/.everything ## resolve all dependencies anew and write them to constraints.txt
 	printf 'uv\nhatchling\n' | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --upgrade \
@@ -62,3 +62,8 @@ $(VENV)/.everything: EXTRAS := plot,pandas,solve,reproduce,test,check
 $(VENV)/.everything: pyproject.toml $(PINS)
 	$(install)
 	@touch $(VENV)/.demo $@
+
+$(VENV)/.bench: EXTRAS := bench
+$(VENV)/.bench: pyproject.toml $(PINS)
+	$(install)
+	@touch $@

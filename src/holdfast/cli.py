@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 
 from holdfast import __version__
+from holdfast.bench.runner import NAMES as SECTIONS
+from holdfast.bench.runner import bench
+from holdfast.bench.table import split_at_markers
 from holdfast.experiments.runner import NAMES, experiment, run
 
 
@@ -46,7 +49,63 @@ def _parser():
     )
     reproduce.add_argument("--list", action="store_true", help="name the results and stop")
     reproduce.set_defaults(command=_reproduce)
+    _add_bench(commands)
     return parser
+
+
+def _add_bench(commands):
+    bench = commands.add_parser(
+        "bench",
+        help="measure how fast holdfast is on this machine, beside what people use today",
+        description=(
+            "Measure speed, memory and how cost grows, beside the peers that are installed\n"
+            "(pip install 'holdfast[bench]'), print the table, and write it as JSON with pictures."
+        ),
+        epilog=(
+            "examples:\n"
+            "  holdfast bench                              everything, in under ten minutes\n"
+            "  holdfast bench --quick                      less of it, in under two\n"
+            "  holdfast bench --only dense robustness      two sections\n"
+            "  holdfast bench --readme README.md           and write the table of that file\n"
+            f"sections: {', '.join(SECTIONS)}"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    scales = bench.add_mutually_exclusive_group()
+    scales.add_argument("--quick", action="store_true", help="less work, and less certain figures")
+    scales.add_argument(
+        "--tiny", action="store_true", help="nothing is compiled, and no figure means anything: to see it run"
+    )
+    parts = bench.add_mutually_exclusive_group()
+    parts.add_argument(
+        "--only", nargs="+", choices=SECTIONS, metavar="SECTION", help="these sections, rather than all"
+    )
+    parts.add_argument(
+        "--readme",
+        type=Path,
+        metavar="FILE",
+        help="write the whole table between the two markers of this file",
+    )
+    bench.add_argument(
+        "--to",
+        type=Path,
+        default=Path("holdfast-bench"),
+        metavar="FOLDER",
+        help="where to write (default: %(default)s)",
+    )
+    bench.set_defaults(command=_bench)
+
+
+def _bench(options):
+    scale = "tiny" if options.tiny else "quick" if options.quick else "full"
+    try:
+        if options.readme:
+            split_at_markers(options.readme)  # before minutes of measuring
+    except (OSError, ValueError) as problem:
+        print(f"holdfast: {problem}", file=sys.stderr)
+        return 2
+    bench(options.only or SECTIONS, scale, options.to, options.readme)
+    return 0
 
 
 def _reproduce(options):
