@@ -6,6 +6,7 @@ import numpy as np
 
 import holdfast as hf
 from holdfast import adversaries as enemies
+from holdfast.learners import Averaged
 
 FILTERS = [
     hf.Everything(),
@@ -70,11 +71,13 @@ ADVERSARIES = [
     enemies.LabelFlip(CLEAN, k=1),
     enemies.Ramp(CLEAN, k=2),
     enemies.Accumulating(CLEAN, k=2),
+    enemies.Weighted(CLEAN, [1.0, 0.0, 2.5]),
 ]
 
 OTHERS = [
     *(enemies.Pareto(), enemies.Exponential(), enemies.Uniform()),
     hf.Fixed([1.0, -1.0]),
+    Averaged(hf.OGD(hf.Ball(1.0))),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
     hf.Interval(-1.0, 1.0),
     hf.Gradient(),

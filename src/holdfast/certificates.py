@@ -16,7 +16,7 @@ class Certificate:
 
     For each `gamma` in `sizes`: whatever 𝒮 leaves out at most k of the measured rounds and has no size above
     gamma, and whatever u in the domain, R_T(u, 𝒮) <= the entry of `bounds` beside it. Nothing is assumed
-    about the learner or the filter. (`docs/math.md`, 7)
+    about the learner or the filter. (`docs/math.md`, 8)
     """
 
     k: int

@@ -11,6 +11,9 @@ from holdfast.bench.runner import NAMES as SECTIONS
 from holdfast.bench.runner import bench
 from holdfast.bench.table import split_at_markers
 from holdfast.experiments.runner import NAMES, experiment, run
+from holdfast.trials.data import NAMES as DATA
+from holdfast.trials.runner import hold_trials
+from holdfast.trials.table import MARKERS
 
 
 def main(argv=None):
@@ -50,6 +53,7 @@ def _parser():
     reproduce.add_argument("--list", action="store_true", help="name the results and stop")
     reproduce.set_defaults(command=_reproduce)
     _add_bench(commands)
+    _add_trials(commands)
     return parser
 
 
@@ -94,6 +98,49 @@ def _add_bench(commands):
         help="where to write (default: %(default)s)",
     )
     bench.set_defaults(command=_bench)
+
+
+def _add_trials(commands):
+    trials = commands.add_parser(
+        "trials",
+        help="measure what outliers cost on real data, beside what people use today",
+        description=(
+            "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and print how\n"
+            "far each contestant is from one that knows the outliers (pip install 'holdfast[bench]')."
+        ),
+        epilog=(
+            "examples:\n"
+            "  holdfast trials --data FOLDER                        everything, in under ten minutes\n"
+            "  holdfast trials --data FOLDER --quick                less of it, in under two\n"
+            "  holdfast trials --data FOLDER --only air_quality     one data set\n"
+            "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
+            f"data sets: {', '.join(DATA)}"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    trials.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="where the data sets are")
+    trials.add_argument("--quick", action="store_true", help="fewer seeds and rounds")
+    trials.add_argument(
+        "--only", nargs="+", choices=DATA, metavar="NAME", help="these data sets, rather than all"
+    )
+    trials.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
+    )
+    trials.set_defaults(command=_trials)
+
+
+def _trials(options):
+    try:
+        if options.write:
+            split_at_markers(options.write, MARKERS)  # before minutes of measuring
+        hold_trials(options.data, options.only, options.quick, options.write)
+    except (OSError, ValueError) as problem:
+        print(f"holdfast: {problem}", file=sys.stderr)
+        return 2
+    except ImportError as problem:
+        print(f"holdfast: {problem}; pip install 'holdfast[bench]'", file=sys.stderr)
+        return 2
+    return 0
 
 
 def _bench(options):

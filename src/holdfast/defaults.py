@@ -7,9 +7,10 @@ from holdfast.domains import Box
 from holdfast.filters import Everything, TopK, TopShare
 from holdfast.guard import Guarded
 from holdfast.learners import AdaGrad, Scaled
+from holdfast.losses import Absolute, Hinge
 
-LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.01)
-SHARES = (0.05, 0.05, 0.01)  # of outliers among features, targets and gradients
+LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
+GUARD = (TopShare(0.05, slack=2.5), TopShare(0.05, slack=2.5), TopShare(0.01))  # features, targets, gradients
 
 
 def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
@@ -31,12 +32,17 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     return Guarded(scaled, *filters_for(outliers))
 
 
+def recommended_loss(regression):
+    """The loss to use with it: targets in units of their spread, or labels."""
+    return Absolute() if regression else Hinge()
+
+
 def filters_for(outliers):
     """The filters on features, targets and gradients."""
     if isinstance(outliers, str):
         if outliers != "auto":
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
-        return tuple(TopShare(share) for share in SHARES)
+        return GUARD
     if isinstance(outliers, numbers.Real):
         return (_filter_for(outliers),) * 3
     if not hasattr(outliers, "decide"):

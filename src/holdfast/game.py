@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.norms import L2
 from holdfast.rule import rule
-from holdfast.vectors import add, count_in, dot, length
+from holdfast.vectors import add, count_in, dot, length, outcome
 
 
 class Decision(NamedTuple):
@@ -134,6 +134,7 @@ class Columns(NamedTuple):
     thresholds: np.ndarray
     kept: np.ndarray
     products: np.ndarray
+    predictions: np.ndarray
     gradients: np.ndarray
     iterates: np.ndarray
     feature_sizes: np.ndarray
@@ -150,6 +151,8 @@ class Columns(NamedTuple):
             self.losses[i] = loss
         if len(self.products) > 0:
             self.products[i] = slope * dot(w, x)
+        if len(self.predictions) > 0:
+            self.predictions[i] = outcome(w, dot(w, x))
         if len(self.gradients) > 0:
             add(self.gradients[i], slope, x)
         if len(self.iterates) > 0:

@@ -57,7 +57,7 @@ class Guarded:
 
     Guarantee
     ---------
-    Theorem H of `docs/math.md` for a learner without running scales, losses with Lipschitz constant L and
+    `docs/math.md`, Theorem H, for a learner without running scales, losses with Lipschitz constant L and
     filters of the same budget k and slack c: with A and G the largest feature and gradient size of an inlier,
     robust regret at most B + c D G k + c / (c - 1) D (G + L A) k. With scales, in their units.
 
@@ -69,12 +69,12 @@ class Guarded:
     >>> kept = [player.learn([x % 7], 1.0 if x % 7 > 3 else -1.0, hf.Hinge()).kept for x in range(1000)]
     >>> verdict = player.learn([1e6], 1.0, hf.Hinge())
     >>> verdict.kept, verdict.features.kept, round(verdict.features.size)
-    (False, False, 10)
+    (False, False, 8)
     """
 
     learner: Any
-    features: Any = TopShare(0.05)
-    target: Any = TopShare(0.05)
+    features: Any = TopShare(0.05, slack=2.5)
+    target: Any = TopShare(0.05, slack=2.5)
     gradient: Any = TopShare(0.01)
     norm: Any = L2()
 
@@ -114,7 +114,9 @@ class Guarded:
             or self.gradient.restarts(state.gradient)
         ):
             dim = length(self.learner.predict(state.learner))
-            return self.learner.told(self.learner.renewed(state.learner, dim), self.learner.recalled(state.learner))
+            return self.learner.told(
+                self.learner.renewed(state.learner, dim), self.learner.recalled(state.learner)
+            )
         return state.learner
 
     def observe(self, state, slope, x):
@@ -140,4 +142,3 @@ class Guarded:
             Decision(likely, distance, target_threshold),
         )
         return Watch(learner, features, target, gradient), verdict
-

@@ -8,7 +8,7 @@ import numpy as np
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates import certificate, quantile_certificate
 
-COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "gradients", "iterates")
+COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
 GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # kept as one, "guard"
 DEFAULT = ("losses", "sizes", "thresholds", "kept", "average")
 
@@ -25,8 +25,8 @@ class Record:
         f_t(w_t), the size the filter saw, and what it compared it with: one entry a round of this record.
     kept : bool array, or None
         Whether the round was learned from.
-    products, gradients, iterates : float64 arrays, or None
-        <w_t, g_t>, g_t and w_t, if asked for.
+    products, predictions, gradients, iterates : float64 arrays, or None
+        <w_t, g_t>, <w_t, x_t> in the units of the target, g_t and w_t, if asked for.
     feature_sizes, feature_thresholds, target_sizes, target_thresholds : float64 arrays, or None
         What the other two filters of a `Guarded` player saw, with keep "guard".
     final : array
@@ -43,6 +43,7 @@ class Record:
     thresholds: np.ndarray | None
     kept: np.ndarray | None
     products: np.ndarray | None
+    predictions: np.ndarray | None
     gradients: np.ndarray | None
     iterates: np.ndarray | None
     feature_sizes: np.ndarray | None

@@ -126,6 +126,11 @@ def aim(w, y):
     return w.aimed(y) if isinstance(w, Affine) else y
 
 
+def outcome(w, z):
+    """A prediction of these weights, in the units of the target."""
+    return w.outcome(z) if isinstance(w, Affine) else z
+
+
 def count_in(summed, w):
     """summed += w, if it has entries. Lazy weights keep that sum themselves."""
     if isinstance(w, Lazy):
@@ -240,7 +245,8 @@ class Affine(NamedTuple):
     """Weights of standardised features, and of a constant: what `Scaled` learners predict with.
 
     Every feature is taken from its running center and multiplied by the inverse of its running spread, and
-    stays within `clip` of 0; the constant is the last weight. So is the target, if it has a spread.
+    stays within `clip` of 0; the constant is the last weight. So is the target, if it has a spread; it is
+    predicted no further than a spread beyond those that were learned from.
     """
 
     v: Any
@@ -250,12 +256,21 @@ class Affine(NamedTuple):
     clip: float
     y_center: float
     y_spread: float
+    y_low: float  # the least and the greatest target learned from; if not in this order, any may be predicted
+    y_high: float
 
     def inner(self, x):
         return dot(self.v, standardised(self, x))
 
     def aimed(self, y):
         return (y - self.y_center) / self.y_spread
+
+    def outcome(self, z):
+        y = self.y_center + self.y_spread * z
+        if self.y_low <= self.y_high:
+            low, high = self.y_low - self.y_spread, self.y_high + self.y_spread
+            return low if y < low else high if y > high else y
+        return y
 
     def slopes(self):
         """The weights of the features as they are, and the target as it is."""

@@ -33,6 +33,7 @@ WITHOUT_CHANCE = {
     "Tight": those.Tight(3),
     "Contrarian": those.Contrarian(120, 2, G=7.0),
     "Chaser": those.Chaser(hf.Gradients(CLEAN.X + 0.5), k=3),
+    "Weighted": those.Weighted(CLEAN, np.arange(120.0) % 4),
 }
 ALL = {name: make(5) for name, make in RANDOM.items()} | WITHOUT_CHANCE
 
@@ -62,7 +63,7 @@ def test_what_was_drawn_cannot_be_written(adversary):
     assert not any(array.flags.writeable for array in arrays)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "Chaser"])
+@pytest.mark.parametrize("name", [name for name in ALL if name not in ("Chaser", "Weighted")])
 def test_inliers_are_a_mask_over_the_rounds_with_at_most_k_left_out(name):
     adversary = ALL[name]
     assert adversary.inliers.dtype == bool

@@ -308,6 +308,11 @@ def aim(w, y):
     return (lambda w, y: w.aimed(y)) if _is(w, Affine) else (lambda w, y: y)
 
 
+@_teach(vectors.outcome)
+def outcome(w, z):
+    return (lambda w, z: w.outcome(z)) if _is(w, Affine) else (lambda w, z: z)
+
+
 @njit(nogil=True, forceinline=True)
 def _clipped(value, clip):
     if value > clip:

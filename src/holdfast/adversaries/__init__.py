@@ -21,6 +21,7 @@ from holdfast.adversaries.replay import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.adversaries.stronglyconvexlowerbound import StronglyConvexLowerBound
 from holdfast.adversaries.tight import Tight
+from holdfast.adversaries.weighted import Weighted
 
 __all__ = [
     "Accumulating",
@@ -42,4 +43,5 @@ __all__ = [
     "StronglyConvexLowerBound",
     "Tight",
     "Uniform",
+    "Weighted",
 ]

@@ -85,17 +85,17 @@ def markdown(about, sections, command):
     return "\n".join([*lines, f"{about['machine']}; {versions}.", ""])
 
 
-def put_between_markers(path, table):
+def put_between_markers(path, table, markers=(BEGIN, END)):
     """Replace what is between the two markers of a file, and nothing else."""
-    before, after = split_at_markers(path)
-    path.write_text(f"{before}{BEGIN}\n{table}{END}{after}", encoding="utf-8")
+    before, after = split_at_markers(path, markers)
+    path.write_text(f"{before}{markers[0]}\n{table}{markers[1]}{after}", encoding="utf-8")
 
 
-def split_at_markers(path):
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+def split_at_markers(path, markers=(BEGIN, END)):
+    before, begin, rest = path.read_text(encoding="utf-8").partition(markers[0])
+    _, end, after = rest.partition(markers[1])
     if not begin or not end:
-        raise ValueError(f"{path.name} has no place for the table: put in the lines {BEGIN} and {END}")
+        raise ValueError(f"{path.name} has no place for the table: put in the lines {' and '.join(markers)}")
     return before, after
 
 

@@ -1,9 +1,10 @@
 """ALG: what learns from the rounds that the filter keeps."""
 
 from holdfast.learners.adagrad import AdaGrad
+from holdfast.learners.averaged import Averaged
 from holdfast.learners.fixed import Fixed
 from holdfast.learners.ogd import OGD
 from holdfast.learners.scaled import Scaled
 from holdfast.learners.steps import Adaptive, StronglyConvex
 
-__all__ = ["OGD", "AdaGrad", "Adaptive", "Fixed", "Scaled", "StronglyConvex"]
+__all__ = ["OGD", "AdaGrad", "Adaptive", "Averaged", "Fixed", "Scaled", "StronglyConvex"]

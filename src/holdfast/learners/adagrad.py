@@ -25,8 +25,8 @@ class Squares(NamedTuple):
 class AdaGrad:
     """w_i <- w_i - eta_i g_i, then back into [low_i, high_i], from the middle of the box.
 
-    With eta_i = rate D_i / sqrt(2 * sum of squared g_i so far), where D_i is the width of the box: a weight
-    whose gradients are rare or small takes larger steps. Sparse rows cost O(nonzeros).
+    With eta_i = rate D_i / sqrt(2 * (ballast + sum of squared g_i so far)), where D_i is the width of the
+    box: a weight whose gradients are rare or small takes larger steps. Sparse rows cost O(nonzeros).
 
     Parameters
     ----------
@@ -35,11 +35,14 @@ class AdaGrad:
     rate : float
         1 in the theorem, for weights that may be anywhere in the box. In a box that is much wider than the
         weights one expects, less.
+    ballast : float
+        What the sums of squares begin with. With 0 the first step of a weight is the same length for any
+        gradient; with the square of a typical one, a small gradient moves it less.
 
     Guarantee
     ---------
-    With rate 1, regret at most sqrt(2) sum_i D_i sqrt(sum_t g_ti^2) on the rounds learned from; with another,
-    (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.3.
+    With rate 1, regret at most sqrt(2) sum_i D_i sqrt(ballast + sum_t g_ti^2) on the rounds learned from;
+    with another, (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.5.
 
     Examples
     --------
@@ -53,12 +56,15 @@ class AdaGrad:
 
     domain: Any
     rate: float = 1.0
+    ballast: float = 0.0
 
     def check(self):
         if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
-            raise TypeError(f"AdaGrad moves each weight within bounds of its own, Box(low, high): got {self.domain!r}")
+            raise TypeError(f"AdaGrad moves each weight in an interval, Box(low, high): got {self.domain!r}")
         if not 0.0 < self.rate < math.inf:
             raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
+        if not 0.0 <= self.ballast < math.inf:
+            raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
 
     def fits(self, dim):
         self.domain.fits(dim)
@@ -66,11 +72,11 @@ class AdaGrad:
     def init(self, dim):
         low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
         steps = self.rate * (high - low) / _WIDTHS
-        return Squares(self.domain.center(dim), np.zeros(dim), steps, low, high)
+        return Squares(self.domain.center(dim), np.full(dim, self.ballast), steps, low, high)
 
     def renewed(self, state, dim):
         refill(state.w, self.domain.center(dim))
-        refill(state.squares, np.zeros(dim))
+        refill(state.squares, np.full(dim, self.ballast))
         return state
 
     def predict(self, state):

@@ -19,12 +19,14 @@ class Standing(NamedTuple):
     spread: np.ndarray  # sums of squared deviations, or of sparse rows the largest values
     factors: np.ndarray  # by which deviations are multiplied; 0 for a feature that never varied
     row: np.ndarray
-    count: float  # rounds learned from
+    rounds: float  # learned from
     due: float  # when the factors are
     y: float  # the target of this round
     y_center: float
     y_squares: float
     y_spread: float
+    y_low: float
+    y_high: float
 
 
 @rule
@@ -34,6 +36,8 @@ class Scaled:
     It also has a constant to learn, as a last weight. Both running figures are moved only by the rounds that
     are learned from, so behind a filter no outlier moves them; and no single row moves them far, because
     deviations count up to `clip` standard deviations, as features and as figures.
+
+    Predictions go no further than one standard deviation beyond the targets learned from.
 
     A feature that has never varied counts as 0. When it varies for the first time, the round is neither
     unlike all others nor does it move a prediction: the figures learn of it first.
@@ -70,7 +74,7 @@ class Scaled:
 
     learner: Any
     target: bool = False
-    clip: float = 10.0
+    clip: float = 8.0
     patience: int = 10
 
     def check(self):
@@ -85,14 +89,14 @@ class Scaled:
     def init(self, dim):
         zeros = [np.zeros(dim) for _ in range(3)]
         inner = self.learner.init(dim + 1)
-        return Standing(inner, *zeros, np.zeros(dim + 1), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        return Standing(inner, *zeros, np.zeros(dim + 1), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, math.inf, -math.inf)
 
     def renewed(self, state, dim):
         for array in (state.center, state.spread, state.factors):
             refill(array, np.zeros(dim))
         inner = self.learner.renewed(state.inner, dim + 1)
         arrays = (state.center, state.spread, state.factors, state.row)
-        return Standing(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        return Standing(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, math.inf, -math.inf)
 
     def lazily(self, state, summed):
         return state._replace(inner=self.learner.lazily(state.inner, False))
@@ -100,12 +104,12 @@ class Scaled:
     def predict(self, state):
         v = self.learner.predict(state.inner)
         figures = (state.center, state.factors, state.row)
-        return Affine(v, *figures, self.clip, state.y_center, state.y_spread)
+        return Affine(v, *figures, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high)
 
     def told(self, state, y):
         arrays = (state.center, state.spread, state.factors, state.row)
-        figures = (state.y_center, state.y_squares, state.y_spread)
-        return Standing(state.inner, *arrays, state.count, state.due, y, *figures)
+        figures = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
+        return Standing(state.inner, *arrays, state.rounds, state.due, y, *figures)
 
     def recalled(self, state):
         return state.y
@@ -119,12 +123,14 @@ class Scaled:
         return aim(self.predict(state), state.y) if self.target else 0.0
 
     def update(self, state, slope, x):
-        inner, n = state.inner, state.count + 1.0
+        inner, n = state.inner, state.rounds + 1.0
         if n > self.patience:
             inner = self.learner.update(inner, slope, self.seen(state, x))
         absorb(state.center, state.spread, state.factors, n, self.clip, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
+        y_low, y_high = state.y_low, state.y_high
         if self.target:
+            y_low, y_high = min(y_low, state.y), max(y_high, state.y)
             deviation = state.y - y_center
             far = self.clip * y_spread
             if y_squares > 0.0 and abs(deviation) > far:
@@ -138,4 +144,5 @@ class Scaled:
             if y_squares > 0.0:
                 y_spread = math.sqrt(y_squares / n)
         arrays = (state.center, state.spread, state.factors, state.row)
-        return Standing(inner, *arrays, n, due, state.y, y_center, y_squares, y_spread)
+        figures = (y_center, y_squares, y_spread, y_low, y_high)
+        return Standing(inner, *arrays, n, due, state.y, *figures)

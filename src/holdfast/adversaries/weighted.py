@@ -1,0 +1,60 @@
+"""The adversary whose rounds count more or less than others."""
+
+from typing import Any
+
+import numpy as np
+
+from holdfast.rule import rule
+
+
+@rule
+class Weighted:
+    """Round t is that of `inner`, its loss times weights[t].
+
+    Parameters
+    ----------
+    inner : an adversary
+        Such as `Replay(X, y, Hinge())`.
+    weights : array of shape (rounds,)
+        Finite, and at least 0. A round of weight 0 teaches nothing, but a filter sees its size, which is 0:
+        leave it out if it should not count.
+
+    Examples
+    --------
+    >>> from holdfast.adversaries import Replay
+    >>> from holdfast.losses import Hinge
+    >>> weighted = Weighted(Replay([[1.0, 2.0]], [1], Hinge()), [3.0])
+    >>> _, loss, slope, x = weighted.reveal(weighted.start(), 0, [0.5, 0.0])
+    >>> loss, slope, x.tolist()
+    (1.5, -3.0, [1.0, 2.0])
+    """
+
+    inner: Any
+    weights: np.ndarray
+
+    def check(self):
+        rounds = self.inner.extent()[0]
+        if self.weights.shape != (rounds,):
+            raise ValueError(f"weights must be {rounds} numbers, one a round: got shape {self.weights.shape}")
+        if not (np.isfinite(self.weights) & (self.weights >= 0.0)).all():
+            raise ValueError("weights must be finite and not negative")
+
+    def extent(self):
+        return self.inner.extent()
+
+    def start(self):
+        return self.inner.start()
+
+    def is_sparse(self):
+        return self.inner.is_sparse()
+
+    def expect(self, t):
+        self.inner.expect(t)
+
+    def answer(self, t):
+        return self.inner.answer(t)
+
+    def reveal(self, state, t, w):
+        state, loss, slope, x = self.inner.reveal(state, t, w)
+        weight = float(self.weights[t])
+        return state, weight * loss, weight * slope, x

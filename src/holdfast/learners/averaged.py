@@ -1,0 +1,63 @@
+"""Any learner, and the mean of its predictions."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.rule import rule
+from holdfast.vectors import add, refill
+
+
+class Course(NamedTuple):
+    """Where a learner stands, and where it has been."""
+
+    inner: Any
+    summed: np.ndarray  # the predictions of the rounds learned from
+    rounds: float
+
+
+@rule
+class Averaged:
+    """Learn as `learner` does, and keep the sum of the weights that it met its rounds with.
+
+    The mean is what online-to-batch conversion wants. Inside `Scaled` it is the mean of the weights of
+    standardised features, which can be used with the scales as they are at the end. A round costs O(dim),
+    sparse rows too.
+
+    Parameters
+    ----------
+    learner : a learner
+        Such as `AdaGrad(Box(-10, 10))`.
+
+    Guarantee: that of the learner.
+
+    Examples
+    --------
+    >>> from holdfast.domains import Ball
+    >>> from holdfast.learners import OGD
+    >>> averaged = Averaged(OGD(Ball(1.0)))
+    >>> state = averaged.init(dim=1)
+    >>> for slope in (1.0, 1.0, -1.0, -1.0):
+    ...     state = averaged.update(state, slope, np.ones(1))
+    >>> (state.summed / state.rounds).round(3).tolist()
+    [-0.546]
+    """
+
+    learner: Any
+
+    def fits(self, dim):
+        self.learner.fits(dim)
+
+    def init(self, dim):
+        return Course(self.learner.init(dim), np.zeros(dim), 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.summed, np.zeros(dim))
+        return Course(self.learner.renewed(state.inner, dim), state.summed, 0.0)
+
+    def predict(self, state):
+        return self.learner.predict(state.inner)
+
+    def update(self, state, slope, x):
+        add(state.summed, 1.0, self.learner.predict(state.inner))
+        return Course(self.learner.update(state.inner, slope, x), state.summed, state.rounds + 1.0)

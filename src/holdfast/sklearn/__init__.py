@@ -1,0 +1,11 @@
+"""Estimators for scikit-learn that a few terrible rows cannot derail."""
+
+try:
+    import sklearn  # noqa: F401
+except ImportError as problem:
+    raise ImportError("holdfast.sklearn needs scikit-learn: pip install 'holdfast[sklearn]'") from problem
+
+from holdfast.sklearn.classifier import RobustClassifier
+from holdfast.sklearn.regressor import RobustRegressor
+
+__all__ = ["RobustClassifier", "RobustRegressor"]

@@ -1,0 +1,207 @@
+"""RobustClassifier: labels, two or more."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_consistent_length
+
+from holdfast.losses import Hinge, Logistic, SquaredHinge
+from holdfast.sklearn.robust import Robust
+
+
+class RobustClassifier(ClassifierMixin, Robust):
+    """A linear classifier for tables in which some rows are wrong, however wrong they are.
+
+    Rows are learned from one after the other, as in `SGDClassifier`, each only if its features and its
+    gradient are of a size that the rows before it make credible (`holdfast.Guarded`). Features are
+    standardised on the way, by the rows learned from. With more than two classes there is a game for each
+    class against the rest.
+
+    Parameters
+    ----------
+    outliers : "auto", a share below 1, a count, or a filter
+        How many rows may be wrong. "auto" withstands 5 % of wrong rows, and 1 % of wrong labels in rows like
+        any other. 0 keeps every row that is finite.
+    loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
+    learner : a learner, optional
+        By default `AdaGrad(Box(-10, 10), rate=0.01)`. Of one weight more than there are features.
+    scale : bool
+        Whether features have a running scale. Sparse rows keep their zeros: each feature is divided by its
+        largest absolute value.
+    fit_intercept : bool
+        False needs scale=False.
+    average : bool
+        Whether to predict with the mean of the weights, of the last pass of `fit` or of all `partial_fit`.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, times `sample_weight`. The filter sees the gradient of the weighted loss. A
+        class rarer than the gradients that may be wrong (1 % with "auto") can look like them, all the more if
+        it weighs more than the others: give a smaller share, or 0.
+    n_epochs : int
+        How many passes `fit` makes.
+    shuffle : bool
+        Whether each pass of `fit` has its own order.
+    random_state : int, RandomState or None
+        For the order.
+    missing : "skip" or "raise"
+        Whether rows with NaN or infinity are skipped rounds, for which `predict` answers with the constant,
+        or an error.
+    audit_size : int
+        How many skipped rounds `audit_` tells of.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels.
+    coef_, intercept_ : arrays of shape (1 or classes, features) and (1 or classes,)
+        In the units of the data; as far as no feature is so many standard deviations from its mean that
+        it is clipped (`holdfast.Scaled`).
+    n_iter_, n_features_in_, feature_names_in_
+        Passes, features, and their names if they have any.
+    audit_ : dict of arrays
+        The first skipped rounds of the last pass of `fit` and of all `partial_fit` since: `round`, `row` of
+        the data given, `label` of the game, size and threshold of features, target and gradient, and `by`
+        which they were skipped.
+    audit_counts_, skipped_, kept_ : dict and ints
+        How many were skipped by reason and in all, and kept. With more than two classes, of all games
+        together. Rows of weight 0 are neither.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.sklearn import RobustClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> y = np.where(X[:, 0] > 0.0, "yes", "no")
+    >>> X[:10] = 1e6
+    >>> X[10] = np.nan
+    >>> model = RobustClassifier(random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]).tolist()
+    ['yes', 'no']
+    >>> model.audit_counts_["not finite"]
+    1
+    """
+
+    _LOSSES = {  # noqa: RUF012
+        "hinge": Hinge(),
+        "log_loss": Logistic(),
+        "logistic": Logistic(),
+        "squared_hinge": SquaredHinge(),
+    }
+
+    def __init__(
+        self,
+        outliers="auto",
+        *,
+        loss="hinge",
+        learner=None,
+        scale=True,
+        fit_intercept=True,
+        average=False,
+        class_weight=None,
+        n_epochs=5,
+        shuffle=True,
+        random_state=None,
+        missing="skip",
+        audit_size=10_000,
+    ):
+        self.outliers = outliers
+        self.loss = loss
+        self.learner = learner
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.class_weight = class_weight
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.missing = missing
+        self.audit_size = audit_size
+
+    def fit(self, X, y, sample_weight=None):
+        """Forget what was learned, and make `n_epochs` passes."""
+        X, y = self._read(X, first=True), self._read_labels(X, y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
+        if not (weights > 0.0).any():
+            raise ValueError("all sample weights are zero: there is nothing to learn from")
+        if len(np.unique(codes[weights > 0.0])) < 2:
+            raise ValueError(
+                "a classifier needs rows of two classes, with a weight above 0: there is one class"
+            )
+        self._begin(X, self._games_of(), regression=False)
+        self._learn_passes(X, self._targets(codes), weights)
+        return self._learned()
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from these rows once, in this order: the same as if they had come with those before.
+
+        `classes` must name all labels in the first call.
+        """
+        first = not hasattr(self, "_games")
+        if isinstance(self.class_weight, str):
+            raise ValueError(f"class_weight={self.class_weight!r} needs all rows at once: use a dict, or fit")
+        X, y = self._read(X, first), self._read_labels(X, y)
+        _check_partial_fit_first_call(self, classes)
+        if len(self.classes_) < 2:
+            raise ValueError(f"a classifier needs at least two classes: got {self.classes_.tolist()}")
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        if (self.classes_[codes] != y).any():
+            raise ValueError(f"y has labels that are not among the classes {self.classes_.tolist()}")
+        weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
+        if first:
+            self._begin(X, self._games_of(), regression=False)
+        self._learn_on(X, self._targets(codes), weights)
+        return self._learned()
+
+    def decision_function(self, X):
+        """The margin of every row; with more than two classes one for each."""
+        margins = self._predictions(X)
+        return margins[:, 0] if len(self.classes_) == 2 else margins
+
+    def predict(self, X):
+        """The label of every row."""
+        margins = self.decision_function(X)
+        return self.classes_[(margins > 0.0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        """The logistic function of the margins; with more than two classes divided by their sum.
+
+        Probabilities with loss="log_loss". With the hinges they are in the right order, but not calibrated:
+        for that, use `sklearn.calibration.CalibratedClassifierCV`.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X):
+        """The logarithm of `predict_proba`."""
+        margins = self._predictions(X)
+        if len(self.classes_) == 2:
+            return -np.logaddexp(0.0, margins * [[1.0, -1.0]])
+        logs = -np.logaddexp(0.0, -margins)
+        logs -= logs.max(axis=1, keepdims=True)
+        return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+
+    def _read_labels(self, X, y):
+        if y is None:
+            raise ValueError("RobustClassifier requires y to be passed, but the target y is None")
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return y
+
+    def _class_weights(self, y):
+        return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+
+    def _games_of(self):
+        return self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+
+    def _targets(self, codes):
+        """+1 for the label of each game, -1 for the others."""
+        labels = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [np.where(codes == label, 1.0, -1.0) for label in labels]
+
+    def _learned(self):
+        self.coef_ = np.stack([model.slopes() for model in self._models])
+        self.intercept_ = np.array([model.intercept() for model in self._models])
+        return self

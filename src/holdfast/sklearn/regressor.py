@@ -1,0 +1,131 @@
+"""RobustRegressor: numbers to predict."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_consistent_length
+
+from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Pinball, Squared
+from holdfast.sklearn.robust import Robust
+
+
+class RobustRegressor(RegressorMixin, Robust):
+    """A linear regression for tables in which some rows are wrong, however wrong they are.
+
+    Rows are learned from one after the other, as in `SGDRegressor`, each only if its features, its target
+    and its gradient are of a size that the rows before it make credible (`holdfast.Guarded`). Features and
+    targets are standardised on the way, by the rows learned from.
+
+    With scale=True, predictions stay within reach of the targets learned from: at most a standard deviation
+    above the largest and below the smallest.
+
+    Parameters
+    ----------
+    outliers : "auto", a share below 1, a count, or a filter
+        How many rows may be wrong. "auto" withstands 5 % of wrong rows, 5 % of wrong targets, and 1 % of
+        anything else. 0 keeps every row that is finite.
+    loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
+        Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
+        `EpsilonInsensitive(epsilon)` are standard deviations of the target.
+    learner, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
+        As in `RobustClassifier`.
+    scale : bool
+        Whether features and target have a running scale. Without, nothing judges a target but its gradient.
+    missing : "skip" or "raise"
+        Whether rows with NaN or infinity, in features or target, are skipped rounds or an error.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (features,) and (1,)
+        In the units of the data; as far as no feature is so many standard deviations from its mean that
+        it is clipped (`holdfast.Scaled`).
+    audit_, audit_counts_, skipped_, kept_, n_iter_, n_features_in_, feature_names_in_
+        As in `RobustClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.sklearn import RobustRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(100.0, 10.0, size=(2000, 2))
+    >>> y = 3.0 * X[:, 0] - X[:, 1]
+    >>> y[::50], X[7], X[8, 0] = 1e9, 1e300, np.inf
+    >>> model = RobustRegressor(random_state=0).fit(X, y)
+    >>> model.predict([[100.0, 100.0]]).round(-1).tolist()
+    [200.0]
+    """
+
+    _LOSSES = {  # noqa: RUF012
+        "absolute_error": Absolute(),
+        "squared_error": Squared(),
+        "huber": Huber(),
+        "pinball": Pinball(),
+        "epsilon_insensitive": EpsilonInsensitive(),
+    }
+
+    def __init__(
+        self,
+        outliers="auto",
+        *,
+        loss="absolute_error",
+        learner=None,
+        scale=True,
+        fit_intercept=True,
+        average=False,
+        n_epochs=5,
+        shuffle=True,
+        random_state=None,
+        missing="skip",
+        audit_size=10_000,
+    ):
+        self.outliers = outliers
+        self.loss = loss
+        self.learner = learner
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.missing = missing
+        self.audit_size = audit_size
+
+    def fit(self, X, y, sample_weight=None):
+        """Forget what was learned, and make `n_epochs` passes."""
+        X, y = self._read(X, first=True), self._read_target(X, y)
+        if not np.isfinite(y).any():
+            assert_all_finite(y, input_name="y")
+        weights = self._read_weights(sample_weight, X)
+        if not (weights > 0.0).any():
+            raise ValueError("all sample weights are zero: there is nothing to learn from")
+        self._begin(X, ["target"], regression=True)
+        self._learn_passes(X, [y], weights)
+        return self._learned()
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from these rows once, in this order: the same as if they had come with those before."""
+        first = not hasattr(self, "_games")
+        X, y = self._read(X, first), self._read_target(X, y)
+        weights = self._read_weights(sample_weight, X)
+        if first:
+            self._begin(X, ["target"], regression=True)
+        self._learn_on(X, [y], weights)
+        return self._learned()
+
+    def predict(self, X):
+        """The target of every row."""
+        return self._predictions(X)[:, 0]
+
+    def _read_target(self, X, y):
+        if y is None:
+            raise ValueError("RobustRegressor requires y to be passed, but the target y is None")
+        finite = self.missing == "raise"
+        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        return np.where(np.isfinite(y), y, np.nan)  # an infinite target has a slope like any other
+
+    def _learned(self):
+        self.coef_ = self._models[0].slopes()
+        self.intercept_ = np.array([self._models[0].intercept()])
+        return self

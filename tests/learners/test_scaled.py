@@ -1,0 +1,151 @@
+"""Scaled: running figures as they should be, nothing explodes, and rare features are learned."""
+
+import math
+
+import numpy as np
+import pytest
+from laws import like, same
+
+import holdfast as hf
+
+LEARNER = hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.008, ballast=1.0)
+
+
+def taught(scaled, X, y=None, slope=-1.0):
+    state = scaled.init(X.shape[1])
+    for i, x in enumerate(X):
+        state = scaled.update(scaled.told(state, math.nan if y is None else y[i]), slope, x)
+    return state
+
+
+def test_the_figures_are_mean_and_standard_deviation():
+    X, y = (
+        np.random.default_rng(0).normal(50.0, [1.0, 7.0], (400, 2)),
+        np.random.default_rng(1).normal(3.0, 2.0, 400),
+    )
+    state = taught(hf.Scaled(LEARNER, target=True, clip=1e9), X, y)
+    assert state.center == pytest.approx(X.mean(axis=0))
+    assert state.spread / 400 == pytest.approx(X.var(axis=0))
+    assert (state.y_center, state.y_squares / 400) == pytest.approx((y.mean(), y.var()))
+    assert 1.0 / state.factors == pytest.approx(X.std(axis=0), rel=0.02)  # taken anew when 1 % more were seen
+
+
+def test_no_row_moves_a_mean_by_more_than_clip_standard_deviations_over_n():
+    X = np.random.default_rng(0).normal(0.0, 1.0, (100, 1))
+    scaled = hf.Scaled(LEARNER, clip=8.0)
+    state = taught(scaled, X)
+    center, width = state.center[0], 1.0 / state.factors[0]
+    state = scaled.update(state, -1.0, np.array([1e300]))
+    assert abs(state.center[0] - center) <= 8.0 * width / 101 * (1.0 + 1e-9)
+    assert math.isfinite(state.spread[0])
+
+
+def test_a_row_in_other_units_gives_the_same_predictions():
+    rng = np.random.default_rng(4)
+    X, noise = rng.standard_normal((500, 3)), rng.standard_normal(500)
+    y = X @ [1.0, -2.0, 0.5] + 0.1 * noise
+    player = hf.Guarded(hf.Scaled(LEARNER, target=True))
+    one, other = (
+        hf.play(player, hf.Replay(*data, hf.Absolute()), keep=["predictions"], compiled=False).predictions
+        for data in ((X, y), (2.0**10 * X + 64.0, 2.0**-3 * y + 32.0))
+    )
+    assert other[50:] == pytest.approx(2.0**-3 * one[50:] + 32.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_column_that_moves_after_5000_rounds_is_learned_and_nothing_explodes(compiled):
+    """Constant for 5,000 rounds, then 1 in 1 % of them, which adds 3 standard deviations to the target."""
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((12_000, 4))
+    X[:, 3] = np.where(np.arange(12_000) < 5_000, 0.0, rng.random(12_000) < 0.01)
+    y = X @ [1.0, 1.0, 1.0, 5.0] + 0.3 * rng.standard_normal(12_000)
+    rounds = 12_000 if compiled else 5_100
+    player = hf.Guarded(hf.Scaled(LEARNER, target=True))
+    replay = hf.Replay(X[:rounds], y[:rounds], hf.Absolute())
+    record = hf.play(player, replay, keep=["predictions", "kept"], compiled=compiled)
+    errors = np.abs(record.predictions - y[:rounds])
+    moved = np.flatnonzero(X[:rounds, 3])
+    assert record.kept[moved].all()
+    usual = X[:rounds, 3] == 0.0
+    assert errors[4000:][usual[4000:]].max() < 2.5
+    assert errors[moved].max() < 10.0
+    if compiled:
+        assert errors[moved[40:]].mean() < 1.0
+
+
+def test_a_feature_that_never_varied_counts_as_0_and_is_no_outlier():
+    scaled = hf.Scaled(LEARNER)
+    state = taught(scaled, np.full((50, 1), 7.0))
+    assert scaled.seen(state, np.array([1e6])).tolist() == [0.0, 1.0]
+    assert scaled.seen(state, np.array([7.0])).tolist() == [0.0, 1.0]
+
+
+def test_what_is_not_finite_is_seen():
+    scaled = hf.Scaled(LEARNER)
+    state = taught(scaled, np.random.default_rng(0).standard_normal((50, 1)))
+    for x in (math.nan, math.inf, -math.inf):
+        assert math.isnan(scaled.seen(state, np.array([x]))[0])
+    assert scaled.seen(state, np.array([1e300])).tolist() == [8.0, 1.0]
+
+
+def test_targets_are_predicted_no_further_than_a_spread_beyond_those_learned():
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((300, 2)), rng.uniform(0.0, 1.0, 300)
+    scaled = hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0)), target=True)  # whose weights fly about
+    w = scaled.predict(taught(scaled, X, y))
+    assert (w.outcome(-1e9), w.outcome(1e9)) == (y.min() - w.y_spread, y.max() + w.y_spread)
+    assert w.outcome(0.0) == w.y_center
+    assert math.isnan(w.outcome(math.nan))
+
+
+def test_labels_are_left_as_they_are():
+    w = hf.Scaled(LEARNER).predict(taught(hf.Scaled(LEARNER), np.ones((20, 1)), np.ones(20)))
+    assert (w.outcome(1e9), w.aimed(-1.0)) == (1e9, -1.0)
+
+
+def test_renewed_is_as_at_first():
+    scaled = hf.Scaled(LEARNER, target=True)
+    state = taught(scaled, np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0))
+    renewed, first = scaled.renewed(state, 2), scaled.init(2)
+    assert like(renewed._replace(row=first.row), first)
+
+
+def data(sparse):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((400, 5)) * 10.0 ** np.arange(-2, 3)
+    if sparse:
+        X[rng.random(X.shape) < 0.7] = 0.0
+    X[rng.random(400) < 0.02] *= 1e5
+    X[100, 2], X[101, 0], X[102] = math.nan, -math.inf, 1e300
+    X[:, 4] = 3.0
+    y = np.where(rng.random(400) < 0.5, 1.0, -1.0) * (1.0 + rng.random(400))
+    y[200], y[201] = math.nan, 1e300
+    return X, y
+
+
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("inner", [LEARNER, hf.OGD(hf.Ball(1.0))], ids=lambda rule: type(rule).__name__)
+def test_both_worlds_give_the_same_bits(inner, is_sparse, target):
+    X, y = data(is_sparse)
+    if is_sparse:
+        X = pytest.importorskip("scipy.sparse").csr_array(X)
+    replay = hf.Replay(X, y, hf.Absolute() if target else hf.Squared())
+    player = hf.Filtered(hf.Scaled(inner, target=target), hf.TopShare(0.05))
+    keep = ("losses", "sizes", "thresholds", "kept", "products", "predictions")
+    interpreted, compiled = (hf.play(player, replay, keep=keep, compiled=world) for world in (False, True))
+    for column in (*keep, "final"):
+        assert same(getattr(interpreted, column), getattr(compiled, column)), column
+    assert like(interpreted.state, compiled.state)
+
+
+@pytest.mark.parametrize(
+    "make, complaint",
+    [
+        (lambda: hf.Scaled(LEARNER, clip=0.5), "at least 1: got 0.5"),
+        (lambda: hf.Scaled(LEARNER, patience=0), "at least 1: got 0"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(make, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        make()

@@ -1,0 +1,180 @@
+"""The guard: what any of its filters skips changes nothing, and its theorem."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import like, same
+
+import holdfast as hf
+from holdfast.defaults import filters_for, recommended
+
+KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
+ALL = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds", *KEEP[:-1], "final")
+
+
+def data(regression, rounds=800, sparse=False):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((rounds, 4)) * [1.0, 100.0, 0.01, 1.0]
+    if sparse:
+        X[rng.random(X.shape) < 0.6] = 0.0
+    X[:, 3] = np.where(np.arange(rounds) < rounds // 2, 5.0, rng.random(rounds) < 0.1)
+    y = X @ [1.0, 0.01, 100.0, 1.0] + 0.1 * rng.standard_normal(rounds)
+    y = y if regression else np.sign(y)
+    bad = np.flatnonzero(rng.random(rounds) < 0.05)
+    X[bad[::3]] *= 1e6
+    y[bad[1::3]] *= -1e4 if regression else -1.0
+    X[bad[2::6]], X[bad[5::6]] = math.nan, 1e300
+    X[77, 1], y[78] = -math.inf, math.nan
+    return X, y
+
+
+@pytest.mark.parametrize("outliers", ["auto", 0, 0.05, 20, hf.Quantile(0.9)], ids=str)
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("regression", [False, True])
+def test_both_worlds_give_the_same_bits(regression, is_sparse, outliers):
+    X, y = data(regression, sparse=is_sparse)
+    if is_sparse:
+        X = pytest.importorskip("scipy.sparse").csr_array(X)
+    replay = hf.Replay(X, y, hf.Absolute() if regression else hf.Logistic())
+    player = recommended(regression, outliers)
+    interpreted, compiled = (hf.play(player, replay, keep=KEEP, compiled=world) for world in (False, True))
+    for column in ALL:
+        assert same(getattr(interpreted, column), getattr(compiled, column)), column
+    assert like(interpreted.state, compiled.state)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(regression):
+    X, y = data(regression)
+    loss = hf.Absolute() if regression else hf.Hinge()
+    player = hf.Player(recommended(regression), dim=4, compiled=False)
+    reasons = set()
+    for x, target in zip(X, y, strict=True):
+        before = copy.deepcopy(player.state.learner)
+        verdict = player.learn(x, target, loss)
+        if not verdict.kept:
+            after = player.state.learner
+            assert same(before._replace(row=after.row, y=after.y), after)
+            reasons.add((verdict.features.kept, verdict.target.kept, verdict.size <= verdict.threshold))
+    assert {(False, True, True), (False, False, False)} <= reasons  # the features alone; nothing measurable
+    assert not regression or (True, False, True) in reasons
+
+
+@pytest.mark.parametrize(
+    "x, y", [(math.nan, 1.0), (math.inf, 1.0), (-math.inf, 1.0), (1.0, math.nan), (1.0, math.inf)]
+)
+def test_what_is_not_finite_is_remembered_nowhere(x, y):
+    player = hf.Player(recommended(True), dim=1, compiled=False)
+    for t in range(100):
+        player.learn([float(t % 7)], float(t % 5), hf.Absolute())
+    before = copy.deepcopy(player.state)
+    verdict = player.learn([x], y, hf.Absolute())
+    assert not verdict.kept
+    after = player.state
+    assert same(before[1:], after[1:])
+    assert same(before.learner._replace(row=after.learner.row, y=after.learner.y), after.learner)
+
+
+def test_a_huge_row_that_is_classified_right_does_not_ruin_the_scale():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 1))
+    y = np.sign(X[:, 0])
+    X[1000::100] *= 1e9
+    record = hf.play(recommended(False), hf.Replay(X, y, hf.Hinge()), keep=["kept", "predictions"])
+    assert not record.kept[1000::100].any()
+    assert (np.sign(record.predictions) == y)[200:].mean() > 0.97
+
+
+def test_a_huge_target_does_not_ruin_the_scale():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 1))
+    y = X[:, 0].copy()
+    y[1000::100] = 1e9
+    record = hf.play(recommended(True), hf.Replay(X, y, hf.Absolute()), keep=["kept", "predictions"])
+    assert not record.kept[1000::100].any()
+    assert np.abs(record.predictions - X[:, 0])[1000:].mean() < 0.1
+
+
+rows = st.tuples(st.floats(-1.0, 1.0), st.floats(-1.0, 1.0), st.sampled_from([-1.0, 1.0]))
+sizes = st.sampled_from([1.0, 3.0, 30.0, 1e6])
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(rows, sizes, st.booleans()), min_size=5, max_size=80),
+    st.integers(0, 3),
+    st.sampled_from([2.0, 3.0]),
+)
+def test_theorem_h(stream, k, slack):
+    """A learner without scales, L = 1: whichever k rounds the outliers are, here those with the largest rows."""
+    X = np.array([[size * a, size * b] for (a, b, _), size, _ in stream])
+    y = np.array([-label if flipped else label for (_, _, label), _, flipped in stream])
+    learner, D = hf.OGD(hf.Ball(1.0)), 2.0
+    topk = hf.TopK(k, slack=slack)
+    record = hf.play(
+        hf.Guarded(learner, topk, topk, topk),
+        hf.Replay(X, y, hf.Hinge()),
+        keep=(*KEEP, "products", "gradients"),
+        compiled=False,
+    )
+    order = np.argsort(-np.maximum(record.feature_sizes, record.sizes), kind="stable")
+    outliers = order[:k]
+    inliers = np.ones(len(y), bool)
+    inliers[outliers] = False
+    A, G = record.feature_sizes[inliers].max(), record.sizes[inliers].max()
+    kept = record.kept
+    assert (record.feature_sizes[kept] <= slack * A).all() and (record.sizes[kept] <= slack * G).all()
+    regret = record.products[inliers].sum() + np.linalg.norm(record.gradients[inliers].sum(axis=0))
+    learned = math.sqrt(2.0) * D * math.sqrt((record.sizes[kept] ** 2).sum())
+    bound = learned + slack * D * G * k + slack / (slack - 1.0) * D * (G + A) * k
+    assert regret <= bound * (1.0 + 1e-12) + 1e-9
+
+
+def test_two_halves_give_the_bits_of_one_game():
+    X, y = data(True)
+    player = recommended(True)
+    whole = hf.play(player, hf.Replay(X, y, hf.Absolute()), keep=KEEP, compiled=False)
+    first = hf.play(player, hf.Replay(X[:333], y[:333], hf.Absolute()), keep=KEEP, compiled=True)
+    second = hf.play(
+        player, hf.Replay(X[333:], y[333:], hf.Absolute()), keep=KEEP, after=first, compiled=False
+    )
+    for column in ALL[:-1]:
+        assert same(np.concatenate([getattr(first, column), getattr(second, column)]), getattr(whole, column))
+    assert same(second.final, whole.final)
+
+
+def test_a_filter_that_starts_its_learner_anew_does_so_here():
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((2000, 2)), np.where(rng.random(2000) < 0.5, 1.0, -1.0)
+    player = hf.Guarded(hf.Scaled(hf.OGD(hf.Ball(1.0))), *[hf.Quantile(0.9)] * 3)
+    record = hf.play(player, hf.Replay(X, y, hf.Hinge()), keep=["iterates", "kept"], compiled=True)
+    starts = np.flatnonzero((record.iterates == 0.0).all(axis=1))
+    assert starts.max() >= 1024 and not record.kept[1024]
+
+
+@pytest.mark.parametrize(
+    "outliers, filter",
+    [(0, hf.Everything()), (0.02, hf.TopShare(0.02)), (7, hf.TopK(7)), (hf.TopK(1), hf.TopK(1))],
+    ids=str,
+)
+def test_outliers_are_a_share_a_count_or_a_filter(outliers, filter):
+    assert filters_for(outliers) == (filter,) * 3
+
+
+@pytest.mark.parametrize(
+    "outliers, error",
+    [("many", ValueError), (-1, ValueError), (1.5, ValueError), (math.nan, ValueError), (None, TypeError)],
+)
+def test_outliers_that_make_no_sense_are_refused(outliers, error):
+    with pytest.raises(error, match="outliers"):
+        filters_for(outliers)
+
+
+def test_nothing_is_skipped_where_nothing_is_odd():
+    X = np.random.default_rng(0).standard_normal((3000, 3))
+    record = hf.play(recommended(False), hf.Replay(X, np.sign(X[:, 0]), hf.Hinge()), keep=["kept"])
+    assert (~record.kept).sum() < 60  # the first ones, until the filters trust what they have seen
