@@ -23,7 +23,9 @@ def pieces(adversary, first, last):
     length = max(_PIECE // width, 1)
     for start in range(first, last, length):
         for array in rows:
-            threading.Thread(target=_touch, args=(array, start + length, min(start + 2 * length, last))).start()
+            threading.Thread(
+                target=_touch, args=(array, start + length, min(start + 2 * length, last))
+            ).start()
         yield start, min(start + length, last)
 
 

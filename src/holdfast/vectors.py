@@ -130,6 +130,10 @@ def fetch(rows, t):
     """Have a row come from memory that will be wanted soon. Nothing to do for NumPy."""
 
 
+def fetch_at(w, places):
+    """Have the weights at these places come from memory. Nothing to do for NumPy."""
+
+
 _SCALE, _SQUARE, _SUM, _WORK = range(4)
 _SMALL = 1e-4  # scales below are folded into v: drag and v grow as they fall, and the sum is their difference
 _PASSES = 16  # as many entries touched as this many passes over all weights have, before a pass is made

@@ -185,6 +185,7 @@ _helpers = {  # numba has these from `loops`
     vectors.length,
     vectors.count_in,
     vectors.fetch,
+    vectors.fetch_at,
     vectors.log1p,
 }
 _calls: dict = {}  # of methods

@@ -299,24 +299,39 @@ def count_in(summed, w):
 
 
 @intrinsic
-def _prefetch(typing_context, rows, t):
+def _prefetch(typing_context, array, begin, length):
+    """Have `length` bytes of an array come from memory, beginning at byte `begin`."""
+
     def generate(context, builder, signature, args):
         byte = ir.IntType(8)
-        matrix = context.make_array(rows)(context, builder, args[0])
-        width = builder.extract_value(matrix.strides, 0)
-        start = builder.gep(builder.bitcast(matrix.data, byte.as_pointer()), [builder.mul(args[1], width)])
+        data = context.make_array(array)(context, builder, args[0]).data
+        start = builder.gep(builder.bitcast(data, byte.as_pointer()), [args[1]])
         kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _INT, _INT, _INT])
         prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        with cgutils.for_range_slice(builder, _LONG(0), width, _LONG(64)) as (i, _):
+        with cgutils.for_range_slice(builder, _LONG(0), args[2], _LONG(64)) as (i, _):
             builder.call(prefetch, [builder.gep(start, [i]), _INT(0), _INT(3), _INT(1)])
         return context.get_dummy_value()
 
-    return types.void(rows, types.intp), generate
+    return types.void(array, types.intp, types.intp), generate
 
 
 @overload(vectors.fetch, jit_options={"nogil": True})
 def fetch(rows, t):
-    return lambda rows, t: _prefetch(rows, t)
+    return lambda rows, t: _prefetch(rows, t * rows.strides[0], rows.strides[0])
+
+
+@overload(vectors.fetch_at, jit_options={"nogil": True})
+def fetch_at(w, places):
+    if not (_is(w, Lazy) or isinstance(w, types.Array)):
+        return lambda w, places: None
+    if _is(w, Lazy):
+        return lambda w, places: vectors.fetch_at(w.v, places)
+
+    def each(w, places):
+        for i in range(len(places)):
+            _prefetch(w, 8 * np.int64(places[i]), 8)
+
+    return each
 
 
 @intrinsic

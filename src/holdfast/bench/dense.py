@@ -15,11 +15,11 @@ def measure(run):
     The goals are for the stream with outliers. River learns from the first 2,000 rounds.
     """
     rounds, dim = run.amount(200_000, 50_000, 100), 100
-    player = hf.Filtered(hf.OGD(hf.Ball(5.0)), hf.TopK(200))
+    player = hf.Filtered(hf.OGD(hf.Ball(10.0)), hf.TopK(200))
     options = {"keep": (), "compiled": run.compiled, "per": rounds}
     for share, goals in ((0.01, _GOALS), (0.0, dict.fromkeys(_GOALS))):
         X, y = dense(rounds, dim, share)
-        title = f"dense: {rounds:,} rounds, d = {dim}, {'1 %' if share else 'no'} outliers"
+        title = f"dense: {rounds:,} rounds, d = {dim}, {'1 %' if share else 'no'} outliers, one core each"
         ours = timed(hf.play, player, hf.Replay(X, y, hf.Logistic()), **options)
         rows = contest(run, title, {"holdfast, logistic, TopK(200)": ours}, X, y, goals)
         yield Section(title, "million rounds/s", rows, AGAINST, headline=share > 0.0)
