@@ -30,7 +30,7 @@ class Sparse(NamedTuple):
 def dot(a, b):
     """The inner product of weights and a row, or of anything with itself, as a float."""
     if isinstance(a, Lazy):
-        return a.square() if a is b else a.inner(b)
+        return a.square() if a is b else a.product(b)
     if isinstance(b, Sparse):
         return _sum(b.values, b.values) if a is b else _sum(_at(a, b), b.values)
     return _sum(a, b)
@@ -54,7 +54,7 @@ def add(w, scale, x):
     if isinstance(w, Lazy):
         w.plus(scale, x)
     elif isinstance(x, Lazy):
-        add(w, scale * x.scale(), x.v)
+        add(w, scale * x.factor(), x.v)
     elif isinstance(x, Sparse):
         w[x.places] = _at(w, x) + np.multiply(scale, x.values, dtype=np.float64)
     else:
@@ -95,7 +95,7 @@ def total(x):
 def entries(x):
     """The entries as an array: all of them, of a sparse row those that are not 0, of lazy weights copies."""
     if isinstance(x, Lazy):
-        return x.scale() * x.v
+        return x.factor() * x.v
     return x.values if isinstance(x, Sparse) else x
 
 
@@ -154,19 +154,19 @@ class Lazy(NamedTuple):
     drag: np.ndarray  # empty unless the sum is wanted
     numbers: np.ndarray  # the scale, the squared length, the sum of scales, the entries touched
 
-    def scale(self):
+    def factor(self):
         return float(self.numbers[_SCALE])
 
     def square(self):
         return max(float(self.numbers[_SQUARE]), 0.0)
 
-    def inner(self, x):
+    def product(self, x):
         return self.numbers[_SCALE] * dot(self.v, x)
 
     def plus(self, c, x):
         numbers, touched, square = self.numbers, len(entries(x)), dot(x, x)
         step = c / numbers[_SCALE]
-        numbers[_SQUARE] += 2.0 * c * self.inner(x) + c * (c * square)
+        numbers[_SQUARE] += 2.0 * c * self.product(x) + c * (c * square)
         add(self.v, step, x)
         if len(self.drag) > 0:
             add(self.drag, step * numbers[_SUM], x)

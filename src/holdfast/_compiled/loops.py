@@ -166,7 +166,7 @@ def _is(kind, cls):
 @overload(vectors.dot, jit_options={"nogil": True})
 def dot(a, b):
     if _is(a, Lazy):
-        return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.inner(b))
+        return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.product(b))
     if _is(b, Sparse):
         if _is(a, Sparse):
             return lambda a, b: 0.0 + _dot(b.values, b.values)
@@ -193,7 +193,7 @@ def add(w, scale, x):
     if _is(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
     if _is(x, Lazy):
-        return lambda w, scale, x: vectors.add(w, scale * x.scale(), x.v)
+        return lambda w, scale, x: vectors.add(w, scale * x.factor(), x.v)
     if _is(x, Sparse):
 
         def scattered(w, scale, x):
@@ -264,7 +264,7 @@ def largest(x):
 @overload(vectors.entries, jit_options={"nogil": True})
 def entries(x):
     if _is(x, Lazy):
-        return lambda x: x.scale() * x.v
+        return lambda x: x.factor() * x.v
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
 
 
