@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast import adversaries as enemies
@@ -57,6 +58,7 @@ CLEAN = hf.Replay([[1.0, 2.0], [0.5, -1.0], [3.0, 0.0]], [1.0, -1.0, 1.0], hf.Hi
 
 ADVERSARIES = [
     hf.Replay([[1.0, 2.0], [0.5, math.nan]], [1.0, -1.0], hf.Hinge()),
+    hf.Replay(csr_array([[0.0, 2.0], [math.inf, 0.0]]), [1.0, -1.0], hf.Hinge()),
     hf.Gradients([[1.0, 2.0], [math.inf, 0.0]]),
     hf.Functions(math.fsum, np.negative, 3, 2),
     enemies.IidLowerBound(k=2, rounds=5),

@@ -44,10 +44,53 @@ def test_a_round_that_cannot_be_measured_reaches_neither_filter_nor_learner(bad,
     assert math.isnan(decision.threshold)
 
 
-def test_an_infinite_feature_with_slope_0_is_skipped():
-    player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), dim=1)
-    player.learn([1.0], 1.0, hf.Hinge())
-    assert not player.learn([math.inf], 1.0, hf.Hinge()).kept
+FLAT = [hf.Hinge(), hf.SquaredHinge(), hf.EpsilonInsensitive(epsilon=9.0), hf.Logistic()]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("loss", FLAT, ids=repr)
+@pytest.mark.parametrize("on", [hf.Gradient(), hf.Features()], ids=repr)
+def test_a_row_that_is_not_finite_is_skipped_and_unmeasured_also_where_the_slope_would_be_0(
+    loss, on, compiled
+):
+    """At w > 0 the margin of an infinite row is infinite and all these losses are flat there."""
+    X = np.ones((14, 3))
+    X[8:] = 0.1
+    X[8, 0], X[9, 1], X[10, 2], X[11], X[12], X[13, :2] = (
+        math.inf,
+        -math.inf,
+        math.nan,
+        math.inf,
+        1e308,  # finite, but a prediction of 1e308 + 1e308 + 1e308 is not, unless w is small
+        (math.inf, -math.inf),
+    )
+    rule = hf.Filtered(hf.OGD(hf.Ball(9.0)), hf.TopK(2), on=on)
+    record = hf.play(rule, hf.Replay(X, np.ones(14), loss), compiled=compiled)
+    player = hf.Player(rule, dim=3, compiled=compiled)
+    decisions = [player.learn(x, 1.0, loss) for x in X]
+    bad = [8, 9, 10, 11, 13]
+    for t in range(14):
+        assert np.array_equal(decisions[t][:2], (record.kept[t], record.sizes[t]), equal_nan=True)
+        if t in bad:
+            assert not decisions[t].kept
+            assert not decisions[t].size < math.inf
+            assert math.isnan(decisions[t].threshold)
+    assert player.unmeasured_count == record.unmeasured_count >= len(bad)
+    assert np.isfinite(record.final).all() and np.array_equal(record.final, player.predict())
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_slope_of_0_has_size_0_and_nobody_looks_at_x(compiled):
+    """Here the loss is flat whatever the prediction: no gradient can be large, and none is unmeasured."""
+    rule = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1))
+    X = np.array([[1e300, -1e300], [5e-324, 0.0], [1.0, 1.0]])
+    record = hf.play(rule, hf.Replay(X, np.zeros(3), hf.Linear()), compiled=compiled)
+    assert record.sizes.tolist() == [0.0, 0.0, 0.0]
+    assert record.kept.all() and record.unmeasured_count == 0
+    assert record.final.tolist() == [0.0, 0.0]
+    state, decision = rule.observe(rule.init(2), 0.0, np.array([math.nan, math.inf]))
+    assert decision.size == 0.0 and decision.kept
+    assert rule.predict(state).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

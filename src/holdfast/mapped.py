@@ -23,7 +23,9 @@ def pieces(adversary, first, last):
     length = max(_PIECE // width, 1)
     for start in range(first, last, length):
         for array in rows:
-            threading.Thread(target=_touch, args=(array, start + length, min(start + 2 * length, last))).start()
+            threading.Thread(
+                target=_touch, args=(array, start + length, min(start + 2 * length, last))
+            ).start()
         yield start, min(start + length, last)
 
 
@@ -36,7 +38,7 @@ def _is_mapped(array):
 
 
 def _touch(array, first, last):
-    """Read a byte of every page, without the interpreter's lock. Asked with madvise, Linux reads only a little."""
+    """Read a byte of every page, without the interpreter's lock. Asked by madvise, Linux reads little."""
     rows = array[first:last]
     if len(rows) > 0 and rows.strides[0] > 0:
         begin = rows.ctypes.data

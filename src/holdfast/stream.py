@@ -67,7 +67,9 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
 
         for first, last in pieces(adversary, position, position + count):
             part = columns.part(first - position, last - position)
-            state, hidden, tally = call(play_rounds, player, adversary, state, hidden, tally, part, first, last)
+            state, hidden, tally = call(
+                play_rounds, player, adversary, state, hidden, tally, part, first, last
+            )
     else:
         with np.errstate(all="ignore"):
             state, hidden, tally = play_rounds(*args)

@@ -32,7 +32,7 @@ def dot(a, b):
     if isinstance(a, Affine):
         return a.inner(b)
     if isinstance(a, Lazy):
-        return a.square() if a is b else a.inner(b)
+        return a.square() if a is b else a.product(b)
     if isinstance(b, Sparse):
         return _sum(b.values, b.values) if a is b else _sum(_at(a, b), b.values)
     return _sum(a, b)
@@ -56,7 +56,7 @@ def add(w, scale, x):
     if isinstance(w, Lazy):
         w.plus(scale, x)
     elif isinstance(x, Lazy):
-        add(w, scale * x.scale(), x.v)
+        add(w, scale * x.factor(), x.v)
     elif isinstance(x, Affine):
         add(w, scale, x.slopes())
     elif isinstance(x, Sparse):
@@ -99,7 +99,7 @@ def total(x):
 def entries(x):
     """The entries as an array: all of them, of a sparse row those that are not 0, of other weights copies."""
     if isinstance(x, Lazy):
-        return x.scale() * x.v
+        return x.factor() * x.v
     if isinstance(x, Affine):
         return x.slopes()
     return x.values if isinstance(x, Sparse) else x
@@ -148,6 +148,10 @@ def fetch(rows, t):
     """Have a row come from memory that will be wanted soon. Nothing to do for NumPy."""
 
 
+def fetch_at(w, places):
+    """Have the weights at these places come from memory. Nothing to do for NumPy."""
+
+
 _SCALE, _SQUARE, _SUM, _WORK = range(4)
 _SMALL = 1e-4  # scales below are folded into v: drag and v grow as they fall, and the sum is their difference
 _PASSES = 16  # as many entries touched as this many passes over all weights have, before a pass is made
@@ -168,19 +172,19 @@ class Lazy(NamedTuple):
     drag: np.ndarray  # empty unless the sum is wanted
     numbers: np.ndarray  # the scale, the squared length, the sum of scales, the entries touched
 
-    def scale(self):
+    def factor(self):
         return float(self.numbers[_SCALE])
 
     def square(self):
         return max(float(self.numbers[_SQUARE]), 0.0)
 
-    def inner(self, x):
+    def product(self, x):
         return self.numbers[_SCALE] * dot(self.v, x)
 
     def plus(self, c, x):
         numbers, touched, square = self.numbers, len(entries(x)), dot(x, x)
         step = c / numbers[_SCALE]
-        numbers[_SQUARE] += 2.0 * c * self.inner(x) + c * (c * square)
+        numbers[_SQUARE] += 2.0 * c * self.product(x) + c * (c * square)
         add(self.v, step, x)
         if len(self.drag) > 0:
             add(self.drag, step * numbers[_SUM], x)

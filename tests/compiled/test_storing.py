@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import OGD, Ball, Filtered, TopK
 from holdfast._compiled import _entries, call, storing
-from holdfast._compiled.storing import _has_an_address
+from holdfast._compiled.storing import has_an_address
 from holdfast.rule import rule
 
 SOURCE = pathlib.Path(__file__).parents[2] / "src"
@@ -130,10 +130,10 @@ def test_only_what_another_process_can_import_is_stored():
     class Local:
         k: float = 1.0
 
-    assert _has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), TopK(1))))
-    assert not _has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), Local())))
+    assert has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), TopK(1))))
+    assert not has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), Local())))
     Local.__qualname__ = "Local"  # which this module does not have
-    assert not _has_an_address(numba.typeof((1.0, Local())))
+    assert not has_an_address(numba.typeof((1.0, Local())))
 
 
 def test_without_a_folder_to_write_to_every_process_compiles_for_itself(monkeypatch):

@@ -1,13 +1,19 @@
 """Online gradient descent against its formula, and its regret against its bounds."""
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import same
 
 import holdfast as hf
+from holdfast.domains import ball
+from holdfast.rule import rule
+from holdfast.vectors import Sparse, entries
 
 streams = st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=40)
 
@@ -83,3 +89,142 @@ def test_a_dimension_that_does_not_fit_is_refused_before_the_game():
 def test_a_sigma_that_is_not_positive_is_refused(sigma):
     with pytest.raises(ValueError, match="must be positive"):
         hf.StronglyConvex(sigma)
+
+
+# -- a ball whose weights are known to be inside is not measured
+
+
+@rule
+class Always:
+    """A domain that is projected to after every step, whatever is known."""
+
+    domain: Any
+
+    def project(self, w):
+        return self.domain.project(w)
+
+    def center(self, dim):
+        return self.domain.center(dim)
+
+    def diameter(self, norm, dim=0):
+        return self.domain.diameter(norm, dim)
+
+    def fits(self, dim):
+        self.domain.fits(dim)
+
+
+def straight(rng, dim):
+    """Out along one line, in steps that reach the boundary exactly, and back."""
+    x = rng.standard_normal(dim)
+    x /= np.linalg.norm(x)
+    return [0.1] * 14 + [-0.05] * 20 + [1.0 / 3.0] * 6, [x] * 40
+
+
+def grazing(rng, dim):
+    """To the boundary, then along it and out of it by a hair, and a hair of a hair."""
+    steps = [1.0, *(10.0 ** rng.uniform(-18.0, -6.0, 200))]
+    return steps, rng.standard_normal((201, dim)) / math.sqrt(dim)
+
+
+def wandering(rng, dim):
+    return rng.normal(size=400) * rng.choice([0.01, 0.1, 0.7], 400), rng.standard_normal(
+        (400, dim)
+    ) / math.sqrt(dim)
+
+
+def in_and_out(rng, dim):
+    """One step that ends on the boundary or beside it, and one that brings it back, near the center."""
+    X, nearly = (
+        rng.standard_normal((100, dim)),
+        1.0 + rng.choice([0.0, 1e-16, -1e-16, 1e-12, -1e-12, 1e-9], 100),
+    )
+    X = np.repeat(X / np.linalg.norm(X, axis=1, keepdims=True), 2, axis=0)
+    return np.stack([nearly, -nearly], axis=1).ravel(), X
+
+
+def of_all_sizes(rng, dim):
+    return 10.0 ** rng.uniform(-330.0, 290.0, 200) * rng.choice([-1.0, 1.0], 200), rng.standard_normal(
+        (200, dim)
+    )
+
+
+@pytest.mark.parametrize("radius", [1.0, 0.1, 1e-12, 3e9])
+@pytest.mark.parametrize("dim", [1, 3, 500])
+@pytest.mark.parametrize("moves", [straight, grazing, wandering, in_and_out, of_all_sizes])
+def test_skipping_a_projection_that_moves_nothing_changes_no_bit(moves, dim, radius):
+    steps, X = moves(np.random.default_rng([dim, len(moves.__name__)]), dim)
+    skipping, always = (
+        hf.OGD(each, hf.StronglyConvex(1.0)) for each in (hf.Ball(radius), Always(hf.Ball(radius)))
+    )
+    one, other = skipping.init(dim), always.init(dim)
+    for n, (step, x) in enumerate(zip(steps, X, strict=True), start=1):
+        slope = -step * radius * n  # of which the n-th kept round makes a step of this length
+        one, other = skipping.update(one, slope, x), always.update(other, slope, x)
+        assert same(one.w, other.w)
+        assert hf.Ball(radius).contains(one.w)
+        assert np.linalg.norm(one.w) <= one.reach * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_whole_game_is_the_same_if_every_step_is_projected(scale, compiled):
+    rng = np.random.default_rng(2)
+    G = rng.standard_normal((3000, 20)) + 0.1
+    G[::100] *= 1e6
+    records = [
+        hf.play(
+            hf.Filtered(hf.OGD(domain, hf.Adaptive(scale)), hf.Everything()),
+            hf.Gradients(G),
+            compiled=compiled,
+        )
+        for domain in (hf.Ball(2.0), Always(hf.Ball(2.0)))
+    ]
+    assert same(records[0].final, records[1].final)
+    assert same(records[0].average, records[1].average)
+
+
+@dataclass
+class Watch:
+    """How often a ball is measured: it then asks for the length of its weights."""
+
+    asked: int = 0
+
+
+def test_most_steps_well_inside_a_ball_are_not_measured(monkeypatch):
+    watch = Watch()
+
+    def counted(x, euclidean=ball.euclidean):
+        watch.asked += 1
+        return euclidean(x)
+
+    monkeypatch.setattr(ball, "euclidean", counted)
+    ogd = hf.OGD(hf.Ball(100.0), hf.Adaptive(0.01))
+    state = ogd.init(5)
+    for g in np.random.default_rng(3).standard_normal((2000, 5)):
+        state = ogd.update(state, 1.0, g)
+    assert watch.asked < 20
+
+
+def test_lazy_weights_that_come_back_to_the_center_cannot_leave_the_ball():
+    """There the length has lost its digits, being what is left of larger ones, and may be too small."""
+    rng, dim = np.random.default_rng(0), 10_000
+    ogd = hf.OGD(hf.Ball(1.0), hf.StronglyConvex(1.0))
+    state = ogd.lazily(ogd.init(dim), False)
+
+    def moved(state, step, x):
+        return ogd.update(state, -step * (state.tally + 1.0), x)
+
+    def unit_row(places, values):
+        return Sparse(places, values / np.linalg.norm(values), dim)
+
+    for _ in range(100):
+        rows = [unit_row(rng.permutation(dim)[:10], rng.standard_normal(10)) for _ in range(3)]
+        left = 10.0 ** rng.uniform(-9.0, -7.0)
+        for step in (0.51, left - 0.51):
+            for x in rows:
+                state = moved(state, step, x)
+        w = entries(state.w)
+        assert np.linalg.norm(w) <= state.reach
+    out = unit_row(np.flatnonzero(w), w[w != 0.0])
+    state = moved(state, 1.0 - state.reach, out)
+    assert hf.Ball(1.0).contains(entries(state.w))

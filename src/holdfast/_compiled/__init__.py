@@ -38,10 +38,9 @@ def hold(function, *values):
         if lesson.is_news:
             _start_anew()
         kind = numba.types.Tuple(_kinds(function, (*values, 0.0)).types[:-1])
-        with _in_words(lesson):
-            held = Held(values, kind, functions_for(function, kind, lesson.fingerprint()))
-            held.step.compile((numba.intp, numba.float64))
-        return held
+        functions = functions_for(function, kind, lesson.fingerprint())
+        _in_words(lesson, functions[0].compile, (numba.intp, numba.float64))
+        return _in_words(lesson, Held, values, kind, functions)
 
 
 def is_ready(function, *args):
@@ -79,20 +78,16 @@ def _entry(function):
 
 def _compile(entry, kinds, lesson):
     entry._cache.fingerprint = lesson.fingerprint()
-    with _in_words(lesson):
-        entry.compile((kinds,))
+    _in_words(lesson, entry.compile, (kinds,))
 
 
-@contextlib.contextmanager
-def _in_words(lesson):
-    """Say in one sentence what numba cannot compile."""
+def _in_words(lesson, compiling, *args):
+    """What `compiling` makes of these; if numba cannot, say why in one sentence instead of pages."""
     open_calls.clear()
     try:
-        yield
+        return compiling(*args)
     except Exception as problem:
         text = str(problem) or repr(problem)
-    else:
-        return
     raise TypeError(sentence(text, open_calls[-1] if open_calls else None, lesson.functions))
 
 

@@ -177,7 +177,7 @@ def dot(a, b):
     if _is(a, Affine):
         return lambda a, b: a.inner(b)
     if _is(a, Lazy):
-        return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.inner(b))
+        return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.product(b))
     if _is(b, Sparse):
         if _is(a, Sparse):
             return lambda a, b: 0.0 + _dot(b.values, b.values)
@@ -204,7 +204,7 @@ def add(w, scale, x):
     if _is(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
     if _is(x, Lazy):
-        return lambda w, scale, x: vectors.add(w, scale * x.scale(), x.v)
+        return lambda w, scale, x: vectors.add(w, scale * x.factor(), x.v)
     if _is(x, Affine):
         return lambda w, scale, x: vectors.add(w, scale, x.slopes())
     if _is(x, Sparse):
@@ -277,7 +277,7 @@ def largest(x):
 @_teach(vectors.entries)
 def entries(x):
     if _is(x, Lazy):
-        return lambda x: x.scale() * x.v
+        return lambda x: x.factor() * x.v
     if _is(x, Affine):
         return lambda x: x.slopes()
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
@@ -426,24 +426,39 @@ def count_in(summed, w):
 
 
 @intrinsic
-def _prefetch(typing_context, rows, t):
+def _prefetch(typing_context, array, begin, length):
+    """Have `length` bytes of an array come from memory, beginning at byte `begin`."""
+
     def generate(context, builder, signature, args):
         byte = ir.IntType(8)
-        matrix = context.make_array(rows)(context, builder, args[0])
-        width = builder.extract_value(matrix.strides, 0)
-        start = builder.gep(builder.bitcast(matrix.data, byte.as_pointer()), [builder.mul(args[1], width)])
+        data = context.make_array(array)(context, builder, args[0]).data
+        start = builder.gep(builder.bitcast(data, byte.as_pointer()), [args[1]])
         kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _INT, _INT, _INT])
         prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        with cgutils.for_range_slice(builder, _LONG(0), width, _LONG(64)) as (i, _):
+        with cgutils.for_range_slice(builder, _LONG(0), args[2], _LONG(64)) as (i, _):
             builder.call(prefetch, [builder.gep(start, [i]), _INT(0), _INT(3), _INT(1)])
         return context.get_dummy_value()
 
-    return types.void(rows, types.intp), generate
+    return types.void(array, types.intp, types.intp), generate
 
 
 @_teach(vectors.fetch)
 def fetch(rows, t):
-    return lambda rows, t: _prefetch(rows, t)
+    return lambda rows, t: _prefetch(rows, t * rows.strides[0], rows.strides[0])
+
+
+@_teach(vectors.fetch_at)
+def fetch_at(w, places):
+    if not (_is(w, Lazy) or isinstance(w, types.Array)):
+        return lambda w, places: None
+    if _is(w, Lazy):
+        return lambda w, places: vectors.fetch_at(w.v, places)
+
+    def each(w, places):
+        for i in range(len(places)):
+            _prefetch(w, 8 * np.int64(places[i]), 8)
+
+    return each
 
 
 @intrinsic

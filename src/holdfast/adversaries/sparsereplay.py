@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.adversaries.data import labels, vector
 from holdfast.losses import slope_at
 from holdfast.rule import rule
-from holdfast.vectors import Sparse, aim, dot
+from holdfast.vectors import Sparse, aim, dot, fetch_at
 
 
 @rule
@@ -52,7 +52,9 @@ class SparseReplay:
         return SparseReplay(csr.data, csr.indices, csr.indptr, csr.shape[1], y, loss)
 
     def check(self):
-        values, places, starts = (np.ascontiguousarray(each) for each in (self.values, self.places, self.starts))
+        values, places, starts = (
+            np.ascontiguousarray(each) for each in (self.values, self.places, self.starts)
+        )
         if values.dtype != np.float32:
             values = vector(values, "values")
         for name, array in (("values", values), ("places", places), ("starts", starts)):
@@ -70,7 +72,9 @@ class SparseReplay:
                 f"places must lie between 0 and {self.dim - 1}: got {places.min()} to {places.max()}"
             )
         if not np.isin(np.flatnonzero(np.diff(places) <= 0) + 1, starts).all():
-            raise ValueError("the places of a row must ascend, each at most once: give Replay the whole matrix")
+            raise ValueError(
+                "the places of a row must ascend, each at most once: give Replay the whole matrix"
+            )
         y = labels(self.y, len(starts) - 1, self.loss)
         values, places, starts = (_readonly(array) for array in (values, places, starts))
         return self._replace(values=values, places=places, starts=starts, y=y)
@@ -92,6 +96,10 @@ class SparseReplay:
         x, y = Sparse(self.places[first:last], self.values[first:last], self.dim), aim(w, float(self.y[t]))
         z = dot(w, x)
         slope = slope_at(self.loss, z, y)
+        if t + 2 < len(
+            self.starts
+        ):  # what the next round needs of w comes from memory while this one goes on
+            fetch_at(w, self.places[last : self.starts[t + 2]])
         return state, self.loss.value(z, y), slope, x
 
 

@@ -68,7 +68,7 @@ def mapped(path, parts, turns, group, compiled):
     """
     bound = bool(group) and join(group)
     parts, turns = int(parts), int(turns)
-    player = hf.Filtered(hf.OGD(hf.Ball(5.0)), hf.TopK(200))
+    player = hf.Filtered(hf.OGD(hf.Ball(10.0)), hf.TopK(200))
     file = np.memmap(path, np.float32, mode="r").reshape(-1, _DIM)
     part = np.array(file[: len(file) // parts])
     y = np.where(part[:, 0] > 0.0, 1.0, -1.0)

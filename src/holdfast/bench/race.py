@@ -1,5 +1,7 @@
 """Timing: all cases of a race take turns, so that a busy minute hits them alike."""
 
+import contextlib
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -59,6 +61,20 @@ def race(run, title, cases, repeats):
             seconds[name].append(cases[name]())
     run.say("")
     return Times(seconds)
+
+
+@contextlib.contextmanager
+def one_core():
+    """One core for this process and what it starts, where the system can do that: ours uses no more."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 def timed(function, *args, per=1, **options):

@@ -20,7 +20,7 @@ def measure(run):
     cases = {
         name: timed(
             hf.play,
-            hf.Filtered(hf.OGD(hf.Ball(5.0)), filter),
+            hf.Filtered(hf.OGD(hf.Ball(10.0)), filter),
             replay,
             keep=(),
             compiled=run.compiled,

@@ -14,7 +14,7 @@ def sizes(rounds, seed=0):
 
 
 def dense(rounds, dim, share=0.0, dtype=np.float64):
-    """Examples of a logistic model, 10 % of them against the odds; a share is 1,000 times too long, and wrong."""
+    """Examples of a logistic model, 10 % against the odds; a share is 1,000 times too long, and wrong."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rounds, dim), dtype=dtype)
     z = 5.0 * X @ rng.standard_normal(dim, dtype=dtype) / np.sqrt(dim)

@@ -39,7 +39,7 @@ class Ball:
             return w, reach
         size = euclidean(w)
         if size <= self.radius * (1.0 + ROUNDING):
-            return w, size
+            return w, max(size, 0.5 * self.radius)  # lazy weights near 0 know their length only roughly
         scale = self.radius / size
         if scale > 1e-290:
             stretch(w, scale)

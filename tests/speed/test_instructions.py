@@ -1,0 +1,57 @@
+"""A round of a compiled game takes no more instructions than it did: a guard that no clock can trip."""
+
+import pytest
+from speed.counting import NOWHERE, counts, obstacle
+
+pytestmark = pytest.mark.skipif(obstacle() is not None, reason=obstacle() or "")
+
+# Instructions a round, as `python tests/speed/counting.py` prints them. Dense rows have 100 entries, sparse
+# ones 30 nonzeros. Write new ones when a change is meant to make a game cheaper, or is worth what it costs.
+KNOWN = {
+    "Hinge Everything": 361,
+    "Hinge TopK": 373,
+    "Hinge TopShare": 475,
+    "Hinge Quantile": 474,
+    "Logistic Everything": 667,
+    "Logistic TopK": 696,
+    "Logistic TopShare": 798,
+    "Logistic Quantile": 845,
+    "sparse 2^16 Everything": 971,
+    "sparse 2^20 Everything": 971,
+    "sparse 2^16 TopShare": 1105,
+    "sparse 2^20 TopShare": 1105,
+}
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    return counts(tmp_path_factory.mktemp("speed"))
+
+
+def test_every_game_is_known(counted):
+    assert set(counted) == set(KNOWN)
+
+
+@pytest.mark.parametrize("name", list(KNOWN))
+def test_a_round_takes_at_most_a_quarter_more_instructions_than_it_did(counted, name):
+    assert 0 < counted[name].instructions <= 1.25 * KNOWN[name]
+
+
+@pytest.mark.parametrize("loss", ["Hinge", "Logistic"])
+@pytest.mark.parametrize(("filter", "most"), [("TopK", 30), ("TopShare", 200), ("Quantile", 220)])
+def test_a_filter_takes_a_few_instructions_more_than_none(counted, loss, filter, most):
+    assert counted[f"{loss} {filter}"].instructions - counted[f"{loss} Everything"].instructions <= most
+
+
+@pytest.mark.parametrize("filter", ["Everything", "TopShare"])
+def test_with_sparse_rows_sixteen_times_the_dimensions_cost_nothing(counted, filter):
+    few, many = (counted[f"sparse 2^{bits} {filter}"].instructions for bits in (16, 20))
+    assert many == pytest.approx(few, rel=0.05)
+
+
+@pytest.mark.parametrize("name", list(KNOWN))
+def test_a_round_calls_dot_products_and_exp_and_nothing_else(counted, name):
+    """Above all it counts no references: these are functions of four instructions, one of them atomic."""
+    for (place, function), (times, cost) in counted[name].calls.items():
+        if times > 0.01:
+            assert (place == NOWHERE and cost > 40) or "exp" in function, (place, function, times, cost)
