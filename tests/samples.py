@@ -41,6 +41,21 @@ DOMAINS = [  # all of which hold points of two dimensions
 STEPS = [hf.Adaptive(), hf.Adaptive(scale=0.5), hf.StronglyConvex(0.5)]
 
 LEARNERS = [hf.OGD(domain) for domain in DOMAINS] + [hf.OGD(hf.Ball(1.0), step) for step in STEPS]
+LEARNERS += [
+    hf.AdaGrad(hf.Box(-1.0, 2.0)),
+    hf.AdaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]), rate=0.1, ballast=1.0),
+]
+
+SCALED = [
+    hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)),
+    hf.Scaled(hf.OGD(hf.Ball(1.0)), target=True, clip=3.0, patience=1),
+]
+
+GUARDED = [
+    hf.Guarded(SCALED[0]),
+    hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
+    hf.Guarded(hf.OGD(hf.Ball(1.0)), hf.TopK(3), hf.Everything(), hf.Quantile(0.8), norm=hf.LInf()),
+]
 
 LOSSES = [
     hf.Absolute(),
@@ -85,6 +100,8 @@ OTHERS = [
     hf.Gradient(),
     hf.Features(),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)),
+    *SCALED,
+    *GUARDED,
 ]
 
 RULES = [*FILTERS, *NORMS, *DOMAINS, *STEPS, *LEARNERS, *LOSSES, *ADVERSARIES, *OTHERS]

@@ -32,9 +32,11 @@ def data(regression, rounds=800, sparse=False):
     return X, y
 
 
-@pytest.mark.parametrize("outliers", ["auto", 0, 0.05, 20, hf.Quantile(0.9)], ids=str)
-@pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize(
+    "regression, is_sparse, outliers",
+    [(True, False, "auto"), (False, True, "auto"), (True, False, 20), (False, False, hf.Quantile(0.9))],
+    ids=str,
+)
 def test_both_worlds_give_the_same_bits(regression, is_sparse, outliers):
     X, y = data(regression, sparse=is_sparse)
     if is_sparse:
@@ -110,7 +112,7 @@ sizes = st.sampled_from([1.0, 3.0, 30.0, 1e6])
     st.sampled_from([2.0, 3.0]),
 )
 def test_theorem_h(stream, k, slack):
-    """A learner without scales, L = 1: whichever k rounds the outliers are, here those with the largest rows."""
+    """A learner without scales, L = 1; the outliers are the k largest rounds."""
     X = np.array([[size * a, size * b] for (a, b, _), size, _ in stream])
     y = np.array([-label if flipped else label for (_, _, label), _, flipped in stream])
     learner, D = hf.OGD(hf.Ball(1.0)), 2.0
@@ -151,9 +153,9 @@ def test_a_filter_that_starts_its_learner_anew_does_so_here():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((2000, 2)), np.where(rng.random(2000) < 0.5, 1.0, -1.0)
     player = hf.Guarded(hf.Scaled(hf.OGD(hf.Ball(1.0))), *[hf.Quantile(0.9)] * 3)
-    record = hf.play(player, hf.Replay(X, y, hf.Hinge()), keep=["iterates", "kept"], compiled=True)
+    record = hf.play(player, hf.Replay(X, y, hf.Hinge()), keep=["iterates", "kept"], compiled=False)
     starts = np.flatnonzero((record.iterates == 0.0).all(axis=1))
-    assert starts.max() >= 1024 and not record.kept[1024]
+    assert {1024, 1025} <= set(starts.tolist())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from laws import filtered, like, same
-from samples import ADVERSARIES, DOMAINS, FILTERS, LEARNERS, LOSSES, RULES, STREAMS
+from samples import ADVERSARIES, DOMAINS, FILTERS, GUARDED, LEARNERS, LOSSES, RULES, SCALED, STREAMS
 
 import holdfast as hf
 from holdfast import adversaries
@@ -48,7 +48,7 @@ def test_a_rule_survives_pickling(rule):
     assert pickle.loads(pickle.dumps(rule)) == rule
 
 
-@pytest.mark.parametrize("rule", [*FILTERS, *LEARNERS], ids=repr)
+@pytest.mark.parametrize("rule", [*FILTERS, *LEARNERS, *SCALED, *GUARDED], ids=repr)
 def test_init_twice_gives_equal_states(rule):
     assert same(rule.init(2), rule.init(2))
 
@@ -114,13 +114,16 @@ def games():
         yield hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), norm=norm), hf.Gradients(GRADIENTS)
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), on=hf.Features())
     yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())
+    for player in (hf.Filtered(SCALED[1], hf.TopK(3)), *GUARDED):
+        yield player, hf.Replay(np.abs(GRADIENTS) ** 0.1, GRADIENTS[:, 0] ** 2, hf.Huber())
 
 
 @pytest.mark.parametrize("player, adversary", list(games()), ids=lambda rule: repr(rule)[:70])
 def test_python_and_compiled_games_agree_bit_for_bit(player, adversary):
-    interpreted = hf.play(player, adversary, compiled=False)
-    compiled = hf.play(player, adversary, compiled=True)
-    for column in ("losses", "sizes", "thresholds", "kept", "final", "average"):
+    keep = ("losses", "sizes", "thresholds", "kept", "predictions", "average")
+    interpreted = hf.play(player, adversary, keep=keep, compiled=False)
+    compiled = hf.play(player, adversary, keep=keep, compiled=True)
+    for column in ("losses", "sizes", "thresholds", "kept", "predictions", "final", "average"):
         assert same(getattr(interpreted, column), getattr(compiled, column)), column
     assert like(interpreted.state, compiled.state)
 

@@ -32,8 +32,9 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
         Any of "losses", "sizes", "thresholds", "kept" and "average", which are kept unless you say otherwise;
         "guard", the sizes and thresholds of a `Guarded` player's other filters; "predictions", <w_t, x_t>
         before the round is learned from, in the units of the target; "products", <w_t, g_t>, and "gradients",
-        for `linearised_regret` and `certificate`; "iterates", the w_t. A column takes 8 bytes a round (kept 1;
-        gradients and iterates 8 for every dimension), and the average only time. The counts are always kept.
+        for `linearised_regret` and `certificate`; "iterates", the w_t. A column takes 8 bytes a round (kept
+        1; gradients and iterates 8 for every dimension), and the average only time. The counts are always
+        kept.
     after : Record, optional
         Go on from where that game ended: the same bits as one long game. If the adversary is the same
         object, it too goes on; another one starts at its first round.

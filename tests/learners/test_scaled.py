@@ -123,9 +123,11 @@ def data(sparse):
     return X, y
 
 
-@pytest.mark.parametrize("target", [False, True])
-@pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("inner", [LEARNER, hf.OGD(hf.Ball(1.0))], ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize(
+    "inner, is_sparse, target",
+    [(LEARNER, False, True), (LEARNER, True, False), (hf.OGD(hf.Ball(1.0)), True, True)],
+    ids=lambda value: type(value).__name__,
+)
 def test_both_worlds_give_the_same_bits(inner, is_sparse, target):
     X, y = data(is_sparse)
     if is_sparse:

@@ -14,6 +14,7 @@ from holdfast.trials.corruptions import Stream
 from holdfast.trials.river import filtered_river, plain_river
 
 _FITTED = 1000  # rounds that RobustScaler sees beforehand
+_WORTH_COMPILING = 1500  # rounds
 
 
 def by_default(stream):
@@ -99,7 +100,8 @@ def on_rounds(rounds, predict, table):
 
 def _played(player, table):
     replay = hf.Replay(table.X, table.y, recommended_loss(table.regression))
-    return hf.play(player, replay, keep=("predictions",), compiled=True).predictions
+    compiled = table.rounds >= _WORTH_COMPILING
+    return hf.play(player, replay, keep=("predictions",), compiled=compiled).predictions
 
 
 def _descended(table, loss, scaler):
@@ -108,8 +110,6 @@ def _descended(table, loss, scaler):
 
 
 def _pass(table, loss, scaler):
-    from holdfast._compiled import call
-
     predictions = np.full(table.rounds, math.nan)
     first = table.first(_FITTED)
     features, targets, target_scaler = scaler.scale(first.X), sgd.Scale.empty(1), sgd.Still()
@@ -117,7 +117,16 @@ def _pass(table, loss, scaler):
         targets, target_scaler = scaler.scale(first.y[:, None]), scaler
     step = sgd.InverseScaling() if table.regression else sgd.Optimal()
     scales = (scaler, features, target_scaler, targets)
-    played = call(sgd.one_pass, table.X, table.y, *scales, loss, step, predictions)
+    played = _call(sgd.one_pass, table.X, table.y, *scales, loss, step, predictions)
     if not table.regression:  # NaN is not above 0, so to scikit-learn it is the first label
         predictions[:played] = np.where(np.isnan(predictions[:played]), -1.0, predictions[:played])
     return predictions
+
+
+def _call(function, X, *rest):
+    if len(X) < _WORTH_COMPILING:
+        with np.errstate(all="ignore"):
+            return function(X, *rest)
+    from holdfast._compiled import call
+
+    return call(function, X, *rest)

@@ -31,7 +31,7 @@ class Goal(NamedTuple):
     least: float = 1.0  # the share of the cells
 
     def met(self):
-        return len(self.short) <= (1.0 - self.least) * self.cells
+        return self.cells - len(self.short) >= self.least * self.cells
 
     def __str__(self):
         said, held = "met" if self.met() else "MISSED", self.cells - len(self.short)
