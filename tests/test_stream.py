@@ -163,12 +163,12 @@ def test_only_the_columns_asked_for_are_kept():
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_predictions_are_those_before_learning_in_the_units_of_the_target(compiled):
-    X, y = data(rounds=300)
+    X, y = data(rounds=1200)
     player = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01), target=True))
     replay = hf.Replay(X, 50.0 + 7.0 * y, hf.Absolute())
     record = hf.play(player, replay, keep=["predictions"], compiled=compiled)
     state, expected = player.init(5), []
-    for t in range(300):
+    for t in range(1200):
         w = player.predict(state)
         _, _, slope, x = replay.reveal(replay.start(), t, w)
         expected.append(w.outcome(w.inner(x)))
@@ -178,7 +178,7 @@ def test_predictions_are_those_before_learning_in_the_units_of_the_target(compil
 
 
 def test_predictions_of_plain_weights_are_inner_products():
-    X, y = data(rounds=50)
+    X, y = data(rounds=1100)
     record = hf.play(PLAYERS[0], hf.Replay(X, y, hf.Hinge()), keep=["predictions", "iterates"])
     assert record.predictions == pytest.approx((record.iterates * X).sum(axis=1), nan_ok=True)
     assert hf.play(PLAYERS[0], hf.Replay(X, y, hf.Hinge())).predictions is None

@@ -10,7 +10,7 @@ from holdfast.learners import AdaGrad, Scaled
 from holdfast.losses import Absolute, Hinge
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-GUARD = (TopShare(0.05, slack=2.5), TopShare(0.05, slack=2.5), TopShare(0.01))  # features, targets, gradients
+GUARD = (TopShare(0.05, slack=2.5), TopShare(0.05, slack=4.0), TopShare(0.01))  # features, targets, gradients
 
 
 def recommended(regression, outliers="auto", learner=LEARNER, scale=True):

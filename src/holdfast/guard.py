@@ -74,7 +74,7 @@ class Guarded:
 
     learner: Any
     features: Any = TopShare(0.05, slack=2.5)
-    target: Any = TopShare(0.05, slack=2.5)
+    target: Any = TopShare(0.05, slack=4.0)
     gradient: Any = TopShare(0.01)
     norm: Any = L2()
 

@@ -15,7 +15,7 @@ UNEQUAL = (
     "two vectors must have the same number of entries: check that every x has as many as there are weights"
 )
 
-_quiet = np.errstate(over="ignore", invalid="ignore", under="ignore")
+_quiet = np.errstate(all="ignore")
 
 
 class Sparse(NamedTuple):
@@ -267,10 +267,11 @@ class Affine(NamedTuple):
         return dot(self.v, standardised(self, x))
 
     def aimed(self, y):
-        return (y - self.y_center) / self.y_spread
+        deviation = y - self.y_center
+        return deviation / self.y_spread if self.y_spread > 0.0 else 0.0 * deviation  # NaN stays NaN
 
     def outcome(self, z):
-        y = self.y_center + self.y_spread * z
+        y = self.y_center + self.y_spread * z if self.y_spread > 0.0 else self.y_center
         if self.y_low <= self.y_high:
             low, high = self.y_low - self.y_spread, self.y_high + self.y_spread
             return low if y < low else high if y > high else y

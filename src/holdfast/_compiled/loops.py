@@ -167,7 +167,6 @@ def _teach(function):
     return overload(function, jit_options={"nogil": True})
 
 
-
 def _is(kind, cls):
     return getattr(kind, "instance_class", None) is cls
 

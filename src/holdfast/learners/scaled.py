@@ -39,8 +39,8 @@ class Scaled:
 
     Predictions go no further than one standard deviation beyond the targets learned from.
 
-    A feature that has never varied counts as 0. When it varies for the first time, the round is neither
-    unlike all others nor does it move a prediction: the figures learn of it first.
+    A feature or target that has never varied counts as 0. When it varies for the first time, the round is
+    neither unlike all others nor does it move a prediction: the figures learn of it first.
 
     The features of sparse rows keep their zeros: each is divided by its largest absolute value so far.
 
@@ -63,13 +63,12 @@ class Scaled:
     --------
     >>> from holdfast.domains import Box
     >>> from holdfast.learners import AdaGrad
-    >>> from holdfast.vectors import dot
     >>> scaled = Scaled(AdaGrad(Box(-10.0, 10.0)), patience=2)
     >>> state = scaled.init(dim=1)
     >>> for x in (100.0, 300.0, 100.0, 300.0):
     ...     state = scaled.update(state, slope=-1.0, x=np.array([x]))
-    >>> state.center, state.factors
-    (array([200.]), array([0.01]))
+    >>> state.center, np.sqrt(state.spread / state.rounds)
+    (array([200.]), array([100.]))
     """
 
     learner: Any
@@ -89,14 +88,18 @@ class Scaled:
     def init(self, dim):
         zeros = [np.zeros(dim) for _ in range(3)]
         inner = self.learner.init(dim + 1)
-        return Standing(inner, *zeros, np.zeros(dim + 1), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, math.inf, -math.inf)
+        unknown = 0.0 if self.target else 1.0  # the target's spread
+        return Standing(
+            inner, *zeros, np.zeros(dim + 1), 0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf
+        )
 
     def renewed(self, state, dim):
         for array in (state.center, state.spread, state.factors):
             refill(array, np.zeros(dim))
         inner = self.learner.renewed(state.inner, dim + 1)
         arrays = (state.center, state.spread, state.factors, state.row)
-        return Standing(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, math.inf, -math.inf)
+        unknown = 0.0 if self.target else 1.0
+        return Standing(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
 
     def lazily(self, state, summed):
         return state._replace(inner=self.learner.lazily(state.inner, False))
@@ -133,7 +136,7 @@ class Scaled:
             y_low, y_high = min(y_low, state.y), max(y_high, state.y)
             deviation = state.y - y_center
             far = self.clip * y_spread
-            if y_squares > 0.0 and abs(deviation) > far:
+            if 0.0 < far < abs(deviation):
                 deviation = math.copysign(far, deviation)
             y_center += deviation / n
             y_squares += deviation * (deviation - deviation / n)
