@@ -14,7 +14,7 @@ LEARNER = hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 def taught(scaled, X, y=None, slope=-1.0):
     state = scaled.init(X.shape[1])
     for i, x in enumerate(X):
-        state = scaled.update(scaled.told(state, math.nan if y is None else y[i]), slope, x)
+        state = scaled.update(scaled.told(state, math.nan if y is None else float(y[i])), slope, x)
     return state
 
 
