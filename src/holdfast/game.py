@@ -108,7 +108,7 @@ class Filtered:
         return Mind(learner, memory), Decision(kept, size, threshold)
 
     def awake(self, state):
-        """The learner as this round finds it: started anew, if the filter wants that."""
+        """The learner as this round finds it: started anew, in its own arrays, if the filter wants that."""
         if self.filter.restarts(state.memory):
             return self.learner.renewed(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
