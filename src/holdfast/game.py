@@ -131,10 +131,6 @@ class Columns(NamedTuple):
     gradients: np.ndarray
     iterates: np.ndarray
 
-    def part(self, first, last):
-        """The same columns from row first to row last - 1."""
-        return Columns(*(column[first:last] if len(column) > 0 else column for column in self))
-
     def revealed(self, i, w, loss, slope, x):
         if len(self.losses) > 0:
             self.losses[i] = loss

@@ -5,7 +5,6 @@ import functools
 import numpy as np
 
 from holdfast.game import Columns, Tally, play_rounds
-from holdfast.mapped import pieces
 from holdfast.record import COLUMNS, DEFAULT, Record
 from holdfast.rehearsal import rehearse
 from holdfast.vectors import Lazy, entries, owned
@@ -64,11 +63,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     if _worth_compiling(count, args) if compiled is None else compiled:
         from holdfast._compiled import call
 
-        for first, last in pieces(adversary, position, position + count):
-            part = columns.part(first - position, last - position)
-            state, hidden, tally = call(
-                play_rounds, player, adversary, state, hidden, tally, part, first, last
-            )
+        state, hidden, tally = call(play_rounds, *args)
     else:
         with np.errstate(all="ignore"):
             state, hidden, tally = play_rounds(*args)
