@@ -54,7 +54,7 @@ def add(w, scale, x):
     if isinstance(w, Lazy):
         w.plus(scale, x)
     elif isinstance(x, Lazy):
-        add(w, scale * x.factor(), x.v)
+        add(w, scale * x.multiple(), x.v)
     elif isinstance(x, Sparse):
         w[x.places] = _at(w, x) + np.multiply(scale, x.values, dtype=np.float64)
     else:
@@ -95,7 +95,7 @@ def total(x):
 def entries(x):
     """The entries as an array: all of them, of a sparse row those that are not 0, of lazy weights copies."""
     if isinstance(x, Lazy):
-        return x.factor() * x.v
+        return x.multiple() * x.v
     return x.values if isinstance(x, Sparse) else x
 
 
@@ -154,7 +154,7 @@ class Lazy(NamedTuple):
     drag: np.ndarray  # empty unless the sum is wanted
     numbers: np.ndarray  # the scale, the squared length, the sum of scales, the entries touched
 
-    def factor(self):
+    def multiple(self):
         return float(self.numbers[_SCALE])
 
     def square(self):

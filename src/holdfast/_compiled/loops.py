@@ -193,7 +193,7 @@ def add(w, scale, x):
     if _is(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
     if _is(x, Lazy):
-        return lambda w, scale, x: vectors.add(w, scale * x.factor(), x.v)
+        return lambda w, scale, x: vectors.add(w, scale * x.multiple(), x.v)
     if _is(x, Sparse):
 
         def scattered(w, scale, x):
@@ -264,7 +264,7 @@ def largest(x):
 @overload(vectors.entries, jit_options={"nogil": True})
 def entries(x):
     if _is(x, Lazy):
-        return lambda x: x.factor() * x.v
+        return lambda x: x.multiple() * x.v
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
 
 
