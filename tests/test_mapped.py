@@ -1,69 +1,52 @@
-"""Streams in a file: played in pieces, read ahead, and the same game."""
+"""Streams in a file: the system is told that they are read in order, while they are."""
 
-import threading
+import re
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from laws import same
 
 import holdfast as hf
-from holdfast import mapped
+from holdfast.mapped import in_order
 
-RULE = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5))
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what it was told")
 
 
 @pytest.fixture
 def rows(tmp_path):
-    """A function that writes rows to a file and maps it."""
-
-    def write(count, dim, dtype=np.float32, offset=0):
-        X = np.random.default_rng(0).standard_normal((count, dim)).astype(dtype)
-        path = tmp_path / "rows"
-        path.write_bytes(b"\0" * offset + X.tobytes())
-        return X, np.memmap(path, dtype, mode="r", offset=offset, shape=X.shape)
-
-    return write
+    X = np.random.default_rng(0).standard_normal((2000, 5))
+    np.save(tmp_path / "rows.npy", X)
+    return np.load(tmp_path / "rows.npy", mmap_mode="r")
 
 
-@pytest.mark.parametrize("offset", [0, 12])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_game_over_a_file_is_the_game_in_memory(rows, monkeypatch, dtype, offset):
-    monkeypatch.setattr(mapped, "_PIECE", 10_000)
-    X, file = rows(3000, 7, dtype, offset)
-    y = np.sign(X[:, 0])
-    keep = ("losses", "sizes", "thresholds", "kept", "average", "iterates")
-    here = hf.play(RULE, hf.Replay(X, y, hf.Hinge()), keep=keep, compiled=True)
-    there = hf.play(RULE, hf.Replay(file, y, hf.Hinge()), keep=keep, compiled=True)
-    for name in (*keep, "final"):
-        assert same(getattr(here, name), getattr(there, name))
-    part = hf.play(RULE, hf.Replay(file, y, hf.Hinge()), rounds=1234, keep=keep, compiled=True)
-    rest = hf.play(RULE, part.adversary, keep=keep, after=part, compiled=True)
-    assert same(np.concatenate([part.losses, rest.losses]), here.losses)
-    assert same(rest.final, here.final)
+def is_read_in_order():
+    found = re.findall(r"rows\.npy\n.*?VmFlags:([^\n]*)", Path("/proc/self/smaps").read_text(), re.DOTALL)
+    assert len(found) == 1
+    return "sr" in found[0].split()
 
 
-def test_pieces_cover_all_rounds_and_the_next_is_read_ahead(rows, monkeypatch):
-    read = []
-    monkeypatch.setattr(mapped, "_PIECE", 700)
-    monkeypatch.setattr(mapped, "_touch", lambda array, first, last: read.append((first, last)))
-    X, file = rows(100, 5)
-    replay = hf.Replay(file, X[:, 0], hf.Squared())
-    handed_out = list(mapped.pieces(replay, 10, 100))
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
-    assert handed_out == [(10, 45), (45, 80), (80, 100)]
-    assert sorted(read) == [(45, 80), (80, 100), (115, 100)]
+def test_the_system_is_told_and_told_again_at_the_end(rows):
+    assert not is_read_in_order()
+    with in_order([rows[7:, 1:], np.ones(3), 5.0, None]):
+        assert is_read_in_order()
+    assert not is_read_in_order()
 
 
-def test_what_is_in_memory_is_played_in_one_piece():
-    replay = hf.Replay(np.ones((50, 2)), np.ones(50), hf.Squared())
-    assert list(mapped.pieces(replay, 5, 50)) == [(5, 50)]
-    assert list(mapped.pieces(hf.Functions(abs, abs, 7, 1), 0, 7)) == [(0, 7)]
+def test_it_is_told_even_if_the_game_fails(rows):
+    with pytest.raises(ZeroDivisionError), in_order([rows]):
+        1 / 0  # noqa: B018
+    assert not is_read_in_order()
 
 
-def test_every_page_of_the_rows_is_touched_and_nothing_beyond_the_file(rows):
-    _, file = rows(5000, 3)
-    mapped._touch(file, 0, 5000)
-    mapped._touch(file, 4999, 9999)
-    mapped._touch(file, 6000, 7000)
+def test_a_game_is_played_that_way(rows):
+    told = []
+    loss = type("Watching", (hf.Hinge,), {"slope": lambda *_: told.append(is_read_in_order()) or 1.0})()
+    hf.play(
+        hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5)),
+        hf.Replay(rows, np.ones(2000), loss),
+        rounds=3,
+        compiled=False,
+    )
+    assert told[-3:] == [True] * 3  # before them, the rehearsal
+    assert not is_read_in_order()

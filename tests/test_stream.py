@@ -146,6 +146,16 @@ def test_what_was_learned_is_there_when_a_game_ends_with_an_epoch():
     )
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_epoch_begins_with_its_first_prediction_even_if_that_round_has_no_size(compiled):
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Quantile(0.9))
+    G = np.random.default_rng(0).uniform(0.5, 1.0, (1025, 1))
+    G[1024] = math.nan
+    record = hf.play(player, hf.Gradients(G), keep=("iterates",), compiled=compiled)
+    assert record.iterates[1023, 0] == -1.0
+    assert record.iterates[1024, 0] == record.final[0] == 0.0
+
+
 def test_labels_0_and_1_are_refused_where_minus_1_and_1_are_meant():
     with pytest.raises(ValueError, match="pass 2 \\* y - 1"):
         hf.Replay(np.ones((3, 1)), [0, 1, 1], hf.Logistic())

@@ -111,7 +111,7 @@ class Filtered:
         return Mind(learner, memory), Decision(kept, size, threshold)
 
     def awake(self, state):
-        """The learner as this round finds it: started anew, if the filter wants that."""
+        """The learner as this round finds it: started anew, in its own arrays, if the filter wants that."""
         if self.filter.restarts(state.memory):
             return self.learner.renewed(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
@@ -141,10 +141,6 @@ class Columns(NamedTuple):
     feature_thresholds: np.ndarray
     target_sizes: np.ndarray
     target_thresholds: np.ndarray
-
-    def part(self, first, last):
-        """The same columns from row first to row last - 1."""
-        return Columns(*(column[first:last] if len(column) > 0 else column for column in self))
 
     def revealed(self, i, w, loss, slope, x):
         if len(self.losses) > 0:

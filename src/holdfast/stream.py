@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from holdfast.game import Columns, Tally, play_rounds
-from holdfast.mapped import pieces
+from holdfast.mapped import in_order
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.rehearsal import rehearse
 from holdfast.vectors import Lazy, entries, owned
@@ -63,17 +63,14 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
     columns = empty_columns(count, dim, keep)
     args = (player, adversary, state, hidden, tally, columns, position, position + count)
-    if _worth_compiling(count, args) if compiled is None else compiled:
-        from holdfast._compiled import call
+    with in_order(adversary):
+        if _worth_compiling(count, args) if compiled is None else compiled:
+            from holdfast._compiled import call
 
-        for first, last in pieces(adversary, position, position + count):
-            part = columns.part(first - position, last - position)
-            state, hidden, tally = call(
-                play_rounds, player, adversary, state, hidden, tally, part, first, last
-            )
-    else:
-        with np.errstate(all="ignore"):
-            state, hidden, tally = play_rounds(*args)
+            state, hidden, tally = call(play_rounds, *args)
+        else:
+            with np.errstate(all="ignore"):
+                state, hidden, tally = play_rounds(*args)
     return Record(
         **kept_columns(columns, keep),
         final=np.array(entries(player.learned(state))),

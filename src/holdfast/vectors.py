@@ -56,7 +56,7 @@ def add(w, scale, x):
     if isinstance(w, Lazy):
         w.plus(scale, x)
     elif isinstance(x, Lazy):
-        add(w, scale * x.factor(), x.v)
+        add(w, scale * x.multiple(), x.v)
     elif isinstance(x, Affine):
         add(w, scale, x.slopes())
     elif isinstance(x, Sparse):
@@ -99,7 +99,7 @@ def total(x):
 def entries(x):
     """The entries as an array: all of them, of a sparse row those that are not 0, of other weights copies."""
     if isinstance(x, Lazy):
-        return x.factor() * x.v
+        return x.multiple() * x.v
     if isinstance(x, Affine):
         return x.slopes()
     return x.values if isinstance(x, Sparse) else x
@@ -172,7 +172,7 @@ class Lazy(NamedTuple):
     drag: np.ndarray  # empty unless the sum is wanted
     numbers: np.ndarray  # the scale, the squared length, the sum of scales, the entries touched
 
-    def factor(self):
+    def multiple(self):
         return float(self.numbers[_SCALE])
 
     def square(self):

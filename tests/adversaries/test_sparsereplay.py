@@ -10,7 +10,7 @@ from samples import FILTERS
 from scipy import sparse
 
 import holdfast as hf
-from holdfast.adversaries import SparseReplay
+from holdfast.adversaries import Chaser, Contaminated, Contrarian, SparseReplay
 from holdfast.vectors import Lazy
 
 DIM = 30
@@ -325,3 +325,23 @@ def test_what_makes_no_sense_is_refused_in_words(change, error, complaint):
 def test_labels_must_fit_the_matrix():
     with pytest.raises(ValueError, match="got 4 and 3"):
         hf.Replay(sparse.csr_array((4, 2)), np.ones(3), hf.Hinge())
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda clean: Contaminated(clean, Contrarian(600, DIM, G=50.0), share=0.1),
+        lambda clean: Chaser(clean, k=3),
+    ],
+    ids=["Contaminated", "Chaser"],
+)
+def test_other_adversaries_take_sparse_rows_for_dense_ones(around, compiled):
+    X, y = rows(wild=False)
+    plain, record = (
+        hf.play(PLAYERS[0], around(hf.Replay(each, y, hf.Hinge())), compiled=compiled)
+        for each in (X, sparse.csr_array(X))
+    )
+    assert np.array_equal(plain.kept, record.kept)
+    np.testing.assert_allclose(record.final, plain.final, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(record.average, plain.average, rtol=1e-9, atol=1e-12)

@@ -203,7 +203,7 @@ def add(w, scale, x):
     if _is(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
     if _is(x, Lazy):
-        return lambda w, scale, x: vectors.add(w, scale * x.factor(), x.v)
+        return lambda w, scale, x: vectors.add(w, scale * x.multiple(), x.v)
     if _is(x, Affine):
         return lambda w, scale, x: vectors.add(w, scale, x.slopes())
     if _is(x, Sparse):
@@ -276,7 +276,7 @@ def largest(x):
 @_teach(vectors.entries)
 def entries(x):
     if _is(x, Lazy):
-        return lambda x: x.factor() * x.v
+        return lambda x: x.multiple() * x.v
     if _is(x, Affine):
         return lambda x: x.slopes()
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)

@@ -6,6 +6,7 @@ import numpy as np
 
 from holdfast.adversaries.draws import frozen
 from holdfast.rule import rule
+from holdfast.vectors import add
 
 
 class Mixture(NamedTuple):
@@ -79,10 +80,11 @@ class Contaminated:
 
     def reveal(self, state, t, w):
         inner, outer = state.inner, state.outer
+        state.x[:] = 0.0  # the compiler wants one type of row: P may have float32 or sparse ones, Q float64
         if self.inliers[t]:
             inner, loss, slope, x = self.inner.reveal(inner, t, w)
-            state.x[:] = x  # the compiler wants one type of row, and P may have float32 where Q has float64
+            add(state.x, 1.0, x)
         else:
             outer, loss, slope, x_outer = self.outer.reveal(outer, t, w)
-            state.x[:] = x_outer
+            add(state.x, 1.0, x_outer)
         return Mixture(inner, outer, state.x), loss, slope, state.x

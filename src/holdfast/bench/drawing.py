@@ -18,7 +18,7 @@ class Panel(NamedTuple):
     y: list[float]
     slope: float
 
-    def exponent(self):
+    def power(self):
         """Of the time a round takes, fitted on logarithmic axes to the upper half of the points."""
         half = len(self.x) // 2
         return -float(np.polyfit(np.log(self.x[half:]), np.log(self.y[half:]), 1)[0])

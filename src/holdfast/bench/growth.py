@@ -18,7 +18,7 @@ def measure(run):
     for panel, most in zip(panels, (0.05, 0.05, 1.1), strict=True):  # long rows leave the nearest cache
         told = [Row(f"{panel.letter} = {x:,}", y) for x, y in zip(panel.x, panel.y, strict=True)]
         yield Section(f"growth with {panel.letter}: {panel.title}", "million rounds/s", told)
-        rows.append(Row(f"with {panel.letter}, {panel.title}", panel.exponent(), most=most))
+        rows.append(Row(f"with {panel.letter}, {panel.title}", panel.power(), most=most))
     yield Section("growth: the time of a round is like a power", "exponent", rows, headline=True)
     if drawing.possible():
         drawing.growth(panels, run.to / "growth.png")
