@@ -9,9 +9,9 @@
 from holdfast.adversaries import Functions, Gradients, Replay
 from holdfast.certificates import Certificate
 from holdfast.certified import Certified
-from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
+from holdfast.domains import Ball, Box, Ellipsoid, Everywhere, Interval, L1Ball, Shifted, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
-from holdfast.game import Decision, Features, Filtered, Gradient
+from holdfast.game import Decision, Features, Filtered, Gradient, Range
 from holdfast.guard import Guarded, Verdict
 from holdfast.learners import OGD, AdaGrad, Adaptive, Fixed, Scaled, StronglyConvex
 from holdfast.losses import (
@@ -52,6 +52,7 @@ __all__ = [
     "Ellipsoid",
     "EpsilonInsensitive",
     "Everything",
+    "Everywhere",
     "Features",
     "Filtered",
     "Fixed",
@@ -73,6 +74,7 @@ __all__ = [
     "Pinball",
     "Player",
     "Quantile",
+    "Range",
     "Ranks",
     "Record",
     "Replay",

@@ -55,6 +55,12 @@ class Certified:
     def check(self):
         if self.k < 0:
             raise ValueError(f"k counts outliers, so it cannot be negative: got {self.k}")
+        domain = getattr(self.player.core().learner, "domain", None)
+        if domain is not None and not domain.bounded():
+            raise ValueError(
+                f"a certificate compares with every u of the domain, which {domain!r} has too many of: "
+                "learn in a bounded one, such as Ball(radius)"
+            )
 
     def core(self):
         return self.player.core()

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.norms import L2
 from holdfast.rule import rule
-from holdfast.vectors import add, count_in, dot, length, outcome
+from holdfast.vectors import add, count_in, dot, length, outcome, spread
 
 
 class Decision(NamedTuple):
@@ -43,6 +43,17 @@ class Features:
         return norm.of(x) + 0.0 * slope
 
 
+@rule
+class Range:
+    """Judge a round by how far apart the losses of the experts are, for learners on the simplex.
+
+    Adding a number to all losses changes nobody's regret, nor this size; the diameter that goes with it is 1.
+    """
+
+    def measure(self, norm, slope, x):
+        return abs(slope) * spread(x) if slope != 0.0 else 0.0
+
+
 class Mind(NamedTuple):
     """The state of a filtered learner: what ALG knows, and what FILTER remembers."""
 
@@ -62,7 +73,7 @@ class Filtered:
         FILTER, such as `TopK(50)`.
     norm : a norm
         The norm on the domain; sizes are measured in its dual.
-    on : Gradient or Features
+    on : Gradient, Features, Range or LossForm
         What the filter judges a round by.
 
     Examples
@@ -82,6 +93,11 @@ class Filtered:
     on: Any = Gradient()
 
     def fits(self, dim):
+        if self.learner.takes_hints():
+            name = type(self.learner).__name__
+            raise TypeError(
+                f"{name} must be told how large a gradient can be before it comes: write Clipped({name}(...))"
+            )
         self.learner.fits(dim)
         self.norm.fits(dim)
 
@@ -101,7 +117,7 @@ class Filtered:
         return self.judged(state, slope, x)
 
     def judged(self, state, slope, x):
-        size = self.on.measure(self.norm.dual(), slope, x)
+        size = self.on.sized(self.learner, state.learner, self.norm.dual(), slope, x)
         if not size < math.inf:  # infinite or NaN: nobody learns from it, nobody remembers it
             return state, Decision(False, size, math.nan)
         learner = self.awake(state)

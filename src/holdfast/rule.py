@@ -24,6 +24,8 @@ VERBS = {
     "decide": ("state", "size"),  # filters: remember the size, and say whether to keep the round
     "renewed": ("state", "dim"),  # learners, filters, players: the first state again
     "restarts": ("state",),  # filters: must the learner start anew before the next round?
+    "bound": ("state", "u"),  # learners: what the regret against u is at most, on the rounds learned from
+    "hinted": ("state", "hint"),  # learners: the state, knowing that no gradient to come is larger
     "measure": ("norm", "slope", "x"),  # what a filter judges a round by
     "observe": ("state", "slope", "x"),  # players: a whole round after the prediction
     "extent": (),  # adversaries: the number of rounds and of dimensions
@@ -138,6 +140,22 @@ class _Rule(tuple):
     def aimed(self, state):
         """The target of the round as a learner sees it; 0, if it does not look."""
         return 0.0
+
+    def takes_hints(self):
+        """Whether a learner must be told the size of a gradient before it comes."""
+        return False
+
+    def hinted(self, state, hint):
+        """The state, knowing that gradients to come have sizes up to `hint`; most learners do not care."""
+        return state
+
+    def bounded(self):
+        """Whether a domain is: all are, unless they say otherwise."""
+        return True
+
+    def sized(self, learner, state, norm, slope, x):
+        """The size of a round: most measures look at its gradient only."""
+        return self.measure(norm, slope, x)
 
     def answer(self, t):
         """The target of round t of an adversary; NaN, if its rounds have none."""

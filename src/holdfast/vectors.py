@@ -91,6 +91,16 @@ def largest(x):
 
 
 @_quiet
+def spread(x):
+    """The largest entry less the smallest, zeros of a sparse row included; NaN if there is one."""
+    row = entries(x)
+    zero = isinstance(x, Sparse) and len(row) < x.dim
+    return float(row.max(initial=0.0 if zero else -math.inf)) - float(
+        row.min(initial=0.0 if zero else math.inf)
+    )
+
+
+@_quiet
 def total(x):
     """The sum of the absolute entries."""
     return float(np.add.reduce(np.abs(entries(x)).astype(np.float64, copy=False)))

@@ -273,6 +273,27 @@ def largest(x):
     return scan
 
 
+@_teach(vectors.spread)
+def spread(x):
+    def scan(row, low, high):
+        for i in range(len(row)):
+            entry = np.float64(row[i])
+            if math.isnan(entry):
+                return entry
+            low, high = min(low, entry), max(high, entry)
+        return high - low
+
+    scan = njit(scan, nogil=True)
+    if not _is(x, Sparse):
+        return lambda x: scan(vectors.entries(x), np.inf, -np.inf)
+
+    def with_zeros(x):
+        zero = 0.0 if len(x.values) < x.dim else np.inf
+        return scan(x.values, zero, -zero)
+
+    return with_zeros
+
+
 @_teach(vectors.entries)
 def entries(x):
     if _is(x, Lazy):

@@ -12,7 +12,8 @@ that it raises nothing.
 from holdfast.domains.ball import Ball
 from holdfast.domains.box import Box, Interval
 from holdfast.domains.ellipsoid import Ellipsoid
+from holdfast.domains.everywhere import Everywhere
 from holdfast.domains.shifted import Shifted
 from holdfast.domains.simplex import L1Ball, Simplex
 
-__all__ = ["Ball", "Box", "Ellipsoid", "Interval", "L1Ball", "Shifted", "Simplex"]
+__all__ = ["Ball", "Box", "Ellipsoid", "Everywhere", "Interval", "L1Ball", "Shifted", "Simplex"]

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.needs import Needs
 from holdfast.rule import rule
-from holdfast.vectors import descend, refill
+from holdfast.vectors import descend, dot, refill
 
 _WIDTHS = math.sqrt(2.0)
 
@@ -66,6 +67,9 @@ class AdaGrad:
         if not 0.0 <= self.ballast < math.inf:
             raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
 
+    def needs(self):
+        return Needs("bounded", "Euclidean in each weight", "convex", True)
+
     def fits(self, dim):
         self.domain.fits(dim)
 
@@ -86,3 +90,7 @@ class AdaGrad:
         if slope != 0.0:
             descend(state.w, state.squares, state.steps, state.low, state.high, slope, x)
         return state
+
+    def bound(self, state, u):
+        factor = (self.rate + 1.0 / self.rate) / math.sqrt(2.0)
+        return factor * dot(state.high - state.low, np.sqrt(state.squares))

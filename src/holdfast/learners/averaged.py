@@ -45,6 +45,9 @@ class Averaged:
 
     learner: Any
 
+    def needs(self):
+        return self.learner.needs()
+
     def fits(self, dim):
         self.learner.fits(dim)
 
@@ -61,3 +64,6 @@ class Averaged:
     def update(self, state, slope, x):
         add(state.summed, 1.0, self.learner.predict(state.inner))
         return Course(self.learner.update(state.inner, slope, x), state.summed, state.rounds + 1.0)
+
+    def bound(self, state, u):
+        return self.learner.bound(state.inner, u)

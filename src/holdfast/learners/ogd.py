@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.learners.steps import Adaptive
 from holdfast.norms import L2, euclidean
 from holdfast.rule import rule
@@ -22,6 +23,7 @@ class Descent(NamedTuple):
     tally: float  # what its step depends on: the root of the sum of squared sizes, or the number of updates
     width: float  # the diameter of the domain
     reach: float  # w is at most this far from the center
+    paid: float  # half the sum of eta times squared size, as in the proof
 
 
 @rule
@@ -39,7 +41,8 @@ class OGD:
     ---------
     With `Adaptive`, regret at most sqrt(2) D sqrt(Σ ‖g‖²) on the rounds learned from; with `StronglyConvex`
     and sigma-strongly convex losses, at most Σ ‖g_n‖² / (2 sigma n) (`docs/math.md`, 3.1 and 3.2). Both in
-    the Euclidean norm, without knowing the size of the gradients or the number of rounds.
+    the Euclidean norm, without knowing the size of the gradients or the number of rounds. `bound` is
+    D² / (2 eta) + ½ Σ eta ‖g‖², or its second half, which are no larger.
 
     Examples
     --------
@@ -54,15 +57,26 @@ class OGD:
     domain: Any
     step: Any = Adaptive()
 
+    def check(self):
+        if isinstance(self.step, Adaptive) and not self.domain.bounded():
+            raise ValueError(
+                f"Adaptive steps are a share of the domain's diameter, and {self.domain!r} has none: "
+                "use a bounded domain, such as Ball(radius)"
+            )
+
+    def needs(self):
+        convex = "convex" if isinstance(self.step, Adaptive) else "strongly convex"
+        return Needs("bounded" if convex == "convex" else "any", EUCLIDEAN, convex, True)
+
     def fits(self, dim):
         self.domain.fits(dim)
 
     def init(self, dim):
-        return Descent(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim), 0.0)
+        return Descent(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim), 0.0, 0.0)
 
     def renewed(self, state, dim):
         refill(state.w, self.domain.center(dim))
-        return Descent(state.w, 0.0, state.width, 0.0)
+        return Descent(state.w, 0.0, state.width, 0.0, 0.0)
 
     def lazily(self, state, summed):
         return state._replace(w=self.domain.lazily(state.w, summed))
@@ -72,7 +86,7 @@ class OGD:
 
     def update(self, state, slope, x):
         length = euclidean(x) if slope != 0.0 else 0.0
-        size = abs(slope) * length
+        size = abs(float(slope)) * length
         tally = self.step.accrued(state.tally, size)
         eta = self.step.eta(tally, state.width)
         w, reach = state.w, state.reach
@@ -80,4 +94,7 @@ class OGD:
             scale = eta * slope if eta * size < _FAR else math.copysign(_FAR, slope) / length
             add(w, -scale, x)
             w, reach = self.domain.projected(w, reach + eta * size + _ROUNDING * state.width)
-        return Descent(w, tally, state.width, reach)
+        return Descent(w, tally, state.width, reach, state.paid + 0.5 * eta * size * size)
+
+    def bound(self, state, u):
+        return self.step.held(state.tally, state.width) + state.paid

@@ -36,6 +36,10 @@ class Adaptive:
     def eta(self, tally, diameter):
         return self.scale * diameter / (math.sqrt(2.0) * tally) if tally > 0.0 else 0.0
 
+    def held(self, tally, diameter):
+        """D² / (2 eta): how much of the regret the telescoping distances can hold."""
+        return diameter * tally / (math.sqrt(2.0) * self.scale)
+
 
 @rule
 class StronglyConvex:
@@ -64,3 +68,7 @@ class StronglyConvex:
 
     def eta(self, tally, diameter):
         return 1.0 / (self.sigma * tally)
+
+    def held(self, tally, diameter):
+        """Nothing: the curvature of the losses pays for the distances."""
+        return 0.0

@@ -1,0 +1,19 @@
+"""What a learner asks of a game, in words."""
+
+from typing import NamedTuple
+
+
+class Needs(NamedTuple):
+    """What a learner needs, and what its bound is worth.
+
+    `needs()` of a learner tells it. `bound(state, u)` is then the most that its regret against u can be, on
+    the rounds that the state has learned from, in any game that has what it needs.
+    """
+
+    domain: str  # where the weights may lie
+    size: str  # what the gradients are measured in
+    losses: str  # what they must be for the bound to hold
+    proved: bool  # in docs/math.md; if not, the constants are from the literature and were only tried
+
+
+EUCLIDEAN, RANGE = "Euclidean", "range"
