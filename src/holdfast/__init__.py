@@ -13,7 +13,7 @@ from holdfast.domains import Ball, Box, Ellipsoid, Everywhere, Interval, L1Ball,
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient, Range
 from holdfast.guard import Guarded, Verdict
-from holdfast.learners import OGD, AdaGrad, Adaptive, Fixed, Scaled, StronglyConvex
+from holdfast.learners import OGD, AdaFTRL, AdaGrad, Adaptive, Fixed, Scaled, StronglyConvex
 from holdfast.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -41,6 +41,7 @@ __all__ = [
     "L2",
     "OGD",
     "Absolute",
+    "AdaFTRL",
     "AdaGrad",
     "Adaptive",
     "Ball",

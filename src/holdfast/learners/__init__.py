@@ -1,5 +1,6 @@
 """ALG: what learns from the rounds that the filter keeps."""
 
+from holdfast.learners.adaftrl import AdaFTRL
 from holdfast.learners.adagrad import AdaGrad
 from holdfast.learners.averaged import Averaged
 from holdfast.learners.fixed import Fixed
@@ -7,4 +8,4 @@ from holdfast.learners.ogd import OGD
 from holdfast.learners.scaled import Scaled
 from holdfast.learners.steps import Adaptive, StronglyConvex
 
-__all__ = ["OGD", "AdaGrad", "Adaptive", "Averaged", "Fixed", "Scaled", "StronglyConvex"]
+__all__ = ["OGD", "AdaFTRL", "AdaGrad", "Adaptive", "Averaged", "Fixed", "Scaled", "StronglyConvex"]

@@ -1,0 +1,118 @@
+"""AdaFTRL on a ball: follow the leader, regularised by how wrong it was (Orabona and Pál, 2018)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.domains.ball import Ball
+from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.norms import euclidean
+from holdfast.rule import rule
+from holdfast.vectors import add, dot, refill, stretch
+
+_LIMIT = 1e300
+
+
+class Leader(NamedTuple):
+    """Where AdaFTRL stands: w = -share * (sum of all gradients)."""
+
+    w: np.ndarray
+    share: float  # infinite until there is a gradient
+    gap: float  # Δ / R, the sum of the mixability gaps
+
+
+@rule
+class AdaFTRL:
+    """w = argmin <w, sum of gradients> + ‖w‖² / (2 eta) over a ball, eta = R² / (2Δ).
+
+    Δ sums what each round lost beyond its share of that minimum, its mixability gap. It grows where w turns
+    out to be wrong, and the regularisation with it, so that the leader is followed while that works. Half of
+    the regret is Δ and half the regularisation. Sparse rows cost O(nonzeros).
+
+    Parameters
+    ----------
+    domain : Ball
+        Around 0, of radius R.
+
+    Guarantee
+    ---------
+    Regret at most Δ (1 + ‖u‖² / R²) on the rounds learned from, and 2Δ <= sqrt(2) R sqrt(Σ ‖g‖²)
+    + 4 R max ‖g‖: half the constant of OGD (`docs/math.md`, 9.1).
+
+    Examples
+    --------
+    >>> adaftrl = AdaFTRL(Ball(1.0))
+    >>> state = adaftrl.init(dim=2)
+    >>> for g in ([3.0, 0.0], [-1.0, 0.0]):
+    ...     state = adaftrl.update(state, slope=1.0, x=np.array(g))
+    ...     print(adaftrl.predict(state).round(3).tolist(), round(state.gap, 3))
+    [-0.5, 0.0] 3.0
+    [-0.324, 0.0] 3.083
+    """
+
+    domain: Any
+
+    def check(self):
+        if not isinstance(self.domain, Ball):
+            raise TypeError(f"AdaFTRL has a formula for balls around 0, Ball(radius): got {self.domain!r}")
+
+    def needs(self):
+        return Needs("a ball around 0", EUCLIDEAN, "convex", True)
+
+    def fits(self, dim):
+        self.domain.fits(dim)
+
+    def init(self, dim):
+        return Leader(self.domain.center(dim), math.inf, 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.w, self.domain.center(dim))
+        return Leader(state.w, math.inf, 0.0)
+
+    def lazily(self, state, summed):
+        return state._replace(w=self.domain.lazily(state.w, summed))
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        size = abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        if not size > 0.0:
+            return state
+        R, w, knee = self.domain.radius, state.w, 2.0 * state.gap
+        product, before = slope * dot(w, x) / R, 0.0
+        share = min(state.share, R / size, _LIMIT)  # so that neither part of the sum is too large for a float
+        if state.share < math.inf:
+            before = euclidean(w) / state.share
+            stretch(w, share / state.share)
+        add(w, -share * slope, x)
+        after = euclidean(w) / share
+        gap = state.gap + mixability_gap(product, size, before, after, knee)
+        share_now = min(R / min(max(2.0 * gap, after), 1e308), _LIMIT)
+        stretch(w, share_now / share)
+        return Leader(w, share_now, gap)
+
+    def bound(self, state, u):
+        ratio = euclidean(u) / self.domain.radius
+        return self.domain.radius * state.gap * (1.0 + ratio * ratio)
+
+
+def mixability_gap(product, size, before, after, knee):
+    """<w, g> / R + h(after) - h(before), for the lengths of the sum of gradients before and after g.
+
+    R h(n) is what the best point gains on a sum of length n: h is quadratic up to the knee, R / eta, and then
+    linear. Where both lengths are on the same side, what cancels has been left out.
+    """
+    if before <= knee and after <= knee:
+        return size * (size / (2.0 * knee))
+    if before >= knee and after >= knee and before > 0.0:
+        turn, along = size / (after + before), -product / size
+        longer = 2.0 * along * (before / (after + before)) + turn  # (after - before) / size
+        return max(size * turn * (1.0 - along * longer), 0.0)
+    gained = _huber(after, knee) - _huber(before, knee)
+    return min(max(product + gained, 0.0), 2.0 * size)
+
+
+def _huber(n, knee):
+    return n * (n / (2.0 * knee)) if n < knee else n - 0.5 * knee

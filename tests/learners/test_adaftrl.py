@@ -1,0 +1,99 @@
+"""AdaFTRL against the minimum it is defined by, and its regret against its bound."""
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from laws import same
+from learners.trials import (
+    learned,
+    one_outlier_costs_no_more_than_the_theorem_allows,
+    ratio,
+    streams,
+    worst_ratio,
+)
+from scipy.sparse import csr_array
+
+import holdfast as hf
+
+BALL = hf.AdaFTRL(hf.Ball(2.0))
+
+
+def minimum(total, eta):
+    w = cp.Variable(len(total))
+    problem = cp.Problem(cp.Minimize(total @ w + cp.sum_squares(w) / (2.0 * eta)), [cp.norm2(w) <= 2.0])
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
+    return w.value, problem.value
+
+
+def test_it_follows_the_regularised_leader():
+    rng = np.random.default_rng(0)
+    state, total, gap = BALL.init(3), np.zeros(3), 0.0
+    for g in rng.standard_normal((12, 3)) + 0.3:
+        eta = 4.0 / (2.0 * gap) if gap > 0.0 else 1e12
+        _, before = minimum(total, eta)
+        product, total = BALL.predict(state) @ g, total + g
+        gap += product + before - minimum(total, eta)[1]
+        state = BALL.update(state, 1.0, g)
+        assert state.gap * 2.0 == pytest.approx(gap, rel=1e-7)
+        w, _ = minimum(total, 4.0 / (2.0 * state.gap * 2.0))
+        assert BALL.predict(state) == pytest.approx(w, abs=1e-6)
+
+
+def test_it_is_the_projection_of_the_sum_to_1e_9():
+    """The same minimum in closed form, from sums that are taken apart."""
+    G = np.random.default_rng(1).standard_normal((2000, 4)) * np.geomspace(1.0, 100.0, 2000)[:, None]
+    state = BALL.init(4)
+    for t, g in enumerate(G):
+        state = BALL.update(state, 1.0, g)
+        if t % 50 == 0:
+            w = -4.0 / (2.0 * 2.0 * state.gap) * G[: t + 1].sum(axis=0)
+            assert BALL.predict(state) == pytest.approx(w * min(1.0, 2.0 / np.linalg.norm(w)), abs=1e-9)
+
+
+@given(streams())
+def test_the_regret_is_at_most_its_bound(G):
+    assert ratio(BALL, G) <= 1.0
+    _, state = learned(BALL, G)
+    sizes = np.array([hf.L2().of(g) for g in G])
+    most = math.sqrt(2.0) * 2.0 * hf.L2().of(G.ravel()) + 8.0 * sizes.max()
+    assert BALL.bound(state, np.array([2.0, 0.0])) <= most * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+def test_no_gradients_that_climbing_finds_exceed_it(dim):
+    worst = worst_ratio(lambda G: ratio(BALL, G), np.random.default_rng(dim), dim=dim)
+    assert 0.5 < worst <= 1.0
+
+
+def test_one_outlier_behind_each_filter():
+    one_outlier_costs_no_more_than_the_theorem_allows(BALL, D=4.0)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1.0, 1e160, 1e300])
+def test_it_learns_at_every_scale(size):
+    rng = np.random.default_rng(2)
+    G = rng.standard_normal((50, 2)) + 0.3
+    one, other = learned(BALL, G)[1].w, learned(BALL, size * G)[1].w
+    assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_sparse_rows_move_what_dense_ones_do():
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((300, 20)) < 0.1, rng.standard_normal((300, 20)), 0.0)
+    y = np.sign(X.sum(axis=1) + 0.1)
+    player = hf.Filtered(BALL, hf.TopK(3))
+    finals = [
+        hf.play(player, hf.Replay(rows, y, hf.Logistic()), compiled=compiled).final
+        for rows, compiled in ((X, False), (csr_array(X), False), (csr_array(X), True))
+    ]
+    assert same(finals[1], finals[2])
+    assert finals[0] == pytest.approx(finals[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Ball(1.0, around=[1.0]), hf.Everywhere()], ids=repr)
+def test_other_domains_are_refused(domain):
+    with pytest.raises(TypeError, match=r"balls around 0, Ball\(radius\): got"):
+        hf.AdaFTRL(domain)
