@@ -13,7 +13,17 @@ from holdfast.domains import Ball, Box, Ellipsoid, Everywhere, Interval, L1Ball,
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient, Range
 from holdfast.guard import Guarded, Verdict
-from holdfast.learners import OGD, AdaFTRL, AdaGrad, Adaptive, Fixed, Scaled, StronglyConvex
+from holdfast.learners import (
+    OGD,
+    AdaFTRL,
+    AdaGrad,
+    AdaHedge,
+    Adaptive,
+    Fixed,
+    Scaled,
+    SoloFTRL,
+    StronglyConvex,
+)
 from holdfast.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -43,6 +53,7 @@ __all__ = [
     "Absolute",
     "AdaFTRL",
     "AdaGrad",
+    "AdaHedge",
     "Adaptive",
     "Ball",
     "Box",
@@ -82,6 +93,7 @@ __all__ = [
     "Scaled",
     "Shifted",
     "Simplex",
+    "SoloFTRL",
     "Squared",
     "SquaredHinge",
     "StronglyConvex",

@@ -29,6 +29,15 @@ def euclidean(x):
     return m * math.sqrt(dot(scaled, scaled))
 
 
+def hypotenuse(a, b):
+    """(a² + b²)^½ of numbers that are not negative, also where their squares leave the range of floats."""
+    longer, shorter = max(a, b), min(a, b)
+    if not shorter > 0.0:
+        return longer
+    ratio = shorter / longer
+    return longer * math.sqrt(1.0 + ratio * ratio)
+
+
 # The p-norms differ in `of` and `dual` and share the rest: they see neither signs nor the order of entries.
 
 

@@ -55,7 +55,7 @@ def test_it_is_the_projection_of_the_sum_to_1e_9():
 
 @given(streams())
 def test_the_regret_is_at_most_its_bound(G):
-    assert ratio(BALL, G) <= 1.0
+    assert ratio(BALL, G) <= 1.0 + 1e-9
     _, state = learned(BALL, G)
     sizes = np.array([hf.L2().of(g) for g in G])
     most = math.sqrt(2.0) * 2.0 * hf.L2().of(G.ravel()) + 8.0 * sizes.max()
@@ -65,7 +65,7 @@ def test_the_regret_is_at_most_its_bound(G):
 @pytest.mark.parametrize("dim", [1, 3])
 def test_no_gradients_that_climbing_finds_exceed_it(dim):
     worst = worst_ratio(lambda G: ratio(BALL, G), np.random.default_rng(dim), dim=dim)
-    assert 0.5 < worst <= 1.0
+    assert 0.5 < worst <= 1.0 + 1e-9
 
 
 def test_one_outlier_behind_each_filter():

@@ -2,10 +2,23 @@
 
 from holdfast.learners.adaftrl import AdaFTRL
 from holdfast.learners.adagrad import AdaGrad
+from holdfast.learners.adahedge import AdaHedge
 from holdfast.learners.averaged import Averaged
 from holdfast.learners.fixed import Fixed
 from holdfast.learners.ogd import OGD
 from holdfast.learners.scaled import Scaled
+from holdfast.learners.solo import SoloFTRL
 from holdfast.learners.steps import Adaptive, StronglyConvex
 
-__all__ = ["OGD", "AdaFTRL", "AdaGrad", "Adaptive", "Averaged", "Fixed", "Scaled", "StronglyConvex"]
+__all__ = [
+    "OGD",
+    "AdaFTRL",
+    "AdaGrad",
+    "AdaHedge",
+    "Adaptive",
+    "Averaged",
+    "Fixed",
+    "Scaled",
+    "SoloFTRL",
+    "StronglyConvex",
+]

@@ -2,6 +2,7 @@
 
 import math
 
+from holdfast.norms import hypotenuse
 from holdfast.rule import rule
 
 
@@ -27,11 +28,7 @@ class Adaptive:
 
     def accrued(self, tally, size):
         """The root of the sum of squares: squares themselves would leave the range of floats at 1e154."""
-        if not size > 0.0:
-            return tally
-        longer, shorter = max(tally, size), min(tally, size)
-        ratio = shorter / longer
-        return longer * math.sqrt(1.0 + ratio * ratio)
+        return hypotenuse(tally, size) if size > 0.0 else tally
 
     def eta(self, tally, diameter):
         return self.scale * diameter / (math.sqrt(2.0) * tally) if tally > 0.0 else 0.0

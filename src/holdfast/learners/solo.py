@@ -1,0 +1,106 @@
+"""SOLO-FTRL: follow the leader, regularised by the gradients' size (Orabona and Pál, 2018)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.norms import euclidean, hypotenuse
+from holdfast.rule import rule
+from holdfast.vectors import add, dot, refill, stretch
+
+
+class Sum(NamedTuple):
+    """Where SOLO-FTRL stands."""
+
+    w: np.ndarray
+    direction: np.ndarray  # the sum of all gradients, divided by -root
+    center: np.ndarray
+    root: float  # of the sum of squared sizes
+    paid: float  # what the rounds cost in the proof
+
+
+@rule
+class SoloFTRL:
+    """w = argmin <w, sum of gradients> + strength / 2 ‖w - center‖² sqrt(Σ ‖g‖²), which is a projection.
+
+    Free of scale: gradients a million times as large give the same weights. It needs no diameter, so the
+    domain may be `Everywhere`. A round costs O(dim), sparse rows too.
+
+    Parameters
+    ----------
+    domain : a domain
+    strength : float
+        Of the regularisation. In a ball of radius R, 2 / R has the best bound.
+
+    Guarantee
+    ---------
+    Regret against u at most (strength / 2 ‖u - center‖² + 2 / strength) sqrt(Σ ‖g‖²) + 2.4 V max ‖g‖ on the
+    rounds learned from, with V = max ‖w - center‖ <= sqrt(rounds) / strength; `bound` is a sum that is no
+    larger (`docs/math.md`, 9.2; smaller constants than in print).
+
+    Examples
+    --------
+    >>> from holdfast.domains import Everywhere
+    >>> solo = SoloFTRL(Everywhere())
+    >>> state = solo.init(dim=2)
+    >>> for _ in range(4):
+    ...     state = solo.update(state, slope=1.0, x=np.array([3e9, 0.0]))
+    >>> solo.predict(state).round(9).tolist()
+    [-2.0, 0.0]
+    """
+
+    domain: Any
+    strength: float = 1.0
+
+    def check(self):
+        if not 0.0 < self.strength < math.inf:
+            raise ValueError(
+                f"strength multiplies a regulariser, so it must be positive: got {self.strength}"
+            )
+
+    def needs(self):
+        return Needs("any", EUCLIDEAN, "convex", True)
+
+    def fits(self, dim):
+        self.domain.fits(dim)
+
+    def init(self, dim):
+        return Sum(self.domain.center(dim), np.zeros(dim), self.domain.center(dim), 0.0, 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.w, state.center)
+        refill(state.direction, np.zeros(dim))
+        return Sum(state.w, state.direction, state.center, 0.0, 0.0)
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        size = abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        if not size > 0.0:
+            return state
+        w, before, root = state.w, state.root, hypotenuse(state.root, size)
+        product = slope * (dot(w, x) - dot(state.center, x))
+        stretch(state.direction, before / root)
+        add(state.direction, -slope / root, x)
+        refill(w, state.center)
+        add(w, 1.0 / self.strength, state.direction)
+        return Sum(
+            self.domain.project(w),
+            state.direction,
+            state.center,
+            root,
+            state.paid + cost(size, product, before, root, self.strength),
+        )
+
+    def bound(self, state, u):
+        far = euclidean(u - state.center)
+        return 0.5 * self.strength * far * far * state.root + state.paid
+
+
+def cost(size, product, before, root, strength):
+    """The smaller of two bounds on what a round adds to the regret (`docs/math.md`, 9.2)."""
+    sharp = size * (size / (2.0 * strength * root)) + (root - before) / root * product
+    return min(sharp, size * (size / (2.0 * strength * before))) if before > 0.0 else sharp

@@ -1,0 +1,72 @@
+"""SOLO-FTRL against the minimum it is defined by, and its regret against its bound."""
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from learners.trials import (
+    learned,
+    one_outlier_costs_no_more_than_the_theorem_allows,
+    ratio,
+    streams,
+    worst_ratio,
+)
+
+import holdfast as hf
+
+DOMAINS = [hf.Everywhere(), hf.Ball(2.0), hf.Box(-1.0, 2.0), hf.Simplex(), hf.Ball(0.5, around=[3.0, -2.0])]
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_it_is_the_projection_of_the_sum_to_1e_9(domain):
+    G = np.random.default_rng(1).standard_normal((500, 2)) * np.geomspace(1.0, 100.0, 500)[:, None]
+    solo, center = hf.SoloFTRL(domain, strength=0.7), domain.center(2)
+    state = solo.init(2)
+    for t, g in enumerate(G):
+        state = solo.update(state, 1.0, g)
+        w = center - G[: t + 1].sum(axis=0) / (0.7 * np.sqrt((G[: t + 1] ** 2).sum()))
+        assert solo.predict(state) == pytest.approx(domain.project(w), abs=1e-9)
+
+
+def test_that_projection_is_the_minimum():
+    solo, w = hf.SoloFTRL(hf.Box(-1.0, 2.0), strength=0.7), cp.Variable(2)
+    G = np.random.default_rng(2).standard_normal((10, 2))
+    weight = 0.35 * np.sqrt((G**2).sum())
+    goal = cp.Minimize(G.sum(axis=0) @ w + weight * cp.sum_squares(w - 0.5))
+    cp.Problem(goal, [w >= -1.0, w <= 2.0]).solve(solver=cp.CLARABEL)
+    assert solo.predict(learned(solo, G)[1]) == pytest.approx(w.value, abs=1e-6)
+
+
+@given(streams(), st.sampled_from(DOMAINS), st.sampled_from([0.3, 1.0, 4.0]))
+def test_the_regret_is_at_most_its_bound(G, domain, strength):
+    solo = hf.SoloFTRL(domain, strength)
+    assert ratio(solo, G) <= 1.0 + 1e-9
+    far, root = math.sqrt(len(G) - 1.0) / strength, hf.L2().of(G.ravel())
+    if domain.bounded():
+        far = min(far, domain.diameter(hf.L2(), 2))
+    most = 2.0 / strength * root + math.sqrt(3.0) / (math.sqrt(3.0) - 1.0) * far * max(map(hf.L2().of, G))
+    assert solo.bound(learned(solo, G)[1], domain.center(2)) <= most * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("domain", DOMAINS[:2], ids=repr)
+def test_no_gradients_that_climbing_finds_exceed_it(domain):
+    worst = worst_ratio(lambda G: ratio(hf.SoloFTRL(domain), G), np.random.default_rng(0))
+    assert 0.5 < worst <= 1.0 + 1e-9
+
+
+def test_one_outlier_behind_each_filter():
+    one_outlier_costs_no_more_than_the_theorem_allows(hf.SoloFTRL(hf.Ball(1.0), strength=2.0), D=2.0)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_it_learns_at_every_scale(size):
+    G, solo = np.random.default_rng(2).standard_normal((50, 2)) + 0.3, hf.SoloFTRL(hf.Ball(2.0))
+    assert learned(solo, G)[1].w == pytest.approx(learned(solo, size * G)[1].w, rel=1e-9)
+
+
+def test_a_strength_that_is_not_positive_is_refused():
+    with pytest.raises(ValueError, match=r"must be positive: got 0\.0"):
+        hf.SoloFTRL(hf.Ball(1.0), strength=0.0)
