@@ -47,6 +47,7 @@ LEARNERS += [
     hf.AdaFTRL(hf.Ball(2.0)),
     hf.SoloFTRL(hf.Everywhere()),
     hf.AdaHedge(),
+    hf.Bounded(hf.Clipped(hf.FreeGrad()), hf.Box(-1.0, 2.0)),
 ]
 
 SCALED = [
@@ -104,6 +105,8 @@ OTHERS = [
     hf.Gradient(),
     hf.Features(),
     hf.Range(),
+    hf.FreeGrad(),
+    hf.Clipped(hf.FreeGrad()),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)),
     *SCALED,
     *GUARDED,

@@ -4,7 +4,10 @@ from holdfast.learners.adaftrl import AdaFTRL
 from holdfast.learners.adagrad import AdaGrad
 from holdfast.learners.adahedge import AdaHedge
 from holdfast.learners.averaged import Averaged
+from holdfast.learners.bounded import Bounded
+from holdfast.learners.clipped import Clipped
 from holdfast.learners.fixed import Fixed
+from holdfast.learners.freegrad import FreeGrad
 from holdfast.learners.ogd import OGD
 from holdfast.learners.scaled import Scaled
 from holdfast.learners.solo import SoloFTRL
@@ -17,7 +20,10 @@ __all__ = [
     "AdaHedge",
     "Adaptive",
     "Averaged",
+    "Bounded",
+    "Clipped",
     "Fixed",
+    "FreeGrad",
     "Scaled",
     "SoloFTRL",
     "StronglyConvex",

@@ -1,0 +1,103 @@
+"""A learner without a domain, brought into one (Cutkosky and Orabona, 2018; Cutkosky, 2020)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.norms import euclidean
+from holdfast.rule import rule
+from holdfast.vectors import add, dot, refill
+
+
+class Inside(NamedTuple):
+    """A learner's state, and its weights brought into the domain."""
+
+    inner: Any
+    w: np.ndarray
+    out: np.ndarray  # how far out the learner's own are
+    center: np.ndarray
+
+
+@rule
+class Bounded:
+    """Play the point of `domain` nearest to what `learner` plays, which starts from the domain's center.
+
+    A gradient that would push the learner further out loses its part in that direction. What remains is no
+    larger, and the learner's regret on it is no smaller than the regret in the domain.
+
+    Parameters
+    ----------
+    learner : a learner without a domain
+        Such as `Clipped(FreeGrad())`.
+    domain : a domain
+
+    Guarantee: that of the learner (`docs/math.md`, 9.5).
+
+    Examples
+    --------
+    >>> from holdfast.domains import Ball
+    >>> from holdfast.learners import Clipped, FreeGrad
+    >>> bounded = Bounded(Clipped(FreeGrad()), Ball(1.0))
+    >>> state = bounded.init(dim=1)
+    >>> for _ in range(100):
+    ...     state = bounded.update(state, slope=1.0, x=np.ones(1))
+    >>> bounded.predict(state)
+    array([-1.])
+    """
+
+    learner: Any
+    domain: Any
+
+    def check(self):
+        if self.learner.domain.bounded():
+            raise TypeError(f"Bounded is for learners without a domain, and this one has: {self.learner!r}")
+
+    def needs(self):
+        return self.learner.needs()
+
+    def takes_hints(self):
+        return self.learner.takes_hints()
+
+    def fits(self, dim):
+        self.learner.fits(dim)
+        self.domain.fits(dim)
+
+    def init(self, dim):
+        center = self.domain.center(dim)
+        return Inside(self.learner.init(dim), center.copy(), np.zeros(dim), center)
+
+    def renewed(self, state, dim):
+        refill(state.w, state.center)
+        refill(state.out, np.zeros(dim))
+        return Inside(self.learner.renewed(state.inner, dim), state.w, state.out, state.center)
+
+    def predict(self, state):
+        return state.w
+
+    def gauge(self, slope, x):
+        return self.learner.gauge(slope, x)
+
+    def hinted(self, state, hint):
+        return self.placed(self.learner.hinted(state.inner, hint), state)
+
+    def update(self, state, slope, x):
+        out, far = state.out, euclidean(state.out)
+        along = slope * dot(out, x) / far if far > 0.0 else 0.0
+        if along < 0.0:
+            g = np.zeros(len(out))
+            add(g, slope, x)
+            add(g, -along / far, out)
+            return self.placed(self.learner.update(state.inner, 1.0, g), state)
+        return self.placed(self.learner.update(state.inner, slope, x), state)
+
+    def placed(self, inner, state):
+        """The state with its weights in the domain."""
+        refill(state.w, state.center)
+        add(state.w, 1.0, self.learner.predict(inner))
+        refill(state.out, state.w)
+        w = self.domain.project(state.w)
+        add(state.out, -1.0, w)  # 0, bit for bit, if nothing had to be projected
+        return Inside(inner, w, state.out, state.center)
+
+    def bound(self, state, u):
+        return self.learner.bound(state.inner, np.asarray(u, float) - state.center)

@@ -1,0 +1,96 @@
+"""Hints by clipping: no need to know how large gradients can be (Cutkosky, 2019)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.rule import rule
+from holdfast.vectors import add, dot, refill
+
+
+class Hints(NamedTuple):
+    """A learner's state, the largest size so far, and what was clipped away."""
+
+    inner: Any
+    hint: float
+    left: np.ndarray  # the sum of what was clipped off the gradients
+    lost: float  # the sum of <w, that>
+
+
+@rule
+class Clipped:
+    """Hand each gradient on no larger than the largest before it, and say so to the learner in advance.
+
+    Some learners have to know the size of a gradient before it comes. The largest so far is a guess, and
+    whatever exceeds it is cut down to it; as the guess then rises by as much as was cut off, all that is ever
+    cut off is no larger than the largest gradient. Nothing is learned from the first gradient but its size.
+
+    Parameters
+    ----------
+    learner : a learner that takes hints
+        Such as `FreeGrad()`, `Squint()` or `MetaGrad(Ball(1.0))`.
+    domain : computed
+        The learner's.
+
+    Guarantee
+    ---------
+    The regret of the learner on the clipped gradients, plus at most D max ‖g‖; `bound` adds what was really
+    cut off (`docs/math.md`, 9.4).
+
+    Examples
+    --------
+    >>> from holdfast.learners import FreeGrad
+    >>> clipped = Clipped(FreeGrad())
+    >>> state = clipped.init(dim=1)
+    >>> for g in (1.0, 1.0, 5.0):
+    ...     state = clipped.update(state, slope=g, x=np.ones(1))
+    ...     print(state.hint, state.left)
+    1.0 [1.]
+    1.0 [1.]
+    5.0 [5.]
+    """
+
+    learner: Any
+    domain: Any = None
+
+    def check(self):
+        if not self.learner.takes_hints():
+            raise TypeError(
+                f"Clipped is for learners that must know how large gradients can be, and "
+                f"{type(self.learner).__name__} need not: use it as it is"
+            )
+        return self._make((self.learner, self.learner.domain))
+
+    def needs(self):
+        return self.learner.needs()
+
+    def fits(self, dim):
+        self.learner.fits(dim)
+
+    def init(self, dim):
+        return Hints(self.learner.init(dim), 0.0, np.zeros(dim), 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.left, np.zeros(dim))
+        return Hints(self.learner.renewed(state.inner, dim), 0.0, state.left, 0.0)
+
+    def predict(self, state):
+        return self.learner.predict(state.inner)
+
+    def update(self, state, slope, x):
+        size = self.learner.gauge(slope, x)
+        inner, hint, lost = state.inner, state.hint, state.lost
+        if size > hint:
+            share = hint / size
+            lost += (1.0 - share) * slope * dot(self.learner.predict(inner), x)
+            add(state.left, (1.0 - share) * slope, x)
+            if share > 0.0:
+                inner = self.learner.update(inner, share * slope, x)
+            hint = size
+            inner = self.learner.hinted(inner, hint)
+        elif size > 0.0:
+            inner = self.learner.update(inner, slope, x)
+        return Hints(inner, hint, state.left, lost)
+
+    def bound(self, state, u):
+        return self.learner.bound(state.inner, u) + state.lost - dot(state.left, np.asarray(u, float))

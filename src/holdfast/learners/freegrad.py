@@ -1,0 +1,121 @@
+"""FreeGrad: no step size, no domain, no scale (Mhammedi and Koolen, 2020)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.domains.everywhere import Everywhere
+from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.norms import euclidean, hypotenuse
+from holdfast.rule import rule
+from holdfast.vectors import add, refill, stretch
+
+_LARGEST = 600.0  # exponent that a float has room for
+
+
+class Wealth(NamedTuple):
+    """Where FreeGrad stands, in units of the hint."""
+
+    w: np.ndarray
+    total: np.ndarray  # of the gradients
+    root: float  # sqrt V
+    hint: float
+    first: float  # hint
+
+
+@rule
+class FreeGrad:
+    """w = -G epsilon h1² (2V + h|G|) / (2 (V + h|G|)² sqrt V) exp(|G|² / (2V + 2h|G|)), by hints.
+
+    G is the sum of the gradients, V is h1² plus the sum of their squared sizes, h the hint, a size that none
+    exceeds, and h1 the first hint. It grows its weights as a gambler grows wealth, so that it needs neither a
+    step size nor a domain: its regret against u is in proportion to ‖u‖. `Clipped` has the hints, `Bounded` a
+    domain. A round costs O(dim).
+
+    Parameters
+    ----------
+    epsilon : float
+        What may be lost against u = 0, in units of the first hint.
+    domain : Everywhere
+        The only one it has.
+
+    Guarantee
+    ---------
+    NOT VERIFIED: the constants of `bound` are from the literature, as we recall them; no gradients that we
+    tried exceeded it (`docs/math.md`, 9.6).
+
+    Examples
+    --------
+    >>> from holdfast.learners import Clipped
+    >>> learner = Clipped(FreeGrad())
+    >>> state = learner.init(dim=1)
+    >>> for _ in range(30):
+    ...     state = learner.update(state, slope=1e9, x=np.ones(1))
+    >>> learner.predict(state).round(1)
+    array([-84.3])
+    """
+
+    epsilon: float = 1.0
+    domain: Any = Everywhere()
+
+    def check(self):
+        if not 0.0 < self.epsilon < math.inf:
+            raise ValueError(f"epsilon is an amount to lose, so it must be positive: got {self.epsilon}")
+        if self.domain.bounded():
+            raise TypeError(f"FreeGrad lives everywhere: write Bounded(Clipped(FreeGrad()), {self.domain!r})")
+
+    def needs(self):
+        return Needs("any", EUCLIDEAN, "convex", False)
+
+    def takes_hints(self):
+        return True
+
+    def gauge(self, slope, x):
+        """The size of a gradient, as the hints mean it."""
+        return abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+
+    def init(self, dim):
+        return Wealth(np.zeros(dim), np.zeros(dim), 1.0, 0.0, 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.w, np.zeros(dim))
+        refill(state.total, np.zeros(dim))
+        return Wealth(state.w, state.total, 1.0, 0.0, 0.0)
+
+    def hinted(self, state, hint):
+        if not hint > state.hint:
+            return state
+        if not state.hint > 0.0:
+            return Wealth(state.w, state.total, 1.0, hint, hint)
+        smaller = state.hint / hint
+        stretch(state.total, smaller)
+        return self.placed(state, state.root * smaller, hint)
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        if not state.hint > 0.0:
+            return state
+        size = self.gauge(slope, x) / state.hint
+        add(state.total, slope / state.hint, x)
+        return self.placed(state, hypotenuse(state.root, size), state.hint)
+
+    def placed(self, state, root, hint):
+        """The state with the weights that follow from its sums."""
+        G, V, ratio = euclidean(state.total), root * root, state.first / hint
+        refill(state.w, state.total)
+        if G > 0.0:
+            reach = self.epsilon * (ratio / root) * (ratio / (V + G)) * ((V + 0.5 * G) / (V + G))
+            stretch(state.w, -reach * math.exp(min(G * (G / (2.0 * V + 2.0 * G)), _LARGEST)))
+        return Wealth(state.w, state.total, root, hint, state.first)
+
+    def bound(self, state, u):
+        far, h, h1 = euclidean(np.asarray(u, float)), state.hint, state.first
+        if not far * h > 0.0:
+            return self.epsilon * h1
+        grown = math.log(state.root) + math.log(h / h1)
+        slow = max(math.log(2.0 * far / self.epsilon) + 2.0 * grown, 0.0)
+        fast = max(math.log(4.0 * far / self.epsilon) + grown + math.log(h / h1), 0.0)
+        return h * max(2.0 * far * state.root * math.sqrt(slow), 4.0 * far * fast) + self.epsilon * h1

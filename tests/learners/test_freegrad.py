@@ -1,0 +1,133 @@
+"""FreeGrad against its formula, hints and domains for it, and its regret against its bound."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from learners.trials import (
+    learned,
+    one_outlier_costs_no_more_than_the_theorem_allows,
+    ratio,
+    streams,
+    worst_ratio,
+)
+
+import holdfast as hf
+
+FREE = hf.Clipped(hf.FreeGrad())
+INSIDE = [
+    hf.Bounded(FREE, hf.Ball(1.0)),
+    hf.Clipped(hf.Bounded(hf.FreeGrad(0.1), hf.Box([-1.0, 2.0], [1.0, 4.0]))),
+    hf.Bounded(FREE, hf.Simplex()),
+]
+
+
+def points(G):
+    """In the direction that regret is largest in, and farther and farther."""
+    total = -G.sum(axis=0)
+    size = np.linalg.norm(total)
+    return [far * (total / size if size > 0.0 else total) for far in (0.0, 0.1, 1.0, 10.0, 1e3, 1e6)]
+
+
+def test_the_weights_are_those_of_the_formula():
+    rng = np.random.default_rng(0)
+    free = hf.Clipped(hf.FreeGrad(epsilon=0.3))
+    state, total, squares, h1, h = free.init(2), np.zeros(2), 0.0, 0.0, 0.0
+    for g in rng.standard_normal((100, 2)) * np.geomspace(1.0, 50.0, 100)[:, None] + 0.5:
+        state, size = free.update(state, 1.0, g), np.linalg.norm(g)
+        g = g * min(1.0, h / size)
+        total, squares, h = total + g, squares + g @ g, max(h, size)
+        h1 = h1 or h
+        V, G = h1**2 + squares, np.linalg.norm(total)
+        w = -total * 0.3 * h1**2 * (2 * V + h * G) / (2 * (V + h * G) ** 2 * math.sqrt(V))
+        assert free.predict(state) == pytest.approx(
+            w * math.exp(G**2 / (2 * V + 2 * h * G)), rel=1e-9, abs=1e-12
+        )
+
+
+@given(streams())
+def test_what_is_clipped_away_is_no_larger_than_the_largest_gradient(G):
+    _, state = learned(FREE, G)
+    most = max(map(hf.L2().of, G))
+    assert state.hint == most
+    assert hf.L2().of(state.left) <= most * (1.0 + 1e-9)
+
+
+@given(streams())
+def test_the_regret_is_at_most_its_bound(G):
+    assert ratio(FREE, G, points(G)) <= 1.0 + 1e-9
+
+
+@given(streams(), st.sampled_from(INSIDE))
+def test_in_a_domain_too(G, learner):
+    assert ratio(learner, G) <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_no_gradients_that_climbing_finds_exceed_it(dim):
+    worst = worst_ratio(lambda G: ratio(FREE, G, points(G)), np.random.default_rng(dim), dim=dim, steps=100)
+    assert 0.4 < worst <= 1.0
+
+
+@given(streams(), st.sampled_from(INSIDE[:2]))
+def test_the_surrogate_gradients_have_no_less_regret(G, learner):
+    """Of the reduction itself, round by round: <g, w - u> is at most <surrogate, v - u>."""
+    domain = learner.domain if isinstance(learner, hf.Bounded) else learner.learner.domain
+    rng, bounded = np.random.default_rng(0), hf.Bounded(hf.SoloFTRL(hf.Everywhere(), 0.1), domain)
+    state = bounded.init(2)
+    for g in G:
+        v, w = state.center + bounded.learner.predict(state.inner), state.w.copy()
+        out = state.out
+        assert out == pytest.approx(v - w, abs=1e-9 * (10.0 + np.abs(v).max()))
+        far = np.linalg.norm(out)
+        along = min(out @ g / far, 0.0) if far > 0.0 else 0.0
+        surrogate = g - (along / far * out if far > 0.0 else 0.0)
+        assert np.linalg.norm(surrogate) <= np.linalg.norm(g) * (1.0 + 1e-9)
+        for u in (domain.project(10.0 * rng.standard_normal(2)) for _ in range(3)):
+            assert g @ (w - u) <= surrogate @ (v - u) + 1e-9 * np.abs(g).sum() * (10.0 + np.abs(v).sum())
+        state = bounded.update(state, 1.0, g)
+
+
+def test_one_outlier_behind_each_filter():
+    one_outlier_costs_no_more_than_the_theorem_allows(INSIDE[0], D=2.0)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_it_learns_at_every_scale(size):
+    G = np.random.default_rng(2).standard_normal((50, 2)) + 0.3
+    one, other = (FREE.predict(learned(FREE, scale * G)[1]) for scale in (1.0, size))
+    assert one == pytest.approx(other, rel=1e-6)
+
+
+def test_a_thousand_gradients_alike_are_still_a_number():
+    state = FREE.init(1)
+    for _ in range(5000):
+        state = FREE.update(state, 1.0, np.ones(1))
+    assert np.isfinite(FREE.predict(state)).all()
+
+
+def test_without_hints_it_is_refused_before_the_game():
+    with pytest.raises(TypeError, match=r"before it comes: write Clipped\(FreeGrad"):
+        hf.Player(hf.Filtered(hf.FreeGrad(), hf.TopK(1)), dim=1)
+
+
+def test_without_a_domain_there_is_no_certificate():
+    with pytest.raises(ValueError, match="learn in a bounded one"):
+        hf.Certified(hf.Filtered(FREE, hf.TopK(1)), k=1)
+
+
+@pytest.mark.parametrize(
+    "make, complaint",
+    [
+        (lambda: hf.FreeGrad(epsilon=0.0), r"must be positive: got 0\.0"),
+        (lambda: hf.FreeGrad(domain=hf.Ball(1.0)), r"Bounded\(Clipped\(FreeGrad\(\)\), Ball"),
+        (lambda: hf.Clipped(hf.OGD(hf.Ball(1.0))), "OGD need not: use it as it is"),
+        (lambda: hf.Bounded(hf.OGD(hf.Ball(1.0)), hf.Ball(1.0)), "this one has: OGD"),
+        (lambda: hf.OGD(hf.Everywhere()), "use a bounded domain"),
+    ],
+)
+def test_combinations_without_meaning_are_refused(make, complaint):
+    with pytest.raises((TypeError, ValueError), match=complaint):
+        make()
