@@ -48,6 +48,9 @@ LEARNERS += [
     hf.SoloFTRL(hf.Everywhere()),
     hf.AdaHedge(),
     hf.Bounded(hf.Clipped(hf.FreeGrad()), hf.Box(-1.0, 2.0)),
+    hf.ONS(hf.Ball(1.0), alpha=0.5),
+    hf.OnlineRidge(),
+    hf.VAW(0.5),
 ]
 
 SCALED = [
@@ -105,6 +108,7 @@ OTHERS = [
     hf.Gradient(),
     hf.Features(),
     hf.Range(),
+    hf.LossForm(1.0),
     hf.FreeGrad(),
     hf.Clipped(hf.FreeGrad()),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)),

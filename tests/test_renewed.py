@@ -87,7 +87,7 @@ def learned(learner, state, gradients, anew):
     for t in range(len(gradients)):
         if t == anew:
             state = learner.renewed(state, 2)
-        iterates[t] = learner.predict(state)
+        iterates[t] = entries(learner.predict(state))
         state = learner.update(state, 1.0, gradients[t])
     return iterates[anew:], state
 

@@ -11,10 +11,12 @@ from holdfast.certificates import Certificate
 from holdfast.certified import Certified
 from holdfast.domains import Ball, Box, Ellipsoid, Everywhere, Interval, L1Ball, Shifted, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
-from holdfast.game import Decision, Features, Filtered, Gradient, Range
+from holdfast.game import Decision, Features, Filtered, Gradient, LossForm, Range
 from holdfast.guard import Guarded, Verdict
 from holdfast.learners import (
     OGD,
+    ONS,
+    VAW,
     AdaFTRL,
     AdaGrad,
     AdaHedge,
@@ -23,6 +25,7 @@ from holdfast.learners import (
     Clipped,
     Fixed,
     FreeGrad,
+    OnlineRidge,
     Scaled,
     SoloFTRL,
     StronglyConvex,
@@ -53,6 +56,8 @@ __all__ = [
     "L1",
     "L2",
     "OGD",
+    "ONS",
+    "VAW",
     "Absolute",
     "AdaFTRL",
     "AdaGrad",
@@ -87,8 +92,10 @@ __all__ = [
     "Linear",
     "LogHistogram",
     "Logistic",
+    "LossForm",
     "Lp",
     "Mahalanobis",
+    "OnlineRidge",
     "Pinball",
     "Player",
     "Quantile",

@@ -54,6 +54,30 @@ class Range:
         return abs(slope) * spread(x) if slope != 0.0 else 0.0
 
 
+@rule
+class LossForm:
+    """Judge a round by the most that its squared loss can differ from that of any u with ‖u‖ <= reach.
+
+    For `VAW` and `OnlineRidge`, whose regret is a difference of losses: with prediction z and target y it is
+    at most (|z| + r) (|z| / 2 + r / 2 + |y|) a round, r = reach ‖x‖. The diameter that goes with it is 1.
+
+    Parameters
+    ----------
+    reach : float
+        The length of the longest u to compare with.
+    """
+
+    reach: float
+
+    def check(self):
+        if not 0.0 < self.reach < math.inf:
+            raise ValueError(f"reach is the length of a comparator, so it must be positive: got {self.reach}")
+
+    def sized(self, learner, state, norm, slope, x):
+        z, r = dot(learner.predict(state), x), self.reach * norm.of(x)
+        return (abs(z) + r) * (0.5 * abs(z) + 0.5 * r + abs(z - slope))
+
+
 class Mind(NamedTuple):
     """The state of a filtered learner: what ALG knows, and what FILTER remembers."""
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.game import Filtered
 from holdfast.rule import VERBS
-from holdfast.vectors import Affine, Sparse
+from holdfast.vectors import Affine, Ahead, Sparse
 
 _SIZES = (1.0, 1e9, 0.5)  # something to learn from, an outlier, and something to learn from again
 
@@ -65,7 +65,7 @@ def _rehearse_learner(learner, dim):
     for size in _SIZES:
         w = learner.predict(state)
         is_row = isinstance(w, np.ndarray) and w.shape == (dim,) and w.dtype == np.float64
-        is_row |= isinstance(w, Affine)
+        is_row |= isinstance(w, Affine | Ahead)
         _expect(is_row, f"{asked}.predict must return a float64 array of {dim} weights", w)
         before, state = state, learner.update(state, size, np.ones(dim))
         _compare(f"{asked}.update", "state", before, state)

@@ -29,7 +29,7 @@ class Sparse(NamedTuple):
 @_quiet
 def dot(a, b):
     """The inner product of weights and a row, or of anything with itself, as a float."""
-    if isinstance(a, Affine):
+    if isinstance(a, Affine | Ahead):
         return a.inner(b)
     if isinstance(a, Lazy):
         return a.square() if a is b else a.product(b)
@@ -57,7 +57,7 @@ def add(w, scale, x):
         w.plus(scale, x)
     elif isinstance(x, Lazy):
         add(w, scale * x.multiple(), x.v)
-    elif isinstance(x, Affine):
+    elif isinstance(x, Affine | Ahead):
         add(w, scale, x.slopes())
     elif isinstance(x, Sparse):
         w[x.places] = _at(w, x) + np.multiply(scale, x.values, dtype=np.float64)
@@ -110,7 +110,7 @@ def entries(x):
     """The entries as an array: all of them, of a sparse row those that are not 0, of other weights copies."""
     if isinstance(x, Lazy):
         return x.multiple() * x.v
-    if isinstance(x, Affine):
+    if isinstance(x, Affine | Ahead):
         return x.slopes()
     return x.values if isinstance(x, Sparse) else x
 
@@ -128,6 +128,8 @@ def length(w):
     """The number of weights."""
     if isinstance(w, Affine):
         return len(w.center)
+    if isinstance(w, Ahead):
+        return len(w.slopes())
     return len(w.v) if isinstance(w, Lazy) else len(w)
 
 
@@ -296,6 +298,20 @@ class Affine(NamedTuple):
         v = entries(self.v)
         shift = dot(v[: len(self.factors)] * self.factors, self.center)
         return self.y_center + self.y_spread * (v[len(self.factors)] - shift)
+
+
+class Ahead(NamedTuple):
+    """Weights that look at a row before they predict: `forecast` of a learner answers for them."""
+
+    learner: Any
+    state: Any
+
+    def inner(self, x):
+        return self.learner.forecast(self.state, x)
+
+    def slopes(self):
+        """The weights as they are, before they have seen a row."""
+        return self.learner.blind(self.state)
 
 
 @_quiet

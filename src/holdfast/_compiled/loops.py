@@ -20,7 +20,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from holdfast import vectors
-from holdfast.vectors import UNEQUAL, Affine, Lazy, Sparse
+from holdfast.vectors import UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 _INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _LANES, _BLOCK = 8, 128
@@ -173,7 +173,7 @@ def _is(kind, cls):
 
 @_teach(vectors.dot)
 def dot(a, b):
-    if _is(a, Affine):
+    if _is(a, Affine) or _is(a, Ahead):
         return lambda a, b: a.inner(b)
     if _is(a, Lazy):
         return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.product(b))
@@ -204,7 +204,7 @@ def add(w, scale, x):
         return lambda w, scale, x: w.plus(scale, x)
     if _is(x, Lazy):
         return lambda w, scale, x: vectors.add(w, scale * x.multiple(), x.v)
-    if _is(x, Affine):
+    if _is(x, Affine) or _is(x, Ahead):
         return lambda w, scale, x: vectors.add(w, scale, x.slopes())
     if _is(x, Sparse):
 
@@ -298,7 +298,7 @@ def spread(x):
 def entries(x):
     if _is(x, Lazy):
         return lambda x: x.multiple() * x.v
-    if _is(x, Affine):
+    if _is(x, Affine) or _is(x, Ahead):
         return lambda x: x.slopes()
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
 
@@ -320,6 +320,8 @@ def dense(x):
 def length(w):
     if _is(w, Affine):
         return lambda w: len(w.center)
+    if _is(w, Ahead):
+        return lambda w: len(w.slopes())
     return (lambda w: len(w.v)) if _is(w, Lazy) else (lambda w: len(w))
 
 

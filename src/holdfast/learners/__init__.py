@@ -9,12 +9,17 @@ from holdfast.learners.clipped import Clipped
 from holdfast.learners.fixed import Fixed
 from holdfast.learners.freegrad import FreeGrad
 from holdfast.learners.ogd import OGD
+from holdfast.learners.ons import ONS
+from holdfast.learners.ridge import OnlineRidge
 from holdfast.learners.scaled import Scaled
 from holdfast.learners.solo import SoloFTRL
 from holdfast.learners.steps import Adaptive, StronglyConvex
+from holdfast.learners.vaw import VAW
 
 __all__ = [
     "OGD",
+    "ONS",
+    "VAW",
     "AdaFTRL",
     "AdaGrad",
     "AdaHedge",
@@ -24,6 +29,7 @@ __all__ = [
     "Clipped",
     "Fixed",
     "FreeGrad",
+    "OnlineRidge",
     "Scaled",
     "SoloFTRL",
     "StronglyConvex",

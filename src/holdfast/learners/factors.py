@@ -1,0 +1,84 @@
+"""Matrices that grow by one row's square at a time, kept as their triangular factor R: A = R'R.
+
+Rotating the row into R is an orthogonal transformation, so nothing is ever subtracted from what A has: its
+factor keeps a positive diagonal for ever, whatever the rows are. All costs are O(dim²).
+"""
+
+import math
+
+import numpy as np
+
+from holdfast.norms import euclidean, hypotenuse
+from holdfast.vectors import add, dot
+
+
+def rotate_in(R, x):
+    """R becomes the factor of R'R + xx', and x is spent."""
+    for k in range(len(x)):
+        rotate(R[k], x, k)
+
+
+def rotate(row, x, k):
+    """Rotate x into a row of the factor, both from entry k on, so that x[k] becomes 0. The turn: cos, sin."""
+    length = hypotenuse(abs(float(row[k])), abs(float(x[k])))
+    if not length > 0.0:
+        return 1.0, 0.0
+    c, s = float(row[k]) / length, float(x[k]) / length
+    for j in range(k, len(x)):
+        ours, theirs = float(row[j]), float(x[j])
+        row[j], x[j] = c * ours + s * theirs, c * theirs - s * ours
+    row[k] = length
+    return c, s
+
+
+def solved_below(R, x):
+    """z with R'z = x; x is spent."""
+    z = np.zeros(len(x))
+    for k in range(len(x)):
+        z[k] = x[k] / R[k, k]
+        add(x[k + 1 :], -float(z[k]), R[k, k + 1 :])
+    return z
+
+
+def solved_above(R, z):
+    """w with Rw = z."""
+    w = np.zeros(len(z))
+    for k in range(len(z) - 1, -1, -1):
+        w[k] = (z[k] - dot(R[k, k + 1 :], w[k + 1 :])) / R[k, k]
+    return w
+
+
+def solved(R, x):
+    """A⁻¹ x; x is spent."""
+    return solved_above(R, solved_below(R, x))
+
+
+def shifted(R, mu):
+    """The factor of A + mu I."""
+    shifted = R.copy()
+    for k in range(len(R)):
+        row = np.zeros(len(R))
+        row[k] = math.sqrt(mu)
+        rotate_in(shifted, row)
+    return shifted
+
+
+def nearest(R, v, radius):
+    """The point w with ‖w‖ <= radius and the least (w - v)'A(w - v); v, if it is inside.
+
+    Outside, it is (A + mu I)⁻¹ A v for the mu that puts it on the boundary. 1 / ‖w‖ is concave in mu, so that
+    Newton's steps from 0 never overshoot (Conn, Gould and Toint, *Trust-Region Methods*, section 7.3).
+    """
+    w, mu = v, 0.0
+    b = np.zeros(len(v))
+    for k in range(len(v)):
+        add(b[k:], dot(R[k, k:], v[k:]), R[k, k:])
+    for _ in range(50):
+        size = euclidean(w)
+        if size <= radius * (1.0 + 1e-13):
+            break
+        factor = shifted(R, mu)
+        slower = euclidean(solved_below(factor, w.copy()))
+        mu += (size / slower) * (size / slower) * ((size - radius) / radius)
+        w = solved(shifted(R, mu), b.copy())
+    return w

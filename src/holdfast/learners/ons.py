@@ -1,0 +1,110 @@
+"""The online Newton step, for losses that are curved where they are steep (Hazan, Agarwal and Kale, 2007)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.domains.ball import Ball
+from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
+from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.norms import euclidean
+from holdfast.rule import rule
+from holdfast.vectors import add, dot, refill
+
+_SMALL = 1e-12  # an epsilon that is this small beside a gradient is raised, lest A cannot be inverted
+
+
+class Newton(NamedTuple):
+    """Where the online Newton step stands."""
+
+    w: np.ndarray
+    root: np.ndarray  # R with R'R = A
+    largest: float  # size so far
+    epsilon: float  # A began as epsilon times the identity
+    paid: float  # half the sum of g'A⁻¹g
+
+
+@rule
+class ONS:
+    """w <- Π(w - A⁻¹g) in the norm of A, which grows by gamma gg', gamma = min(alpha, 1 / (D max ‖g‖)) / 2.
+
+    Made for alpha-exp-concave losses, those for which exp(-alpha f) is concave: regret is then logarithmic.
+    It need not know how large gradients are: gamma falls when a larger one comes, which the proof allows, and
+    A begins at the size of the first over D. A round costs O(dim²), and O(dim³) where the ball binds.
+
+    Parameters
+    ----------
+    domain : Ball
+        Around 0, of diameter D.
+    alpha : float
+        The losses' exp-concavity: 1 for -ln<w, x>, 1 / M² for `Squared` with residuals up to M.
+
+    Guarantee
+    ---------
+    For alpha-exp-concave losses, regret at most ½ Σ g'A⁻¹g + epsilon ‖u‖² / 2 on the rounds learned from, at
+    most dim max(1 / alpha, D max ‖g‖) ln(1 + Σ gamma ‖g‖² / (dim epsilon)) + D ‖g₁‖ / 8.
+    (`docs/math.md`, 9.7)
+
+    Examples
+    --------
+    >>> ons = ONS(Ball(1.0), alpha=1.0)
+    >>> state = ons.init(dim=2)
+    >>> for _ in range(3):
+    ...     state = ons.update(state, slope=1.0, x=np.array([1.0, 0.0]))
+    ...     print(ons.predict(state).round(3).tolist(), round(ons.bound(state, np.array([-1.0, 0.0])), 3))
+    [-1.0, 0.0] 0.917
+    [-1.0, 0.0] 1.417
+    [-1.0, 0.0] 1.817
+    """
+
+    domain: Any
+    alpha: float
+
+    def check(self):
+        if not isinstance(self.domain, Ball):
+            raise TypeError(f"ONS has a projection for balls around 0, Ball(radius): got {self.domain!r}")
+        if not 0.0 < self.alpha < math.inf:
+            raise ValueError(f"alpha is the losses' curvature, so it must be positive: got {self.alpha}")
+
+    def needs(self):
+        return Needs("a ball around 0", EUCLIDEAN, "exp-concave", True)
+
+    def init(self, dim):
+        return Newton(np.zeros(dim), np.zeros((dim, dim)), 0.0, 0.0, 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.w, np.zeros(dim))
+        for k in range(dim):
+            refill(state.root[k], np.zeros(dim))
+        return Newton(state.w, state.root, 0.0, 0.0, 0.0)
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        size = abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        if not size > 0.0:
+            return state
+        w, R, D = state.w, state.root, 2.0 * self.domain.radius
+        epsilon, paid = state.epsilon, state.paid
+        if epsilon < _SMALL * (size / D) or epsilon == 0.0:
+            more = size / D if epsilon == 0.0 else 100.0 * _SMALL * (size / D)
+            paid += 0.5 * more * D * D if epsilon > 0.0 else 0.0
+            epsilon += more
+            for k in range(len(w)):
+                row = np.zeros(len(w))
+                row[k] = math.sqrt(more)
+                rotate_in(R, row)
+        most = max(state.largest, size)
+        gamma = 0.5 * min(self.alpha, 1.0 / D / most)
+        g = np.zeros(len(w))
+        add(g, slope, x)
+        rotate_in(R, math.sqrt(gamma) * g)
+        z = solved_below(R, g)
+        add(w, -1.0, solved_above(R, z))
+        refill(w, nearest(R, w, self.domain.radius))
+        return Newton(self.domain.project(w), R, most, epsilon, paid + 0.5 * dot(z, z))
+
+    def bound(self, state, u):
+        return state.paid + 0.5 * state.epsilon * dot(u, u)

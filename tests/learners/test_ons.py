@@ -1,0 +1,120 @@
+"""The online Newton step against its formula, and its regret against its bound."""
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from learners.trials import (
+    farthest,
+    learned,
+    one_outlier_costs_no_more_than_the_theorem_allows,
+    streams,
+    worst_ratio,
+)
+
+import holdfast as hf
+from holdfast.learners.factors import nearest, rotate_in
+
+
+def curved_ratio(ons, G):
+    """The largest Σ (z - gamma z² / 2) / bound, z = <w - u, g>: what curved losses can lose."""
+    state, D, rows, most = ons.init(G.shape[1]), 2.0 * ons.domain.radius, [], 0.0
+    for g in G:
+        most = max(most, hf.L2().of(g))
+        gamma = 0.5 * min(ons.alpha, 1.0 / D / most) if most > 0.0 else 0.0
+        rows.append((gamma, ons.predict(state).copy()))
+        state = ons.update(state, 1.0, g)
+    worst = 0.0
+    for u in [*farthest(ons.domain, G), ons.domain.radius * np.eye(G.shape[1])[0]]:
+        z = [(gamma, float((w - u) @ g)) for (gamma, w), g in zip(rows, G, strict=True)]
+        regret, bound = sum(each - gamma * each * each / 2.0 for gamma, each in z), ons.bound(state, u)
+        if regret > 1e-9 * np.abs(G).sum() * D:
+            worst = max(worst, regret / bound)
+    return worst
+
+
+def test_it_is_newtons_step_and_a_projection_in_its_norm():
+    rng, ons = np.random.default_rng(0), hf.ONS(hf.Ball(1.0), alpha=0.5)
+    state, w, most, A = ons.init(3), np.zeros(3), 0.0, np.zeros((3, 3))
+    for t, g in enumerate(rng.standard_normal((40, 3)) + 0.2):
+        size = np.linalg.norm(g)
+        most = max(most, size)
+        A = A + (size / 2.0 * np.eye(3) if t == 0 else 0.0) + 0.5 * min(0.5, 0.5 / most) * np.outer(g, g)
+        state, v = ons.update(state, 1.0, g), w - np.linalg.solve(A, g)
+        if np.linalg.norm(v) > 1.0:
+            u = cp.Variable(3)
+            goal = cp.Minimize(cp.quad_form(u - v, cp.psd_wrap(A)))
+            cp.Problem(goal, [cp.norm2(u) <= 1.0]).solve(solver=cp.CLARABEL)
+            assert ons.predict(state) == pytest.approx(u.value, abs=1e-4)
+        else:
+            assert ons.predict(state) == pytest.approx(v, abs=1e-9)
+        assert state.root.T @ state.root == pytest.approx(A, rel=1e-9, abs=1e-9)
+        w = ons.predict(state).copy()
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6))
+def test_the_nearest_point_satisfies_its_own_equation(seed):
+    """(A + mu I) w = A v, mu >= 0, ‖w‖ = radius: necessary and sufficient."""
+    rng = np.random.default_rng(seed)
+    R, v = np.diag(10.0 ** rng.uniform(-3.0, 3.0, 4)), 10.0 ** rng.uniform(0.0, 2.0) * rng.standard_normal(4)
+    for x in 10.0 ** rng.uniform(-2.0, 2.0, (5, 1)) * rng.standard_normal((5, 4)):
+        rotate_in(R, x)
+    w, A = nearest(R, v.copy(), 0.5), R.T @ R
+    pull = A @ (v - w)
+    mu = pull @ w / (w @ w)
+    assert np.linalg.norm(w) == pytest.approx(min(0.5, np.linalg.norm(v)))
+    assert mu >= 0.0
+    assert pull == pytest.approx(mu * w, rel=1e-6, abs=1e-7 * np.abs(A @ v).max())
+
+
+@settings(max_examples=50)
+@given(streams(rounds=20), st.sampled_from([0.01, 1.0, 100.0]))
+def test_the_regret_is_at_most_its_bound(G, alpha):
+    assert curved_ratio(hf.ONS(hf.Ball(2.0), alpha), G) <= 1.0 + 1e-9
+
+
+def test_no_gradients_that_climbing_finds_exceed_it():
+    ons = hf.ONS(hf.Ball(1.0), alpha=1.0)
+    worst = worst_ratio(lambda G: curved_ratio(ons, G), np.random.default_rng(0), rounds=10, steps=40)
+    assert 0.3 < worst <= 1.0 + 1e-9
+
+
+def test_on_curved_losses_the_regret_is_logarithmic():
+    """Squared losses with residuals up to 2: the bound, and what it is at most, known beforehand."""
+    rng, ons = np.random.default_rng(1), hf.ONS(hf.Ball(1.0), alpha=0.25)
+    X = rng.uniform(-1.0, 1.0, (400, 3)) / math.sqrt(3.0)
+    y = np.clip(X @ [0.5, -0.5, 0.3] + 0.5 * rng.standard_normal(400), -1.0, 1.0)
+    player = hf.Filtered(ons, hf.Everything())
+    record = hf.play(player, hf.Replay(X, y, hf.Squared()), compiled=False)
+    regret, state = hf.robust_regret(record), record.state[0].learner
+    bound, G = ons.bound(state, np.array([1.0, 0.0, 0.0])), record.sizes.max()
+    squares = 0.5 * 0.25 * (record.sizes**2).sum()
+    assert regret <= bound <= 3 * max(4.0, 2.0 * G) * math.log1p(squares / (3 * state.epsilon)) + G / 4.0
+
+
+def test_one_outlier_behind_each_filter():
+    one_outlier_costs_no_more_than_the_theorem_allows(hf.ONS(hf.Ball(1.0), alpha=0.1), D=2.0, rounds=150)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_it_learns_at_every_scale(size):
+    G = np.random.default_rng(2).standard_normal((20, 2)) + 0.3
+    states = (learned(hf.ONS(hf.Ball(2.0), 1.0 / scale), scale * G)[1] for scale in (1.0, size))
+    one, other = (state.w for state in states)
+    assert one == pytest.approx(other, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "make, complaint",
+    [
+        (lambda: hf.ONS(hf.Box(-1.0, 1.0), alpha=1.0), r"balls around 0, Ball\(radius\): got Box"),
+        (lambda: hf.ONS(hf.Ball(1.0), alpha=0.0), r"must be positive: got 0\.0"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(make, complaint):
+    with pytest.raises((TypeError, ValueError), match=complaint):
+        make()
