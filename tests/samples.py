@@ -51,6 +51,8 @@ LEARNERS += [
     hf.ONS(hf.Ball(1.0), alpha=0.5),
     hf.OnlineRidge(),
     hf.VAW(0.5),
+    hf.EG(0.5),
+    hf.Clipped(hf.Squint(etas=12)),
 ]
 
 SCALED = [
@@ -108,6 +110,8 @@ OTHERS = [
     hf.Gradient(),
     hf.Features(),
     hf.Range(),
+    hf.LogWealth(),
+    hf.Squint(),
     hf.LossForm(1.0),
     hf.FreeGrad(),
     hf.Clipped(hf.FreeGrad()),

@@ -14,6 +14,7 @@ from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient, LossForm, Range
 from holdfast.guard import Guarded, Verdict
 from holdfast.learners import (
+    EG,
     OGD,
     ONS,
     VAW,
@@ -25,9 +26,11 @@ from holdfast.learners import (
     Clipped,
     Fixed,
     FreeGrad,
+    LogWealth,
     OnlineRidge,
     Scaled,
     SoloFTRL,
+    Squint,
     StronglyConvex,
 )
 from holdfast.losses import (
@@ -53,6 +56,7 @@ from holdfast.stream import play
 __version__ = "0.1.0"
 
 __all__ = [
+    "EG",
     "L1",
     "L2",
     "OGD",
@@ -91,6 +95,7 @@ __all__ = [
     "Largest",
     "Linear",
     "LogHistogram",
+    "LogWealth",
     "Logistic",
     "LossForm",
     "Lp",
@@ -109,6 +114,7 @@ __all__ = [
     "SoloFTRL",
     "Squared",
     "SquaredHinge",
+    "Squint",
     "StronglyConvex",
     "TopK",
     "TopShare",

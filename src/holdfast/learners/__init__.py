@@ -6,6 +6,7 @@ from holdfast.learners.adahedge import AdaHedge
 from holdfast.learners.averaged import Averaged
 from holdfast.learners.bounded import Bounded
 from holdfast.learners.clipped import Clipped
+from holdfast.learners.eg import EG, LogWealth
 from holdfast.learners.fixed import Fixed
 from holdfast.learners.freegrad import FreeGrad
 from holdfast.learners.ogd import OGD
@@ -13,10 +14,12 @@ from holdfast.learners.ons import ONS
 from holdfast.learners.ridge import OnlineRidge
 from holdfast.learners.scaled import Scaled
 from holdfast.learners.solo import SoloFTRL
+from holdfast.learners.squint import Squint
 from holdfast.learners.steps import Adaptive, StronglyConvex
 from holdfast.learners.vaw import VAW
 
 __all__ = [
+    "EG",
     "OGD",
     "ONS",
     "VAW",
@@ -29,8 +32,10 @@ __all__ = [
     "Clipped",
     "Fixed",
     "FreeGrad",
+    "LogWealth",
     "OnlineRidge",
     "Scaled",
     "SoloFTRL",
+    "Squint",
     "StronglyConvex",
 ]

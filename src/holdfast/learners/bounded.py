@@ -83,12 +83,11 @@ class Bounded:
     def update(self, state, slope, x):
         out, far = state.out, euclidean(state.out)
         along = slope * dot(out, x) / far if far > 0.0 else 0.0
+        g = np.zeros(len(out))
+        add(g, slope, x)
         if along < 0.0:
-            g = np.zeros(len(out))
-            add(g, slope, x)
             add(g, -along / far, out)
-            return self.placed(self.learner.update(state.inner, 1.0, g), state)
-        return self.placed(self.learner.update(state.inner, slope, x), state)
+        return self.placed(self.learner.update(state.inner, 1.0, g), state)
 
     def placed(self, inner, state):
         """The state with its weights in the domain."""

@@ -80,16 +80,15 @@ class Clipped:
     def update(self, state, slope, x):
         size = self.learner.gauge(slope, x)
         inner, hint, lost = state.inner, state.hint, state.lost
-        if size > hint:
-            share = hint / size
+        share = hint / size if size > hint else 1.0
+        if share < 1.0:
             lost += (1.0 - share) * slope * dot(self.learner.predict(inner), x)
             add(state.left, (1.0 - share) * slope, x)
-            if share > 0.0:
-                inner = self.learner.update(inner, share * slope, x)
+        if share * size > 0.0:
+            inner = self.learner.update(inner, share * slope, x)
+        if size > hint:
             hint = size
             inner = self.learner.hinted(inner, hint)
-        elif size > 0.0:
-            inner = self.learner.update(inner, slope, x)
         return Hints(inner, hint, state.left, lost)
 
     def bound(self, state, u):

@@ -1,0 +1,139 @@
+"""Squint: experts, and a step for each that fits it (Koolen and van Erven, 2015; Mhammedi et al., 2019)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.domains.simplex import Simplex
+from holdfast.learners.adahedge import information
+from holdfast.learners.needs import RANGE, Needs
+from holdfast.rule import rule
+from holdfast.vectors import add, dot, refill, spread, stretch, total
+
+
+class Grid(NamedTuple):
+    """Where Squint stands; all but `past` in units of the first hint."""
+
+    w: np.ndarray
+    regrets: np.ndarray  # against each expert
+    squares: np.ndarray  # of what each round added to them
+    hint: float
+    first: float  # hint since it began anew
+    past: float  # the most that the rounds before may have cost
+
+
+@rule
+class Squint:
+    """w_i proportional to the mean over eta of eta exp(eta R_i - eta² V_i), R_i the regret against expert i.
+
+    V_i sums the squares of what each round added to R_i, so that an expert who is rarely surpassed is
+    followed fast, and easy data cost little. The eta are 1 / (2h), 1 / (4h), ... for the first hint h, with
+    weights 1 / ((j + 1) (j + 2)); those above half the inverse of a later hint are left out. `Clipped` has
+    the hints. A round costs O(experts * etas).
+
+    Parameters
+    ----------
+    etas : int
+        How many. If the range of the losses grows by more than 2^(etas - 1), it begins anew.
+    domain : Simplex
+        The only one it has.
+
+    Guarantee
+    ---------
+    Regret against expert i at most min over eta of eta V_i + ln(K / weight of eta) / eta, on the rounds
+    learned from; against a mixture u with V and KL in place of the logarithm of K (`docs/math.md`, 9.10).
+
+    Examples
+    --------
+    >>> from holdfast.learners import Clipped
+    >>> squint = Clipped(Squint())
+    >>> state = squint.init(dim=2)
+    >>> for losses in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]):
+    ...     state = squint.update(state, slope=1.0, x=np.array(losses))
+    >>> squint.predict(state).round(3).tolist()
+    [0.404, 0.596]
+    """
+
+    etas: int = 30
+    domain: Any = Simplex()
+
+    def check(self):
+        if not 1 <= self.etas <= 1000:
+            raise ValueError(f"etas counts steps, from 1 to 1000: got {self.etas}")
+        if not isinstance(self.domain, Simplex):
+            raise TypeError(f"Squint divides weight among experts, on a Simplex(): got {self.domain!r}")
+
+    def needs(self):
+        return Needs("simplex", RANGE, "convex", True)
+
+    def takes_hints(self):
+        return True
+
+    def gauge(self, slope, x):
+        return abs(slope) * spread(x) if slope != 0.0 else 0.0
+
+    def init(self, dim):
+        return Grid(self.domain.center(dim), np.zeros(dim), np.zeros(dim), 0.0, 0.0, 0.0)
+
+    def renewed(self, state, dim):
+        refill(state.w, self.domain.center(dim))
+        refill(state.regrets, np.zeros(dim))
+        refill(state.squares, np.zeros(dim))
+        return Grid(state.w, state.regrets, state.squares, 0.0, 0.0, 0.0)
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        if not state.hint > 0.0:
+            return state
+        g = np.zeros(len(state.w))
+        add(g, slope / state.first, x)
+        g -= g.min()
+        g -= dot(state.w, g)
+        add(state.regrets, -1.0, g)
+        add(state.squares, 1.0, g * g)
+        return self.weighed(state)
+
+    def hinted(self, state, hint):
+        if not hint > state.hint:
+            return state
+        first, past = state.first, state.past
+        if not hint <= first * 2.0 ** (self.etas - 1):  # no eta is left
+            past += first * max(state.regrets.max(), 0.0)
+            first = hint
+            refill(state.regrets, np.zeros(len(state.w)))
+            refill(state.squares, np.zeros(len(state.w)))
+        return self.weighed(Grid(state.w, state.regrets, state.squares, hint, first, past))
+
+    def left_out(self, state):
+        """How many of the largest eta would be too large for the hint."""
+        j = 0
+        while state.first * 2.0**j < state.hint:
+            j += 1
+        return j
+
+    def weighed(self, state):
+        """The state with the weights that follow from its sums."""
+        w, R, V, most, first = state.w, state.regrets, state.squares, -math.inf, self.left_out(state)
+        for i in range(len(w)):
+            for j in range(first, self.etas):
+                eta = 0.5 / 2.0**j
+                most = max(most, eta * (float(R[i]) - eta * float(V[i])))
+        for i in range(len(w)):
+            s = 0.0
+            for j in range(first, self.etas):
+                eta = 0.5 / 2.0**j
+                weight = eta / ((j + 1.0) * (j + 2.0))
+                s += weight * math.exp(eta * (float(R[i]) - eta * float(V[i])) - most)
+            w[i] = s
+        stretch(w, 1.0 / total(w))
+        return state
+
+    def bound(self, state, u):
+        R, u = math.inf, np.asarray(u, float)
+        for j in range(self.left_out(state), self.etas):
+            eta = 0.5 / 2.0**j
+            R = min(R, eta * dot(u, state.squares) + (information(u) + math.log((j + 1) * (j + 2))) / eta)
+        return R * state.first + state.past
