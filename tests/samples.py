@@ -53,6 +53,7 @@ LEARNERS += [
     hf.VAW(0.5),
     hf.EG(0.5),
     hf.Clipped(hf.Squint(etas=12)),
+    hf.ScaleInvariant(),
 ]
 
 SCALED = [

@@ -115,6 +115,11 @@ def entries(x):
     return x.values if isinstance(x, Sparse) else x
 
 
+def place(x, j):
+    """Where the j-th of the `entries` of a row stands in it."""
+    return int(x.places[j]) if isinstance(x, Sparse) else j
+
+
 def dense(x):
     """A row with all its zeros, as an array of float64."""
     if isinstance(x, Sparse):

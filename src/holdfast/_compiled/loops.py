@@ -303,6 +303,11 @@ def entries(x):
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
 
 
+@_teach(vectors.place)
+def place(x, j):
+    return (lambda x, j: np.int64(x.places[j])) if _is(x, Sparse) else (lambda x, j: j)
+
+
 @_teach(vectors.dense)
 def dense(x):
     if not _is(x, Sparse):

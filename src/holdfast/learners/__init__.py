@@ -13,6 +13,7 @@ from holdfast.learners.ogd import OGD
 from holdfast.learners.ons import ONS
 from holdfast.learners.ridge import OnlineRidge
 from holdfast.learners.scaled import Scaled
+from holdfast.learners.scaleinvariant import ScaleInvariant
 from holdfast.learners.solo import SoloFTRL
 from holdfast.learners.squint import Squint
 from holdfast.learners.steps import Adaptive, StronglyConvex
@@ -34,6 +35,7 @@ __all__ = [
     "FreeGrad",
     "LogWealth",
     "OnlineRidge",
+    "ScaleInvariant",
     "Scaled",
     "SoloFTRL",
     "Squint",
