@@ -54,6 +54,8 @@ LEARNERS += [
     hf.EG(0.5),
     hf.Clipped(hf.Squint(etas=12)),
     hf.ScaleInvariant(),
+    hf.AdaGrad(hf.Ball(1.0)),
+    hf.AdaGrad(hf.Simplex()),
 ]
 
 SCALED = [

@@ -2,11 +2,13 @@
 
 import math
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import same
+from learners import trials
 
 import holdfast as hf
 
@@ -63,10 +65,74 @@ def test_sparse_rows_move_what_dense_ones_do():
     assert finals[0] == pytest.approx(finals[2], abs=1e-12)
 
 
+def river_adagrad(G, rate):
+    """River's, started from 0: w <- w - rate g / sqrt(sum of squares + its eps)."""
+    optimizer = pytest.importorskip("river.optim").AdaGrad(lr=rate, eps=1e-300)
+    w, path = dict.fromkeys(range(G.shape[1]), 0.0), []
+    for g in G:
+        w = optimizer.step(w, dict(enumerate(g.tolist())))
+        path.append(list(w.values()))
+    return np.array(path)
+
+
+@pytest.mark.parametrize("domain", [hf.Box(-1e3, 1e3), hf.Ball(1e3)], ids=repr)
+def test_inside_the_domain_it_is_rivers_to_1e_9(domain):
+    G = np.random.default_rng(4).standard_normal((300, 3)) * np.array([1.0, 100.0, 1e-3])
+    adagrad = hf.AdaGrad(domain, rate=1e-3)
+    state, path = adagrad.init(3), river_adagrad(G, 1e-3 * 2e3 / math.sqrt(2.0))
+    for g, w in zip(G, path, strict=True):
+        state = adagrad.update(state, 1.0, g)
+        assert adagrad.predict(state) == pytest.approx(w, abs=1e-9)
+
+
+PROJECTED = [hf.AdaGrad(hf.Ball(2.0)), hf.AdaGrad(hf.Simplex()), hf.AdaGrad(hf.Ball(1.0), 0.3, 1.0)]
+
+
+@pytest.mark.parametrize("adagrad", PROJECTED, ids=repr)
+def test_on_balls_and_simplices_it_projects_in_its_own_norm(adagrad):
+    rng, D = np.random.default_rng(5), adagrad.domain.diameter(hf.LInf(), 3)
+    state, w = adagrad.init(3), adagrad.domain.center(3)
+    squares = np.full(3, adagrad.ballast)
+    for g in rng.standard_normal((15, 3)) * np.array([1.0, 5.0, 0.2]) + 0.3:
+        state, squares = adagrad.update(state, 2.0, g), squares + 4.0 * g * g
+        h = np.sqrt(squares)
+        v, u = w - adagrad.rate * D / math.sqrt(2.0) * 2.0 * g / h, cp.Variable(3)
+        is_ball = isinstance(adagrad.domain, hf.Ball)
+        inside = [cp.norm2(u) <= adagrad.domain.radius] if is_ball else [u >= 0.0, cp.sum(u) == 1.0]
+        cp.Problem(cp.Minimize(cp.sum(cp.multiply(h, cp.square(u - v)))), inside).solve(solver=cp.CLARABEL)
+        w = adagrad.predict(state).copy()
+        assert w == pytest.approx(u.value, abs=1e-4)
+
+
+@pytest.mark.parametrize("adagrad", PROJECTED, ids=repr)
+def test_there_too_the_regret_is_at_most_its_bound(adagrad):
+    @given(trials.streams())
+    def holds(G):
+        assert trials.ratio(adagrad, G) <= 1.0 + 1e-9
+
+    holds()
+    worst = trials.worst_ratio(lambda G: trials.ratio(adagrad, G), np.random.default_rng(0), steps=60)
+    assert 0.1 < worst <= 1.0
+
+
+def test_on_a_box_climbing_finds_nothing_above_the_bound_either():
+    adagrad = hf.AdaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]))
+    worst = trials.worst_ratio(lambda G: trials.ratio(adagrad, G), np.random.default_rng(0), steps=100)
+    assert 0.4 < worst <= 1.0
+
+
+@pytest.mark.parametrize("adagrad", [hf.AdaGrad(hf.Box(-1.0, 1.0)), hf.AdaGrad(hf.Ball(1.0))], ids=repr)
+def test_one_outlier_behind_each_filter(adagrad):
+    D = adagrad.domain.diameter(hf.L2(), 3)
+    trials.one_outlier_costs_no_more_than_the_theorem_allows(adagrad, D)
+
+
 @pytest.mark.parametrize(
     "make, error, complaint",
     [
-        (lambda: hf.AdaGrad(hf.Ball(1.0)), TypeError, r"Box\(low, high\): got Ball"),
+        (lambda: hf.AdaGrad(hf.L1Ball(1.0)), TypeError, r"Box\(low, high\), .* got L1Ball"),
+        (lambda: hf.AdaGrad(hf.Ball(1.0), rate=0.0), ValueError, "must be positive: got 0.0"),
+        (lambda: hf.AdaGrad(hf.Ball(1.0), ballast=-1.0), ValueError, "cannot be negative: got -1.0"),
         (lambda: hf.AdaGrad(hf.Box(-1.0, 1.0), rate=0.0), ValueError, "must be positive: got 0.0"),
         (lambda: hf.AdaGrad(hf.Box(-1.0, 1.0), ballast=-1.0), ValueError, "cannot be negative: got -1.0"),
     ],

@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.domains.shifted import ROUNDING, checked_ball
 from holdfast.norms import euclidean
 from holdfast.rule import rule
-from holdfast.vectors import largest, lazy, stretch
+from holdfast.vectors import dot, largest, lazy, stretch
 
 
 @rule
@@ -49,6 +49,21 @@ class Ball:
             stretch(w, 1.0 / m)
             stretch(w, self.radius / euclidean(w))
         return w, self.radius
+
+    def nearest(self, v, h):
+        """The point w with the least sum of h (w - v)², for h above 0: hv / (h + mu), for the mu that fits.
+
+        As 1 / ‖w‖ is concave in mu, Newton's steps from 0 never overshoot.
+        """
+        w, mu = v.copy(), 0.0
+        for _ in range(100):
+            size = euclidean(w)
+            if size <= self.radius * (1.0 + 1e-14):
+                break
+            slower = dot(w / size, w / size / (h + mu))
+            mu += (size - self.radius) / (self.radius * slower)
+            w = v * (h / (h + mu))
+        return w
 
     def lazily(self, state, summed):
         return lazy(state, summed)

@@ -6,7 +6,7 @@ import numpy as np
 
 from holdfast.domains.shifted import ROUNDING, checked_ball, write
 from holdfast.rule import rule
-from holdfast.vectors import largest, total
+from holdfast.vectors import dot, largest, total
 
 
 @rule
@@ -26,6 +26,21 @@ class Simplex:
             return w
         below = 2.0 * np.maximum(0.5 * w - 0.5 * w.max(), -0.5)  # in halves, lest a difference overflow
         return write(w, _shares(below))
+
+    def nearest(self, v, h):
+        """The point w with the least sum of h (w - v)², for h above 0: max(v - theta / h, 0) for some theta.
+
+        Theta rises, as fewer and fewer entries are positive, until their sum is 1.
+        """
+        theta, one, flat = -math.inf, np.ones(len(v)), 1.0 / h
+        for _ in range(len(v)):
+            inside = one * (v > theta * flat)
+            higher = (dot(inside, v) - 1.0) / dot(inside, flat)
+            if not higher > theta:
+                break
+            theta = higher
+        w = np.maximum(v - theta * flat, 0.0)
+        return w / total(w)
 
     def contains(self, w):
         return bool(w.min() >= 0.0) and abs(total(w) - 1.0) <= ROUNDING

@@ -2,6 +2,7 @@
 
 from holdfast.learners.adaftrl import AdaFTRL
 from holdfast.learners.adagrad import AdaGrad
+from holdfast.learners.adagrad_projected import ProjectedAdaGrad
 from holdfast.learners.adahedge import AdaHedge
 from holdfast.learners.averaged import Averaged
 from holdfast.learners.bounded import Bounded
@@ -35,6 +36,7 @@ __all__ = [
     "FreeGrad",
     "LogWealth",
     "OnlineRidge",
+    "ProjectedAdaGrad",
     "ScaleInvariant",
     "Scaled",
     "SoloFTRL",

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.adagrad_projected import ProjectedAdaGrad
 from holdfast.learners.needs import Needs
 from holdfast.rule import rule
 from holdfast.vectors import descend, dot, refill
@@ -32,7 +33,7 @@ class AdaGrad:
     Parameters
     ----------
     domain : Box
-        Where the weights may lie.
+        Where the weights may lie. With a `Ball` or a `Simplex` it becomes a `ProjectedAdaGrad`.
     rate : float
         1 in the theorem, for weights that may be anywhere in the box. In a box that is much wider than the
         weights one expects, less.
@@ -61,11 +62,12 @@ class AdaGrad:
 
     def check(self):
         if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
-            raise TypeError(f"AdaGrad moves each weight in an interval, Box(low, high): got {self.domain!r}")
+            return ProjectedAdaGrad(self.domain, self.rate, self.ballast)
         if not 0.0 < self.rate < math.inf:
             raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
         if not 0.0 <= self.ballast < math.inf:
             raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
+        return None
 
     def needs(self):
         return Needs("bounded", "Euclidean in each weight", "convex", True)

@@ -1,0 +1,106 @@
+"""Diagonal AdaGrad where weights depend on each other: a ball, a simplex (Duchi, Hazan and Singer, 2011)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.domains.ball import Ball
+from holdfast.domains.simplex import Simplex
+from holdfast.learners.needs import Needs
+from holdfast.norms import LInf, hypotenuse
+from holdfast.rule import rule
+from holdfast.vectors import entries, largest, place, refill, total
+
+_LINF = LInf()
+_SMALL = 1e-9  # of the largest root: a weight with less counts as having this, lest moving it be free
+
+
+class Roots(NamedTuple):
+    """Where it stands."""
+
+    w: np.ndarray
+    roots: np.ndarray  # of the sums of squared gradients, and `ballast`, for every weight
+    width: float  # the diameter of the domain, in its widest direction
+
+
+@rule
+class ProjectedAdaGrad:
+    """w_i <- w_i - eta g_i / h_i, then to the point nearest in the norm of h; `AdaGrad(Ball(1.0))` makes it.
+
+    With h_i = sqrt(ballast + sum of squared g_i) and eta = rate D / sqrt(2), where D is the most that one
+    weight can change. A round costs O(dim) and some steps of Newton's for the projection.
+
+    Parameters
+    ----------
+    domain : Ball or Simplex
+        The ball around 0.
+    rate, ballast : float
+        As for `AdaGrad`.
+
+    Guarantee
+    ---------
+    With rate 1, regret at most sqrt(2) D sum_i sqrt(ballast + sum_t g_ti²) on the rounds learned from, each
+    root being at least 1e-9 times the largest; with another, (rate + 1 / rate) / 2 times that.
+    (`docs/math.md`, 3.5)
+
+    Examples
+    --------
+    >>> from holdfast.learners import AdaGrad
+    >>> adagrad = AdaGrad(Simplex())
+    >>> state = adagrad.init(dim=3)
+    >>> for g in ([1.0, 0.0, 0.0], [0.0, 0.5, 0.0]):
+    ...     state = adagrad.update(state, slope=1.0, x=np.array(g))
+    >>> adagrad.predict(state).round(3).tolist()
+    [0.0, 0.0, 1.0]
+    """
+
+    domain: Any
+    rate: float = 1.0
+    ballast: float = 0.0
+
+    def check(self):
+        if not isinstance(self.domain, Ball | Simplex):
+            raise TypeError(
+                "AdaGrad moves weights in a Box(low, high), a Ball(radius) around 0 or a Simplex(): "
+                f"got {self.domain!r}"
+            )
+        if not 0.0 < self.rate < math.inf:
+            raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
+        if not 0.0 <= self.ballast < math.inf:
+            raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
+
+    def needs(self):
+        return Needs("ball around 0, simplex", "Euclidean in each weight", "convex", True)
+
+    def init(self, dim):
+        roots = np.full(dim, math.sqrt(self.ballast))
+        return Roots(self.domain.center(dim), roots, self.domain.diameter(_LINF, dim))
+
+    def renewed(self, state, dim):
+        refill(state.w, self.domain.center(dim))
+        refill(state.roots, np.full(dim, math.sqrt(self.ballast)))
+        return state
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        w, roots, values = state.w, state.roots, entries(x)
+        if slope == 0.0:
+            return state
+        for j in range(len(values)):
+            i, g = place(x, j), float(slope) * float(values[j])
+            roots[i] = hypotenuse(float(roots[i]), abs(g))
+        most, eta = largest(roots), self.rate * state.width / math.sqrt(2.0)
+        if not 0.0 < most < math.inf:
+            return state
+        for j in range(len(values)):
+            i, g = place(x, j), float(slope) * float(values[j])
+            w[i] = float(w[i]) - eta * (g / max(float(roots[i]), _SMALL * most))
+        refill(w, self.domain.nearest(w, np.maximum(roots / most, _SMALL)))
+        return Roots(self.domain.project(w), roots, state.width)
+
+    def bound(self, state, u):
+        roots = np.maximum(state.roots, _SMALL * state.roots.max(initial=0.0))
+        return (self.rate + 1.0 / self.rate) / math.sqrt(2.0) * state.width * total(roots)
