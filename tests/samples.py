@@ -56,6 +56,8 @@ LEARNERS += [
     hf.ScaleInvariant(),
     hf.AdaGrad(hf.Ball(1.0)),
     hf.AdaGrad(hf.Simplex()),
+    hf.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=3)),
+    hf.DiagonalMetaGrad(hf.Box(-1.0, 2.0), etas=4),
 ]
 
 SCALED = [
@@ -115,6 +117,7 @@ OTHERS = [
     hf.Range(),
     hf.LogWealth(),
     hf.Squint(),
+    hf.MetaGrad(hf.Ball(1.0)),
     hf.LossForm(1.0),
     hf.FreeGrad(),
     hf.Clipped(hf.FreeGrad()),

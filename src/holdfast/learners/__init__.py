@@ -10,6 +10,8 @@ from holdfast.learners.clipped import Clipped
 from holdfast.learners.eg import EG, LogWealth
 from holdfast.learners.fixed import Fixed
 from holdfast.learners.freegrad import FreeGrad
+from holdfast.learners.metagrad import MetaGrad
+from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
 from holdfast.learners.ogd import OGD
 from holdfast.learners.ons import ONS
 from holdfast.learners.ridge import OnlineRidge
@@ -32,9 +34,11 @@ __all__ = [
     "Averaged",
     "Bounded",
     "Clipped",
+    "DiagonalMetaGrad",
     "Fixed",
     "FreeGrad",
     "LogWealth",
+    "MetaGrad",
     "OnlineRidge",
     "ProjectedAdaGrad",
     "ScaleInvariant",

@@ -48,11 +48,6 @@ def solved_above(R, z):
     return w
 
 
-def solved(R, x):
-    """A⁻¹ x; x is spent."""
-    return solved_above(R, solved_below(R, x))
-
-
 def shifted(R, mu):
     """The factor of A + mu I."""
     shifted = R.copy()
@@ -69,16 +64,15 @@ def nearest(R, v, radius):
     Outside, it is (A + mu I)⁻¹ A v for the mu that puts it on the boundary. 1 / ‖w‖ is concave in mu, so that
     Newton's steps from 0 never overshoot (Conn, Gould and Toint, *Trust-Region Methods*, section 7.3).
     """
-    w, mu = v, 0.0
-    b = np.zeros(len(v))
+    w, mu, factor, b = v, 0.0, R, np.zeros(len(v))
     for k in range(len(v)):
         add(b[k:], dot(R[k, k:], v[k:]), R[k, k:])
     for _ in range(50):
         size = euclidean(w)
         if size <= radius * (1.0 + 1e-13):
             break
-        factor = shifted(R, mu)
         slower = euclidean(solved_below(factor, w.copy()))
         mu += (size / slower) * (size / slower) * ((size - radius) / radius)
-        w = solved(shifted(R, mu), b.copy())
+        factor = shifted(R, mu)
+        w = solved_above(factor, solved_below(factor, b.copy()))
     return w

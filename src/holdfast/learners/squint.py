@@ -7,6 +7,7 @@ import numpy as np
 
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.adahedge import information
+from holdfast.learners.metagrad import left_out
 from holdfast.learners.needs import RANGE, Needs
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, spread, stretch, total
@@ -107,16 +108,15 @@ class Squint:
             refill(state.squares, np.zeros(len(state.w)))
         return self.weighed(Grid(state.w, state.regrets, state.squares, hint, first, past))
 
-    def left_out(self, state):
-        """How many of the largest eta would be too large for the hint."""
-        j = 0
-        while state.first * 2.0**j < state.hint:
-            j += 1
-        return j
-
     def weighed(self, state):
         """The state with the weights that follow from its sums."""
-        w, R, V, most, first = state.w, state.regrets, state.squares, -math.inf, self.left_out(state)
+        w, R, V, most, first = (
+            state.w,
+            state.regrets,
+            state.squares,
+            -math.inf,
+            left_out(state.first, state.hint),
+        )
         for i in range(len(w)):
             for j in range(first, self.etas):
                 eta = 0.5 / 2.0**j
@@ -133,7 +133,7 @@ class Squint:
 
     def bound(self, state, u):
         R, u = math.inf, np.asarray(u, float)
-        for j in range(self.left_out(state), self.etas):
+        for j in range(left_out(state.first, state.hint), self.etas):
             eta = 0.5 / 2.0**j
             R = min(R, eta * dot(u, state.squares) + (information(u) + math.log((j + 1) * (j + 2))) / eta)
         return R * state.first + state.past

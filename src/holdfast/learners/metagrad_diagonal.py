@@ -1,0 +1,167 @@
+"""Diagonal MetaGrad: one for each weight (van Erven, Koolen and van der Hoeven, 2021)."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.learners.metagrad import left_out
+from holdfast.learners.needs import Needs
+from holdfast.rule import rule
+from holdfast.vectors import entries, place, refill
+
+_SUM, _SUM_OF_SQUARES, _PRODUCTS, _CROSS, _SQUARES, _HINT, _FIRST, _LOST, _LEFT, _PAST, _REACH = range(11)
+_PLACE, _CURVATURE, _LOG, _PAID = range(4)
+
+
+class Teams(NamedTuple):
+    """What each weight knows; all but the hints and what was clipped in units of its first hint."""
+
+    w: np.ndarray
+    center: np.ndarray
+    figures: np.ndarray  # by weight: sums of g and of z = (w - center) g, of g², z² and zg; hints; ...
+    each: np.ndarray  # by weight and eta: where it stands, its curvature, its log weight, what it paid
+
+
+@rule
+class DiagonalMetaGrad:
+    """`MetaGrad` in one dimension for every weight, each in its own interval and with its own hints.
+
+    Needs no wrapper for these: every weight clips its gradients by its largest before. A round costs
+    O(etas dim).
+
+    Parameters
+    ----------
+    domain : Box
+    etas : int
+        As for `MetaGrad`.
+
+    Guarantee
+    ---------
+    Regret at most the sum over weights of what `MetaGrad` guarantees in one dimension, and what was clipped
+    (`docs/math.md`, 9.12).
+
+    Examples
+    --------
+    >>> from holdfast.domains import Box
+    >>> metagrad = DiagonalMetaGrad(Box(-1.0, 1.0))
+    >>> state = metagrad.init(dim=2)
+    >>> for g in [1.0] * 20:
+    ...     state = metagrad.update(state, slope=g, x=np.array([1.0, 0.0]))
+    >>> metagrad.predict(state).round(3)
+    array([-0.994,  0.   ])
+    """
+
+    domain: Any
+    etas: int = 20
+
+    def check(self):
+        if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
+            raise TypeError(
+                f"DiagonalMetaGrad moves each weight in an interval, Box(low, high): got {self.domain!r}"
+            )
+        if not 1 <= self.etas <= 1000:
+            raise ValueError(f"etas counts steps, from 1 to 1000: got {self.etas}")
+
+    def needs(self):
+        return Needs("box", "Euclidean in each weight", "convex", True)
+
+    def fits(self, dim):
+        self.domain.fits(dim)
+
+    def init(self, dim):
+        center, figures = self.domain.center(dim), np.zeros((dim, 11))
+        low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
+        figures[:, _REACH] = 0.5 * (high - low)
+        state = Teams(center.copy(), center, figures, np.zeros((dim, self.etas, 4)))
+        return self.renewed(state, dim)
+
+    def renewed(self, state, dim):
+        refill(state.w, state.center)
+        for i in range(dim):
+            for k in range(_REACH):
+                state.figures[i, k] = 0.0
+            self.anew(state.figures[i], state.each[i])
+        return state
+
+    def anew(self, figures, each):
+        """Forget all of a weight but its hints and what they cost."""
+        for k in range(_HINT):
+            figures[k] = 0.0
+        for j in range(self.etas):
+            each[j, _PLACE], each[j, _LOG], each[j, _PAID] = 0.0, 0.0, 0.0
+            each[j, _CURVATURE] = 1.0  # in units of the reach
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        values = entries(x)
+        for j in range(len(values)):
+            i, g = place(x, j), float(slope) * float(values[j])
+            if 0.0 < abs(g) < math.inf and state.figures[i, _REACH] > 0.0:
+                position = self.moved(state.figures[i], state.each[i], g)
+                reach = float(state.figures[i, _REACH])
+                state.w[i] = float(state.center[i]) + reach * position
+        refill(state.w, self.domain.project(state.w))
+        return state
+
+    def moved(self, figures, each, g):
+        """Where a weight stands after a gradient, in units of its reach from the center."""
+        hint, position = float(figures[_HINT]), self.mean(figures, each)
+        share = hint / abs(g) if abs(g) > hint else 1.0
+        if share < 1.0:
+            figures[_LOST] += (1.0 - share) * g * position
+            figures[_LEFT] += (1.0 - share) * g
+        if share > 0.0:
+            self.learn(figures, each, share * g / float(figures[_FIRST]), position)
+        if abs(g) > hint:
+            figures[_HINT] = abs(g)
+            if not abs(g) <= float(figures[_FIRST]) * 2.0 ** (self.etas - 1):  # no eta is left
+                worst = float(figures[_PRODUCTS]) + abs(float(figures[_SUM]))
+                figures[_PAST] += float(figures[_FIRST]) * max(worst, 0.0)
+                figures[_FIRST] = abs(g)
+                self.anew(figures, each)
+        return self.mean(figures, each)
+
+    def learn(self, figures, each, g, position):
+        for j in range(left_out(float(figures[_FIRST]), float(figures[_HINT])), self.etas):
+            eta, p = 0.25 / 2.0**j, float(each[j, _PLACE])
+            y = eta * g * (p - position)
+            q, A = eta * (1.0 + 2.0 * y) * g, float(each[j, _CURVATURE]) + 2.0 * (eta * g) * (eta * g)
+            each[j, _LOG] -= y + y * y
+            each[j, _PAID] += 0.5 * q * q / A
+            each[j, _PLACE], each[j, _CURVATURE] = min(max(p - q / A, -1.0), 1.0), A
+        z = position * g
+        figures[_SUM] += g
+        figures[_SUM_OF_SQUARES] += g * g
+        figures[_PRODUCTS] += z
+        figures[_CROSS] += z * g
+        figures[_SQUARES] += z * z
+
+    def mean(self, figures, each):
+        first, most, s, p = left_out(float(figures[_FIRST]), float(figures[_HINT])), -math.inf, 0.0, 0.0
+        for j in range(first, self.etas):
+            most = max(most, float(each[j, _LOG]))
+        for j in range(first, self.etas):
+            weight = math.exp(float(each[j, _LOG]) - most) / (2.0**j * (j + 1.0) * (j + 2.0))
+            s, p = s + weight, p + weight * float(each[j, _PLACE])
+        return p / s
+
+    def bound(self, state, u):
+        return sum(
+            self.bound_of(f, each, (v - c) / f[_REACH])
+            for f, each, v, c in zip(
+                state.figures, state.each, np.asarray(u, float), state.center, strict=True
+            )
+            if f[_REACH] > 0.0
+        )
+
+    def bound_of(self, figures, each, u):
+        """The bound of one weight against u, in units of its reach from the center."""
+        f, most = figures.tolist(), math.inf
+        V = max(f[_SQUARES] - 2.0 * u * f[_CROSS] + u * u * f[_SUM_OF_SQUARES], 0.0)
+        for j in range(left_out(f[_FIRST], f[_HINT]), self.etas):
+            needed = math.log((j + 1.0) * (j + 2.0)) + float(each[j, _PAID]) + 0.5 * u * u
+            most = min(most, 0.25 / 2.0**j * V + 4.0 * 2.0**j * needed)
+        return f[_REACH] * (most * f[_FIRST] + f[_PAST] + f[_LOST] - f[_LEFT] * u)
