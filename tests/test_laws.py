@@ -95,7 +95,8 @@ def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(filter):
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_predictions_stay_inside_the_domain(learner):
     state = learner.init(2)
-    for g in [*GRADIENTS, np.full(2, 1e154), np.array([-1e307, 1e307]), np.full(2, 5e-324), np.zeros(2)]:
+    dust, huge = np.full(2, 5e-324), np.array([-1e307, 1e307])
+    for g in [dust, *GRADIENTS, np.full(2, 1e154), huge, dust, np.zeros(2)]:
         state = learner.update(state, 1.0, g)
         w = entries(learner.predict(state))
         assert np.isfinite(w).all()

@@ -16,6 +16,8 @@ import numpy as np
 from holdfast.rule import rule
 from holdfast.vectors import dense, dot, entries, largest, total
 
+TINY = 1e-305  # learners take smaller sizes for 0: what is divided by them may be no float
+
 
 def euclidean(x):
     """The Euclidean length of a vector: one pass, or two if its squares leave the range of floats."""

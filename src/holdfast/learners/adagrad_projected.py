@@ -97,7 +97,8 @@ class ProjectedAdaGrad:
             return state
         for j in range(len(values)):
             i, g = place(x, j), float(slope) * float(values[j])
-            w[i] = float(w[i]) - eta * (g / max(float(roots[i]), _SMALL * most))
+            if g != 0.0:
+                w[i] = float(w[i]) - eta * (g / max(float(roots[i]), _SMALL * most))
         refill(w, self.domain.nearest(w, np.maximum(roots / most, _SMALL)))
         return Roots(self.domain.project(w), roots, state.width)
 

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.norms import TINY
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
 
@@ -79,12 +80,14 @@ class Clipped:
 
     def update(self, state, slope, x):
         size = self.learner.gauge(slope, x)
+        if not size > TINY:
+            return state
         inner, hint, lost = state.inner, state.hint, state.lost
         share = hint / size if size > hint else 1.0
         if share < 1.0:
             lost += (1.0 - share) * slope * dot(self.learner.predict(inner), x)
             add(state.left, (1.0 - share) * slope, x)
-        if share * size > 0.0:
+        if share > 0.0:
             inner = self.learner.update(inner, share * slope, x)
         if size > hint:
             hint = size

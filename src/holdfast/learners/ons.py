@@ -8,7 +8,7 @@ import numpy as np
 from holdfast.domains.ball import Ball
 from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.norms import euclidean
+from holdfast.norms import TINY, euclidean
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
 
@@ -84,7 +84,7 @@ class ONS:
 
     def update(self, state, slope, x):
         size = abs(slope) * euclidean(x) if slope != 0.0 else 0.0
-        if not size > 0.0:
+        if not size > TINY:
             return state
         w, R, D = state.w, state.root, 2.0 * self.domain.radius
         epsilon, paid = state.epsilon, state.paid

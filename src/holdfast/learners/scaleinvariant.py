@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.needs import Needs
-from holdfast.norms import hypotenuse
+from holdfast.norms import TINY, hypotenuse
 from holdfast.rule import rule
 from holdfast.vectors import Ahead, entries, place, refill
 
@@ -91,7 +91,7 @@ class ScaleInvariant:
     def weight(self, state, i, seen):
         """w_i, if the largest |x_i| is at least `seen`, as the loss's Lipschitz constant magnifies it."""
         a = hypotenuse(float(state.roots[i]), max(float(state.largest[i]), seen))
-        if not a > 0.0:
+        if not a > TINY:
             return 0.0
         return min(max(float(state.sums[i]) / a, -1.0), 1.0) * (float(state.wealth[i]) / (2.0 * a))
 
@@ -116,7 +116,7 @@ class ScaleInvariant:
         for j in range(len(values)):
             i, value = place(x, j), float(values[j])
             seen, g = self.steepest * abs(value), slope * value
-            if not 0.0 < seen < math.inf:
+            if not TINY < seen < math.inf:
                 continue
             state.wealth[i] = min(float(state.wealth[i]) - g * self.weight(state, i, seen), _MOST)
             state.largest[i] = max(float(state.largest[i]), seen)

@@ -1,0 +1,65 @@
+"""Every learner says what it needs and what its regret is at most, and docs/learners.md says the same."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import holdfast as hf
+from holdfast import learners
+from holdfast.learners.needs import Needs
+from holdfast.vectors import dot
+
+BALL, BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
+ROWS = {
+    "`OGD`, adaptive": hf.OGD(BALL),
+    "`OGD`, strongly convex": hf.OGD(BALL, hf.StronglyConvex(1.0)),
+    "`AdaGrad` on a box": hf.AdaGrad(BOX),
+    "`AdaGrad` on a ball or simplex": hf.AdaGrad(BALL),
+    "`AdaFTRL`": hf.AdaFTRL(BALL),
+    "`SoloFTRL`": hf.SoloFTRL(hf.Everywhere()),
+    "`AdaHedge`": hf.AdaHedge(),
+    "`EG`": hf.EG(0.1),
+    "`Clipped(Squint())`": hf.Clipped(hf.Squint()),
+    "`Clipped(FreeGrad())`": hf.Clipped(hf.FreeGrad()),
+    "`ONS`": hf.ONS(BALL, alpha=1.0),
+    "`Clipped(MetaGrad(Ball(1.0)))`": hf.Clipped(hf.MetaGrad(BALL)),
+    "`DiagonalMetaGrad`": hf.DiagonalMetaGrad(BOX),
+    "`OnlineRidge`": hf.OnlineRidge(),
+    "`VAW`": hf.VAW(),
+    "`ScaleInvariant`": hf.ScaleInvariant(),
+}
+PAGE = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
+TABLE = [
+    [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| `")
+]
+every = pytest.mark.parametrize("name", list(ROWS))
+
+
+@every
+def test_the_page_says_what_it_needs(name):
+    domain, size, losses, bound = next(row[1:5] for row in TABLE if row[0] == name)
+    assert Needs(domain, size, losses, bound == "proved") == ROWS[name].needs()
+
+
+@every
+def test_the_bound_of_a_state_is_a_number_at_every_u(name):
+    learner, rng = ROWS[name], np.random.default_rng(0)
+    state = learner.init(2)
+    for x in rng.standard_normal((30, 2)):
+        slope = 0.5 * math.tanh(dot(learner.predict(state), x))
+        state = learner.update(state, slope, x)
+        for u in ([0.5, 0.5], [1.0, 0.0]):
+            assert 0.0 <= learner.bound(state, np.array(u)) < math.inf
+
+
+def test_every_learner_is_there():
+    there = {type(learner).__name__ for learner in ROWS.values()}
+    there |= {type(learner.learner).__name__ for learner in ROWS.values() if isinstance(learner, hf.Clipped)}
+    others = {"Adaptive", "StronglyConvex", "LogWealth", "Fixed", "Averaged", "Scaled", "Bounded"}
+    assert there | others == set(learners.__all__)
+
+
+def test_only_what_is_proved_says_so():
+    assert [name for name, learner in ROWS.items() if not learner.needs().proved] == ["`Clipped(FreeGrad())`"]
