@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.vectors import add, dot, largest, total
+from holdfast.vectors import Sparse, add, dot, largest, spread, total
 
 MOST = 20_000
 LENGTHS = np.array([*range(301), 511, 512, 513, 1000, 1023, 1025, 4096, 8192, 8193, 16_385, MOST])
@@ -105,3 +105,25 @@ def test_rows_of_different_lengths_are_refused_in_both_worlds(measure, n, m):
     for world in (measure, lambda *args: call(measure, *args)):
         with pytest.raises(ValueError, match="the same number of entries"):
             world(np.ones(n), np.ones(m))
+
+
+def spreads(rows, places, values, dim):
+    """Of dense rows, and of sparse ones that have these entries and zeros, or no zeros."""
+    found = np.zeros((len(rows), 3))
+    for t in range(len(rows)):
+        found[t, 0] = spread(rows[t])
+        found[t, 1] = spread(Sparse(places[t], values[t], dim))
+        found[t, 2] = spread(Sparse(places[t], values[t], len(values[t])))
+    return found
+
+
+def test_the_spread_of_a_row_counts_the_zeros_of_a_sparse_one():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(40, 5)) + rng.choice([-9.0, 0.0, 9.0], (40, 1))
+    rows[:3, 2] = math.nan, math.inf, -math.inf
+    places = np.tile(np.arange(5), (40, 1))
+    found = spreads(rows, places, rows, 8)
+    assert bits(found) == bits(call(spreads, rows, places, rows, 8))
+    with_zeros = np.concatenate([rows, np.zeros((40, 3))], axis=1)
+    expected = np.stack([np.ptp(rows, axis=1), np.ptp(with_zeros, axis=1), np.ptp(rows, axis=1)], axis=1)
+    assert bits(found) == bits(expected)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
-from holdfast.certified import Certified
+from holdfast.certified import Certified, demand_bounds
 from holdfast.filters.binomial import BinomialTail
 
 
@@ -76,6 +76,7 @@ def certificate(record, k):
     """
     if k < 0:
         raise ValueError(f"k counts outliers, so it cannot be negative: got {k}")
+    demand_bounds(record.domain)
     if isinstance(record.player, Certified):
         return ledger_certificate(record.state[0], record.player, k, record.unmeasured_count)
     if record.again is not None and record.products is None and not isinstance(record.adversary, Gradients):

@@ -55,12 +55,7 @@ class Certified:
     def check(self):
         if self.k < 0:
             raise ValueError(f"k counts outliers, so it cannot be negative: got {self.k}")
-        domain = getattr(self.player.core().learner, "domain", None)
-        if domain is not None and not domain.bounded():
-            raise ValueError(
-                f"a certificate compares with every u of the domain, which {domain!r} has too many of: "
-                "learn in a bounded one, such as Ball(radius)"
-            )
+        demand_bounds(getattr(self.player.core().learner, "domain", None))
 
     def core(self):
         return self.player.core()
@@ -120,3 +115,12 @@ class Certified:
             lost += push
         after = Ledger(inner, state.rounds + 1, kept, products, state.gradients, state.pulls, rows, lost)
         return after, decision
+
+
+def demand_bounds(domain):
+    """Raise if a domain has none: no regret is bounded against every u of it."""
+    if domain is not None and not domain.bounded():
+        raise ValueError(
+            f"a certificate compares with every u of the domain, and {domain!r} has no end: "
+            "learn in a bounded one, such as Ball(radius)"
+        )

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.needs import refuse_without_hints
 from holdfast.norms import L2
 from holdfast.rule import rule
 from holdfast.vectors import add, count_in, dot, length, outcome, spread
@@ -117,11 +118,7 @@ class Filtered:
     on: Any = Gradient()
 
     def fits(self, dim):
-        if self.learner.takes_hints():
-            name = type(self.learner).__name__
-            raise TypeError(
-                f"{name} must be told how large a gradient can be before it comes: write Clipped({name}(...))"
-            )
+        refuse_without_hints(self.learner)
         self.learner.fits(dim)
         self.norm.fits(dim)
 

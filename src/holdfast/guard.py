@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from holdfast.filters.topshare import TopShare
 from holdfast.game import Decision
+from holdfast.learners.needs import refuse_without_hints
 from holdfast.norms import L2
 from holdfast.rule import rule
 from holdfast.vectors import length
@@ -79,6 +80,7 @@ class Guarded:
     norm: Any = L2()
 
     def fits(self, dim):
+        refuse_without_hints(self.learner)
         self.learner.fits(dim)
         self.norm.fits(dim)
 

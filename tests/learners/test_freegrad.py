@@ -111,11 +111,17 @@ def test_a_thousand_gradients_alike_are_still_a_number():
 def test_without_hints_it_is_refused_before_the_game():
     with pytest.raises(TypeError, match=r"before it comes: write Clipped\(FreeGrad"):
         hf.Player(hf.Filtered(hf.FreeGrad(), hf.TopK(1)), dim=1)
+    for wrapped in (hf.Filtered(hf.Scaled(hf.FreeGrad()), hf.TopK(1)), hf.Guarded(hf.FreeGrad())):
+        with pytest.raises(TypeError, match=r"write Clipped\(FreeGrad"):
+            hf.Player(wrapped, dim=1)
 
 
 def test_without_a_domain_there_is_no_certificate():
     with pytest.raises(ValueError, match="learn in a bounded one"):
         hf.Certified(hf.Filtered(FREE, hf.TopK(1)), k=1)
+    record = hf.play(hf.Filtered(FREE, hf.TopK(1)), hf.Gradients(np.ones((5, 1))), compiled=False)
+    with pytest.raises(ValueError, match="learn in a bounded one"):
+        record.certificate(k=1)
 
 
 @pytest.mark.parametrize(

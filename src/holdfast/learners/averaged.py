@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.needs import refuse_without_hints
 from holdfast.rule import rule
 from holdfast.vectors import add, refill
 
@@ -49,6 +50,7 @@ class Averaged:
         return self.learner.needs()
 
     def fits(self, dim):
+        refuse_without_hints(self.learner)
         self.learner.fits(dim)
 
     def init(self, dim):

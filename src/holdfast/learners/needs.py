@@ -17,3 +17,12 @@ class Needs(NamedTuple):
 
 
 EUCLIDEAN, RANGE = "Euclidean", "range"
+
+
+def refuse_without_hints(learner):
+    """Raise if nobody tells a learner what it must know before a gradient comes."""
+    if learner.takes_hints():
+        name = type(learner).__name__
+        raise TypeError(
+            f"{name} must be told how large a gradient can be before it comes: write Clipped({name}(...))"
+        )

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.needs import refuse_without_hints
 from holdfast.rule import rule
 from holdfast.vectors import Affine, absorb, aim, refill, refresh, standardised
 
@@ -83,6 +84,7 @@ class Scaled:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
 
     def fits(self, dim):
+        refuse_without_hints(self.learner)
         self.learner.fits(dim + 1)
 
     def init(self, dim):
