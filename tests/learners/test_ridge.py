@@ -34,7 +34,8 @@ def ratio(learner, X, y):
     worst = 0.0
     for u in (best, 0.5 * best, np.zeros(X.shape[1]), -best):
         regret, bound = losses - 0.5 * ((X @ u - y) ** 2).sum(), learner.bound(state, u)
-        if regret > 1e-9 * (1.0 + losses):
+        regret -= 1e-12 * (1.0 + losses)  # by as much it may be off
+        if regret > 0.0:
             worst = max(worst, regret / bound)
     return worst
 

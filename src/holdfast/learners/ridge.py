@@ -106,12 +106,12 @@ def begun_anew(strength, state):
 
 def absorbed(state, y, x):
     """Rotate a row and its target into the state, and return x'A⁻¹x, at most 1, for the A that has it."""
-    row, left = np.zeros(len(state.w)), 1.0
+    row, left, leverage = np.zeros(len(state.w)), 1.0, 0.0
     add(row, 1.0, x)
     for k in range(len(row)):
         c, s = rotate(state.root[k], row, k)
         image = float(state.image[k])
-        state.image[k] = c * image + s * y
-        y, left = c * y - s * image, left * c * c
+        state.image[k], y = c * image + s * y, c * y - s * image
+        leverage, left = leverage + left * s * s, left * c * c
     refill(state.w, solved_above(state.root, state.image))
-    return 1.0 - left
+    return leverage
