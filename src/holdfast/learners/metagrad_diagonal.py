@@ -28,7 +28,7 @@ class DiagonalMetaGrad:
     """`MetaGrad` in one dimension for every weight, each in its own interval and with its own hints.
 
     Needs no wrapper for these: every weight clips its gradients by its largest before. A round costs
-    O(etas dim).
+    O(etas dim), sparse rows O(etas nonzeros).
 
     Parameters
     ----------
@@ -103,7 +103,6 @@ class DiagonalMetaGrad:
                 position = self.moved(state.figures[i], state.each[i], g)
                 reach = float(state.figures[i, _REACH])
                 state.w[i] = float(state.center[i]) + reach * position
-        refill(state.w, self.domain.project(state.w))
         return state
 
     def moved(self, figures, each, g):
