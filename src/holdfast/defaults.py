@@ -10,11 +10,15 @@ from holdfast.learners import AdaGrad, Scaled
 from holdfast.losses import Absolute, Hinge
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-GUARD = (TopShare(0.05, slack=2.5), TopShare(0.05, slack=4.0), TopShare(0.01))  # features, targets, gradients
+FEATURES, TARGET, GRADIENT = TopShare(0.05, slack=2.5), TopShare(0.05, slack=4.0), TopShare(0.01)
 
 
 def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     """A guarded player for standardised features, chosen on public data (`docs/real-data.md`).
+
+    Features are always filtered. Targets that are numbers are filtered in units of their running scale; that
+    and the features bound their gradients, which are filtered only where there is no scale. The gradients of
+    labels are filtered too, for each label apart.
 
     Parameters
     ----------
@@ -28,8 +32,11 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     scale : bool
         Whether features, and targets, have a running scale.
     """
-    scaled = Scaled(learner, target=regression) if scale else learner
-    return Guarded(scaled, *filters_for(outliers))
+    features, target, gradient = filters_for(outliers)
+    if regression and scale:
+        return Guarded(Scaled(learner, target=True), features, target, Everything())
+    scaled = Scaled(learner) if scale else learner
+    return Guarded(scaled, features, Everything(), gradient, labels=not regression)
 
 
 def recommended_loss(regression):
@@ -42,21 +49,22 @@ def filters_for(outliers):
     if isinstance(outliers, str):
         if outliers != "auto":
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
-        return GUARD
+        return FEATURES, TARGET, GRADIENT
     if isinstance(outliers, numbers.Real):
-        return (_filter_for(outliers),) * 3
+        slacks = (FEATURES.slack, TARGET.slack, GRADIENT.slack)
+        return tuple(_filter_for(outliers, slack) for slack in slacks)
     if not hasattr(outliers, "decide"):
         raise TypeError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
     return (outliers,) * 3
 
 
-def _filter_for(outliers):
+def _filter_for(outliers, slack):
     if outliers == 0:
         return Everything()
     if not 0.0 < outliers < math.inf:
         raise ValueError(f"outliers is a share or a count, so it cannot be negative: got {outliers}")
     if outliers < 1.0:
-        return TopShare(float(outliers))
+        return TopShare(float(outliers), slack=slack)
     if outliers != int(outliers):
         raise ValueError(f"outliers of 1 or more is a count: got {outliers}; a share lies below 1")
     return TopK(int(outliers))

@@ -127,10 +127,6 @@ class _Rule(tuple):
         """The state, knowing the target of the round that is about to end; most players do not care."""
         return state
 
-    def recalled(self, state):
-        """The target that a learner was told."""
-        return math.nan
-
     def seen(self, state, x):
         """A row as a learner sees it."""
         return x
