@@ -138,14 +138,13 @@ class Guarded:
             return state, Verdict(False, steepness, math.nan, unknown[0], unknown[1])
         features, feature_threshold, near = self.features.decide(state.features, size)
         target, target_threshold, likely = self.target.decide(state.target, distance)
-        gradient, negative = state.gradient, state.negative
-        if self.labels and state.y < 0.0:
-            negative, threshold, gentle = self.gradient.decide(negative, steepness)
-        else:
-            gradient, threshold, gentle = self.gradient.decide(gradient, steepness)
+        apart = self.labels and state.y < 0.0
+        own = state.negative if apart else state.gradient
+        own, threshold, gentle = self.gradient.decide(own, steepness)
+        gradient, negative = (state.gradient, own) if apart else (own, state.negative)
         kept = near and likely and gentle
         if kept:
-            learner = self.learner.update(learner, slope, x)
+            learner = self.learner.update_seen(learner, slope, x, row)
         verdict = Verdict(
             kept,
             steepness,

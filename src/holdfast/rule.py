@@ -131,6 +131,10 @@ class _Rule(tuple):
         """A row as a learner sees it."""
         return x
 
+    def update_seen(self, state, slope, x, row):
+        """`update`, where the row is known already as the learner sees it."""
+        return self.update(state, slope, x)
+
     def aimed(self, state):
         """The target of the round as a learner sees it; 0, if it does not look."""
         return 0.0

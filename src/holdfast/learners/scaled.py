@@ -127,9 +127,12 @@ class Scaled:
         return aim(self.predict(state), state.y) if self.target else 0.0
 
     def update(self, state, slope, x):
+        return self.update_seen(state, slope, x, self.seen(state, x))
+
+    def update_seen(self, state, slope, x, row):
         if state.rounds < self.patience:
             return self.begun(state, x)
-        inner, n = self.learner.update(state.inner, slope, self.seen(state, x)), state.rounds + 1.0
+        inner, n = self.learner.update(state.inner, slope, row), state.rounds + 1.0
         absorb(state.center, state.spread, state.factors, n, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
         y_low, y_high = state.y_low, state.y_high
