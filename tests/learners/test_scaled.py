@@ -35,9 +35,9 @@ def test_wild_rows_among_the_first_do_not_ruin_the_figures(wild):
     X[wild], y[wild] = 1e12, -1e200
     state = taught(hf.Scaled(LEARNER, target=True), X, y)
     good = np.delete(np.arange(400), wild)
-    assert 1.0 / state.factors == pytest.approx(X[good].std(axis=0), rel=0.25)
+    assert 1.0 / state.factors == pytest.approx(X[good].std(axis=0), rel=0.5)
     assert abs((state.center - X[good].mean(axis=0)) * state.factors).max() < 0.2
-    assert state.y_spread == pytest.approx(y[good].std(), rel=0.25)
+    assert state.y_spread == pytest.approx(y[good].std(), rel=0.5)
     assert (state.y_low, state.y_high) == (y[good].min(), y[good].max())
 
 
