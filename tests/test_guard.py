@@ -160,15 +160,11 @@ def test_a_filter_that_starts_its_learner_anew_does_so_here():
 
 @pytest.mark.parametrize(
     "outliers, filter",
-    [(0, hf.Everything()), (7, hf.TopK(7)), (hf.TopK(1), hf.TopK(1))],
+    [(0, hf.Everything()), (0.02, hf.TopShare(0.02)), (7, hf.TopK(7)), (hf.TopK(1), hf.TopK(1))],
     ids=str,
 )
-def test_outliers_are_a_count_or_a_filter(outliers, filter):
+def test_outliers_are_a_share_a_count_or_a_filter(outliers, filter):
     assert filters_for(outliers) == (filter,) * 3
-
-
-def test_outliers_are_a_share():
-    assert [filter.share for filter in filters_for(0.02)] == [0.02] * 3
 
 
 @pytest.mark.parametrize("share", [0.05, 0.005, 0.002])

@@ -10,7 +10,7 @@ from holdfast.learners import AdaGrad, Scaled
 from holdfast.losses import Absolute, Hinge
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-FEATURES, TARGET, GRADIENT = TopShare(0.05, slack=2.5), TopShare(0.05, slack=4.0), TopShare(0.01)
+FEATURES, TARGET, GRADIENT = TopShare(0.05, slack=3.5), TopShare(0.05, slack=4.0), TopShare(0.01)
 
 
 def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
@@ -51,20 +51,19 @@ def filters_for(outliers):
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
         return FEATURES, TARGET, GRADIENT
     if isinstance(outliers, numbers.Real):
-        slacks = (FEATURES.slack, TARGET.slack, GRADIENT.slack)
-        return tuple(_filter_for(outliers, slack) for slack in slacks)
+        return (_filter_for(outliers),) * 3
     if not hasattr(outliers, "decide"):
         raise TypeError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
     return (outliers,) * 3
 
 
-def _filter_for(outliers, slack):
+def _filter_for(outliers):
     if outliers == 0:
         return Everything()
     if not 0.0 < outliers < math.inf:
         raise ValueError(f"outliers is a share or a count, so it cannot be negative: got {outliers}")
     if outliers < 1.0:
-        return TopShare(float(outliers), slack=slack)
+        return TopShare(float(outliers))
     if outliers != int(outliers):
         raise ValueError(f"outliers of 1 or more is a count: got {outliers}; a share lies below 1")
     return TopK(int(outliers))

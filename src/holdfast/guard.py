@@ -78,7 +78,7 @@ class Guarded:
     """
 
     learner: Any
-    features: Any = TopShare(0.05, slack=2.5)
+    features: Any = TopShare(0.05, slack=3.5)
     target: Any = TopShare(0.05, slack=4.0)
     gradient: Any = TopShare(0.01)
     labels: bool = False

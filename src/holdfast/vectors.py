@@ -31,7 +31,7 @@ class Sparse(NamedTuple):
 def dot(a, b):
     """The inner product of weights and a row, or of anything with itself, as a float."""
     if isinstance(a, Affine):
-        return a.inner(b)
+        return a.product(b)
     if isinstance(a, Lazy):
         return a.square() if a is b else a.product(b)
     if isinstance(b, Sparse):
@@ -264,7 +264,7 @@ class Affine(NamedTuple):
     y_low: float  # the least and the greatest target learned from; if not in this order, any may be predicted
     y_high: float
 
-    def inner(self, x):
+    def product(self, x):
         return dot(self.v, standardised(self, x))
 
     def aimed(self, y):
@@ -354,7 +354,7 @@ def remember(row, x):
 
 @_quiet
 def refresh(factors, spread, n, x):
-    """Set the inverses of the standard deviations, 0 where there is none yet. Sparse rows have them already."""
+    """Set the inverses of standard deviations, 0 where there is none yet; sparse rows have them already."""
     if not isinstance(x, Sparse):
         factors[:] = np.where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
 

@@ -174,7 +174,7 @@ def _is(kind, cls):
 @_teach(vectors.dot)
 def dot(a, b):
     if _is(a, Affine):
-        return lambda a, b: a.inner(b)
+        return lambda a, b: a.product(b)
     if _is(a, Lazy):
         return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.product(b))
     if _is(b, Sparse):
