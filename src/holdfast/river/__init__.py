@@ -6,7 +6,16 @@ except ImportError as problem:
     raise ImportError("holdfast.river needs River: pip install 'holdfast[river]'") from problem
 
 from holdfast.river.gradients import gradient_size
+from holdfast.river.linear import LinearClassifier, LinearRegressor
 from holdfast.river.robust import Robust, RobustClassifier, RobustRegressor
 from holdfast.river.scores import residual
 
-__all__ = ["Robust", "RobustClassifier", "RobustRegressor", "gradient_size", "residual"]
+__all__ = [
+    "LinearClassifier",
+    "LinearRegressor",
+    "Robust",
+    "RobustClassifier",
+    "RobustRegressor",
+    "gradient_size",
+    "residual",
+]

@@ -212,7 +212,7 @@ class Robust(base.Wrapper, base.Estimator):
 
 
 class RobustClassifier(Robust, base.Classifier):
-    __doc__ = Robust.__doc__
+    """`Robust` around a classifier."""
 
     @classmethod
     def _unit_test_params(cls):
@@ -233,7 +233,7 @@ class RobustClassifier(Robust, base.Classifier):
 
 
 class RobustRegressor(Robust, base.Regressor):
-    __doc__ = Robust.__doc__
+    """`Robust` around a regressor."""
 
     @classmethod
     def _unit_test_params(cls):
@@ -244,11 +244,11 @@ class RobustRegressor(Robust, base.Regressor):
 
 
 class RobustBatchClassifier(RobustClassifier, base.MiniBatchClassifier):
-    __doc__ = Robust.__doc__
+    """`Robust` around a classifier that learns from batches, too."""
 
 
 class RobustBatchRegressor(RobustRegressor, base.MiniBatchRegressor):
-    __doc__ = Robust.__doc__
+    """`Robust` around a regressor that learns from batches, too."""
 
 
 _KINDS = {  # whatever the model is, to River, Robust is as well
