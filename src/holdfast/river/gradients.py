@@ -3,7 +3,7 @@
 import functools
 import math
 
-from river import base, compose, linear_model
+from river import base, compose, linear_model, preprocessing
 from river.linear_model.base import GLM
 
 
@@ -45,15 +45,32 @@ def _(model: compose.TargetTransformRegressor, x, y, w=1.0):
     return gradient_size(model.regressor, x, model.func(y), w)
 
 
+# The steps that can learn from a row in which a value is missing.
+_FOR_MISSING = (
+    *(preprocessing.StatImputer, preprocessing.PreviousImputer),
+    *(compose.Select, compose.Discard, compose.SelectType, compose.FuncTransformer),
+)
+
+
 def last_step(model, x):
-    """The last step of a pipeline, and the features as it sees them; no transformer learns from this."""
+    """The last step of a pipeline, and the features as it sees them; no transformer learns from this.
+
+    A ValueError, if a value is missing where no imputer is.
+    """
     while isinstance(model, compose.Pipeline):
         *transformers, last = model.steps.values()
         for step in transformers:
             if not isinstance(step, base.AnomalyFilter):
+                _refuse_missing(x, unless=isinstance(step, _FOR_MISSING))
                 x = step.transform_one(x)
         model = last
+    _refuse_missing(x, unless=False)
     return model, x
+
+
+def _refuse_missing(x, unless):
+    if not unless and not isinstance(x, str) and None in x.values():
+        raise ValueError(f"something is missing, and no imputer is there: {x}")
 
 
 def has_gradient(model):

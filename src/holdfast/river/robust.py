@@ -8,9 +8,10 @@ from river import base, linear_model, reco
 from holdfast.defaults import filters_for
 from holdfast.river import batches
 from holdfast.river.gradients import gradient_size, has_gradient, last_step
-from holdfast.river.scale import Scale, as_float
+from holdfast.river.scale import FIRST, Scale, as_float
 from holdfast.river.watch import Watch
 
+_FAR = 1e100  # of what is nearer, the square is finite, and the cube
 _UNREADABLE = (ArithmeticError, TypeError, ValueError)  # what models raise at values they cannot work with
 
 
@@ -26,9 +27,9 @@ class Robust(base.Wrapper, base.Estimator):
       features as that step sees them: `LinearRegression`, `LogisticRegression`, `Perceptron`,
       `SoftmaxRegression`, `PAClassifier`, `PARegressor`, also in a `TargetStandardScaler`.
 
-    A round with NaN or infinity is never learned from. A missing value (None) is left to the transformers; if
-    it is still there at the last step, the round is skipped. Features may come and go: a new one tells
-    nothing until it has been there for some rounds.
+    A round with NaN or infinity is never learned from; nor is one with a missing value (None), unless a
+    pipeline begins with an imputer for it. Features may come and go: a new one tells nothing until it has
+    been there for some rounds.
 
     Parameters
     ----------
@@ -92,7 +93,8 @@ class Robust(base.Wrapper, base.Estimator):
 
     def _begin(self):
         """Nothing has been learned yet."""
-        self._features, self._target, self._mute = Scale(), Scale(), True
+        self._features, self._target = Scale(), Scale()
+        self._rounds, self._mute = 0, True
 
     # -- rounds
 
@@ -122,8 +124,8 @@ class Robust(base.Wrapper, base.Estimator):
             self.model.learn_many(batches.some_rows(X, kept), batches.some(y, kept), **kwargs)
 
     def predict_many(self, X, **kwargs):
-        """The model's predictions; of a model without batches, those of `predict_one`."""
-        if batches.learns_batches(self.model):
+        """The model's own predictions, as it makes them; without batches, those of `predict_one`."""
+        if batches.learns_batches(self.model) and not (self._mute and self._target.places):
             return self.model.predict_many(X, **kwargs)
         return batches.series([self.predict_one(x, **kwargs) for x in batches.rounds(X)], X)
 
@@ -160,10 +162,11 @@ class Robust(base.Wrapper, base.Estimator):
         opinion = self._watch.asked(sizes)
         kept = opinion.keep or (opinion.finite and self._mute and self.model.predict_one(x) is None)
         self._watch.write_down(opinion, kept)
-        if kept:
+        if kept or (opinion.finite and self._rounds < FIRST):  # medians need no guard
             self._features.absorb(row)
             self._target.absorb(self._aim(y))
-            self._mute = False
+            self._rounds += 1
+        self._mute = self._mute and not kept
         return kept
 
     def _measured(self, x, y, w):
@@ -171,13 +174,12 @@ class Robust(base.Wrapper, base.Estimator):
         step, seen, text = None, x, isinstance(x, str)
         if self._linear or text or None in x.values():
             step, seen = last_step(self.model, x)
-            if None in seen.values():
-                raise ValueError("what is missing is still missing at the last step")
         row = seen if text else x
-        sizes = [self._features.size(row), self._target.size(self._aim(y))]
+        aim = self._aim(y)
+        sizes = [self._features.size(row), self._target.size(aim) if aim else None]
         if self.score is None:
             return row, [*sizes, gradient_size(step, seen, y, w) if self._linear else None]
-        unknown = sum(size for size in sizes if size is not None) * 0.0  # NaN, if one is not finite
+        unknown = 0.0 * sum(size for size in sizes if size is not None)  # NaN, if one is not finite
         return row, [float(self.score(self.model, x, y)) + unknown]
 
     def _answer(self, predict, x, kwargs):
@@ -187,8 +189,8 @@ class Robust(base.Wrapper, base.Estimator):
         try:
             return predict(x, **kwargs)
         except _UNREADABLE:
-            numbers_only = {name: value for name, value in x.items() if abs(as_float(value)) < math.inf}
-            return predict(numbers_only, **kwargs)
+            near = {name: value for name, value in x.items() if abs(as_float(value)) < _FAR}
+            return predict(near, **kwargs)
 
     # -- what River asks for
 
@@ -223,7 +225,7 @@ class RobustClassifier(Robust, base.Classifier):
         return self._answer(self.model.predict_proba_one, x, kwargs)
 
     def predict_proba_many(self, X, **kwargs):
-        """The model's probabilities; of a model without batches, those of `predict_proba_one`."""
+        """The model's own probabilities; without batches, those of `predict_proba_one`."""
         if batches.learns_batches(self.model):
             return self.model.predict_proba_many(X, **kwargs)
         return batches.frame([self.predict_proba_one(x, **kwargs) for x in batches.rounds(X)], X)
@@ -238,6 +240,16 @@ class RobustRegressor(Robust, base.Regressor):
     @classmethod
     def _unit_test_params(cls):
         yield {"model": linear_model.LinearRegression()}
+
+    def predict_one(self, x, **kwargs):
+        """The model's prediction, from the features that are finite.
+
+        While the filters let it learn from nothing, the median of the targets so far, if it says 0.
+        """
+        prediction = super().predict_one(x, **kwargs)
+        if self._mute and prediction == 0.0 and "y" in self._target.places:
+            return self._target.places["y"].center
+        return prediction
 
     def _aim(self, y):
         return {"y": as_float(y)}

@@ -5,7 +5,7 @@ import numbers
 import statistics
 from typing import Any
 
-_FIRST = 10  # values of a name of which the median is taken, before means are
+FIRST = 10  # values of a name of which the median is taken, before means are
 _SIGMAS = 3.0 * 1.4826  # median deviations that make three standard deviations
 _GROWTH = 10.0  # the n-th value may widen the reach by this part of 1 / n
 
@@ -26,7 +26,7 @@ class Scale:
     cannot widen it much together.
 
     A name that is new, or has never varied, tells nothing. When it varies for the first time, that is its
-    reach: nobody is locked out for being new.
+    reach: nobody is locked out for being new. A row of which nothing is known has size 1, like many others.
 
     Guarantee: none of its own, because the units change from round to round.
 
@@ -40,14 +40,14 @@ class Scale:
     >>> round(scale.size({"pressure": 5000.0, "rain": 0.0}))
     899
     >>> scale.size({"rain": 3.0}), scale.size({"wind": 7.0})
-    (None, None)
+    (1.0, 1.0)
     """
 
     def __init__(self):
         self.places: dict[Any, Place] = {}
 
     def size(self, row):
-        """The largest deviation; None if nothing is known, NaN if a number is not finite.
+        """The largest deviation; NaN if a number is not finite.
 
         Words have no size, but where numbers were known a word is as bad as NaN. What is missing (None) has
         no size either: an imputer may wait for it.
@@ -65,7 +65,7 @@ class Scale:
                 deviation = abs(value - place.center) / place.reach
                 if largest is None or deviation > largest:
                     largest = deviation
-        return largest
+        return 1.0 if largest is None else largest
 
     def absorb(self, row):
         """Learn where the numbers of this row are."""
@@ -95,7 +95,7 @@ class Place:
             self.center = statistics.median_low(self.first)
             deviations = [abs(one - self.center) for one in self.first]
             self.reach = _SIGMAS * statistics.median_low(deviations) if self.count > 2 else 0.0
-            if self.count == _FIRST:
+            if self.count == FIRST:
                 self.first = None
             return
         deviation = value - self.center

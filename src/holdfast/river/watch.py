@@ -19,7 +19,7 @@ class Watch:
     """Filters by name, what they remember, and an `Audit`.
 
     Each filter remembers its size of every round that is finite; the round is kept if all keep it. A filter
-    is not asked about a size that is None, for not known.
+    is not asked about a size that is None, because this kind of round has none.
 
     Examples
     --------

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from holdfast.norms import euclidean
-from holdfast.vectors import Sparse, dot, entries
+from holdfast.vectors import Affine, Sparse, dot, entries
 
 _ROOM = 8  # weights at first
 
@@ -31,7 +31,9 @@ class Weights:
         self.learner, self.names, self.room = learner, {}, _ROOM
         self.state = self._fresh(_ROOM)
         w = learner.predict(self.state)
-        if not isinstance(w, np.ndarray | tuple) or np.any(entries(w) != 0.0):
+        if isinstance(w, Affine):
+            raise TypeError(f"features are scaled by a StandardScaler before the model, not by {learner!r}")
+        if np.any(entries(w) != 0.0):
             raise ValueError(
                 f"features that are new weigh 0, so all weights must begin there: not those of {learner!r}"
             )
