@@ -55,10 +55,9 @@ MODELS = {
     "HoeffdingTreeClassifier": tree.HoeffdingTreeClassifier(),
     "HoeffdingTreeRegressor": tree.HoeffdingTreeRegressor(),
     "GaussianNB": naive_bayes.GaussianNB(),
-    "BernoulliNB": naive_bayes.BernoulliNB(),
     "KNNClassifier": neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=50)),
     "KNNRegressor": neighbors.KNNRegressor(engine=neighbors.LazySearch(window_size=50)),
-    "ARFClassifier": forest.ARFClassifier(n_models=2, seed=1),
+    "ARFClassifier": forest.ARFClassifier(n_models=1, seed=1),
     "AMRules": rules.AMRules(),
     "OneVsRestClassifier": multiclass.OneVsRestClassifier(linear_model.LogisticRegression()),
     "scaler, LogisticRegression": scaled(linear_model.LogisticRegression()),
@@ -70,7 +69,7 @@ MODELS = {
 WRAPPED = {name: Robust(model) for name, model in MODELS.items()} | {
     "count": Robust(tree.HoeffdingTreeClassifier(), outliers=5),
     "share": Robust(scaled(linear_model.LogisticRegression()), outliers=0.1),
-    "none": Robust(naive_bayes.GaussianNB(), outliers=0),
+    "none": Robust(linear_model.PARegressor(), outliers=0),
     "quantile": Robust(linear_model.LinearRegression(), outliers=hf.Quantile(0.9)),
     "score": Robust(tree.HoeffdingTreeClassifier(), score=residual),
     "LinearRegressor": LinearRegressor(),
@@ -367,6 +366,8 @@ def test_a_score_of_your_own():
     assert model.kept == kept
     assert model.audit_counts["score"] >= 1 and model.audit_counts["not finite"] == 2
     assert model.clone().score is doubt
+    with pytest.raises(TypeError):
+        Robust(tree.HoeffdingTreeRegressor(), score=lambda x: 1.0).learn_one(x, y)
 
 
 def test_an_imputer_gets_what_is_missing():

@@ -88,7 +88,7 @@ class Robust(base.Wrapper, base.Estimator):
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         names = ["features", "target", "gradient"] if score is None else ["score"]
         self._watch = Watch(dict(zip(names, filters_for(outliers), strict=False)), audit_size)
-        self._linear = has_gradient(model)
+        self._linear = score is None and has_gradient(model)
         self._begin()
 
     def _begin(self):
@@ -158,8 +158,8 @@ class Robust(base.Wrapper, base.Estimator):
         try:
             row, sizes = self._measured(x, y, w)
         except _UNREADABLE:
-            row, sizes = {}, [math.nan] * len(self._watch.filters)
-        opinion = self._watch.asked(sizes)
+            row, sizes = {}, [math.nan] * 3
+        opinion = self._watch.asked(self._scored(x, y, sizes))
         kept = opinion.keep or (opinion.finite and self._mute and self.model.predict_one(x) is None)
         self._watch.write_down(opinion, kept)
         if kept or (opinion.finite and self._rounds < FIRST):  # medians need no guard
@@ -177,10 +177,14 @@ class Robust(base.Wrapper, base.Estimator):
         row = seen if text else x
         aim = self._aim(y)
         sizes = [self._features.size(row), self._target.size(aim) if aim else None]
+        return row, [*sizes, gradient_size(step, seen, y, w) if self._linear else None]
+
+    def _scored(self, x, y, sizes):
+        """The sizes to ask about. A score that raises is a mistake, and not the stream's."""
         if self.score is None:
-            return row, [*sizes, gradient_size(step, seen, y, w) if self._linear else None]
-        unknown = 0.0 * sum(size for size in sizes if size is not None)  # NaN, if one is not finite
-        return row, [float(self.score(self.model, x, y)) + unknown]
+            return sizes
+        finite = all(size is None or abs(size) < math.inf for size in sizes)
+        return [float(self.score(self.model, x, y)) if finite else math.nan]
 
     def _answer(self, predict, x, kwargs):
         """Ask the model, without what it cannot work with."""
@@ -189,6 +193,8 @@ class Robust(base.Wrapper, base.Estimator):
         try:
             return predict(x, **kwargs)
         except _UNREADABLE:
+            if isinstance(x, str):
+                raise
             near = {name: value for name, value in x.items() if abs(as_float(value)) < _FAR}
             return predict(near, **kwargs)
 
