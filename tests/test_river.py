@@ -630,3 +630,16 @@ def test_data_never_raises(name, stream):
         model.predict_one(x)
     assert model.kept + model.skipped == 15 + len(stream)
     assert all(len(column) == model.skipped for column in model.audit.values())
+
+
+def test_a_rare_label_is_learned():
+    rng = random.Random(0)
+    model = Robust(preprocessing.StandardScaler() | linear_model.LogisticRegression())
+    found = []
+    for t in range(20_000):
+        y = rng.random() < 0.005
+        x = {name: rng.gauss(4.0 if y else 0.0, 1.0) for name in "ab"}
+        if y and t > 10_000:
+            found.append(model.predict_one(x))
+        model.learn_one(x, y)
+    assert sum(found) > 0.5 * len(found)

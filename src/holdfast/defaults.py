@@ -10,7 +10,8 @@ from holdfast.learners import AdaGrad, Scaled
 from holdfast.losses import Absolute, Hinge
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-FEATURES, TARGET, GRADIENT = TopShare(0.05, slack=3.5), TopShare(0.05, slack=4.0), TopShare(0.01)
+FEATURES = TARGET = TopShare(0.1, slack=4.5)
+GRADIENT = TopShare(0.01)
 
 
 def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
@@ -25,7 +26,7 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     regression : bool
         Whether targets are numbers, to be standardised too, rather than labels -1 and +1.
     outliers : "auto", a share below 1, a count, or a filter
-        How many rounds may be wrong, whatever they are. "auto" withstands 5 % of wrong rows and targets, and
+        How many rounds may be wrong, whatever they are. "auto" withstands 10 % of wrong rows and targets, and
         1 % of wrong labels in rows like any other; 0 keeps everything.
     learner : a learner
         Of one weight more than there are features if they are scaled, for the constant.

@@ -52,7 +52,7 @@ class Guarded:
         Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its target, the target
         filter sees zeros.
     features, target, gradient : filters
-        By default they withstand 5 %, 5 % and 1 % of outliers. What is rare among gradients is often what is
+        By default they withstand 10 %, 10 % and 1 % of outliers. What is rare among gradients is often what is
         left to learn, so that share is smaller.
     labels : bool
         Whether targets are labels, -1 and +1, of which each has a memory of gradients of its own. Otherwise
@@ -78,8 +78,8 @@ class Guarded:
     """
 
     learner: Any
-    features: Any = TopShare(0.05, slack=3.5)
-    target: Any = TopShare(0.05, slack=4.0)
+    features: Any = TopShare(0.1, slack=4.5)
+    target: Any = TopShare(0.1, slack=4.5)
     gradient: Any = TopShare(0.01)
     labels: bool = False
     norm: Any = L2()

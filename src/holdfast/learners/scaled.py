@@ -78,7 +78,7 @@ class Scaled:
     learner: Any
     target: bool = False
     clip: float = 8.0
-    patience: int = 10
+    patience: int = 20
 
     def check(self):
         if not 1.0 <= self.clip < math.inf:

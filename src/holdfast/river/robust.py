@@ -8,10 +8,9 @@ from river import base, linear_model, reco
 from holdfast.defaults import filters_for
 from holdfast.river import batches
 from holdfast.river.gradients import gradient_size, has_gradient, last_step
-from holdfast.river.scale import FIRST, Scale, as_float
+from holdfast.river.scale import FAR, FIRST, Scale, as_float
 from holdfast.river.watch import Watch
 
-_FAR = 1e100  # of what is nearer, the square is finite, and the cube
 _UNREADABLE = (ArithmeticError, TypeError, ValueError)  # what models raise at values they cannot work with
 
 
@@ -37,7 +36,7 @@ class Robust(base.Wrapper, base.Estimator):
         A classifier or regressor, or a whole pipeline, so that its scalers are guarded, too.
     outliers
         "auto", a share below 1, a count, or a filter: how many rounds may be wrong. "auto" withstands 5 % of
-        wrong rows, 5 % of wrong targets and, where there is a gradient, 1 % of anything else. 0 keeps every
+        wrong rows, 10 % of wrong targets and, where there is a gradient, 1 % of anything else. 0 keeps every
         round that is finite.
     score
         A function of model, x and y that is the size of a round, instead of all the above; such as
@@ -159,7 +158,7 @@ class Robust(base.Wrapper, base.Estimator):
             row, sizes = self._measured(x, y, w)
         except _UNREADABLE:
             row, sizes = {}, [math.nan] * 3
-        opinion = self._watch.asked(self._scored(x, y, sizes))
+        opinion = self._watch.asked(self._scored(x, y, sizes), self._label(y))
         kept = opinion.keep or (opinion.finite and self._mute and self.model.predict_one(x) is None)
         self._watch.write_down(opinion, kept)
         if kept or (opinion.finite and self._rounds < FIRST):  # medians need no guard
@@ -195,7 +194,7 @@ class Robust(base.Wrapper, base.Estimator):
         except _UNREADABLE:
             if isinstance(x, str):
                 raise
-            near = {name: value for name, value in x.items() if abs(as_float(value)) < _FAR}
+            near = {name: value for name, value in x.items() if abs(as_float(value)) < FAR}
             return predict(near, **kwargs)
 
     # -- what River asks for
@@ -239,6 +238,9 @@ class RobustClassifier(Robust, base.Classifier):
     def _aim(self, y):
         return {"y": math.nan} if y is None or y != y else {}
 
+    def _label(self, y):
+        return y
+
 
 class RobustRegressor(Robust, base.Regressor):
     """`Robust` around a regressor."""
@@ -259,6 +261,9 @@ class RobustRegressor(Robust, base.Regressor):
 
     def _aim(self, y):
         return {"y": as_float(y)}
+
+    def _label(self, y):
+        return None
 
 
 class RobustBatchClassifier(RobustClassifier, base.MiniBatchClassifier):

@@ -5,6 +5,7 @@ import numbers
 import statistics
 from typing import Any
 
+FAR = 1e100  # of what is nearer, the square is finite, and the cube; River's models overflow beyond
 FIRST = 10  # values of a name of which the median is taken, before means are
 _SIGMAS = 3.0 * 1.4826  # median deviations that make three standard deviations
 _GROWTH = 10.0  # the n-th value may widen the reach by this part of 1 / n
@@ -47,7 +48,7 @@ class Scale:
         self.places: dict[Any, Place] = {}
 
     def size(self, row):
-        """The largest deviation; NaN if a number is not finite.
+        """The largest deviation; NaN if a number is not finite, or so large that its square might not be.
 
         Words have no size, but where numbers were known a word is as bad as NaN. What is missing (None) has
         no size either: an imputer may wait for it.
@@ -59,7 +60,7 @@ class Scale:
                 if value is None or (place is None and not isinstance(value, numbers.Real)):
                     continue
                 value = as_float(value)
-            if not -math.inf < value < math.inf:
+            if not -FAR < value < FAR:
                 return math.nan
             if place is not None and place.reach > 0.0:
                 deviation = abs(value - place.center) / place.reach

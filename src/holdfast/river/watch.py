@@ -19,7 +19,8 @@ class Watch:
     """Filters by name, what they remember, and an `Audit`.
 
     Each filter remembers its size of every round that is finite; the round is kept if all keep it. A filter
-    is not asked about a size that is None, because this kind of round has none.
+    is not asked about a size that is None, because this kind of round has none. Of gradients each label has a
+    memory of its own, or the mistakes on a rare one would be taken for outliers.
 
     Examples
     --------
@@ -34,16 +35,16 @@ class Watch:
 
     def __init__(self, filters, audit_size):
         self.filters = list(filters.values())
-        self.memories = [filter.init(1) for filter in self.filters]
+        self.memories = [{} for _ in self.filters]  # by label, None where labels do not matter
+        self.names = list(filters)
         self.audit = Audit(audit_size, filters, ["round"])
 
     def restarts(self):
         """Whether the model must start anew before the next round, as `Quantile` wants without a horizon."""
-        return any(
-            filter.restarts(memory) for filter, memory in zip(self.filters, self.memories, strict=True)
-        )
+        pairs = zip(self.filters, self.memories, strict=True)
+        return any(filter.restarts(memory) for filter, by_label in pairs for memory in by_label.values())
 
-    def asked(self, sizes):
+    def asked(self, sizes, label=None):
         """The opinion of all filters, who remember the round."""
         if not all(size is None or abs(size) < math.inf for size in sizes):
             return Opinion(False, False, sizes, [math.nan] * len(sizes))
@@ -51,7 +52,9 @@ class Watch:
         for i, (filter, size) in enumerate(zip(self.filters, sizes, strict=True)):
             threshold = math.inf
             if size is not None:
-                self.memories[i], threshold, kept = filter.decide(self.memories[i], size)
+                by_label, key = self.memories[i], label if self.names[i] == "gradient" else None
+                memory = by_label[key] if key in by_label else filter.init(1)
+                by_label[key], threshold, kept = filter.decide(memory, size)
                 keep = keep and bool(kept)
             thresholds.append(threshold)
         return Opinion(keep, True, sizes, thresholds)

@@ -21,7 +21,7 @@ class RobustClassifier(ClassifierMixin, Robust):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" withstands 5 % of wrong rows, and 1 % of wrong labels in rows like
+        How many rows may be wrong. "auto" withstands 10 % of wrong rows, and 1 % of wrong labels in rows like
         any other. 0 keeps every row that is finite.
     loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
     learner : a learner, optional
