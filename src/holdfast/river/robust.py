@@ -6,11 +6,13 @@ import numbers
 from river import base, linear_model, reco
 
 from holdfast.defaults import filters_for
+from holdfast.filters import TopShare
 from holdfast.river import batches
 from holdfast.river.gradients import gradient_size, has_gradient, last_step
 from holdfast.river.scale import FAR, FIRST, Scale, as_float
 from holdfast.river.watch import Watch
 
+_AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # as names, in reaches
 _UNREADABLE = (ArithmeticError, TypeError, ValueError)  # what models raise at values they cannot work with
 
 
@@ -36,7 +38,7 @@ class Robust(base.Wrapper, base.Estimator):
         A classifier or regressor, or a whole pipeline, so that its scalers are guarded, too.
     outliers
         "auto", a share below 1, a count, or a filter: how many rounds may be wrong. "auto" withstands 5 % of
-        wrong rows, 10 % of wrong targets and, where there is a gradient, 1 % of anything else. 0 keeps every
+        wrong rows, 5 % of wrong targets and, where there is a gradient, 1 % of anything else. 0 keeps every
         round that is finite.
     score
         A function of model, x and y that is the size of a round, instead of all the above; such as
@@ -86,7 +88,8 @@ class Robust(base.Wrapper, base.Estimator):
             raise ValueError(f"audit_size counts skipped rounds, at least 0: got {audit_size!r}")
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         names = ["features", "target", "gradient"] if score is None else ["score"]
-        self._watch = Watch(dict(zip(names, filters_for(outliers), strict=False)), audit_size)
+        filters = _AUTO if isinstance(outliers, str) and outliers == "auto" else filters_for(outliers)
+        self._watch = Watch(dict(zip(names, filters, strict=False)), audit_size)
         self._linear = score is None and has_gradient(model)
         self._begin()
 
