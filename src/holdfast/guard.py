@@ -52,8 +52,8 @@ class Guarded:
         Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its target, the target
         filter sees zeros.
     features, target, gradient : filters
-        By default they withstand 10 %, 10 % and 1 % of outliers. What is rare among gradients is often what is
-        left to learn, so that share is smaller.
+        By default they withstand 10 %, 10 % and 1 % of outliers. What is rare among gradients is often what
+        is left to learn, so that share is smaller.
     labels : bool
         Whether targets are labels, -1 and +1, of which each has a memory of gradients of its own. Otherwise
         the mistakes on a label rarer than 1 % are taken for outliers.
