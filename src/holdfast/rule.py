@@ -139,7 +139,7 @@ class _Rule(tuple):
         """The target of the round as a learner sees it; 0, if it does not look."""
         return 0.0
 
-    def answer(self, t):
+    def target_at(self, t):
         """The target of round t of an adversary; NaN, if its rounds have none."""
         return math.nan
 
