@@ -19,7 +19,7 @@ demo: $(VENV)/.demo ## see a filter at work
 	@$(BIN)/python -m holdfast.demo $(ARGS)
 
 test: $(VENV)/.everything ## run all tests, doctests and printed examples (ARGS="-k topk -x")
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: $(VENV)/.everything ## style, types, and the direction of imports
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from laws import same
 from scipy.sparse import csr_array
 
 import holdfast as hf
+from holdfast.defaults import recommended
 from holdfast.many import grouped
 
 FILTERS = [hf.Everything(), hf.TopK(3), hf.TopShare(0.05), hf.Quantile(0.9), hf.Quantile(0.9, horizon=100)]
@@ -121,7 +122,7 @@ def test_compiled_games_run_while_python_does_other_things():
         ({"keys": [1, 2]}, "3 times: got shape"),
         ({"keys": [1, "a", None]}, "must be of one kind"),
         ({"workers": 0}, "at least 1: got 0"),
-        ({"keep": ("gradients",)}, "keep knows losses, sizes, thresholds, kept, guard and average"),
+        ({"keep": ("gradients",)}, "keep knows losses, sizes, thresholds, kept, predictions, guard and average"),
     ],
 )
 def test_mistakes_are_met_in_words(problem, said):
@@ -137,3 +138,16 @@ def test_the_average_of_sparse_rows_is_refused():
     replay = hf.Replay(csr_array(np.ones((3, 2))), [1, -1, 1], hf.Hinge())
     with pytest.raises(ValueError, match="leave it out of keep"):
         hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, [0, 0, 1], keep=("average",))
+
+
+def test_a_guarded_player_of_each_key_tells_what_play_tells():
+    rng = np.random.default_rng(5)
+    X, y, keys = rng.standard_normal((300, 3)), rng.standard_normal(300), rng.integers(0, 4, 300)
+    X[rng.random(300) < 0.05] *= 1e6
+    player, keep = recommended(regression=True), ("kept", "predictions", "guard")
+    crowd = hf.play_many(player, hf.Replay(X, y, hf.Absolute()), keys, keep=keep)
+    for key in crowd.keys:
+        mine = keys == key
+        record = hf.play(player, hf.Replay(X[mine], y[mine], hf.Absolute()), keep=keep)
+        for name in ("kept", "predictions", "feature_sizes", "feature_thresholds", "target_sizes"):
+            assert same(getattr(crowd, name)[mine], getattr(record, name)), name

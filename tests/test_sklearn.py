@@ -317,7 +317,7 @@ def test_a_certificate_where_there_can_be_one():
     learner = hf.OGD(hf.Ball(3.0))
     model = RobustClassifier(3, scale=False, learner=learner, n_epochs=1, shuffle=False).fit(X, y)
     rows, signs = np.hstack([X, np.ones((200, 1))]), np.where(y == "yes", 1.0, -1.0)
-    rule = hf.Guarded(learner, hf.TopK(3), hf.TopK(3), hf.TopK(3))
+    rule = hf.Guarded(learner, hf.TopK(3), hf.Everything(), hf.TopK(3), labels=True)
     record = hf.play(rule, hf.Replay(rows, signs, hf.Hinge()))
     assert model.certificate_(2).bound == pytest.approx(record.certificate(2).bound)
     for other in (RobustClassifier(3), RobustClassifier(0.1, scale=False), RobustClassifier(3, average=True)):

@@ -10,26 +10,34 @@ from holdfast.learners import AdaGrad, Scaled
 from holdfast.losses import Absolute, Hinge
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-GUARD = (TopShare(0.05, slack=2.5), TopShare(0.05, slack=4.0), TopShare(0.01))  # features, targets, gradients
+FEATURES = TARGET = TopShare(0.1, slack=4.5)
+GRADIENT = TopShare(0.01)
 
 
 def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     """A guarded player for standardised features, chosen on public data (`docs/real-data.md`).
+
+    Features are always filtered. Targets that are numbers are filtered in units of their running scale; that
+    and the features bound their gradients, which are filtered only where there is no scale. The gradients of
+    labels are filtered too, for each label apart.
 
     Parameters
     ----------
     regression : bool
         Whether targets are numbers, to be standardised too, rather than labels -1 and +1.
     outliers : "auto", a share below 1, a count, or a filter
-        How many rounds may be wrong, whatever they are. "auto" withstands 5 % of wrong rows and targets, and
+        How many rounds may be wrong, whatever they are. "auto" withstands 10 % of wrong rows and targets, and
         1 % of wrong labels in rows like any other; 0 keeps everything.
     learner : a learner
         Of one weight more than there are features if they are scaled, for the constant.
     scale : bool
         Whether features, and targets, have a running scale.
     """
-    scaled = Scaled(learner, target=regression) if scale else learner
-    return Guarded(scaled, *filters_for(outliers))
+    features, target, gradient = filters_for(outliers)
+    if regression and scale:
+        return Guarded(Scaled(learner, target=True), features, target, Everything())
+    scaled = Scaled(learner) if scale else learner
+    return Guarded(scaled, features, Everything(), gradient, labels=not regression)
 
 
 def recommended_loss(regression):
@@ -42,7 +50,7 @@ def filters_for(outliers):
     if isinstance(outliers, str):
         if outliers != "auto":
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
-        return GUARD
+        return FEATURES, TARGET, GRADIENT
     if isinstance(outliers, numbers.Real):
         return (_filter_for(outliers),) * 3
     if not hasattr(outliers, "decide"):

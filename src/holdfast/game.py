@@ -232,7 +232,7 @@ def play_round(player, adversary, state, hidden, tally, columns, t, row):
     hidden, loss, slope, x = adversary.reveal(hidden, t, w)
     columns.revealed(row, w, loss, slope, x)  # at once: if nobody asks for the loss, it need not be computed
     tally.predicted(w)  # before learning, which may write into w
-    state, decision = player.observe(player.told(state, adversary.answer(t)), slope, x)
+    state, decision = player.observe(player.told(state, adversary.target_at(t)), slope, x)
     tally = tally.decided(tally.rounds + 1, decision)
     columns.decided(row, decision)
     return state, hidden, tally

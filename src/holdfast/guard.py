@@ -18,6 +18,8 @@ class Watch(NamedTuple):
     features: Any
     target: Any
     gradient: Any
+    negative: Any  # of gradients in rounds whose label is, if labels are told apart
+    y: float  # the target of this round
 
 
 class Verdict(NamedTuple):
@@ -51,8 +53,11 @@ class Guarded:
         Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its target, the target
         filter sees zeros.
     features, target, gradient : filters
-        By default they withstand 5 %, 5 % and 1 % of outliers. What is rare among gradients is often what is
-        left to learn, so that share is smaller.
+        By default they withstand 10 %, 10 % and 1 % of outliers. What is rare among gradients is often what
+        is left to learn, so that share is smaller.
+    labels : bool
+        Whether targets are labels, -1 and +1, of which each has a memory of gradients of its own. Otherwise
+        the mistakes on a label rarer than 1 % are taken for outliers.
     norm : a norm
         Features and gradients are measured in its dual.
 
@@ -65,7 +70,7 @@ class Guarded:
     Examples
     --------
     >>> import holdfast as hf
-    >>> guarded = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)))
+    >>> guarded = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)), labels=True)
     >>> player = hf.Player(guarded, dim=1)
     >>> kept = [player.learn([x % 7], 1.0 if x % 7 > 3 else -1.0, hf.Hinge()).kept for x in range(1000)]
     >>> verdict = player.learn([1e6], 1.0, hf.Hinge())
@@ -74,9 +79,10 @@ class Guarded:
     """
 
     learner: Any
-    features: Any = TopShare(0.05, slack=2.5)
-    target: Any = TopShare(0.05, slack=4.0)
+    features: Any = TopShare(0.1, slack=4.5)
+    target: Any = TopShare(0.1, slack=4.5)
     gradient: Any = TopShare(0.01)
+    labels: bool = False
     norm: Any = L2()
 
     def fits(self, dim):
@@ -86,7 +92,7 @@ class Guarded:
 
     def init(self, dim):
         memories = (self.features.init(dim), self.target.init(dim), self.gradient.init(dim))
-        return Watch(self.learner.init(dim), *memories)
+        return Watch(self.learner.init(dim), *memories, self.gradient.init(dim), 0.0)
 
     def renewed(self, state, dim):
         return Watch(
@@ -94,13 +100,16 @@ class Guarded:
             self.features.renewed(state.features, dim),
             self.target.renewed(state.target, dim),
             self.gradient.renewed(state.gradient, dim),
+            self.gradient.renewed(state.negative, dim),
+            0.0,
         )
 
     def lazily(self, state, summed):
         return state._replace(learner=self.learner.lazily(state.learner, summed))
 
     def told(self, state, y):
-        return Watch(self.learner.told(state.learner, y), state.features, state.target, state.gradient)
+        memories = (state.features, state.target, state.gradient, state.negative)
+        return Watch(self.learner.told(state.learner, y), *memories, y)
 
     def predict(self, state):
         return self.learner.predict(self.awake(state))
@@ -114,11 +123,10 @@ class Guarded:
             self.features.restarts(state.features)
             or self.target.restarts(state.target)
             or self.gradient.restarts(state.gradient)
+            or self.gradient.restarts(state.negative)
         ):
             dim = length(self.learner.predict(state.learner))
-            return self.learner.told(
-                self.learner.renewed(state.learner, dim), self.learner.recalled(state.learner)
-            )
+            return self.learner.told(self.learner.renewed(state.learner, dim), state.y)
         return state.learner
 
     def observe(self, state, slope, x):
@@ -132,10 +140,13 @@ class Guarded:
             return state, Verdict(False, steepness, math.nan, unknown[0], unknown[1])
         features, feature_threshold, near = self.features.decide(state.features, size)
         target, target_threshold, likely = self.target.decide(state.target, distance)
-        gradient, threshold, gentle = self.gradient.decide(state.gradient, steepness)
+        apart = self.labels and state.y < 0.0
+        own = state.negative if apart else state.gradient
+        own, threshold, gentle = self.gradient.decide(own, steepness)
+        gradient, negative = (state.gradient, own) if apart else (own, state.negative)
         kept = near and likely and gentle
         if kept:
-            learner = self.learner.update(learner, slope, x)
+            learner = self.learner.update_seen(learner, slope, x, row)
         verdict = Verdict(
             kept,
             steepness,
@@ -143,4 +154,4 @@ class Guarded:
             Decision(near, size, feature_threshold),
             Decision(likely, distance, target_threshold),
         )
-        return Watch(learner, features, target, gradient), verdict
+        return Watch(learner, features, target, gradient, negative, state.y), verdict

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from holdfast.game import Tally, play_round
-from holdfast.record import COLUMNS
+from holdfast.record import GUARD
 from holdfast.rehearsal import rehearse
 from holdfast.stream import WORTH_COMPILING, check_keep, empty_columns, kept_columns
 from holdfast.vectors import entries, length, owned, refill
 
 _AHEAD = 6  # rounds: while these are played the row of the next comes from memory
+_COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions")
 _PIECES = 8  # a worker: small enough that none waits long for the others
 
 
@@ -32,7 +33,8 @@ class Crowd:
         The mean prediction of each.
     rounds, kept_counts, unmeasured_counts : int arrays
         How many rounds each key has, of which kept, of which without a finite size.
-    losses, sizes, thresholds, kept : arrays, or None
+    losses, sizes, thresholds, kept, predictions : arrays, or None
+    feature_sizes, feature_thresholds, target_sizes, target_thresholds : arrays, or None
         One entry a round of the stream, as in `Record`.
     """
 
@@ -46,6 +48,11 @@ class Crowd:
     sizes: np.ndarray | None
     thresholds: np.ndarray | None
     kept: np.ndarray | None
+    predictions: np.ndarray | None
+    feature_sizes: np.ndarray | None
+    feature_thresholds: np.ndarray | None
+    target_sizes: np.ndarray | None
+    target_thresholds: np.ndarray | None
     player: Any = field(repr=False)
 
     def __repr__(self):
@@ -77,7 +84,8 @@ def play_many(
     keys : array-like of shape (rounds,)
         Whose round it is: whole numbers, strings, or anything else that can be sorted.
     keep : names of columns
-        Any of "losses", "sizes", "thresholds" and "kept", for each round; and "average", for each key.
+        Any of "losses", "sizes", "thresholds", "kept", "predictions" and "guard", for each round, as in
+        `play`; and "average", for each key.
     workers : int, optional
         How many threads; by default one for each core this process may use.
     compiled : bool, optional
@@ -93,7 +101,7 @@ def play_many(
     >>> crowd.keys.tolist(), crowd.finals.tolist(), crowd.kept.tolist()
     (['a', 'b'], [[1.0], [0.0]], [False, False, True, False])
     """
-    check_keep(keep, ("losses", "sizes", "thresholds", "kept"))
+    check_keep(keep, _COLUMNS)
     rounds, dim = adversary.extent()
     if adversary.is_sparse() and "average" in keep:
         raise ValueError("the average of each key is not kept for sparse rows: leave it out of keep")
@@ -125,7 +133,7 @@ def play_many(
         kept_counts=counts[:, 1],
         unmeasured_counts=counts[:, 2],
         player=player,
-        **{name: kept[name] for name in COLUMNS[:4]},
+        **{name: kept[name] for name in (*_COLUMNS, *GUARD)},
     )
 
 

@@ -129,13 +129,13 @@ class _Rule(tuple):
         """The state, knowing the target of the round that is about to end; most players do not care."""
         return state
 
-    def recalled(self, state):
-        """The target that a learner was told."""
-        return math.nan
-
     def seen(self, state, x):
         """A row as a learner sees it."""
         return x
+
+    def update_seen(self, state, slope, x, row):
+        """`update`, where the row is known already as the learner sees it."""
+        return self.update(state, slope, x)
 
     def aimed(self, state):
         """The target of the round as a learner sees it; 0, if it does not look."""
@@ -157,7 +157,7 @@ class _Rule(tuple):
         """The size of a round: most measures look at its gradient only."""
         return self.measure(norm, slope, x)
 
-    def answer(self, t):
+    def target_at(self, t):
         """The target of round t of an adversary; NaN, if its rounds have none."""
         return math.nan
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+SWING = 5.0  # standard deviations that count: of 1 in SWING**2 wild values, a running spread would run away
 UNEQUAL = (
     "two vectors must have the same number of entries: check that every x has as many as there are weights"
 )
@@ -30,7 +31,7 @@ class Sparse(NamedTuple):
 def dot(a, b):
     """The inner product of weights and a row, or of anything with itself, as a float."""
     if isinstance(a, Affine | Ahead):
-        return a.inner(b)
+        return a.product(b)
     if isinstance(a, Lazy):
         return a.square() if a is b else a.product(b)
     if isinstance(b, Sparse):
@@ -280,7 +281,7 @@ class Affine(NamedTuple):
     y_low: float  # the least and the greatest target learned from; if not in this order, any may be predicted
     y_high: float
 
-    def inner(self, x):
+    def product(self, x):
         return dot(self.v, standardised(self, x))
 
     def aimed(self, y):
@@ -311,7 +312,7 @@ class Ahead(NamedTuple):
     learner: Any
     state: Any
 
-    def inner(self, x):
+    def product(self, x):
         return self.learner.forecast(self.state, x)
 
     def slopes(self):
@@ -340,25 +341,51 @@ def _clipped(values, clip):
 
 
 @_quiet
-def absorb(center, spread, factors, n, clip, x):
-    """Move running centers and sums of squared deviations by the n-th row, deviations up to `clip` spreads.
-
-    Of a sparse row the largest absolute value of each entry is kept instead, and its inverse in `factors`.
-    """
+def absorb(center, spread, factors, n, x):
+    """Move running centers and sums of squared deviations by the n-th row, deviations up to SWING spreads."""
     if isinstance(x, Sparse):
-        far = np.maximum(spread[x.places], np.abs(x.values))
+        widen(spread, factors, x)
+        return
+    deviation = np.subtract(x, center, dtype=np.float64)
+    far = np.abs(deviation * factors)
+    near = np.where(far > SWING, deviation * (SWING / far), deviation)
+    known = factors > 0.0
+    center += np.where(known, near / n, 0.0)
+    spread += np.where(known, near * (near - near / n), 0.0)
+    for i in np.flatnonzero(~known):
+        spread[i] = grown(spread[i], deviation[i] * deviation[i])
+
+
+def grown(squares, square):
+    """The sum of squared deviations, after one more, of what has no spread yet.
+
+    The first one waits, below 0, for a second; later none more than doubles the sum.
+    """
+    if square == 0.0:
+        return squares
+    if squares < 0.0:
+        return 2.0 * min(-squares, square)
+    return squares + min(square, squares) if squares > 0.0 else -square
+
+
+@_quiet
+def widen(spread, factors, x):
+    """Of a sparse row, keep the largest absolute value of each entry, and its inverse in `factors`."""
+    if isinstance(x, Sparse):
+        known, far = spread[x.places], np.abs(x.values, dtype=np.float64)
+        far = np.where(known > 0.0, np.maximum(known, np.minimum(far, 2.0 * known)), far)
         spread[x.places], factors[x.places] = far, np.where(far > 0.0, 1.0 / far, 0.0)
-    else:
-        deviation = np.subtract(x, center, dtype=np.float64)
-        far = np.abs(deviation * factors)
-        deviation = np.where(far > clip, deviation * (clip / far), deviation)
-        center += deviation / n
-        spread += deviation * (deviation - deviation / n)
+
+
+def remember(row, x):
+    """Copy x to the beginning of a longer row, unless it is sparse."""
+    if not isinstance(x, Sparse):
+        row[:-1] = x
 
 
 @_quiet
 def refresh(factors, spread, n, x):
-    """Set the inverses of the standard deviations, 0 for what never varied. Sparse rows have them already."""
+    """Set the inverses of standard deviations, 0 where there is none yet; sparse rows have them already."""
     if not isinstance(x, Sparse):
         factors[:] = np.where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
 

@@ -60,7 +60,7 @@ def test_the_still_scale_is_that_of_robust_scaler():
     preprocessing = pytest.importorskip("sklearn.preprocessing")
     X = stream(True).table.X[:150]
     X[:, 2] = 7.0
-    scaler, scale = preprocessing.RobustScaler().fit(X), Still().scale(X)
+    scaler, scale = preprocessing.RobustScaler().fit(X), Still().fitted(X)
     assert scale.mean == pytest.approx(scaler.center_)
     assert scale.width == pytest.approx(scaler.scale_)
 

@@ -20,7 +20,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from holdfast import vectors
-from holdfast.vectors import UNEQUAL, Affine, Ahead, Lazy, Sparse
+from holdfast.vectors import SWING, UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 _INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _LANES, _BLOCK = 8, 128
@@ -174,7 +174,7 @@ def _is(kind, cls):
 @_teach(vectors.dot)
 def dot(a, b):
     if _is(a, Affine) or _is(a, Ahead):
-        return lambda a, b: a.inner(b)
+        return lambda a, b: a.product(b)
     if _is(a, Lazy):
         return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.product(b))
     if _is(b, Sparse):
@@ -377,28 +377,56 @@ def standardised(w, x):
     return from_center
 
 
+_grown = njit(nogil=True, forceinline=True)(vectors.grown)
+
+
 @_teach(vectors.absorb)
-def absorb(center, spread, factors, n, clip, x):
+def absorb(center, spread, factors, n, x):
     if _is(x, Sparse):
+        return lambda center, spread, factors, n, x: vectors.widen(spread, factors, x)
 
-        def largest_so_far(center, spread, factors, n, clip, x):
-            for i in range(len(x.places)):
-                place = np.uint64(x.places[i])
-                spread[place] = max(spread[place], abs(np.float64(x.values[i])))
-                factors[place] = 1.0 / spread[place] if spread[place] > 0.0 else 0.0
-
-        return largest_so_far
-
-    def moments(center, spread, factors, n, clip, x):
+    def moments(center, spread, factors, n, x):
         for i in range(len(center)):
             deviation = np.float64(x[i]) - center[i]
-            far = abs(deviation * factors[i])
-            if far > clip:
-                deviation = deviation * (clip / far)
-            center[i] += deviation / n
-            spread[i] += deviation * (deviation - deviation / n)
+            if factors[i] > 0.0:
+                far = abs(deviation * factors[i])
+                if far > SWING:
+                    deviation = deviation * (SWING / far)
+                center[i] += deviation / n
+                spread[i] += deviation * (deviation - deviation / n)
+            else:
+                spread[i] = _grown(spread[i], deviation * deviation)
 
     return moments
+
+
+@_teach(vectors.widen)
+def widen(spread, factors, x):
+    if not _is(x, Sparse):
+        return lambda spread, factors, x: None
+
+    def largest_so_far(spread, factors, x):
+        for i in range(len(x.places)):
+            place = np.uint64(x.places[i])
+            known, far = spread[place], abs(np.float64(x.values[i]))
+            if known > 0.0:
+                far = max(known, min(far, 2.0 * known))
+            spread[place] = far
+            factors[place] = 1.0 / far if far > 0.0 else 0.0
+
+    return largest_so_far
+
+
+@_teach(vectors.remember)
+def remember(row, x):
+    if _is(x, Sparse):
+        return lambda row, x: None
+
+    def copy(row, x):
+        for i in range(len(row) - 1):
+            row[i] = x[i]
+
+    return copy
 
 
 @_teach(vectors.refresh)

@@ -52,7 +52,7 @@ class Replay:
         fetch(self.X, t)
         fetch(self.y, t)
 
-    def answer(self, t):
+    def target_at(self, t):
         return float(self.y[t])
 
     def reveal(self, state, t, w):

@@ -88,7 +88,7 @@ class SparseReplay:
     def is_sparse(self):
         return True
 
-    def answer(self, t):
+    def target_at(self, t):
         return float(self.y[t])
 
     def reveal(self, state, t, w):

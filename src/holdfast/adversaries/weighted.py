@@ -51,8 +51,8 @@ class Weighted:
     def expect(self, t):
         self.inner.expect(t)
 
-    def answer(self, t):
-        return self.inner.answer(t)
+    def target_at(self, t):
+        return self.inner.target_at(t)
 
     def reveal(self, state, t, w):
         state, loss, slope, x = self.inner.reveal(state, t, w)

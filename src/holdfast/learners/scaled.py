@@ -7,9 +7,10 @@ import numpy as np
 
 from holdfast.learners.needs import refuse_without_hints
 from holdfast.rule import rule
-from holdfast.vectors import Affine, absorb, aim, refill, refresh, standardised
+from holdfast.vectors import SWING, Affine, absorb, aim, grown, refill, refresh, remember, standardised, widen
 
 _OFTEN = 1.01  # the scales are taken anew when there are this many times as many rounds
+_NORMAL = 2.198  # the mean of squared normal numbers over their median
 
 
 class Standing(NamedTuple):
@@ -17,9 +18,10 @@ class Standing(NamedTuple):
 
     inner: Any
     center: np.ndarray
-    spread: np.ndarray  # sums of squared deviations, or of sparse rows the largest values
+    spread: np.ndarray  # sums of squared deviations (`grown` says when below 0), or the largest sparse values
     factors: np.ndarray  # by which deviations are multiplied; 0 for a feature that never varied
     row: np.ndarray
+    first: np.ndarray  # the rows that came first, each with its target
     rounds: float  # learned from
     due: float  # when the factors are
     y: float  # the target of this round
@@ -35,15 +37,17 @@ class Scaled:
     """A learner that sees every feature from its running mean, in units of its running standard deviation.
 
     It also has a constant to learn, as a last weight. Both running figures are moved only by the rounds that
-    are learned from, so behind a filter no outlier moves them; and no single row moves them far, because
-    deviations count up to `clip` standard deviations, as features and as figures.
+    are learned from, so behind a filter no outlier moves them. They begin as medians of the first rounds, and
+    later no row moves them far, because its deviations count up to 5 standard deviations. So neither wild
+    rows at the start, fewer than half, nor a feature that is wild in up to 4 % of the rounds ruin them.
 
     Predictions go no further than one standard deviation beyond the targets learned from.
 
-    A feature or target that has never varied counts as 0. When it varies for the first time, the round is
-    neither unlike all others nor does it move a prediction: the figures learn of it first.
+    A feature or target that has varied at most once counts as 0. When it varies for the first time, the round
+    is neither unlike all others nor does it move a prediction, and the second time says how far it goes.
 
-    The features of sparse rows keep their zeros: each is divided by its largest absolute value so far.
+    The features of sparse rows keep their zeros: each is divided by its largest absolute value so far, which
+    at most doubles from one round to the next.
 
     Parameters
     ----------
@@ -55,7 +59,7 @@ class Scaled:
     clip : float
         How many standard deviations a feature can be from its mean.
     patience : int
-        As many rounds move only the figures.
+        As many rounds, the first, move only the figures.
 
     Guarantee: none of its own, because the units change from round to round. In the units of its round, each
     kept row is as small as the filter promises.
@@ -64,18 +68,18 @@ class Scaled:
     --------
     >>> from holdfast.domains import Box
     >>> from holdfast.learners import AdaGrad
-    >>> scaled = Scaled(AdaGrad(Box(-10.0, 10.0)), patience=2)
+    >>> scaled = Scaled(AdaGrad(Box(-10.0, 10.0)), patience=5)
     >>> state = scaled.init(dim=1)
-    >>> for x in (100.0, 300.0, 100.0, 300.0):
+    >>> for x in (100.0, 1e9, 300.0, 200.0, 300.0):
     ...     state = scaled.update(state, slope=-1.0, x=np.array([x]))
-    >>> state.center, np.sqrt(state.spread / state.rounds)
-    (array([200.]), array([100.]))
+    >>> scaled.seen(state, np.array([400.0])).round(2)
+    array([0.44, 1.  ])
     """
 
     learner: Any
     target: bool = False
     clip: float = 8.0
-    patience: int = 10
+    patience: int = 20
 
     def check(self):
         if not 1.0 <= self.clip < math.inf:
@@ -89,22 +93,22 @@ class Scaled:
 
     def init(self, dim):
         zeros = [np.zeros(dim) for _ in range(3)]
-        inner = self.learner.init(dim + 1)
+        room = (np.zeros(dim + 1), np.zeros((self.patience, dim + 1)))
         unknown = 0.0 if self.target else 1.0  # the target's spread
-        return Standing(
-            inner, *zeros, np.zeros(dim + 1), 0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf
-        )
+        figures = (0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
+        return Standing(self.learner.init(dim + 1), *zeros, *room, *figures)
 
     def renewed(self, state, dim):
         for array in (state.center, state.spread, state.factors):
             refill(array, np.zeros(dim))
         inner = self.learner.renewed(state.inner, dim + 1)
-        arrays = (state.center, state.spread, state.factors, state.row)
+        arrays = (state.center, state.spread, state.factors, state.row, state.first)
         unknown = 0.0 if self.target else 1.0
         return Standing(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
 
     def lazily(self, state, summed):
-        return state._replace(inner=self.learner.lazily(state.inner, False))
+        inner = self.learner.lazily(state.inner, False)
+        return state._replace(inner=inner, first=np.zeros((self.patience, 1)))  # of sparse rows, the targets
 
     def predict(self, state):
         v = self.learner.predict(state.inner)
@@ -112,12 +116,9 @@ class Scaled:
         return Affine(v, *figures, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high)
 
     def told(self, state, y):
-        arrays = (state.center, state.spread, state.factors, state.row)
+        arrays = (state.center, state.spread, state.factors, state.row, state.first)
         figures = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
         return Standing(state.inner, *arrays, state.rounds, state.due, y, *figures)
-
-    def recalled(self, state):
-        return state.y
 
     def seen(self, state, x):
         """The row as the learner sees it."""
@@ -128,26 +129,62 @@ class Scaled:
         return aim(self.predict(state), state.y) if self.target else 0.0
 
     def update(self, state, slope, x):
-        inner, n = state.inner, state.rounds + 1.0
-        if n > self.patience:
-            inner = self.learner.update(inner, slope, self.seen(state, x))
-        absorb(state.center, state.spread, state.factors, n, self.clip, x)
+        return self.update_seen(state, slope, x, self.seen(state, x))
+
+    def update_seen(self, state, slope, x, row):
+        if state.rounds < self.patience:
+            return self.begun(state, x)
+        inner, n = self.learner.update(state.inner, slope, row), state.rounds + 1.0
+        absorb(state.center, state.spread, state.factors, n, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
         y_low, y_high = state.y_low, state.y_high
         if self.target:
             y_low, y_high = min(y_low, state.y), max(y_high, state.y)
             deviation = state.y - y_center
-            far = self.clip * y_spread
-            if 0.0 < far < abs(deviation):
-                deviation = math.copysign(far, deviation)
-            y_center += deviation / n
-            y_squares += deviation * (deviation - deviation / n)
+            if y_spread > 0.0:
+                far = SWING * y_spread
+                deviation = max(min(deviation, far), -far)
+                y_center += deviation / n
+                y_squares += deviation * (deviation - deviation / n)
+            else:
+                y_squares = grown(y_squares, deviation * deviation)
         due = state.due
         if n >= due:
             due = _OFTEN * n + 1.0
             refresh(state.factors, state.spread, n, x)
             if y_squares > 0.0:
                 y_spread = math.sqrt(y_squares / n)
-        arrays = (state.center, state.spread, state.factors, state.row)
+        arrays = (state.center, state.spread, state.factors, state.row, state.first)
         figures = (y_center, y_squares, y_spread, y_low, y_high)
         return Standing(inner, *arrays, n, due, state.y, *figures)
+
+    def begun(self, state, x):
+        """One more of the first rounds, from which the figures are taken anew."""
+        rows, n = state.first, int(state.rounds) + 1
+        remember(rows[n - 1], x)
+        rows[n - 1, -1] = state.y
+        for i in range(rows.shape[1] - 1):
+            state.center[i], state.spread[i] = _figures(rows[:n, i])
+        widen(state.spread, state.factors, x)
+        refresh(state.factors, state.spread, n, x)
+        y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
+        y_low, y_high = state.y_low, state.y_high
+        if self.target:
+            targets = rows[:n, -1]
+            y_center, y_squares = _figures(targets)
+            y_spread = math.sqrt(max(y_squares, 0.0) / n)
+            near = targets[np.abs(targets - y_center) <= SWING * y_spread]
+            y_low, y_high = float(np.min(near)), float(np.max(near))
+        arrays = (state.center, state.spread, state.factors, state.row, rows)
+        figures = (y_center, y_squares, y_spread, y_low, y_high)
+        return Standing(state.inner, *arrays, float(n), 0.0, state.y, *figures)
+
+
+def _figures(values):
+    """The center of a few values, fewer than half of them wild, and the sum of their squared deviations."""
+    center = float(np.sort(values)[(len(values) - 1) // 2])
+    squares = np.sort((values - center) ** 2)
+    moved = squares[squares > 0.0]
+    if len(moved) < 2:
+        return center, float(0.0 - squares[-1])  # as `grown` has it
+    return center, float(_NORMAL * len(moved) * moved[(len(moved) - 1) // 2])

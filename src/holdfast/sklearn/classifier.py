@@ -21,11 +21,11 @@ class RobustClassifier(ClassifierMixin, Robust):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" withstands 5 % of wrong rows, and 1 % of wrong labels in rows like
+        How many rows may be wrong. "auto" withstands 10 % of wrong rows, and 1 % of wrong labels in rows like
         any other. 0 keeps every row that is finite.
     loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
     learner : a learner, optional
-        By default `AdaGrad(Box(-10, 10), rate=0.01)`. Of one weight more than there are features.
+        By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. Of one weight more than there are features.
     scale : bool
         Whether features have a running scale. Sparse rows keep their zeros: each feature is divided by its
         largest absolute value.
@@ -34,9 +34,7 @@ class RobustClassifier(ClassifierMixin, Robust):
     average : bool
         Whether to predict with the mean of the weights, of the last pass of `fit` or of all `partial_fit`.
     class_weight : dict, "balanced" or None
-        Weights of the classes, times `sample_weight`. The filter sees the gradient of the weighted loss. A
-        class rarer than the gradients that may be wrong (1 % with "auto") can look like them, all the more if
-        it weighs more than the others: give a smaller share, or 0.
+        Weights of the classes, times `sample_weight`. The filter sees the gradient of the weighted loss.
     n_epochs : int
         How many passes `fit` makes.
     shuffle : bool

@@ -22,8 +22,8 @@ class RobustRegressor(RegressorMixin, Robust):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" withstands 5 % of wrong rows, 5 % of wrong targets, and 1 % of
-        anything else. 0 keeps every row that is finite.
+        How many rows may be wrong. "auto" withstands 10 % of wrong rows and targets. 0 keeps
+        every row that is finite.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.

@@ -11,14 +11,15 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from holdfast.adversaries import Replay, Weighted
+from holdfast.audit import Audit
 from holdfast.certificates import ledger_certificate
 from holdfast.certified import Certified
 from holdfast.defaults import LEARNER, recommended
 from holdfast.learners import Averaged
-from holdfast.sklearn.audit import Audit
 from holdfast.stream import WORTH_COMPILING, play
 from holdfast.vectors import Affine, entries
 
+_MEASURES, _PLACES = ("features", "target", "gradient"), ("round", "row", "label")
 _KEEP = ("sizes", "thresholds", "kept", "guard")
 _AT_ONCE = 2**20  # entries of a matrix that are standardised in one go
 
@@ -90,7 +91,7 @@ class Robust(BaseEstimator):
 
     @property
     def skipped_(self):
-        return sum(self._looked_at().counts.values())
+        return self._looked_at().skipped
 
     @property
     def kept_(self):
@@ -178,7 +179,7 @@ class Robust(BaseEstimator):
         self._sparse = sp.issparse(X)
         self._games = [None] * len(labels)
         self._sums = [(0.0, 0.0)] * len(labels)
-        self._audit = Audit(self.audit_size)
+        self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
         self.n_iter_ = 0
 
     def _loss_rule(self):
@@ -200,7 +201,7 @@ class Robust(BaseEstimator):
         compiled = len(rows) * self.n_epochs * len(targets) >= WORTH_COMPILING or None
         for left in reversed(range(self.n_epochs)):
             if left == 0:
-                self._audit = Audit(self.audit_size)
+                self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
                 self._sums = [self._sum(game) for game in self._games]
             self._learn(X, targets, weights, rng.permutation(rows) if self.shuffle else rows, compiled)
 
@@ -218,10 +219,21 @@ class Robust(BaseEstimator):
             if (weights[rows] != 1.0).any():
                 adversary = Weighted(adversary, weights[rows])
             record = play(self._player, adversary, keep=_KEEP, after=self._games[i], compiled=compiled)
-            self._audit.add(record, self._labels[i], rows)
+            self._write_down(record, self._labels[i], rows)
             self._games[i] = _without_rounds(record)
         self.n_iter_ += 1
         self._models = [self._model(game, sums) for game, sums in zip(self._games, self._sums, strict=True)]
+
+    def _write_down(self, record, label, rows):
+        """Tell of the rounds of a record, made of these rows of the data, in the game of this label."""
+        skipped = np.flatnonzero(~record.kept)
+        self._audit.kept += len(record.kept) - len(skipped)
+        if len(skipped) > 0:
+            rounds = record.rounds - len(record.kept) + skipped
+            sizes = (record.feature_sizes, record.target_sizes, record.sizes)
+            thresholds = (record.feature_thresholds, record.target_thresholds, record.thresholds)
+            columns = ([column[skipped] for column in some] for some in (sizes, thresholds))
+            self._audit.add((rounds, rows[skipped], np.full(len(skipped), label)), *columns)
 
     def _with_constant(self, X):
         """What the learner gets to see: `Scaled` adds the constant by itself."""

@@ -112,9 +112,9 @@ def _descended(table, loss, scaler):
 def _pass(table, loss, scaler):
     predictions = np.full(table.rounds, math.nan)
     first = table.first(_FITTED)
-    features, targets, target_scaler = scaler.scale(first.X), sgd.Scale.empty(1), sgd.Still()
+    features, targets, target_scaler = scaler.fitted(first.X), sgd.Scale.empty(1), sgd.Still()
     if table.regression:
-        targets, target_scaler = scaler.scale(first.y[:, None]), scaler
+        targets, target_scaler = scaler.fitted(first.y[:, None]), scaler
     step = sgd.InverseScaling() if table.regression else sgd.Optimal()
     scales = (scaler, features, target_scaler, targets)
     played = _call(sgd.one_pass, table.X, table.y, *scales, loss, step, predictions)

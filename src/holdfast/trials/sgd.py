@@ -37,7 +37,7 @@ class Scale(NamedTuple):
 class Running:
     """`StandardScaler.partial_fit`."""
 
-    def scale(self, X):
+    def fitted(self, X):
         return Scale.empty(X.shape[1])
 
     def absorb(self, scale, n, x):
@@ -56,7 +56,7 @@ class Running:
 class Still:
     """`RobustScaler`, fitted beforehand."""
 
-    def scale(self, X):
+    def fitted(self, X):
         low, middle, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
         width = high - low
         return Scale(middle, np.zeros(X.shape[1]), np.where(width > 10.0 * _EPS, width, 1.0))
