@@ -122,7 +122,7 @@ def test_compiled_games_run_while_python_does_other_things():
         ({"keys": [1, 2]}, "3 times: got shape"),
         ({"keys": [1, "a", None]}, "must be of one kind"),
         ({"workers": 0}, "at least 1: got 0"),
-        ({"keep": ("gradients",)}, "keep knows losses, sizes, thresholds, kept, predictions, guard and average"),
+        ({"keep": ("gradients",)}, "keep knows losses, sizes, thresholds, kept, predictions, guard"),
     ],
 )
 def test_mistakes_are_met_in_words(problem, said):
