@@ -181,7 +181,7 @@ def test_predictions_are_those_before_learning_in_the_units_of_the_target(compil
     for t in range(1200):
         w = player.predict(state)
         _, _, slope, x = replay.reveal(replay.start(), t, w)
-        expected.append(w.outcome(w.inner(x)))
+        expected.append(w.outcome(w.product(x)))
         state, _ = player.observe(player.told(state, replay.target_at(t)), slope, x)
     assert same(record.predictions, np.array(expected))
     assert 40.0 < np.nanmedian(record.predictions) < 60.0
