@@ -10,7 +10,7 @@ from holdfast import __version__
 from holdfast.bench.runner import NAMES as SECTIONS
 from holdfast.bench.runner import bench
 from holdfast.bench.table import split_at_markers
-from holdfast.command import learn
+from holdfast.command import audit, inspect, learn, predict, report
 from holdfast.command.speaking import Failure
 from holdfast.experiments.runner import NAMES, experiment, run
 from holdfast.trials.data import NAMES as DATA
@@ -33,7 +33,8 @@ def _parser():
     )
     parser.add_argument("--version", action="version", version=f"holdfast {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    learn.add(commands)
+    for command in (learn, predict, audit, report, inspect):
+        command.add(commands)
     reproduce = commands.add_parser(
         "reproduce",
         help="run the experiments behind every result of the paper, and write a report",

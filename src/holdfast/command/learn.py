@@ -1,6 +1,7 @@
 """holdfast learn: a file or a pipe in; a model, an audit and a report out."""
 
 import argparse
+import contextlib
 import math
 import signal
 import time
@@ -33,7 +34,9 @@ def add(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict (svmlight: label)")
+    parser.add_argument(
+        "--target", required=True, metavar="COLUMN", help="the column to predict (svmlight: label)"
+    )
     parser.add_argument(
         "--task",
         choices=("auto", "regression", "classification"),
@@ -54,16 +57,30 @@ def add(commands):
         "1%% of the labels (default: %(default)s)",
     )
     parser.add_argument(
-        "--learner", default="adagrad", metavar="NAME", help="adagrad[:RATE] or ogd[:RADIUS] (default: %(default)s)"
+        "--learner",
+        default="adagrad",
+        metavar="NAME",
+        help="adagrad[:RATE] or ogd[:RADIUS] (default: %(default)s)",
     )
     parser.add_argument(
-        "--no-scale", dest="scale", action="store_false", help="features as they are: allows for a certificate"
+        "--no-scale",
+        dest="scale",
+        action="store_false",
+        help="features as they are: allows for a certificate",
     )
     columns = parser.add_mutually_exclusive_group()
-    columns.add_argument("--features", type=_names, default=(), metavar="A,B,...", help="predict from these columns")
-    columns.add_argument("--drop", type=_names, default=(), metavar="A,B,...", help="predict from all but these")
+    columns.add_argument(
+        "--features", type=_names, default=(), metavar="A,B,...", help="predict from these columns"
+    )
+    columns.add_argument(
+        "--drop", type=_names, default=(), metavar="A,B,...", help="predict from all but these"
+    )
     parser.add_argument(
-        "--labels", type=_names, default=(), metavar="A,B,...", help="all labels, if the first rows do not have them"
+        "--labels",
+        type=_names,
+        default=(),
+        metavar="A,B,...",
+        help="all labels, if the first rows do not have them",
     )
     parser.add_argument(
         "--missing",
@@ -75,7 +92,9 @@ def add(commands):
     parser.add_argument("--key", metavar="COLUMN", help="a model of its own for each value of this column")
     parser.add_argument("--format", choices=_formats(), help="if neither name nor content of SOURCE tell")
     parser.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in that folder, if there is one")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the run in that folder, if there is one"
+    )
     parser.add_argument(
         "--checkpoint",
         type=_every,
@@ -90,7 +109,9 @@ def add(commands):
         help="do not write down the sizes of all rounds, some 20 bytes each, which audit --replay needs",
     )
     parser.add_argument("--report", action="store_true", help="write report.html when done")
-    parser.add_argument("--json", action="store_true", help="the results as JSON on standard output, and nothing else")
+    parser.add_argument(
+        "--json", action="store_true", help="the results as JSON on standard output, and nothing else"
+    )
     parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
     parser.set_defaults(command=run)
 
@@ -107,7 +128,7 @@ def run(options):
         found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)
         bar, signals = Bar(quiet), _Signals()
         before = found.trace.rounds
-        with signals:
+        with contextlib.closing(source), contextlib.closing(found.folder), signals:
             learn(found, source, rows, options.checkpoint, bar, signals.came)
         bar.end()
         seconds = time.monotonic() - start
@@ -116,10 +137,13 @@ def run(options):
             from holdfast.command.page import write
 
             page = write(found)
-        found.folder.unlock()
         if options.json:
             paths = {"run": str(to), "report": str(page) if page else None}
-            show(found.metrics() | paths | {"new_rounds": found.trace.rounds - before, "seconds": round(seconds, 3)})
+            show(
+                found.metrics()
+                | paths
+                | {"new_rounds": found.trace.rounds - before, "seconds": round(seconds, 3)}
+            )
         elif not options.quiet:
             print(summary(found, to, page, seconds, signals.status()))
         return signals.status()
@@ -161,7 +185,9 @@ def _of_keys(keys, shown=5):
     for key in worst:
         counts = keys[key]
         error = f"error {counts['error']:.4g}" if counts["error"] is not None else "nothing learned"
-        lines.append(f"  {key or '(none)':20} {counts['rounds']:>9,} rounds, {counts['rounds'] - counts['kept']:,} skipped, {error}")
+        lines.append(
+            f"  {key or '(none)':20} {counts['rounds']:>9,} rounds, {counts['rounds'] - counts['kept']:,} skipped, {error}"
+        )
     return "\n".join(lines)
 
 
@@ -202,7 +228,9 @@ def _every(text):
     try:
         rounds, seconds = (math.inf, float(text[:-1])) if text.endswith("s") else (int(text), math.inf)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"rounds such as 100000, or seconds such as 30s: got {text!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"rounds such as 100000, or seconds such as 30s: got {text!r}"
+        ) from None
     if not min(rounds, seconds) > 0:
         raise argparse.ArgumentTypeError(f"must be above 0: got {text!r}")
     return rounds, seconds

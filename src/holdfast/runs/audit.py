@@ -73,13 +73,15 @@ def _reasons(sizes, thresholds):
 
 
 def excess(table):
-    """By what factor each skipped round was above its threshold: how bad it is, infinite if not finite."""
-    worst = np.zeros(table.num_rows)
-    for measure in MEASURES:
+    """By what factor each skipped round was above a threshold, the most, and the place of that measure.
+
+    0 where there was no threshold yet, or none of the sizes is known; infinite if a size is.
+    """
+    times = np.zeros((len(MEASURES), table.num_rows))
+    for i, measure in enumerate(MEASURES):
         size = table.column(f"{measure}_size").to_numpy()
         threshold = table.column(f"{measure}_threshold").to_numpy()
         with np.errstate(all="ignore"):
-            ratio = np.where(size <= threshold, 0.0, size / np.maximum(threshold, 0.0))
-        worst = np.fmax(worst, np.where(threshold > 0.0, ratio, 0.0))
-        worst[~np.isfinite(size) & ~np.isnan(size)] = math.inf
-    return worst
+            above = (threshold > 0.0) & (size > threshold)
+            times[i] = np.where(above, size / threshold, np.where(size == math.inf, math.inf, 0.0))
+    return times.max(axis=0), times.argmax(axis=0)

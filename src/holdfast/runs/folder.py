@@ -41,7 +41,7 @@ class Folder:
         except BlockingIOError:
             raise RunError(f"{self.path}: another process is learning into this folder") from None
 
-    def unlock(self):
+    def close(self):
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -73,7 +73,9 @@ class Folder:
         (self.path / name).mkdir(exist_ok=True)
         encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
         with self._appearing(self.path / name / _PART.format(number)) as temporary:
-            pq.write_table(table, temporary, use_dictionary=False, compression="none", column_encoding=encodings)
+            pq.write_table(
+                table, temporary, use_dictionary=False, compression="none", column_encoding=encodings
+            )
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
 
@@ -109,5 +111,3 @@ class Folder:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-
-

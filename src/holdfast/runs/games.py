@@ -23,6 +23,7 @@ class Games:
 
     def __init__(self, player, dim, loss, labels):
         self.player, self.dim, self.loss, self.labels = player, dim, loss, labels
+        self.scaled = isinstance(player.learned(player.init(2)), Affine)
         self._awake: dict[tuple, Record] = {}
         self._asleep: dict[tuple, dict] = {}
         self.keys: dict[str, int] = {}  # in the order in which they came
@@ -122,7 +123,3 @@ class Games:
     def _width(self):
         """Of a row as the player gets it: `Scaled` adds the constant by itself."""
         return self.dim + (0 if self.scaled else 1)
-
-    @property
-    def scaled(self):
-        return isinstance(self.player.learned(self.player.init(2)), Affine)

@@ -1,5 +1,6 @@
 """Learn from a source into a folder, so that it can be stopped or killed at any moment and go on."""
 
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from holdfast.runs.audit import MISSING, NO_TARGET, Books
 from holdfast.runs.folder import Folder, RunError
 from holdfast.runs.games import Games
 from holdfast.runs.model import FILE, Model, read_tensors
-from holdfast.runs.reading import Ahead, pieces
+from holdfast.runs.reading import Ahead, pieces, readings
 from holdfast.runs.settings import Settings, loss_for
 from holdfast.runs.trace import Trace
 from holdfast.sources import SourceError, open_source
@@ -22,7 +23,7 @@ from holdfast.tables.guessing import ROWS
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
 FORMAT = "holdfast checkpoint 1"
 _AT_ONCE = 500  # rounds that are interpreted between two looks at the clock
-_WAITING = 1_000_000  # rounds written down at the latest
+_WAITING = 500_000  # rounds written down at the latest
 
 
 class Run:
@@ -36,7 +37,9 @@ class Run:
         self.player = settings.player(self.regression)
         labels = target.games() or ("",)
         self.games = Games(self.player, len(layout.features()), self.loss, labels)
-        self.books = Books(labels, self.regression and settings.scale, settings.key is not None, settings.sizes)
+        self.books = Books(
+            labels, self.regression and settings.scale, settings.key is not None, settings.sizes
+        )
         self.trace = Trace(len(layout.features()) if settings.key is None else 0)
         self.trace.wide &= settings.key is None
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
@@ -89,9 +92,7 @@ class Run:
                         *(record.feature_sizes, record.target_sizes, record.sizes),
                         *(record.feature_thresholds, record.target_thresholds, record.thresholds),
                     )
-                local = np.arange(len(y))[places]
-                mine = {i: fault for i, fault in enumerate(map(faults.get, local.tolist())) if fault}
-                lost = {i: why for i, why in enumerate(map(missing.get, local.tolist())) if why}
+                mine, lost = _within(faults, places), _within(missing, places)
                 self.books.add(record, rounds[places], rows[places], goal, mine, lost, place, key)
         errors = self._errors(outcomes, y)
         self.trace.add(errors, kept, columns[:3], columns[3:])
@@ -155,7 +156,7 @@ class Run:
             "key_sums": self.key_sums,
         }
         trace = {f"trace.{name}": array for name, array in self.trace.state().items()}
-        tensors = {name: np.ascontiguousarray(array) for name, array in (self.games.state() | trace).items()}
+        tensors = {name: np.array(array, order="C") for name, array in (self.games.state() | trace).items()}
         self.folder.write(CHECKPOINT, save(tensors, metadata={"holdfast": json.dumps(about)}))
         self.parts += 1
         self.books.clear()
@@ -165,7 +166,9 @@ class Run:
         about, tensors = read_tensors(self.folder.path / CHECKPOINT, FORMAT)
         self.mark, self.done, self.parts = about["mark"], about["done"], about["parts"]
         self.books.counts, self.key_sums = about["counts"], about["key_sums"]
-        self.trace.load({name.removeprefix("trace."): a for name, a in tensors.items() if name.startswith("trace.")})
+        self.trace.load(
+            {name.removeprefix("trace."): a for name, a in tensors.items() if name.startswith("trace.")}
+        )
         self.games.load(about["keys"], {name: a for name, a in tensors.items() if name.startswith("games.")})
         self.finished = about["finished"]
         return self
@@ -207,7 +210,10 @@ class Run:
         proofs = {}
         for key, place in self.games.names():
             proof = self.games.certificate((key, place), k)
-            name = " ".join(filter(None, (list(self.games.keys)[key], self.games.labels[place]))) or self.target.name
+            name = (
+                " ".join(filter(None, (list(self.games.keys)[key], self.games.labels[place])))
+                or self.target.name
+            )
             proofs[name] = {
                 "k": k,
                 "sizes": proof.sizes.tolist(),
@@ -231,7 +237,12 @@ class Run:
 def begin(path, settings, to, say):
     """A new run, and the pieces to learn from."""
     settings.check()
-    source = open_source(path, settings.format)
+    folder, source = Folder(to), open_source(path, settings.format)
+    with _closed_if_in_vain(folder, source):
+        return _begun(path, settings, folder, source, say)
+
+
+def _begun(path, settings, folder, source, say):
     names = _chosen(source, settings)
     blocks = source.blocks()
     raw, samples = [], []
@@ -246,24 +257,17 @@ def begin(path, settings, to, say):
     head = Head.of(samples)
     target, sentence = guess_target(head, settings.target, settings.task, settings.labels, source.name)
     say(sentence)
-    layout, said = guess_layout(head, names, settings.missing, {})
+    layout, said = guess_layout(head, names, settings.missing)
     for words in said:
         say(words)
     if not layout.columns:
         raise SourceError(f"{source.name}: no column is left to predict from")
-    wanted = [column.name for column in layout.columns]
-    numbers = {c.name for c in layout.columns if type(c).__name__ == "Number" and not c.truth}
-    numbers |= {target.name} if target.regression else set()
-    used = [*wanted, target.name, *([settings.key] if settings.key else [])]
-    reading = {name: source.reading(head.columns[name], name in numbers) for name in used}
-    layout = layout._replace(reading=reading)
     loss = loss_for(settings.loss, target.regression)
     say(f"features: {len(layout.features())}, loss: {loss!r}, outliers: {settings.outliers}")
-    folder = Folder(to)
     folder.create()
     folder.lock()
     if folder.has(CONFIG):
-        raise RunError(f"{to} holds a run already: go on with --resume, or choose another folder with --to")
+        raise RunError(f"{folder.path} holds a run already: go on with --resume, or choose another folder with --to")
     config = {
         "format": "holdfast run 1",
         "source": str(path),
@@ -289,25 +293,40 @@ def begin(path, settings, to, say):
 
 def go_on(path, settings, to, say):
     """The run in this folder, and the pieces that are left."""
-    folder = Folder(to)
+    folder, source = Folder(to), open_source(path, settings.format)
+    with _closed_if_in_vain(folder, source):
+        return _gone_on(settings, folder, source, say)
+
+
+def _gone_on(settings, folder, source, say):
+    to = folder.path
     folder.lock()
     run = open_run(to, folder)
     config = folder.read_json(CONFIG)
     for name, value in settings.to_json().items():
         known = config["settings"].get(name)
         if json.loads(json.dumps(value)) != known:
-            raise RunError(f"{to} was begun with --{name} {known}, so it cannot go on with {value}: leave it as it was")
+            raise RunError(
+                f"{to} was begun with --{name} {known}, so it cannot go on with {value}: leave it as it was"
+            )
     for name in ("audit", "sizes"):
         folder.forget_parts(name, run.parts)
-    source = open_source(path, settings.format)
-    missing = [name for name in run.layout.reading if name not in source.names]
-    if missing:
-        raise SourceError(f"{source.name} has no column {missing[0]!r}, of which {to} has learned")
+    readings(source, run.layout, run.target, run.settings.key)  # raises, if a column is gone
     say(f"going on after round {run.trace.rounds:,}")
     run.finished = False
     blocks = source.blocks(run.mark)
     run.compiled = run.trace.rounds >= WORTH_COMPILING
     return run, source, pieces(source, blocks, run.layout, run.target, run.settings.key, run.done)
+
+
+@contextlib.contextmanager
+def _closed_if_in_vain(*things):
+    try:
+        yield
+    except BaseException:
+        for thing in things:
+            thing.close()
+        raise
 
 
 def open_run(to, folder=None):
@@ -352,6 +371,13 @@ def learn(run, source, rows, every, progress, stopped):
     return run
 
 
+def _within(found, places):
+    """What is known of some rounds, by their places among these."""
+    if isinstance(places, slice) or not found:
+        return found
+    return {i: found[place] for i, place in enumerate(places.tolist()) if place in found}
+
+
 def _is_long(source, samples):
     """Whether there will be enough rounds for compiling to be worth it, as far as the first rows tell."""
     if not source.size:
@@ -376,5 +402,3 @@ def where(source_path):
     """A folder for a run, if none was named: beside where one stands."""
     stem = "standard-input" if source_path == "-" else Path(source_path).name.split(".")[0]
     return Path(f"{stem}.run")
-
-

@@ -76,7 +76,9 @@ def read_tensors(path, form):
         about = json.loads(header["__metadata__"]["holdfast"])
         tensors = load(data)
     except FileNotFoundError:
-        raise RunError(f"{path.parent} is no run of holdfast, or has learned nothing yet: no {path.name} in it") from None
+        raise RunError(
+            f"{path.parent} is no run of holdfast, or has learned nothing yet: no {path.name} in it"
+        ) from None
     except (OSError, ValueError, KeyError, SafetensorError) as problem:
         raise RunError(f"{path} is damaged: {problem}") from None
     if about.get("format") != form:

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.sources import SourceError
 from holdfast.sources.cells import labels as texts_of
+from holdfast.tables.columns import Number
 
 _ENTRIES = 1 << 21  # of a piece
-_AHEAD = 2  # pieces
+_AHEAD = 1  # pieces
 
 
 class Piece(NamedTuple):
@@ -27,7 +29,7 @@ class Piece(NamedTuple):
 
 def pieces(source, blocks, layout, target, key=None, skip=0):
     """All rows of these blocks but the first `skip`; without a target, none is looked for."""
-    reading, dim = layout.reading, max(len(layout.features()), 1)
+    reading, dim = readings(source, layout, target, key), max(len(layout.features()), 1)
     step = max(_ENTRIES // dim, 1)
     for block in blocks:
         batch = source.decode(block, reading)
@@ -47,13 +49,25 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
         skip = max(skip - len(batch.rows), 0)
 
 
+def readings(source, layout, target=None, key=None):
+    """How this source reads each column that is used; raises if it has not got it."""
+    numbers = {column.name: isinstance(column, Number) and not column.truth for column in layout.columns}
+    numbers |= {target.name: target.regression} if target is not None else {}
+    numbers |= {key: False} if key is not None else {}
+    for name in numbers:
+        if name not in source.names:
+            raise SourceError(f"{source.name} has no column {name!r}, of which the run has learned")
+    return {name: source.reading(name, number) for name, number in numbers.items()}
+
+
 class Ahead:
     """The items of an iterator, made by a thread of their own while others are used."""
 
     def __init__(self, items):
         self._queue: queue.Queue = queue.Queue(_AHEAD)
         self._left = threading.Event()
-        threading.Thread(target=self._fill, args=(items,), daemon=True).start()
+        self._thread = threading.Thread(target=self._fill, args=(items,), daemon=True)
+        self._thread.start()
 
     def _fill(self, items):
         try:
@@ -87,4 +101,6 @@ class Ahead:
             return item
 
     def leave(self):
+        """No more of them. A thread that waits for a pipe is left behind."""
         self._left.set()
+        self._thread.join(timeout=1.0)

@@ -83,7 +83,10 @@ def _kept(guarded, states, name, part, compiled):
         asked.append((other, guarded.target, measured))
     elif guarded.labels:
         positive = part["positive"][measured]
-        asked += [(other, guarded.gradient, measured[positive]), ("negative", guarded.gradient, measured[~positive])]
+        asked += [
+            (other, guarded.gradient, measured[positive]),
+            ("negative", guarded.gradient, measured[~positive]),
+        ]
     else:
         asked.append((other, guarded.gradient, measured))
     for memory, filter, places in asked:

@@ -9,7 +9,10 @@ def flattened(state, path=""):
     """The arrays and numbers of a nested tuple by their path; large arrays of counts by those that are not 0."""
     if isinstance(state, tuple):
         names = getattr(state, "_fields", range(len(state)))
-        parts = [flattened(item, f"{path}.{name}" if path else str(name)) for name, item in zip(names, state, strict=True)]
+        parts = [
+            flattened(item, f"{path}.{name}" if path else str(name))
+            for name, item in zip(names, state, strict=True)
+        ]
         return {name: array for part in parts for name, array in part.items()}
     array = np.asarray(state)
     if _is_sparse(array):

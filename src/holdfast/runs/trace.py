@@ -53,7 +53,10 @@ class Trace:
         error = np.where(counted, errors, 0.0)
         steps = (error, counted, error * kept, counted & kept, ~kept)
         # Added from left to right, so that the sums do not depend on the batches.
-        sums = [np.cumsum(np.concatenate([[total], step]))[1:] for total, step in zip(self.sums, steps, strict=True)]
+        sums = [
+            np.cumsum(np.concatenate([[total], step]))[1:]
+            for total, step in zip(self.sums, steps, strict=True)
+        ]
         columns = [column for pair in zip(sizes, thresholds, strict=True) for column in pair]
         self.points.add(self.rounds + 1, sums)
         self.samples.add(self.rounds + 1, [*columns, kept])

@@ -37,20 +37,28 @@ def open_source(path, form=None):
     The format is told by the first bytes, then by the name of the file, then by the first line.
     """
     stream = Stream(path)
-    form = form or _format(stream)
+    try:
+        return _checked(_opened(stream, form or _format(stream)), stream.name)
+    except BaseException:
+        stream.close()
+        raise
+
+
+def _opened(stream, form):
     if form == "parquet":
         if not stream.seekable:
             raise SourceError(f"{stream.name}: Parquet cannot be read from a pipe: name the file")
-        return _checked(Parquet(stream.path), stream.name)
+        stream.close()
+        return Parquet(stream.path)
     if form == "arrow":
-        return _checked(Arrow(stream), stream.name)
+        return Arrow(stream)
     if stream.peek(2) in (b"\xff\xfe", b"\xfe\xff"):
         raise SourceError(f"{stream.name} is UTF-16: convert it first, such as with iconv -f UTF-16 -t UTF-8")
     if form == "jsonl":
-        return _checked(JsonLines(stream), stream.name)
+        return JsonLines(stream)
     if form == "svmlight":
-        return _checked(SvmLight(stream), stream.name)
-    return _checked(Delimited(stream, "\t" if form == "tsv" else _delimiter(stream, form)), stream.name)
+        return SvmLight(stream)
+    return Delimited(stream, "\t" if form == "tsv" else _delimiter(stream, form))
 
 
 def _format(stream):

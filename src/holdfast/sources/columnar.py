@@ -44,21 +44,35 @@ class Columnar:
                     row += piece.num_rows
                     self._read = row - 1
         except (pa.ArrowException, OSError) as problem:
-            raise SourceError(f"{self.name}, row {row:,}: damaged ({_first(problem)}): get it again") from None
+            raise SourceError(
+                f"{self.name}, row {row:,}: damaged ({_first(problem)}): get it again"
+            ) from None
 
     def sample(self, block):
         return self.decode(block, dict.fromkeys(self.names, TEXT))
 
     def decode(self, block, kinds):
-        columns = {name: plain(block.data.column(name)) for name in kinds}
+        columns = {}
+        for name in kinds:
+            column = block.data.column(name)
+            try:
+                column.validate(full=True)  # bytes from outside: an offset may point anywhere
+                columns[name] = plain(column)
+            except (pa.ArrowException, OSError) as problem:
+                raise SourceError(
+                    f"{self.name}, row {block.row:,}, column {name!r}: damaged ({_first(problem)}): get it again"
+                ) from None
         return Batch(columns, np.arange(block.row, block.row + block.data.num_rows), {})
 
-    def reading(self, array, is_number):
+    def reading(self, name, is_number):
         return TEXT
 
     def progress(self):
         """How many rows were read, where it is known how many there are."""
         return self._read if self.size else None
+
+    def close(self):
+        raise NotImplementedError
 
     def _batches(self, first):
         raise NotImplementedError
@@ -75,6 +89,9 @@ class Parquet(Columnar):
             raise SourceError(f"{path}: no Parquet file ({_first(problem)})") from None
         self._check(self._file.schema_arrow)
         self.size = self._file.metadata.num_rows or None
+
+    def close(self):
+        self._file.close()
 
     def _batches(self, first):
         groups, start = [], 0
@@ -95,7 +112,7 @@ class Arrow(Columnar):
     """An Arrow file, or a stream of record batches, also from a pipe."""
 
     def __init__(self, stream):
-        self.name, self._file, self._reader = stream.name, None, None
+        self.name, self._stream, self._file, self._reader = stream.name, stream, None, None
         try:
             if stream.peek(6) == b"ARROW1" and stream.seekable:
                 self._file = ipc.open_file(pa.memory_map(stream.path))
@@ -107,6 +124,9 @@ class Arrow(Columnar):
             self._check(self._reader.schema)
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(f"{stream.name}: no Arrow file ({_first(problem)})") from None
+
+    def close(self):
+        self._stream.close()
 
     def _batches(self, skip):
         if self._file is not None:

@@ -51,6 +51,9 @@ class Delimited:
         """How many bytes of the file were read."""
         return self.stream.progress()
 
+    def close(self):
+        self.stream.close()
+
     @property
     def size(self):
         return self.stream.size
@@ -74,8 +77,8 @@ class Delimited:
         rows = np.concatenate([part.rows for part in parts])
         return Batch({name: column.combine_chunks() for name, column in columns.items()}, rows, faults)
 
-    def reading(self, array, is_number):
-        """How to read a column, of which a sample was read as text."""
+    def reading(self, name, is_number):
+        """How to read a column."""
         return NUMBER if is_number else TEXT
 
     def _parts(self, data, row, kinds):
@@ -100,7 +103,7 @@ class Delimited:
             table = pacsv.read_csv(
                 pa.BufferReader(pa.py_buffer(data)),
                 pacsv.ReadOptions(column_names=self.names, block_size=1 << 20),
-                pacsv.ParseOptions(delimiter=self.delimiter, ignore_empty_lines=False),
+                pacsv.ParseOptions(delimiter=self.delimiter),
                 pacsv.ConvertOptions(
                     column_types=types,
                     include_columns=list(kinds),
@@ -126,7 +129,9 @@ class Delimited:
                 value = None if value in MISSING else value
                 if value is not None and kinds[name] == NUMBER:
                     found = number(value)
-                    fault = fault or (f"column {name!r}: {value[:40]!r} is not a number" if found is None else None)
+                    fault = fault or (
+                        f"column {name!r}: {value[:40]!r} is not a number" if found is None else None
+                    )
                     value = found
                 elif value is not None and not _is_utf8(value):
                     fault = fault or f"column {name!r}: not UTF-8"

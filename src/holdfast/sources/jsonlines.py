@@ -28,11 +28,12 @@ class JsonLines(Delimited):
         if not objects:
             raise SourceError(f"{stream.name}: its first lines are no JSON objects")
         self.names = list(dict.fromkeys(name for found in objects for name in found))
+        columns = {name: _column([found.get(name) for found in objects]) for name in self.names}
+        kinds = {pa.bool_(): _BOOLEAN, pa.float64(): NUMBER}
+        self._kinds = {name: kinds.get(column.type, TEXT) for name, column in columns.items()}
 
-    def reading(self, array, is_number):
-        if pa.types.is_boolean(array.type):
-            return _BOOLEAN
-        return NUMBER if pa.types.is_floating(array.type) else TEXT
+    def reading(self, name, is_number):
+        return self._kinds[name]
 
     def sample(self, block):
         lines = [line for line in enumerate(block.data.split(b"\n")) if line[1].strip()]

@@ -54,6 +54,11 @@ class Stream:
     def seekable(self):
         return self.path != "-" and self._unpacked is self._raw
 
+    def close(self):
+        if self.path != "-":
+            self._unpacked.close()
+            self._raw.close()
+
     def peek(self, count):
         """The first bytes, which stay to be read."""
         while len(self._ahead) < count:

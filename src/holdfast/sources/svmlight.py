@@ -36,7 +36,7 @@ class SvmLight(Delimited):
     def sample(self, block):
         return self.decode(block, dict.fromkeys(self.names, NUMBER))
 
-    def reading(self, array, is_number):
+    def reading(self, name, is_number):
         return NUMBER
 
     def _at_once(self, data, row, count, kinds):

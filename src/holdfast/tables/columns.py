@@ -82,10 +82,9 @@ _COLUMNS = {"number": Number, "time": Time, "category": Category, "hashed": Hash
 
 
 class Layout(NamedTuple):
-    """The features of a table, from left to right, and how to read each column."""
+    """The features of a table, from left to right."""
 
     columns: tuple
-    reading: dict[str, str]
 
     def features(self):
         return [feature for column in self.columns for feature in column.features()]
@@ -108,30 +107,31 @@ class Layout(NamedTuple):
 
     def to_json(self):
         columns = [
-            {"kind": next(kind for kind, made in _COLUMNS.items() if isinstance(column, made))} | column._asdict()
+            {"kind": next(kind for kind, made in _COLUMNS.items() if isinstance(column, made))}
+            | column._asdict()
             for column in self.columns
         ]
-        return {"columns": columns, "reading": self.reading}
+        return columns
 
 
 def read_layout(found):
     """A layout from what `to_json` gave."""
     columns = []
-    for entry in found["columns"]:
+    for entry in found:
         parts = {name: value for name, value in entry.items() if name != "kind"}
         if "values" in parts:
             parts["values"] = tuple(parts["values"])
         columns.append(_COLUMNS[entry["kind"]](**parts))
-    return Layout(tuple(columns), dict(found["reading"]))
+    return Layout(tuple(columns))
 
 
 def _mark(array, X, place):
     X[:] = 0.0
     coded = pc.dictionary_encode(array if cells.is_text(array) else cells.labels(array))
     places = np.array([place(text) for text in coded.dictionary.to_pylist()] + [-1], np.int64)
-    codes = places[pc.fill_null(coded.indices, pa.scalar(len(places) - 1, pa.int32())).to_numpy(zero_copy_only=False)]
+    codes = places[
+        pc.fill_null(coded.indices, pa.scalar(len(places) - 1, pa.int32())).to_numpy(zero_copy_only=False)
+    ]
     known = np.flatnonzero(codes >= 0)
     X[known, codes[known]] = 1.0
     return [], ""
-
-

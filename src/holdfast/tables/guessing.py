@@ -27,14 +27,21 @@ class Head(NamedTuple):
     def of(batches):
         """The first rows of some batches."""
         names = list(batches[0].columns)
-        tables = [pa.table({name: batch.columns[name] for name in names}) for batch in batches]
-        table = pa.concat_tables(tables, promote_options="permissive").slice(0, ROWS)
+        joined = {name: _joined([batch.columns[name] for batch in batches]) for name in names}
+        table = pa.table(joined).slice(0, ROWS)
         faults, start = {}, 0
         for batch in batches:
             faults |= {start + i: fault for i, fault in batch.faults.items() if start + i < ROWS}
             start += len(batch.rows)
         columns = {name: cells.plain(table.column(name)) for name in names}
         return Head(columns, table.num_rows, faults)
+
+
+def _joined(arrays):
+    """One column of several parts; as text, where they are of different types."""
+    if len({array.type for array in arrays}) > 1:
+        arrays = [pc.cast(array, pa.string()) for array in arrays]
+    return pa.chunked_array(arrays)
 
 
 def kind_of(array):
@@ -58,7 +65,7 @@ def kind_of(array):
     return "text"
 
 
-def guess_layout(head, names, missing, reading):
+def guess_layout(head, names, missing):
     """The layout of these columns, and a sentence about each that is not used or not obvious."""
     said, kinds = [], {name: kind_of(head.columns[name]) for name in names}
     used, notes = [], {}
@@ -84,14 +91,14 @@ def guess_layout(head, names, missing, reading):
                 used.append(Hashed(name, _GROUPS))
                 notes[name] = f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
     said += [f"{name}: {note}" for name, note in notes.items()]
-    layout = Layout(tuple(used), reading)
+    layout = Layout(tuple(used))
     lost = _lost(head, layout)
     share = float(lost.mean()) if len(lost) else 0.0
     fill = missing == "fill" or (missing == "auto" and share > _MANY_LOST)
     if share > 0.0:
         what = "filled in, with a feature that says so" if fill else "a round skipped each"
         said.append(f"rows with a missing cell: {100 * share:.3g} % of the first {len(lost):,}: {what}")
-    return (Layout(tuple(_filling(head, column) for column in used), reading) if fill else layout), said
+    return (Layout(tuple(_filling(head, column) for column in used)) if fill else layout), said
 
 
 def _lost(head, layout):
