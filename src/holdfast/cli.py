@@ -11,7 +11,7 @@ from holdfast.bench.runner import NAMES as SECTIONS
 from holdfast.bench.runner import bench
 from holdfast.bench.table import split_at_markers
 from holdfast.command import audit, inspect, learn, predict, report
-from holdfast.command.speaking import Failure
+from holdfast.command.speaking import STOPPED, Failure
 from holdfast.experiments.runner import NAMES, experiment, run
 from holdfast.trials.data import NAMES as DATA
 from holdfast.trials.runner import hold_trials
@@ -25,6 +25,8 @@ def main(argv=None):
         return options.command(options)
     except Failure as failure:
         return failure.status
+    except KeyboardInterrupt:
+        return STOPPED
 
 
 def _parser():

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from holdfast.command.progress import Bar
-from holdfast.command.speaking import DONE, EXITS, STOPPED, TERMINATED, mistakes_said, say, show
+from holdfast.command.speaking import DONE, EXITS, STOPPED, TERMINATED, Failure, mistakes_said, say, show
 
 
 def add(commands):
@@ -125,10 +125,13 @@ def run(options):
         settings = settings_of(options)
         known = (to / CONFIG).exists()
         first = go_on if options.resume and known else begin
-        found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)
-        bar, signals = Bar(quiet), _Signals()
-        before = found.trace.rounds
-        with contextlib.closing(source), contextlib.closing(found.folder), signals:
+        signals = _Signals()
+        with signals, contextlib.ExitStack() as closing:
+            found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)
+            closing.enter_context(contextlib.closing(source))
+            closing.enter_context(contextlib.closing(found.folder))
+            bar, before = Bar(quiet), found.trace.rounds
+            signals.wait = True
             learn(found, source, rows, options.checkpoint, bar, signals.came)
         bar.end()
         seconds = time.monotonic() - start
@@ -192,10 +195,10 @@ def _of_keys(keys, shown=5):
 
 
 class _Signals:
-    """Ctrl-C and SIGTERM, remembered until a round has ended."""
+    """Ctrl-C and SIGTERM: the first is remembered until a round has ended, once there are rounds."""
 
     def __init__(self):
-        self._number, self._before = None, {}
+        self._number, self._before, self.wait = None, {}, False
 
     def __enter__(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -206,6 +209,8 @@ class _Signals:
             signal.signal(number, handler)
 
     def _remember(self, number, frame):
+        if self._number is not None or not self.wait:
+            raise Failure({signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[number])
         self._number = number
 
     def came(self):

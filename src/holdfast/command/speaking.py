@@ -27,7 +27,7 @@ def show(found):
     print(json.dumps(found, ensure_ascii=False), flush=True)
 
 
-class Failure(Exception):
+class Failure(Exception):  # noqa: N818  (a failure ends a command, and need not be an error)
     """Ends a command with this exit status; what there was to say has been said."""
 
     def __init__(self, status):

@@ -367,7 +367,8 @@ def learn(run, source, rows, every, progress, stopped):
     finally:
         ahead.leave()
     run.checkpoint()
-    run.write_results()
+    if run.trace.rounds:
+        run.write_results()
     return run
 
 

@@ -1,8 +1,8 @@
 """Bytes of a file, of a compressed file or of a pipe, in blocks of whole lines."""
 
 import gzip
-import io
 import os
+import select
 import sys
 import zlib
 from pathlib import Path
@@ -36,7 +36,7 @@ class Stream:
         self.size = None  # bytes as they are stored, where that is known
         try:
             if self.path == "-":
-                self._raw = io.BufferedReader(sys.stdin.buffer, BLOCK)
+                self._raw = sys.stdin.buffer
             else:
                 if Path(self.path).is_dir():
                     raise SourceError(f"{self.path} is a folder: name a file in it")
@@ -127,9 +127,23 @@ class Stream:
                 raise SourceError(f"{self.name}, row {row:,}: a line of more than {_LONGEST >> 20} MB")
 
     def _read(self, count):
+        """At most so many bytes; of a pipe those that are there, and at least one, unless it has ended."""
         try:
-            return self._unpacked.read(count)
+            if self.path != "-":
+                return self._unpacked.read(count)
+            parts = [self._unpacked.read1(count)]
+            while parts[-1] and sum(map(len, parts)) < count and _has_more(self._raw):
+                parts.append(self._unpacked.read1(count - sum(map(len, parts))))
+            return b"".join(parts)
         except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
             raise SourceError(f"{self.name}: its compression is damaged ({problem}): get it again") from None
         except OSError as problem:
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
+
+
+def _has_more(pipe):
+    """Whether reading would not have to wait."""
+    try:
+        return bool(select.select([pipe], [], [], 0.0)[0])
+    except (OSError, ValueError):  # no pipe, on some systems
+        return False
