@@ -10,7 +10,7 @@ from holdfast import __version__
 from holdfast.bench.runner import NAMES as SECTIONS
 from holdfast.bench.runner import bench
 from holdfast.bench.table import split_at_markers
-from holdfast.command import audit, inspect, learn, predict, report
+from holdfast.command import audit, completion, demo, inspect, learn, predict, report
 from holdfast.command.speaking import STOPPED, Failure
 from holdfast.experiments.runner import NAMES, experiment, run
 from holdfast.trials.data import NAMES as DATA
@@ -35,7 +35,7 @@ def _parser():
     )
     parser.add_argument("--version", action="version", version=f"holdfast {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (learn, predict, audit, report, inspect):
+    for command in (demo, learn, predict, audit, report, inspect):
         command.add(commands)
     reproduce = commands.add_parser(
         "reproduce",
@@ -63,6 +63,7 @@ def _parser():
     reproduce.set_defaults(command=_reproduce)
     _add_bench(commands)
     _add_trials(commands)
+    completion.add(commands, parser)
     return parser
 
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from holdfast.command.progress import Bar
-from holdfast.command.speaking import DONE, EXITS, STOPPED, TERMINATED, Failure, mistakes_said, say, show
+from holdfast.command.speaking import DONE, EXITS, FILES, STOPPED, TERMINATED, Failure, mistakes_said, say, show
 
 
 def add(commands):
@@ -33,7 +33,8 @@ def add(commands):
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    source = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    source.complete = FILES  # type: ignore[attr-defined]
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="the column to predict (svmlight: label)"
     )

@@ -5,7 +5,7 @@ import contextlib
 import sys
 from pathlib import Path
 
-from holdfast.command.speaking import DONE, EXITS, mistakes_said, say
+from holdfast.command.speaking import DONE, EXITS, FILES, mistakes_said, say
 
 
 def add(commands):
@@ -27,7 +27,8 @@ def add(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
-    parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    source = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    source.complete = FILES  # type: ignore[attr-defined]
     parser.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight"))
     parser.add_argument(
         "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"

@@ -7,6 +7,8 @@ import os
 import sys
 
 DONE, FAILED, WRONG, STOPPED, TERMINATED = 0, 1, 2, 130, 143
+# What a shell completes a file with, in the words of shtab.
+FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 EXITS = """exit status:
   0    done
   1    could not write: the disk is full, or the folder may not be written to; the last checkpoint stands
@@ -39,6 +41,9 @@ class Failure(Exception):  # noqa: N818  (a failure ends a command, and need not
 def mistakes_said():
     """Say what went wrong in a sentence, and end with the exit status that fits."""
     try:
+        import safetensors  # noqa: F401
+        import shtab  # noqa: F401
+
         from holdfast.runs.folder import RunError
         from holdfast.sources import SourceError
     except ImportError as problem:
