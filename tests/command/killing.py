@@ -1,4 +1,4 @@
-"""Run `holdfast learn` again and again, each time killed at a random moment, until it has been killed N times.
+"""Run `holdfast learn` again and again, killed at random moments, until that happened N times.
 
 Every run is a process of its own, forked from this one, which has everything imported and does nothing else.
 """
@@ -10,7 +10,7 @@ import signal
 import sys
 
 from holdfast.cli import main
-from holdfast.runs import learning  # noqa: F401  (imported before the fork, to be fast after it)
+from holdfast.runs import beginning  # noqa: F401  (imported before the fork, to be fast after it)
 
 
 def fork(argv):

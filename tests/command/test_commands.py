@@ -2,6 +2,7 @@
 
 import json
 import struct
+import subprocess
 
 import numpy as np
 import pyarrow as pa
@@ -49,7 +50,9 @@ def test_predictions_need_no_target_and_come_in_every_format(source, table, lear
     run, _, _ = learn(source, "--target", "y")
     rows = {name: column for name, column in table.items() if name != "y"}
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
-    assert main(["predict", str(run), str(tmp_path / "rows.parquet"), "--to", str(tmp_path / "a.parquet")]) == 0
+    assert (
+        main(["predict", str(run), str(tmp_path / "rows.parquet"), "--to", str(tmp_path / "a.parquet")]) == 0
+    )
     assert main(["predict", str(run), str(source), "--to", str(tmp_path / "b.csv")]) == 0
     a, b = pq.read_table(tmp_path / "a.parquet"), pacsv.read_csv(tmp_path / "b.csv")
     assert a.column("prediction").to_pylist() == b.column("prediction").to_pylist()
@@ -187,3 +190,29 @@ def test_help_teaches_by_example(capsys):
         assert f"holdfast {command}" in text
         assert "examples:" in text
         assert "exit status:" in text
+
+
+def test_the_demo_shows_what_the_filters_are_for(tmp_path):
+    done = holdfast("demo", "--to", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    with_filters, without = (
+        next(line for line in done.stdout.splitlines() if line.startswith(name)).removeprefix(name).split()
+        for name in ("holdfast learn", "... --outliers none")
+    )
+    assert float(with_filters[0]) < 0.5 < 1.0 < float(without[0])
+    assert " ".join(with_filters[1:4]) == "366 of 366"
+    assert f"The report: {tmp_path / 'run' / 'report.html'}" in done.stdout
+    assert (tmp_path / "run" / "report.html").exists()
+    again = holdfast("demo", "--to", tmp_path / "run")
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+
+
+def test_the_shell_completes_commands_and_options(tmp_path, capsys):
+    (tmp_path / "script").write_text(said(capsys, "completion", "bash"))
+    ask = f"source {tmp_path}/script; COMP_WORDS=({{}}); COMP_CWORD={{}}; _shtab_holdfast; "
+    ask += "echo ${{COMPREPLY[@]}}"
+    for words, place, answer in (("holdfast pred", 1, "predict"), ("holdfast learn --outl", 2, "--outliers")):
+        done = subprocess.run(["bash", "-c", ask.format(words, place)], capture_output=True, text=True)
+        assert done.stdout.split() == [answer], done.stderr
+    assert "_holdfast" in said(capsys, "completion", "zsh")

@@ -42,7 +42,9 @@ def damaged(data, rng):
         if kind == 0 and data:
             data[place % len(data)] = rng.randrange(256)
         elif kind == 1:
-            data[place:place] = rng.choice([b'"', b"\n", b",", b"\r", b"\0", b"\xff", b"1e999", b"nan", b"{", b":", b"#"])
+            data[place:place] = rng.choice(
+                [b'"', b"\n", b",", b"\r", b"\0", b"\xff", b"1e999", b"nan", b"{", b":", b"#"]
+            )
         elif kind == 2:
             del data[place : place + rng.randint(1, 20)]
         elif kind == 3:
@@ -63,7 +65,9 @@ def test_a_thousand_damaged_files_end_in_a_run_or_in_a_sentence(tmp_path, monkey
         said = io.StringIO()
         target = "label" if kind == "svm" else "y"
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            status = main(["learn", str(path), "--target", target, "--to", str(tmp_path / "run"), "--no-sizes"])
+            status = main(
+                ["learn", str(path), "--target", target, "--to", str(tmp_path / "run"), "--no-sizes"]
+            )
         assert status in (0, 2), f"file {i} of seed {SEED}: {said.getvalue()}"
         assert status == 0 or said.getvalue().splitlines()[-1].startswith("holdfast: ")
         statuses.append(status)

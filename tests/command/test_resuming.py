@@ -33,7 +33,9 @@ def test_a_signal_stops_at_the_end_of_a_round_with_everything_saved(source, lear
     lines = source.read_bytes().splitlines(keepends=True)
     command = [sys.executable, "-m", "holdfast.cli", "learn", "-", "--target", "y", "--to", tmp_path / "run"]
     command += ["--checkpoint", "500"]
-    process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        list(map(str, command)), stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     # 10,000 rows are read before anything is decided, so the signal must come while it learns from those.
     process.stdin.write(b"".join(lines) + b"".join(lines[1:] * 20))
     process.stdin.flush()

@@ -21,9 +21,9 @@ def add(commands):
         "audit",
         help="see what a run skipped and why, and what another budget would have skipped",
         description=(
-            "Count the skipped rounds of a run by reason, and show the worst rows: those that are the most times\n"
-            "above their threshold. With --replay, ask what another budget would have skipped of the sizes that\n"
-            "the run wrote down, without learning again. The whole audit is RUN/audit, in Parquet."
+            "Count the skipped rounds of a run by reason, and show the worst rows: those that are the most\n"
+            "times above their threshold. With --replay, ask what another budget would have skipped of the\n"
+            "sizes that the run wrote down, without learning again. The whole audit is RUN/audit, in Parquet."
         ),
         epilog=(
             "examples:\n"
@@ -50,7 +50,7 @@ def add(commands):
 
 def run(options):
     with mistakes_said():
-        from holdfast.runs.learning import open_run
+        from holdfast.runs.beginning import open_run
 
         found = open_run(options.run)
         if options.replay is not None:
@@ -125,15 +125,16 @@ def _of_rows(rows):
         whose = " ".join(str(row[name]) for name in ("key", "label") if row.get(name))
         note = "  ".join(filter(None, (whose, row["detail"])))
         lines.append(
-            f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} {row['threshold']:10.4g} {times}  {note}".rstrip()
+            f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} "
+            f"{row['threshold']:10.4g} {times}  {note}".rstrip()
         )
     return "\n".join(lines)
 
 
 def _of_replay(answer):
     lines = [
-        f"outliers {answer['outliers']}: {answer['skipped']:,} of {answer['rounds']:,} rounds would be skipped; the "
-        f"run skipped {answer['skipped_in_the_run']:,}"
+        f"outliers {answer['outliers']}: {answer['skipped']:,} of {answer['rounds']:,} rounds would be "
+        f"skipped; the run skipped {answer['skipped_in_the_run']:,}"
     ]
     for name, words in (("no_longer_skipped", "no longer skipped"), ("newly_skipped", "skipped as well")):
         if answer[name]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from holdfast.command.speaking import DONE, EXITS, WRONG, complain, mistakes_said
 
-_ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser measured
-(De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them something was broken and the file
-says -200. Nobody tells the learner. It learns to predict benzene, with filters and without:
+_ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser
+measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them something was broken and
+the file says -200. Nobody tells the learner. It learns to predict benzene, with filters and without:
 """
 
 
@@ -19,7 +19,7 @@ def add(commands):
         "demo",
         help="learn from real sensors with real outliers, in some seconds",
         description=(
-            "Learn benzene from cheap gas sensors of which some readings are -200, which is the bundled data set,\n"
+            "Learn benzene from cheap gas sensors of which some readings are -200, the bundled data set,\n"
             "with filters and without; print a table and write a report."
         ),
         epilog=f"examples:\n  holdfast demo\n  holdfast demo --to /tmp/benzene.run\n\n{EXITS}",
@@ -64,7 +64,8 @@ def _learned(source, outliers, to):
     import contextlib
 
     from holdfast.command.progress import Bar
-    from holdfast.runs.learning import begin, learn
+    from holdfast.runs.beginning import begin
+    from holdfast.runs.learning import learn
     from holdfast.runs.settings import Settings
 
     settings = Settings("benzene", drop=("outlier", "time"), outliers=outliers)

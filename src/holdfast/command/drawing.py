@@ -41,7 +41,8 @@ class Picture:
         title = f"<title>{html.escape(name)}</title>" if name else ""
         if points:
             self.parts.append(
-                f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}">{title}</polyline>'
+                f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}">'
+                f"{title}</polyline>"
             )
 
     def dots(self, rounds, values, color, radius=1.2, opacity=0.5):
@@ -58,7 +59,8 @@ class Picture:
         """Where the value is not finite, at the upper edge."""
         heights = np.where(np.isfinite(values), self.y(np.where(np.isfinite(values), values, 1.0)), _TOP)
         path = "".join(
-            f"M{x - size:.1f} {y - size:.1f}l{2 * size:g} {2 * size:g}m0 {-2 * size:g}l{-2 * size:g} {2 * size:g}"
+            f"M{x - size:.1f} {y - size:.1f}l{2 * size:g} {2 * size:g}"
+            f"m0 {-2 * size:g}l{-2 * size:g} {2 * size:g}"
             for x, y in zip(self.x(rounds), heights, strict=True)
         )
         if path:

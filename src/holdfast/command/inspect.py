@@ -28,7 +28,7 @@ def add(commands):
 
 def run(options):
     with mistakes_said():
-        from holdfast.runs.learning import CONFIG, open_run
+        from holdfast.runs.beginning import CONFIG, open_run
 
         found = open_run(options.run)
         config = found.folder.read_json(CONFIG)
@@ -56,7 +56,8 @@ def run(options):
         if found.trace.rounds and found.settings.key is None:
             for label, weights in _all(found).items():
                 print(
-                    f"\nweights{f' of {label}' if label else ''}, in units of the target for a typical change of the feature"
+                    f"\nweights{f' of {label}' if label else ''}: by how much a standard deviation "
+                    "of the feature moves the prediction"
                 )
                 for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
                     : options.weights

@@ -8,7 +8,17 @@ import time
 from pathlib import Path
 
 from holdfast.command.progress import Bar
-from holdfast.command.speaking import DONE, EXITS, FILES, STOPPED, TERMINATED, Failure, mistakes_said, say, show
+from holdfast.command.speaking import (
+    DONE,
+    EXITS,
+    FILES,
+    STOPPED,
+    TERMINATED,
+    Failure,
+    mistakes_said,
+    say,
+    show,
+)
 
 
 def add(commands):
@@ -17,24 +27,24 @@ def add(commands):
         help="learn to predict a column of a stream of rows, whatever some of them hold",
         description=(
             "Learn a linear model from rows, one after the other, and skip those that are not credible.\n"
-            "SOURCE is CSV or TSV (also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or - for\n"
-            "standard input. Task, loss and encoding are guessed from the first rows, and said. The run folder\n"
-            "holds the model, an audit of every skipped row, metrics, the configuration and a report."
+            "SOURCE is CSV or TSV (also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or -\n"
+            "for standard input. Task, loss and encoding are guessed from the first rows, and said. The run\n"
+            "folder holds the model, an audit of every skipped row, metrics, configuration and report."
         ),
         epilog=(
             "examples:\n"
-            "  holdfast learn sensors.csv --target benzene                 into the folder sensors.run\n"
+            "  holdfast learn sensors.csv --target benzene             into the folder sensors.run\n"
             "  holdfast learn clicks.jsonl --target bought --outliers 1% --to clicks.run --report\n"
             "  zcat log.csv.gz | holdfast learn - --target ms --drop id,url --to log.run\n"
-            "  holdfast learn sensors.csv --target benzene --resume        go on after Ctrl-C, kill -9 or new rows\n"
-            "  holdfast learn fleet.parquet --target load --key machine    a model for each machine\n"
+            "  holdfast learn sensors.csv --target benzene --resume   go on after Ctrl-C, kill -9, new rows\n"
+            "  holdfast learn fleet.parquet --target load --key machine  a model for each machine\n"
             "  holdfast learn data.csv --target y --no-scale --outliers 50 with a certificate\n\n"
             f"{EXITS}"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     source = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
-    source.complete = FILES  # type: ignore[attr-defined]
+    source.complete = FILES
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="the column to predict (svmlight: label)"
     )
@@ -47,15 +57,15 @@ def add(commands):
     parser.add_argument(
         "--loss",
         default="auto",
-        help="absolute, squared, huber[:KNEE], pinball[:TAU], epsilon_insensitive[:EPSILON] for numbers; hinge, "
-        "squared_hinge, logistic for labels (default: absolute, hinge)",
+        help="absolute, squared, huber[:KNEE], pinball[:TAU], epsilon_insensitive[:EPSILON] for numbers; "
+        "hinge, squared_hinge, logistic for labels (default: absolute, hinge)",
     )
     parser.add_argument(
         "--outliers",
         default="auto",
         metavar="HOW MANY",
-        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 5%% of the rows and targets, "
-        "1%% of the labels (default: %(default)s)",
+        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 5%% of the rows and "
+        "targets, 1%% of the labels (default: %(default)s)",
     )
     parser.add_argument(
         "--learner",
@@ -87,8 +97,8 @@ def add(commands):
         "--missing",
         choices=("auto", "skip", "fill"),
         default="auto",
-        help="skip rows with a missing cell, or fill it in with the median of the first rows and say so in a feature "
-        "of its own (default: fill if more than 10%% of the first rows would be skipped)",
+        help="skip rows with a missing cell, or fill it in with the median of the first rows and say so in a "
+        "feature of its own (default: fill if more than 10%% of the first rows would be skipped)",
     )
     parser.add_argument("--key", metavar="COLUMN", help="a model of its own for each value of this column")
     parser.add_argument("--format", choices=_formats(), help="if neither name nor content of SOURCE tell")
@@ -119,7 +129,8 @@ def add(commands):
 
 def run(options):
     with mistakes_said():
-        from holdfast.runs.learning import CONFIG, begin, go_on, learn, where
+        from holdfast.runs.beginning import CONFIG, begin, go_on, where
+        from holdfast.runs.learning import learn
 
         quiet = options.quiet or options.json
         start, to = time.monotonic(), options.to or where(options.source)
@@ -167,13 +178,13 @@ def summary(found, to, page, seconds, status=DONE):
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in metrics["skipped_by_reason"].items())
     share = 100.0 * metrics["skipped"] / max(metrics["rounds"], 1)
     lines = [
-        f"{metrics['rounds']:,} rounds in {seconds:.1f} s: {metrics['kept']:,} learned from, {metrics['skipped']:,} "
-        f"skipped ({share:.2g} %)" + (f": {reasons}" if reasons else "")
+        f"{metrics['rounds']:,} rounds in {seconds:.1f} s: {metrics['kept']:,} learned from, "
+        f"{metrics['skipped']:,} skipped ({share:.2g} %)" + (f": {reasons}" if reasons else "")
     ]
     if metrics["error"] is not None:
         lines.append(
-            f"{metrics['error_is']}, each round predicted before it was learned from: {metrics['error']:.4g} on the "
-            f"rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
+            f"{metrics['error_is']}, each round predicted before it was learned from: {metrics['error']:.4g} "
+            f"on the rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
         )
     if found.settings.key is not None:
         lines.append(_of_keys(metrics["keys"]))
@@ -190,7 +201,8 @@ def _of_keys(keys, shown=5):
         counts = keys[key]
         error = f"error {counts['error']:.4g}" if counts["error"] is not None else "nothing learned"
         lines.append(
-            f"  {key or '(none)':20} {counts['rounds']:>9,} rounds, {counts['rounds'] - counts['kept']:,} skipped, {error}"
+            f"  {key or '(none)':20} {counts['rounds']:>9,} rounds, "
+            f"{counts['rounds'] - counts['kept']:,} skipped, {error}"
         )
     return "\n".join(lines)
 

@@ -39,7 +39,8 @@ def page(found):
     ]
     sections += [_proof(found), _skipped(found, metrics), _settings(found)]
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>holdfast: {html.escape(name)}</title><style>{_CSS}</style></head>
 <body><main><h1>{html.escape(found.target.name)} <small>of {html.escape(name)}</small></h1>
 {"".join(sections)}<footer>holdfast {__version__}</footer></main></body></html>
@@ -114,8 +115,8 @@ def _sizes(found):
         picture.crosses(*marked, RED)
         yield _section(
             f"The size of the {measure}",
-            f"{_key(DUST, 'A sample of all rounds')}, the {_key(GREEN, 'threshold')} above which a round is skipped, and "
-            f"{_key(RED, 'rounds that were skipped by it')}. On a logarithmic axis.",
+            f"{_key(DUST, 'A sample of all rounds')}, the {_key(GREEN, 'threshold')} above which a round is "
+            f"skipped, and {_key(RED, 'rounds that were skipped by it')}. On a logarithmic axis.",
             picture.svg(),
         )
 
@@ -238,7 +239,8 @@ h1{font-size:1.8rem;margin:.5rem 0;overflow-wrap:anywhere}h1 small{color:#667;fo
 h2{margin:2.6rem 0 .2rem;font-size:1.25rem}p{margin:.3rem 0;overflow-wrap:anywhere}
 .cards{display:flex;flex-wrap:wrap;gap:.8rem;margin:1.2rem 0}
 .cards div{flex:1 1 9rem;border:1px solid #e6e9ed;border-radius:.5rem;padding:.6rem .8rem}
-.cards b{display:block;font-size:1.5rem;font-variant-numeric:tabular-nums}.cards span{color:#667;font-size:.85rem}
+.cards b{display:block;font-size:1.5rem;font-variant-numeric:tabular-nums}
+.cards span{color:#667;font-size:.85rem}
 figure{margin:.8rem 0}svg{width:100%;height:auto;display:block}svg text{font-size:12px;fill:#556}
 .wide{overflow-x:auto;margin-bottom:1rem}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.2rem .7rem .2rem 0;border-bottom:1px solid #e6e9ed;white-space:nowrap}

@@ -13,9 +13,9 @@ def add(commands):
         "predict",
         help="predict the target of other rows with the model of a run",
         description=(
-            "Predict a row at a time with the model in RUN. The columns are found by name; the target need not be\n"
-            "there. Where a cell is missing the answer is that of an average row; a row that cannot be read, or has\n"
-            "a key that the run never saw, gets an empty answer."
+            "Predict a row at a time with the model in RUN. The columns are found by name; the target need\n"
+            "not be there. Where a cell is missing the answer is that of an average row; a row that cannot\n"
+            "be read, or has a key that the run never saw, gets an empty answer."
         ),
         epilog=(
             "examples:\n"
@@ -28,7 +28,7 @@ def add(commands):
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
     source = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
-    source.complete = FILES  # type: ignore[attr-defined]
+    source.complete = FILES
     parser.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight"))
     parser.add_argument(
         "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"

@@ -11,7 +11,10 @@ def add(commands):
         "report",
         help="write a page about a run: errors, sizes and thresholds, weights, skipped rows",
         description="Write RUN/report.html, one page that needs nothing but itself, and print its path.",
-        epilog=f"examples:\n  holdfast report sensors.run\n  holdfast report sensors.run --to /tmp/page.html\n\n{EXITS}",
+        epilog=(
+            "examples:\n  holdfast report sensors.run\n  holdfast report sensors.run --to /tmp/page.html\n\n"
+            f"{EXITS}"
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
@@ -24,7 +27,7 @@ def add(commands):
 def run(options):
     with mistakes_said():
         from holdfast.command.page import write
-        from holdfast.runs.learning import open_run
+        from holdfast.runs.beginning import open_run
 
         print(f"The report: {write(open_run(options.run), options.to)}")
     return DONE

@@ -1,4 +1,4 @@
-"""How the commands speak: results on standard output, everything else on standard error, mistakes as a sentence."""
+"""How the commands speak: results on standard output, all else on standard error."""
 
 import contextlib
 import errno

@@ -25,7 +25,7 @@ class Model(NamedTuple):
 
     @np.errstate(all="ignore")
     def outcomes(self, X, places):
-        """A number for every row and label, of the key at each place; of the constant where a cell is missing."""
+        """A number for every row and label, of the key at each place; the constant's if cells are missing."""
         games = len(self.target.games()) or 1
         found = np.full((len(X), games), np.nan)
         known = np.isfinite(X).all(axis=1)

@@ -73,9 +73,9 @@ class Settings:
         """A sentence; empty if there is one."""
         if self.scale:
             return (
-                "There is none: features have a running scale, which changes from round to round what a weight means, "
-                "so there are no fixed weights to compare with. For a certificate learn with --no-scale and a count, "
-                "such as --outliers 50."
+                "There is none: features have a running scale, which changes from round to round what a "
+                "weight means, so there are no fixed weights to compare with. For a certificate learn with "
+                "--no-scale and a count, such as --outliers 50."
             )
         outliers = outliers_for(self.outliers)
         if not (isinstance(outliers, int) and outliers >= 1):

@@ -6,7 +6,7 @@ _LARGE = 4096  # entries: an array of counts with as many is mostly zeros, and o
 
 
 def flattened(state, path=""):
-    """The arrays and numbers of a nested tuple by their path; large arrays of counts by those that are not 0."""
+    """The arrays and numbers of a nested tuple by their path; of many counts, those that are not 0."""
     if isinstance(state, tuple):
         names = getattr(state, "_fields", range(len(state)))
         parts = [

@@ -48,7 +48,7 @@ class Trace:
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
 
     def add(self, errors, kept, sizes, thresholds):
-        """Rounds as they were played: the error of each (NaN if there is none), and three sizes and thresholds."""
+        """Rounds as they were played: the error of each, NaN if unknown, and three sizes and thresholds."""
         counted = np.isfinite(errors)
         error = np.where(counted, errors, 0.0)
         steps = (error, counted, error * kept, counted & kept, ~kept)

@@ -60,7 +60,8 @@ class Columnar:
                 columns[name] = plain(column)
             except (pa.ArrowException, OSError) as problem:
                 raise SourceError(
-                    f"{self.name}, row {block.row:,}, column {name!r}: damaged ({_first(problem)}): get it again"
+                    f"{self.name}, row {block.row:,}, column {name!r}: damaged ({_first(problem)}): "
+                    "get it again"
                 ) from None
         return Batch(columns, np.arange(block.row, block.row + block.data.num_rows), {})
 

@@ -88,7 +88,8 @@ class Stream:
         while self._offset < offset:
             if not self.read(min(BLOCK, offset - self._offset)):
                 raise SourceError(
-                    f"{self.name} ends before byte {offset:,}, where the run stopped: it is not the same source"
+                    f"{self.name} ends before byte {offset:,}, where the run stopped: it is not "
+                    "the same source"
                 )
 
     def line(self):

@@ -11,7 +11,7 @@ _MOST = 4096  # columns: rows are read as they would be in a table
 
 
 class SvmLight(Delimited):
-    """The rows as columns `label`, "1", "2", ... up to the largest index of the first rows (from "0" if used).
+    """The rows as columns `label`, "1", "2", ... up to the largest index of the first rows; "0", if used.
 
     Larger indices that come later are left out.
     """

@@ -52,7 +52,7 @@ class Time(NamedTuple):
 
 
 class Category(NamedTuple):
-    """A feature for each value, 1 where it is that; all 0 for what is missing, or was not known at the start."""
+    """A feature for each value, 1 where it is that; all 0 for what is missing, or new."""
 
     name: str
     values: tuple[str, ...]

@@ -29,7 +29,7 @@ class Target(NamedTuple):
         return self.labels if len(self.labels) != 2 else self.labels[1:]
 
     def values(self, batch, start, stop):
-        """A number a row, the place of its label if there are labels; NaN where missing; and what is wrong."""
+        """A number a row, or the place of its label; NaN where missing; and what is wrong."""
         array = batch.columns[self.name].slice(start, stop - start)
         if self.regression:
             y, wrong = cells.numbers(array)
@@ -71,13 +71,13 @@ def guess_target(head, name, task, labels, where):
     found.sort(key=lambda text: (cells.number(text) is None, cells.number(text) or 0.0, text))
     if len(found) > _MOST_LABELS:
         raise SourceError(
-            f"{where}, column {name!r}: {len(found)} different labels in the first rows, and {_MOST_LABELS} are the "
-            "most; use --task regression if they are numbers"
+            f"{where}, column {name!r}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
+            "are the most; use --task regression if they are numbers"
         )
     if len(found) < 2:
         raise SourceError(
-            f"{where}, column {name!r}: only the label {found[0]!r} in the first {head.rows:,} rows; name all "
-            "with --labels, or use --task regression"
+            f"{where}, column {name!r}: only the label {found[0]!r} in the first {head.rows:,} rows; "
+            "name all with --labels, or use --task regression"
         )
     return Target(name, tuple(found)), f"task: classification of {name}, labels {_listed(found)}"
 
