@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
 from command.conftest import bits, holdfast, model_bytes
 
@@ -67,6 +70,19 @@ def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
     assert "going on after round 199" in said
     expected, _, _ = learn(source, "--target", "y", to="whole")
     assert bits(found) == bits(expected)
+
+
+@pytest.mark.parametrize("args", [("--target", "y", "--key", "who"), ("--target", "who", "--drop", "y")])
+def test_games_of_keys_and_labels_go_on_with_the_same_bits(table, learn, tmp_path, args):
+    who = np.array(["p", "q", "r"])[np.arange(len(table["a"])) * 7 % 11 % 3]
+    pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
+    whole, _, _ = learn(tmp_path / "rows.csv", *args, to="whole")
+    lines = (tmp_path / "rows.csv").read_bytes().splitlines(keepends=True)
+    for count in (301, len(lines)):
+        (tmp_path / "growing.csv").write_bytes(b"".join(lines[:count]))
+        run, status, _ = learn(tmp_path / "growing.csv", *args, "--resume", "--checkpoint", "90", to="run")
+        assert status == 0
+    assert bits(run) == bits(whole)
 
 
 def test_resume_without_a_run_begins_one_and_without_resume_none_is_overwritten(source, learn):

@@ -179,13 +179,24 @@ def test_no_such_file_and_a_folder_are_sentences(learn, tmp_path):
     assert "is a folder" in learn(tmp_path, "--target", "y")[2]
 
 
-def test_a_damaged_end_keeps_what_was_learned(learn, tmp_path, source):
+def test_a_damaged_end_keeps_what_was_learned(learn, tmp_path, source, monkeypatch):
     path = tmp_path / "cut.csv.gz"
     whole = gzip.compress(source.read_bytes())
     path.write_bytes(whole[: len(whole) // 2])
-    _, status, said = learn(path, "--target", "y")
+    run, status, said = learn(path, "--target", "y")
     assert status == 2
     assert "its compression is damaged" in said
+    assert not run.exists()
+    monkeypatch.setattr("holdfast.sources.stream.BLOCK", 1000)
+    monkeypatch.setattr("holdfast.runs.beginning.ROWS", 50)
+    run, status, said = learn(path, "--target", "y")
+    assert status == 2
+    assert "its compression is damaged" in said
+    assert 50 < json.loads((run / "metrics.json").read_text())["rounds"] < ROWS
+    path.write_bytes(whole)
+    again, status, _ = learn(path, "--target", "y", "--resume")
+    assert status == 0
+    assert json.loads((again / "metrics.json").read_text())["rounds"] == ROWS
 
 
 def test_missing_cells_are_skipped_or_filled_in(learn, tmp_path):

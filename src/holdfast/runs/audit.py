@@ -50,8 +50,13 @@ class Books:
         self._skipped.append(self._table(columns, place, key))
 
     def tables(self):
-        """The skipped rounds, and the sizes; None where there are none."""
-        return tuple(pa.concat_tables(found) if found else None for found in (self._skipped, self._sizes))
+        """The skipped rounds, and the sizes, in the order of the source; None where there are none."""
+        return tuple(self._in_order(found) if found else None for found in (self._skipped, self._sizes))
+
+    def _in_order(self, found):
+        table = pa.concat_tables(found)
+        by = ["row", *(["label"] if len(self.labels) > 1 else [])]
+        return table.sort_by([(name, "ascending") for name in by]) if self.keyed or len(by) > 1 else table
 
     def _table(self, columns, place, key):
         count = len(columns["row"])

@@ -12,11 +12,13 @@ from holdfast.runs.model import FILE, Model, read_tensors
 from holdfast.runs.reading import Ahead
 from holdfast.runs.settings import loss_for
 from holdfast.runs.trace import Trace
+from holdfast.sources import SourceError
 from holdfast.stream import WORTH_COMPILING
 
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
 FORMAT = "holdfast checkpoint 1"
 _AT_ONCE = 500  # rounds that are interpreted between two looks at the clock
+_OF_KEYS = 20_000  # the same, where each key is taken up and put away again
 _WAITING = 500_000  # rounds written down at the latest
 
 
@@ -47,7 +49,7 @@ class Run:
         start = 0
         while start < len(piece.y):
             left = len(piece.y) - start
-            count = left if self.compiled else min(left, _AT_ONCE)
+            count = left if self.compiled else min(left, _AT_ONCE if self.settings.key is None else _OF_KEYS)
             snapshot = self.trace.next_snapshot()
             if self.trace.wide:
                 count = min(count, snapshot - self.trace.rounds)
@@ -248,12 +250,19 @@ def learn(run, source, rows, every, progress, stopped):
             if run.learn(piece, after):
                 break
         run.finished = not stopped()
+    except SourceError:
+        _save(run)  # the rest of the source cannot be read, but this much was learned
+        raise
     finally:
         ahead.leave()
+    _save(run)
+    return run
+
+
+def _save(run):
     run.checkpoint()
     if run.trace.rounds:
         run.write_results()
-    return run
 
 
 def _within(found, places):
