@@ -15,8 +15,8 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c $(PINS)
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-8s %s\n' "$$target" "$$does"; done
 
-demo: $(VENV)/.demo ## see a filter at work
-	@$(BIN)/python -m holdfast.demo $(ARGS)
+demo: $(VENV)/.demo ## learn from real sensors with real outliers (ARGS="--to FOLDER")
+	@$(BIN)/holdfast demo $(ARGS)
 
 test: $(VENV)/.everything ## run all tests, doctests and printed examples (ARGS="-k topk -x")
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
@@ -53,12 +53,12 @@ define install
 		|| { echo "uv could not, so pip will ..." >&2; $(PIP) -e '.[$(EXTRAS)]'; }
 endef
 
-$(VENV)/.demo: EXTRAS := plot
+$(VENV)/.demo: EXTRAS := plot,cli
 $(VENV)/.demo: pyproject.toml $(PINS)
 	$(install)
 	@touch $@
 
-$(VENV)/.everything: EXTRAS := plot,pandas,solve,reproduce,test,check
+$(VENV)/.everything: EXTRAS := cli,plot,pandas,solve,reproduce,test,check
 $(VENV)/.everything: pyproject.toml $(PINS)
 	$(install)
 	@touch $(VENV)/.demo $@

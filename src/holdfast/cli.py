@@ -10,6 +10,8 @@ from holdfast import __version__
 from holdfast.bench.runner import NAMES as SECTIONS
 from holdfast.bench.runner import bench
 from holdfast.bench.table import split_at_markers
+from holdfast.command import audit, completion, demo, inspect, learn, predict, report
+from holdfast.command.speaking import STOPPED, Failure
 from holdfast.experiments.runner import NAMES, experiment, run
 from holdfast.trials.data import NAMES as DATA
 from holdfast.trials.runner import hold_trials
@@ -19,7 +21,12 @@ from holdfast.trials.table import MARKERS
 def main(argv=None):
     """Run a command; return the exit status: 0 if all went well, 1 if a result failed, 2 for a wrong call."""
     options = _parser().parse_args(argv)
-    return options.command(options)
+    try:
+        return options.command(options)
+    except Failure as failure:
+        return failure.status
+    except KeyboardInterrupt:
+        return STOPPED
 
 
 def _parser():
@@ -28,6 +35,8 @@ def _parser():
     )
     parser.add_argument("--version", action="version", version=f"holdfast {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in (demo, learn, predict, audit, report, inspect):
+        command.add(commands)
     reproduce = commands.add_parser(
         "reproduce",
         help="run the experiments behind every result of the paper, and write a report",
@@ -54,6 +63,7 @@ def _parser():
     reproduce.set_defaults(command=_reproduce)
     _add_bench(commands)
     _add_trials(commands)
+    completion.add(commands, parser)
     return parser
 
 

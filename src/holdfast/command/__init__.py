@@ -1,0 +1,1 @@
+"""What `holdfast learn`, `predict`, `audit`, `report`, `inspect` and `demo` do."""

@@ -1,0 +1,146 @@
+"""holdfast audit: what a run skipped, and why; and what another budget would have."""
+
+import argparse
+from pathlib import Path
+
+from holdfast.command.speaking import DONE, EXITS, mistakes_said, show
+
+REASONS = {
+    "features": "the features are too far from those of other rows",
+    "target": "the target is too far from those of other rows",
+    "gradient": "the mistake on it is larger than a credible row makes",
+    "not finite": "something in it is infinite",
+    "missing cell": "a cell is missing",
+    "no target": "the target is missing",
+    "unreadable": "the row cannot be read",
+}
+
+
+def add(commands):
+    parser = commands.add_parser(
+        "audit",
+        help="see what a run skipped and why, and what another budget would have skipped",
+        description=(
+            "Count the skipped rounds of a run by reason, and show the worst rows: those that are the most\n"
+            "times above their threshold. With --replay, ask what another budget would have skipped of the\n"
+            "sizes that the run wrote down, without learning again. The whole audit is RUN/audit, in Parquet."
+        ),
+        epilog=(
+            "examples:\n"
+            "  holdfast audit sensors.run\n"
+            "  holdfast audit sensors.run --worst 50\n"
+            "  holdfast audit sensors.run --replay k=100        at most 100 outliers\n"
+            "  holdfast audit sensors.run --replay share=2%     at most 2 % of the rounds\n\n"
+            f"{EXITS}"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
+    parser.add_argument(
+        "--worst", type=int, default=10, metavar="N", help="how many rows to show (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="BUDGET",
+        help="k=COUNT, share=SHARE, quantile=P, or what --outliers of learn takes: 50, 1%%, auto, none",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.set_defaults(command=run)
+
+
+def run(options):
+    with mistakes_said():
+        from holdfast.runs.beginning import open_run
+
+        found = open_run(options.run)
+        if options.replay is not None:
+            from holdfast.runs.replay import replayed
+
+            answer = replayed(found, _budget(options.replay))
+            if options.json:
+                show(answer)
+            else:
+                print(_of_replay(answer))
+            return DONE
+        rows = worst_rows(found, options.worst)
+        if options.json:
+            show(found.metrics() | {"worst": rows})
+        else:
+            print(_of_counts(found))
+            print(_of_rows(rows))
+    return DONE
+
+
+def worst_rows(found, count):
+    """The skipped rounds that are the most times above their threshold, as dictionaries."""
+    import numpy as np
+
+    from holdfast.runs.audit import MEASURES, excess
+
+    table = found.folder.read_parts("audit", found.parts)
+    if table is None or count < 1:
+        return []
+    far, measures = excess(table)
+    worst = np.argsort(-far, kind="stable")[:count]
+    rows = []
+    for place, row in zip(worst, table.take(worst).to_pylist(), strict=True):
+        measure = MEASURES[measures[place]]
+        entry = {name: row[name] for name in ("round", "row", "reason", "detail")} | {"measure": measure}
+        entry |= {
+            "size": row[f"{measure}_size"],
+            "threshold": row[f"{measure}_threshold"],
+            "times": float(far[place]),
+        }
+        rows.append(entry | {name: row[name] for name in ("key", "label") if name in row})
+    return rows
+
+
+def _budget(text):
+    """What --outliers would be, of k=50, share=1%, quantile=0.99 or the like."""
+    name, found, value = text.partition("=")
+    if not found:
+        return text
+    words = {"k": "{}", "share": "{}", "quantile": "quantile:{}"}
+    if name not in words:
+        from holdfast.runs.folder import RunError
+
+        raise RunError(f"--replay knows k=, share= and quantile=: got {text!r}")
+    return words[name].format(value)
+
+
+def _of_counts(found):
+    metrics = found.metrics()
+    lines = [f"{metrics['rounds']:,} rounds, {metrics['skipped']:,} skipped"]
+    for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1]):
+        lines.append(f"  {count:>9,}  {reason:13} {REASONS[reason]}")
+    return "\n".join(lines)
+
+
+def _of_rows(rows):
+    if not rows:
+        return ""
+    lines = ["", f"{'row':>10} {'reason':13} {'size of':9} {'size':>10} {'threshold':>10} {'times':>9}"]
+    for row in rows:
+        times = f"{row['times']:9.3g}" if row["times"] else " " * 9
+        whose = " ".join(str(row[name]) for name in ("key", "label") if row.get(name))
+        note = "  ".join(filter(None, (whose, row["detail"])))
+        lines.append(
+            f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} "
+            f"{row['threshold']:10.4g} {times}  {note}".rstrip()
+        )
+    return "\n".join(lines)
+
+
+def _of_replay(answer):
+    lines = [
+        f"outliers {answer['outliers']}: {answer['skipped']:,} of {answer['rounds']:,} rounds would be "
+        f"skipped; the run skipped {answer['skipped_in_the_run']:,}"
+    ]
+    for name, words in (("no_longer_skipped", "no longer skipped"), ("newly_skipped", "skipped as well")):
+        if answer[name]:
+            rows = ", ".join(f"{row:,}" for row in answer[name])
+            lines.append(f"  {words}: rows {rows}{' ...' if len(answer[name]) == 10 else ''}")
+    lines.append(
+        "By the sizes the run measured: had it learned from other rounds, later ones would differ a little."
+    )
+    return "\n".join(lines)

@@ -1,0 +1,96 @@
+"""Pictures of a run as SVG, written by hand: small, sharp and without scripts."""
+
+import html
+import math
+
+import numpy as np
+
+_WIDTH, _HEIGHT = 720, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 38
+# Okabe and Ito's colours, which all eyes can tell apart.
+GREEN, RED, BLUE, INK, DUST = "#009E73", "#D55E00", "#0072B2", "#333333", "#9AA5B1"
+COLORS = (BLUE, RED, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#333333")
+
+
+class Picture:
+    """Axes with rounds from left to right; the height may be logarithmic."""
+
+    def __init__(self, title, rounds, low, high, log=False):
+        self.log, self.rounds, self.parts, self.title = log, max(rounds, 2), [], title
+        if log:
+            self.low, self.high = math.floor(math.log10(low)), math.ceil(math.log10(high))
+            self.high += self.high == self.low
+        else:
+            room = 0.05 * (high - low) or abs(high) or 1.0
+            self.low, self.high = low - room, high + room
+
+    def x(self, rounds):
+        return _LEFT + (np.asarray(rounds, float) - 1) / (self.rounds - 1) * (_WIDTH - _LEFT - _RIGHT)
+
+    def y(self, values):
+        with np.errstate(all="ignore"):
+            values = np.log10(values) if self.log else np.asarray(values, float)
+        share = np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
+        return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
+
+    def line(self, rounds, values, color, width=2.0, name=""):
+        fine = np.isfinite(values) & ((values > 0) if self.log else True)
+        points = " ".join(
+            f"{x:.1f},{y:.1f}" for x, y in zip(self.x(rounds[fine]), self.y(values[fine]), strict=True)
+        )
+        title = f"<title>{html.escape(name)}</title>" if name else ""
+        if points:
+            self.parts.append(
+                f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}">'
+                f"{title}</polyline>"
+            )
+
+    def dots(self, rounds, values, color, radius=1.2, opacity=0.5):
+        fine = np.isfinite(values) & ((values > 0) if self.log else True)
+        places = zip(self.x(rounds[fine]), self.y(values[fine]), strict=True)
+        path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
+        if path:
+            self.parts.append(
+                f'<path d="{path}" stroke="{color}" stroke-width="{2 * radius}" stroke-linecap="round" '
+                f'opacity="{opacity}" fill="none"/>'
+            )
+
+    def crosses(self, rounds, values, color, size=3.0):
+        """Where the value is not finite, at the upper edge."""
+        heights = np.where(np.isfinite(values), self.y(np.where(np.isfinite(values), values, 1.0)), _TOP)
+        path = "".join(
+            f"M{x - size:.1f} {y - size:.1f}l{2 * size:g} {2 * size:g}"
+            f"m0 {-2 * size:g}l{-2 * size:g} {2 * size:g}"
+            for x, y in zip(self.x(rounds), heights, strict=True)
+        )
+        if path:
+            self.parts.append(f'<path d="{path}" stroke="{color}" stroke-width="1.4" fill="none"/>')
+
+    def svg(self):
+        grid = []
+        for value, text in self._ticks():
+            y = float(self.y(10.0**value if self.log else value))
+            grid.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="#E6E9ED"/>')
+            grid.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
+        for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+            rounds = round(1 + share * (self.rounds - 1))
+            x = float(self.x(rounds))
+            grid.append(
+                f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="{anchor}">{rounds:,}</text>'
+            )
+        grid.append(
+            f'<text x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_HEIGHT - 4}" text-anchor="middle">round</text>'
+        )
+        return (
+            f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{html.escape(self.title)}">'
+            f"{''.join(grid)}{''.join(self.parts)}</svg>"
+        )
+
+    def _ticks(self):
+        if self.log:
+            step = max(1, math.ceil((self.high - self.low) / 6))
+            return [(e, f"{10.0**e:g}") for e in range(self.low, self.high + 1, step)]
+        step = 10.0 ** math.floor(math.log10((self.high - self.low) / 3.0))
+        step *= next(m for m in (1, 2, 5, 10) if (self.high - self.low) / (m * step) <= 6.0)
+        first = math.ceil(self.low / step)
+        return [(i * step, f"{i * step:g}") for i in range(first, math.floor(self.high / step) + 1)]

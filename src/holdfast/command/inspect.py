@@ -1,0 +1,100 @@
+"""holdfast inspect: what a run has learned."""
+
+import argparse
+from pathlib import Path
+
+from holdfast.command.speaking import DONE, EXITS, mistakes_said, show
+
+
+def add(commands):
+    parser = commands.add_parser(
+        "inspect",
+        help="see how a run was set up, how far it is, and which features weigh most",
+        description="Show the set-up of a run, its metrics, its certificate, and the weights of its model.",
+        epilog=f"examples:\n  holdfast inspect sensors.run\n  holdfast inspect sensors.run --json\n\n{EXITS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
+    parser.add_argument(
+        "--weights",
+        type=int,
+        default=15,
+        metavar="N",
+        help="how many features to show (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.set_defaults(command=run)
+
+
+def run(options):
+    with mistakes_said():
+        from holdfast.runs.beginning import CONFIG, open_run
+
+        found = open_run(options.run)
+        config = found.folder.read_json(CONFIG)
+        if options.json:
+            show(
+                {
+                    "config": config,
+                    "metrics": found.metrics(),
+                    "certificate": certificate(found),
+                    "weights": _all(found),
+                }
+            )
+            return DONE
+        for name in ("source", "player", "loss"):
+            print(f"{name:12} {config[name]}")
+        print(f"{'settings':12} {_changed(found.settings)}")
+        metrics = found.metrics()
+        state = "finished" if metrics["finished"] else "not finished: go on with --resume"
+        print(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped; {state}")
+        if metrics["error"] is not None:
+            print(
+                f"{'error':12} {metrics['error']:.4g}, the {metrics['error_is']} on the rounds learned from"
+            )
+        print(f"{'certificate':12} {certificate(found)['words']}")
+        if found.trace.rounds and found.settings.key is None:
+            for label, weights in _all(found).items():
+                print(
+                    f"\nweights{f' of {label}' if label else ''}: by how much a standard deviation "
+                    "of the feature moves the prediction"
+                )
+                for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
+                    : options.weights
+                ]:
+                    print(f"  {weight:>11.4g}  {name}")
+        elif found.settings.key is not None:
+            print(f"{'keys':12} {len(found.games.keys):,}")
+    return DONE
+
+
+def certificate(found):
+    return (
+        found.certificate()
+        if found.trace.rounds
+        else {"proves": None, "words": "There is none: no rounds yet."}
+    )
+
+
+def _all(found):
+    """By label and feature, for a change of the feature by a standard deviation."""
+    if found.settings.key is not None or not found.trace.rounds:
+        return {}
+    names = found.layout.features()
+    answer = {}
+    for key, place in found.games.names():
+        p = found.games.parameters((key, place))
+        answer[found.games.labels[place]] = dict(
+            zip(names, (p["y_spread"] * p["weights"]).tolist(), strict=True)
+        )
+    return answer
+
+
+def _changed(settings):
+    default = type(settings)(settings.target)
+    changed = [
+        f"{name} {value}"
+        for name, value in settings.to_json().items()
+        if value != getattr(default, name) or name == "target"
+    ]
+    return ", ".join(changed)

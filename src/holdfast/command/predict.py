@@ -1,0 +1,117 @@
+"""holdfast predict: what a run says about other rows."""
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+
+from holdfast.command.speaking import DONE, EXITS, FILES, mistakes_said, say
+
+
+def add(commands):
+    parser = commands.add_parser(
+        "predict",
+        help="predict the target of other rows with the model of a run",
+        description=(
+            "Predict a row at a time with the model in RUN. The columns are found by name; the target need\n"
+            "not be there. Where a cell is missing the answer is that of an average row; a row that cannot\n"
+            "be read, or has a key that the run never saw, gets an empty answer."
+        ),
+        epilog=(
+            "examples:\n"
+            "  holdfast predict sensors.run today.csv                     row,prediction on standard output\n"
+            "  holdfast predict sensors.run today.csv --to answers.parquet\n"
+            "  cat today.jsonl | holdfast predict sensors.run - --format jsonl\n\n"
+            f"{EXITS}"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
+    source = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    source.complete = FILES
+    parser.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight"))
+    parser.add_argument(
+        "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
+    parser.set_defaults(command=run)
+
+
+def run(options):
+    with mistakes_said():
+        from holdfast.runs.folder import RunError
+
+        if options.to is not None and options.to.suffix not in (".csv", ".parquet"):
+            raise RunError(f"--to must end in .csv or .parquet: got {options.to}")
+        counts = {"rows": 0, "empty": 0}
+        with _output(options.to) as write:
+            for table in _answers(options, counts):
+                write(table)
+        if not options.quiet:
+            say(f"{counts['rows']:,} rows, {counts['empty']:,} of them without an answer")
+    return DONE
+
+
+def _answers(options, counts):
+    from holdfast.runs.model import FILE, read_model
+    from holdfast.sources import open_source
+
+    model = read_model(options.run / FILE)
+    with contextlib.closing(open_source(options.source, options.format)) as source:
+        yield from _answered(model, source, counts)
+
+
+def _answered(model, source, counts):
+    import numpy as np
+    import pyarrow as pa
+
+    from holdfast.runs.reading import pieces
+
+    places = {key: i for i, key in enumerate(model.keys)}
+    kind = pa.float64() if model.target.regression else pa.string()
+    for piece in pieces(source, source.blocks(), model.layout, None, model.key):
+        who = np.zeros(len(piece.rows), int)
+        if model.key is not None:
+            who = np.array([places.get(key, -1) for key in piece.keys])
+        outcomes = model.outcomes(piece.X, who)
+        answers, empty = model.answers(outcomes), np.isnan(outcomes).all(axis=1)
+        empty[list(piece.faults)] = True
+        counts["rows"] += len(answers)
+        counts["empty"] += int(empty.sum())
+        yield pa.table({"row": piece.rows, "prediction": pa.array(answers, kind, mask=empty)})
+
+
+@contextlib.contextmanager
+def _output(path):
+    """Something that writes tables one after the other; a file appears when it is whole."""
+    import pyarrow.csv as pacsv
+    import pyarrow.parquet as pq
+
+    writer = None
+
+    def write(table):
+        nonlocal writer
+        if writer is None:
+            if path is not None and path.suffix == ".parquet":
+                writer = pq.ParquetWriter(target, table.schema)
+            else:
+                target.write(b"row,prediction\n")
+                form = pacsv.WriteOptions(include_header=False, quoting_style="needed")
+                writer = pacsv.CSVWriter(target, table.schema, write_options=form)
+        writer.write_table(table)
+        if path is None:
+            sys.stdout.flush()
+
+    if path is None:
+        target = sys.stdout.buffer
+        yield write
+        return
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with temporary.open("wb") as target:
+            yield write
+            if writer is not None:
+                writer.close()
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,92 @@
+"""What a run writes down of its rounds: every skipped one with the reason, and the sizes of all."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+
+MEASURES = ("features", "target", "gradient")
+UNREADABLE, MISSING, NO_TARGET, NOT_FINITE = "unreadable", "missing cell", "no target", "not finite"
+
+
+class Books:
+    """Skipped rounds and sizes, since they were last written to the folder."""
+
+    def __init__(self, labels, by_target, keyed, sizes):
+        self.labels, self.by_target, self.keyed, self.with_sizes = labels, by_target, keyed, sizes
+        self.counts: dict[str, int] = {}
+        self.clear()
+
+    def clear(self):
+        self._skipped: list[pa.Table] = []
+        self._sizes: list[pa.Table] = []
+        self.waiting = 0  # rounds
+
+    def add(self, record, first, rows, y, faults, missing, place, key):
+        """Rounds of a game: those that were skipped, and the sizes of all."""
+        sizes = (record.feature_sizes, record.target_sizes, record.sizes)
+        thresholds = (record.feature_thresholds, record.target_thresholds, record.thresholds)
+        self.waiting += len(rows)
+        if self.with_sizes:
+            columns = {"row": rows, "features": sizes[0]}
+            columns |= {"target": sizes[1]} if self.by_target else {"gradient": sizes[2], "positive": y > 0.0}
+            self._sizes.append(self._table(columns, place, key))
+        skipped = np.flatnonzero(~record.kept)
+        if len(skipped) == 0:
+            return
+        columns = {"round": first[skipped], "row": rows[skipped]}
+        for name, size, threshold in zip(MEASURES, sizes, thresholds, strict=True):
+            columns |= {f"{name}_size": size[skipped], f"{name}_threshold": threshold[skipped]}
+        reasons = _reasons([size[skipped] for size in sizes], [bound[skipped] for bound in thresholds])
+        details = np.full(len(skipped), "", object)
+        for i, place_of in enumerate(skipped):
+            if place_of in missing:
+                reasons[i] = missing[place_of]
+            if place_of in faults:
+                reasons[i], details[i] = UNREADABLE, faults[place_of]
+        for reason in reasons:
+            self.counts[reason] = self.counts.get(reason, 0) + 1
+        columns |= {"reason": reasons, "detail": details}
+        self._skipped.append(self._table(columns, place, key))
+
+    def tables(self):
+        """The skipped rounds, and the sizes, in the order of the source; None where there are none."""
+        return tuple(self._in_order(found) if found else None for found in (self._skipped, self._sizes))
+
+    def _in_order(self, found):
+        table = pa.concat_tables(found)
+        by = ["row", *(["label"] if len(self.labels) > 1 else [])]
+        return table.sort_by([(name, "ascending") for name in by]) if self.keyed or len(by) > 1 else table
+
+    def _table(self, columns, place, key):
+        count = len(columns["row"])
+        arrays = {name: pa.array(column) for name, column in columns.items()}
+        if len(self.labels) > 1:
+            arrays["label"] = pa.array([self.labels[place]] * count, pa.string())
+        if self.keyed:
+            arrays["key"] = pa.array([key] * count, pa.string())
+        return pa.table(arrays)
+
+
+def _reasons(sizes, thresholds):
+    """The first filter that would not have the round; none was asked where a size was not finite."""
+    reasons = np.full(len(sizes[0]), MEASURES[-1], object)
+    for measure, size, threshold in reversed(list(zip(MEASURES, sizes, thresholds, strict=True))):
+        reasons[~(size <= threshold)] = measure
+    reasons[np.isnan(thresholds[-1])] = NOT_FINITE
+    return reasons
+
+
+def excess(table):
+    """By what factor each skipped round was above a threshold, the most, and the place of that measure.
+
+    0 where there was no threshold yet, or none of the sizes is known; infinite if a size is.
+    """
+    times = np.zeros((len(MEASURES), table.num_rows))
+    for i, measure in enumerate(MEASURES):
+        size = table.column(f"{measure}_size").to_numpy()
+        threshold = table.column(f"{measure}_threshold").to_numpy()
+        with np.errstate(all="ignore"):
+            above = (threshold > 0.0) & (size > threshold)
+            times[i] = np.where(above, size / threshold, np.where(size == math.inf, math.inf, 0.0))
+    return times.max(axis=0), times.argmax(axis=0)

@@ -1,0 +1,149 @@
+"""Begin a run, go on with one, or open what it left behind."""
+
+import contextlib
+import json
+from pathlib import Path
+
+from holdfast.runs.folder import Folder, RunError
+from holdfast.runs.learning import CHECKPOINT, CONFIG, Run
+from holdfast.runs.reading import pieces, readings
+from holdfast.runs.settings import Settings, loss_for
+from holdfast.sources import SourceError, open_source
+from holdfast.stream import WORTH_COMPILING
+from holdfast.tables import Head, guess_layout, guess_target, read_layout, read_target
+from holdfast.tables.guessing import ROWS
+
+
+def begin(path, settings, to, say):
+    """A new run, and the pieces to learn from."""
+    settings.check()
+    folder, source = Folder(to), open_source(path, settings.format)
+    with _closed_if_in_vain(folder, source):
+        return _begun(path, settings, folder, source, say)
+
+
+def _begun(path, settings, folder, source, say):
+    names = _chosen(source, settings)
+    blocks = source.blocks()
+    raw, samples = [], []
+    while sum(len(sample.rows) for sample in samples) < ROWS:
+        block = next(blocks, None)
+        if block is None:
+            break
+        raw.append(block)
+        samples.append(source.sample(block))
+    if not sum(len(sample.rows) for sample in samples):
+        raise SourceError(f"{source.name} has the names of columns, but no rows")
+    head = Head.of(samples)
+    target, sentence = guess_target(head, settings.target, settings.task, settings.labels, source.name)
+    say(sentence)
+    layout, said = guess_layout(head, names, settings.missing)
+    for words in said:
+        say(words)
+    if not layout.columns:
+        raise SourceError(f"{source.name}: no column is left to predict from")
+    loss = loss_for(settings.loss, target.regression)
+    say(f"features: {len(layout.features())}, loss: {loss!r}, outliers: {settings.outliers}")
+    folder.create()
+    folder.lock()
+    if folder.has(CONFIG):
+        raise RunError(
+            f"{folder.path} holds a run already: go on with --resume, or choose another folder with --to"
+        )
+    config = {
+        "format": "holdfast run 1",
+        "source": str(path),
+        "settings": settings.to_json(),
+        "layout": layout.to_json(),
+        "target": target.to_json(),
+        "loss": repr(loss),
+        "player": repr(settings.player(target.regression)),
+    }
+    for name in ("audit", "sizes"):
+        folder.forget_parts(name, 0)
+    folder.write_json(CONFIG, config)
+    run = Run(folder, source.name, settings, layout, target)
+
+    def all_blocks():
+        yield from raw
+        raw.clear()
+        yield from blocks
+
+    run.compiled = _is_long(source, samples)
+    return run, source, pieces(source, all_blocks(), layout, target, settings.key)
+
+
+def go_on(path, settings, to, say):
+    """The run in this folder, and the pieces that are left."""
+    folder, source = Folder(to), open_source(path, settings.format)
+    with _closed_if_in_vain(folder, source):
+        return _gone_on(settings, folder, source, say)
+
+
+def _gone_on(settings, folder, source, say):
+    to = folder.path
+    folder.lock()
+    run = open_run(to, folder)
+    config = folder.read_json(CONFIG)
+    for name, value in settings.to_json().items():
+        known = config["settings"].get(name)
+        if json.loads(json.dumps(value)) != known:
+            raise RunError(
+                f"{to} was begun with --{name} {known}, so it cannot go on with {value}: leave it as it was"
+            )
+    for name in ("audit", "sizes"):
+        folder.forget_parts(name, run.parts)
+    readings(source, run.layout, run.target, run.settings.key)  # raises, if a column is gone
+    say(f"going on after round {run.trace.rounds:,}")
+    run.finished = False
+    blocks = source.blocks(run.mark)
+    run.compiled = run.trace.rounds >= WORTH_COMPILING
+    return run, source, pieces(source, blocks, run.layout, run.target, run.settings.key, run.done)
+
+
+@contextlib.contextmanager
+def _closed_if_in_vain(*things):
+    try:
+        yield
+    except BaseException:
+        for thing in things:
+            thing.close()
+        raise
+
+
+def open_run(to, folder=None):
+    """The run in a folder as its last checkpoint has it, or as it was told if there is none."""
+    folder = folder or Folder(to)
+    config = folder.read_json(CONFIG)
+    if config.get("format") != "holdfast run 1":
+        raise RunError(f"{to}: {config.get('format')!r} is not what this version of holdfast reads")
+    settings = Settings.from_json(config["settings"])
+    layout, target = read_layout(config["layout"]), read_target(config["target"])
+    run = Run(folder, config["source"], settings, layout, target)
+    return run.restore() if folder.has(CHECKPOINT) else run
+
+
+def _is_long(source, samples):
+    """Whether there will be enough rounds for compiling to be worth it, as far as the first rows tell."""
+    if not source.size:
+        return sum(len(sample.rows) for sample in samples) >= WORTH_COMPILING
+    done = source.progress()
+    rows = sum(len(sample.rows) for sample in samples)
+    return rows * source.size / max(done or source.size, 1) >= WORTH_COMPILING
+
+
+def _chosen(source, settings):
+    """The columns to predict from."""
+    asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
+    for name in asked:
+        if name not in source.names:
+            near = ", ".join(source.names[:20]) + (", ..." if len(source.names) > 20 else "")
+            raise SourceError(f"{source.name} has no column {name!r}; it has {near}")
+    names = list(settings.features) or [name for name in source.names if name not in settings.drop]
+    return [name for name in names if name not in (settings.target, settings.key)]
+
+
+def where(source_path):
+    """A folder for a run, if none was named: beside where one stands."""
+    stem = "standard-input" if source_path == "-" else Path(source_path).name.split(".")[0]
+    return Path(f"{stem}.run")

@@ -1,0 +1,113 @@
+"""The folder of a run: files appear whole or not at all."""
+
+import contextlib
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_PART = "part-{:06d}.parquet"
+
+
+class RunError(ValueError):
+    """What is wrong with a run, with the remedy."""
+
+
+class Folder:
+    """A folder in which a file is replaced in one step, and tables grow by numbered parts.
+
+    A part counts from the moment a checkpoint names its number: what a killed process wrote beyond that is
+    written again.
+    """
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self._lock = None
+
+    def create(self):
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def lock(self):
+        """Let no other process learn into this folder."""
+        try:
+            import fcntl
+        except ImportError:  # not on this system
+            return
+        self._lock = open(self.path / "lock", "w")  # noqa: SIM115
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(f"{self.path}: another process is learning into this folder") from None
+
+    def close(self):
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def write(self, name, data):
+        """A file, in one step."""
+        data = data.encode() if isinstance(data, str) else data
+        with self._appearing(self.path / name) as temporary, temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def write_json(self, name, found):
+        self.write(name, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+
+    def read_json(self, name):
+        try:
+            return json.loads((self.path / name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise RunError(f"{self.path} is no run of holdfast: there is no {name} in it") from None
+        except ValueError as problem:
+            raise RunError(f"{self.path / name} is damaged: {problem}") from None
+
+    def has(self, name):
+        return (self.path / name).exists()
+
+    def write_part(self, name, number, table):
+        """One more part of a table."""
+        (self.path / name).mkdir(exist_ok=True)
+        encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
+        with self._appearing(self.path / name / _PART.format(number)) as temporary:
+            pq.write_table(
+                table, temporary, use_dictionary=False, compression="none", column_encoding=encodings
+            )
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+
+    def parts(self, name, count):
+        """The files of the parts numbered below `count`, in order."""
+        paths = (self.path / name / _PART.format(number) for number in range(count))
+        return [path for path in paths if path.exists()]
+
+    def read_parts(self, name, count):
+        """A table; None if it has no parts."""
+        tables = [pq.read_table(path) for path in self.parts(name, count)]
+        return pa.concat_tables(tables) if tables else None
+
+    def forget_parts(self, name, count):
+        """Remove parts that no checkpoint counts, and what a killed process left half written."""
+        for path in (self.path / name).glob("*") if (self.path / name).is_dir() else ():
+            if path.name.startswith(".") or path.name >= _PART.format(count):
+                path.unlink()
+
+    @contextlib.contextmanager
+    def _appearing(self, path):
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            yield temporary
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+        with contextlib.suppress(OSError):  # some systems cannot
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

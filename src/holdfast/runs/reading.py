@@ -1,0 +1,106 @@
+"""A source as pieces of rows of numbers, read ahead while the last piece is learned from."""
+
+import queue
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.sources import SourceError
+from holdfast.sources.cells import labels as texts_of
+from holdfast.tables.columns import Number
+
+_ENTRIES = 1 << 21  # of a piece
+_AHEAD = 1  # pieces
+
+
+class Piece(NamedTuple):
+    """Rows to learn from, and where they are."""
+
+    X: np.ndarray
+    y: np.ndarray  # numbers, or places of labels; NaN where there is none
+    keys: np.ndarray | None
+    rows: np.ndarray
+    faults: dict[int, str]
+    mark: Any  # of the block that they are in
+    first: int  # the place of the first row in its block
+    read: int | None  # bytes of the source so far
+
+
+def pieces(source, blocks, layout, target, key=None, skip=0):
+    """All rows of these blocks but the first `skip`; without a target, none is looked for."""
+    reading, dim = readings(source, layout, target, key), max(len(layout.features()), 1)
+    step = max(_ENTRIES // dim, 1)
+    for block in blocks:
+        batch = source.decode(block, reading)
+        read = source.progress()
+        for start in range(skip, len(batch.rows), step):
+            stop = min(start + step, len(batch.rows))
+            X, faults = layout.rows(batch, start, stop)
+            y = np.full(stop - start, np.nan)
+            if target is not None:
+                y, more = target.values(batch, start, stop)
+                faults = more | faults
+            keys = None
+            if key is not None:
+                names = texts_of(batch.columns[key].slice(start, stop - start)).to_pylist()
+                keys = np.array(["" if name is None else name for name in names], object)
+            yield Piece(X, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
+        skip = max(skip - len(batch.rows), 0)
+
+
+def readings(source, layout, target=None, key=None):
+    """How this source reads each column that is used; raises if it has not got it."""
+    numbers = {column.name: isinstance(column, Number) and not column.truth for column in layout.columns}
+    numbers |= {target.name: target.regression} if target is not None else {}
+    numbers |= {key: False} if key is not None else {}
+    for name in numbers:
+        if name not in source.names:
+            raise SourceError(f"{source.name} has no column {name!r}, of which the run has learned")
+    return {name: source.reading(name, number) for name, number in numbers.items()}
+
+
+class Ahead:
+    """The items of an iterator, made by a thread of their own while others are used."""
+
+    def __init__(self, items):
+        self._queue: queue.Queue = queue.Queue(_AHEAD)
+        self._left = threading.Event()
+        self._thread = threading.Thread(target=self._fill, args=(items,), daemon=True)
+        self._thread.start()
+
+    def _fill(self, items):
+        try:
+            for item in items:
+                if not self._put(item):
+                    return
+            self._put(None)
+        except BaseException as problem:
+            self._put(problem)
+
+    def _put(self, item):
+        while not self._left.is_set():
+            try:
+                self._queue.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def next(self, stopped):
+        """The next item; None if there is none left, or if `stopped()` while waiting."""
+        while True:
+            try:
+                item = self._queue.get(timeout=0.1)
+            except queue.Empty:
+                if stopped():
+                    return None
+                continue
+            if isinstance(item, BaseException):
+                raise item
+            return item
+
+    def leave(self):
+        """No more of them. A thread that waits for a pipe is left behind."""
+        self._left.set()
+        self._thread.join(timeout=1.0)

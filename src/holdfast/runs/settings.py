@@ -1,0 +1,153 @@
+"""What a run was asked to do, in words that fit a command line, and the player they mean."""
+
+import dataclasses
+from typing import Any
+
+from holdfast import losses
+from holdfast.certified import Certified
+from holdfast.defaults import LEARNER, recommended
+from holdfast.domains import Ball
+from holdfast.filters import Quantile
+from holdfast.learners import OGD
+from holdfast.runs.folder import RunError
+
+LOSSES = {
+    "absolute": losses.Absolute,
+    "squared": losses.Squared,
+    "huber": losses.Huber,
+    "pinball": losses.Pinball,
+    "epsilon_insensitive": losses.EpsilonInsensitive,
+    "hinge": losses.Hinge,
+    "squared_hinge": losses.SquaredHinge,
+    "logistic": losses.Logistic,
+}
+_WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
+FOR_LABELS = ("hinge", "squared_hinge", "logistic")
+_SURE = 1e-6  # the probability with which a threshold of the quantile filter may fail
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What can be chosen, as it is written on the command line."""
+
+    target: str
+    task: str = "auto"
+    loss: str = "auto"
+    outliers: str = "auto"
+    learner: str = "adagrad"
+    scale: bool = True
+    missing: str = "auto"
+    features: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    key: str | None = None
+    format: str | None = None
+    sizes: bool = True
+
+    def to_json(self):
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_json(found):
+        found = dict(found)
+        for name in ("features", "drop", "labels"):
+            found[name] = tuple(found[name])
+        return Settings(**found)
+
+    def check(self):
+        """Raise if a word is none that is known."""
+        outliers_for(self.outliers)
+        learner_for(self.learner)
+        if self.loss != "auto":
+            loss_for(self.loss, None)
+
+    def player(self, regression):
+        """The player, with books for a certificate if there can be one."""
+        outliers = outliers_for(self.outliers)
+        player = recommended(regression, outliers, learner_for(self.learner), self.scale)
+        if not self.scale and isinstance(outliers, int) and outliers >= 1:
+            return Certified(player, outliers)
+        return player
+
+    def why_no_certificate(self):
+        """A sentence; empty if there is one."""
+        if self.scale:
+            return (
+                "There is none: features have a running scale, which changes from round to round what a "
+                "weight means, so there are no fixed weights to compare with. For a certificate learn with "
+                "--no-scale and a count, such as --outliers 50."
+            )
+        outliers = outliers_for(self.outliers)
+        if not (isinstance(outliers, int) and outliers >= 1):
+            return "There is none: it needs a number of outliers. Learn with a count, such as --outliers 50."
+        return ""
+
+
+def outliers_for(text):
+    """auto, a share, a count or a filter: what `holdfast.defaults.recommended` takes."""
+    word = text.strip()
+    try:
+        if word in ("auto", "none"):
+            return 0 if word == "none" else "auto"
+        if word.startswith("quantile:"):
+            return Quantile(float(word.removeprefix("quantile:")), delta=_SURE)
+        if word.endswith("%"):
+            share = float(word[:-1]) / 100.0
+        else:
+            share = float(word)
+            if share >= 1.0 and share == int(share):
+                return int(share)
+    except ValueError:
+        raise RunError(_misunderstood(text)) from None
+    if not 0.0 < share < 1.0:
+        raise RunError(_misunderstood(text))
+    return share
+
+
+def loss_for(text, regression):
+    """A loss by name, such as huber:2; `auto` is the one to use if nobody chooses."""
+    if text == "auto":
+        return losses.Absolute() if regression else losses.Hinge()
+    name, _, value = text.partition(":")
+    if name not in LOSSES:
+        raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {text!r}")
+    if value and name not in _WITH_NUMBER:
+        raise RunError(f"--loss {name} takes no number: got {text!r}")
+    if regression is not None and regression == (name in FOR_LABELS):
+        others = [other for other in LOSSES if (other in FOR_LABELS) != regression]
+        raise RunError(
+            f"--loss {name} is for {'labels' if regression else 'numbers'}, and the target holds "
+            f"{'numbers' if regression else 'labels'}: use one of {', '.join(others)}"
+        )
+    return _made(LOSSES[name], value, f"--loss {text}")
+
+
+def learner_for(text):
+    """A learner by name, such as adagrad:0.01 or ogd:5."""
+    name, _, value = text.partition(":")
+    if name == "adagrad":
+        return LEARNER if not value else LEARNER._replace(rate=_number(value, f"--learner {text}"))
+    if name == "ogd":
+        return OGD(_made(Ball, value or "10", f"--learner {text}"))
+    raise RunError(f"--learner must be adagrad, adagrad:RATE, ogd or ogd:RADIUS: got {text!r}")
+
+
+def _made(rule: Any, value, where):
+    try:
+        return rule(_number(value, where)) if value else rule()
+    except ValueError as problem:
+        raise RunError(f"{where}: {problem}") from None
+
+
+def _number(value, where):
+    try:
+        return float(value)
+    except ValueError:
+        raise RunError(f"{where}: {value!r} is not a number") from None
+
+
+def _misunderstood(text):
+    return (
+        "--outliers must be auto, a share such as 1%, a count such as 50, a quantile such as quantile:0.99, "
+        f"or none: got {text!r}"
+    )

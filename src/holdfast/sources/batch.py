@@ -1,0 +1,25 @@
+"""What every source gives: rows in batches, and what is wrong with some of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Batch(NamedTuple):
+    """Some rows as columns of Arrow.
+
+    A row that cannot be read stays, with nulls in its cells and an entry in `faults`: it will be a round that
+    nobody learns from.
+    """
+
+    columns: dict[str, Any]  # of arrays, all of the same length
+    rows: np.ndarray  # the number of each row in the source, from 1
+    faults: dict[int, str]  # what is wrong with a row, by its place in this batch
+
+
+class SourceError(ValueError):
+    """What is wrong with a source as a whole, with the file and the remedy."""
+
+
+# What a cell may be read as; whatever a source knows better about its columns takes precedence.
+NUMBER, TEXT = "number", "text"

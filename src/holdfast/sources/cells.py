@@ -1,0 +1,117 @@
+"""Cells as numbers, times and labels, whatever a source holds them as."""
+
+import datetime
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None", "?")
+
+
+def is_text(array):
+    return pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+
+
+def plain(array):
+    """One array, without dictionaries and chunks."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return array
+
+
+def numbers(array):
+    """float64, NaN where there is none, and the places that hold something else."""
+    if is_text(array):
+        try:
+            return _filled(pc.cast(array, pa.float64())), []
+        except pa.ArrowInvalid:
+            return _one_by_one(array, number)
+    if pa.types.is_boolean(array.type):
+        array = pc.cast(array, pa.int8())
+    return _filled(pc.cast(array, pa.float64(), safe=False)), []
+
+
+def booleans(array):
+    """0 and 1, NaN where there is neither, and the places that hold something else."""
+    return _one_by_one(array, _boolean) if is_text(array) else numbers(array)
+
+
+def times(array):
+    """Seconds since 1970, NaN where there is no time, and the places that hold something else."""
+    if is_text(array):
+        try:
+            array = pc.cast(array, pa.timestamp("us"))
+        except pa.ArrowInvalid:
+            return _one_by_one(array, _time)
+    if pa.types.is_date(array.type):
+        array = pc.cast(array, pa.timestamp("ms"))
+    unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[array.type.unit]
+    return _filled(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False)) / unit, []
+
+
+def labels(array):
+    """Text, the same for a number or a truth value however it is written; null where there is none."""
+    array = plain(array)
+    if pa.types.is_boolean(array.type):
+        array = pc.if_else(array, "true", "false")
+    coded = pc.dictionary_encode(array)
+    names = pa.array([label(value) for value in coded.dictionary.to_pylist()], pa.string())
+    return pc.take(names, coded.indices)
+
+
+def label(value):
+    """A label as it is written in a model."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value).strip()
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    found = number(text)
+    return text if found is None or not math.isfinite(found) else f"{found:.15g}"
+
+
+def number(text):
+    """The number that a text holds; None if it holds something else."""
+    if text in MISSING:
+        return math.nan
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def _boolean(text):
+    return {"true": 1.0, "false": 0.0}.get(text.strip().lower())
+
+
+def _time(text):
+    try:
+        moment = datetime.datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.UTC)
+    return moment.timestamp()
+
+
+def _one_by_one(array, read):
+    values, wrong = np.full(len(array), math.nan), []
+    for i, text in enumerate(array.to_pylist()):
+        if text is None:
+            continue
+        value = read(text)
+        if value is None:
+            wrong.append(i)
+        else:
+            values[i] = value
+    return values, wrong
+
+
+def _filled(array):
+    array = plain(array)
+    values = array.to_numpy(zero_copy_only=False)
+    return values if values.dtype == np.float64 else values.astype(np.float64)

@@ -1,0 +1,163 @@
+"""Comma or tab separated values: a line is a row."""
+
+import csv
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
+from holdfast.sources.cells import MISSING, number
+
+_FEW = 512  # lines that are looked at one by one, if one of them is not as it should be
+_PARTS = 16
+
+
+class Delimited:
+    """The rows of a text with a header line.
+
+    pyarrow reads each block at once. Only where it cannot, the block is cut into smaller ones until the lines
+    at fault are alone. A quoted line end is not understood: a row is a line, so that a quote that is never
+    closed costs a row, and not the rest of the file.
+    """
+
+    def __init__(self, stream, delimiter):
+        self.stream, self.delimiter = stream, delimiter
+        header = stream.line()
+        if header is None:
+            raise SourceError(f"{stream.name} is empty: expected a header line with the names of the columns")
+        try:
+            text = header.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        except UnicodeDecodeError:
+            raise SourceError(
+                f"{stream.name}: the header is not UTF-8; convert it first, such as with iconv -t UTF-8"
+            ) from None
+        if "\0" in text:
+            raise SourceError(f"{stream.name}: the header is not UTF-8 text: is it another kind of file?")
+        try:
+            cells = next(csv.reader([text], delimiter=delimiter, strict=True))
+        except (csv.Error, StopIteration):
+            raise SourceError(
+                f"{stream.name}: the header has a quote that does not end, or no names"
+            ) from None
+        self.names = [cell.strip() for cell in cells]
+
+    def blocks(self, mark=None):
+        if mark is not None:
+            self.stream.skip_to(mark["offset"])
+        return self.stream.blocks(mark["row"] if mark else 1)
+
+    def progress(self):
+        """How many bytes of the file were read."""
+        return self.stream.progress()
+
+    def close(self):
+        self.stream.close()
+
+    @property
+    def size(self):
+        return self.stream.size
+
+    @property
+    def name(self):
+        return self.stream.name
+
+    def sample(self, block):
+        """All columns of a block, as text."""
+        return self.decode(block, dict.fromkeys(self.names, TEXT))
+
+    def decode(self, block, kinds):
+        """These columns of a block, read as numbers or as text."""
+        parts = list(self._parts(block.data, block.row, kinds))
+        faults, start = {}, 0
+        for part in parts:
+            faults |= {start + place: fault for place, fault in part.faults.items()}
+            start += len(part.rows)
+        columns = {name: pa.chunked_array([part.columns[name] for part in parts]) for name in kinds}
+        rows = np.concatenate([part.rows for part in parts])
+        return Batch({name: column.combine_chunks() for name, column in columns.items()}, rows, faults)
+
+    def reading(self, name, is_number):
+        """How to read a column."""
+        return NUMBER if is_number else TEXT
+
+    def _parts(self, data, row, kinds):
+        count = data.count(b"\n") + (not data.endswith(b"\n"))
+        whole = self._at_once(data, row, count, kinds)
+        if whole is not None:
+            yield whole
+        elif count <= _FEW:
+            yield self._line_by_line(data.split(b"\n")[:count], row, kinds)
+        else:
+            lines = data.split(b"\n")[:count]
+            step = max(-(-count // _PARTS), _FEW)
+            for i in range(0, count, step):
+                yield from self._parts(b"\n".join(lines[i : i + step]) + b"\n", row + i, kinds)
+
+    def _at_once(self, data, row, count, kinds):
+        """The rows as pyarrow reads them; None if it finds other rows than there are lines."""
+        if data.count(b'"') % 2:
+            return None
+        types = {name: pa.float64() if kind == NUMBER else pa.string() for name, kind in kinds.items()}
+        try:
+            table = pacsv.read_csv(
+                pa.BufferReader(pa.py_buffer(data)),
+                pacsv.ReadOptions(column_names=self.names, block_size=1 << 20),
+                pacsv.ParseOptions(delimiter=self.delimiter),
+                pacsv.ConvertOptions(
+                    column_types=types,
+                    include_columns=list(kinds),
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None
+        if table.num_rows != count:
+            return None
+        columns = {name: table.column(name).combine_chunks() for name in kinds}
+        return Batch(columns, np.arange(row, row + count), {})
+
+    def _line_by_line(self, lines, row, kinds):
+        rows, faults, cells = [], {}, {name: [] for name in kinds}
+        for i, line in enumerate(lines):
+            if not line.strip():
+                continue
+            values, fault = self._cells(line)
+            for name in kinds:
+                value = None if values is None else values[name]
+                value = None if value in MISSING else value
+                if value is not None and kinds[name] == NUMBER:
+                    found = number(value)
+                    fault = fault or (
+                        f"column {name!r}: {value[:40]!r} is not a number" if found is None else None
+                    )
+                    value = found
+                elif value is not None and not _is_utf8(value):
+                    fault = fault or f"column {name!r}: not UTF-8"
+                    value = None
+                cells[name].append(value)
+            if fault:
+                faults[len(rows)] = fault
+            rows.append(row + i)
+        types = {NUMBER: pa.float64(), TEXT: pa.string()}
+        columns = {name: pa.array(cells[name], types[kind]) for name, kind in kinds.items()}
+        return Batch(columns, np.array(rows, np.int64), faults)
+
+    def _cells(self, line):
+        text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+        try:
+            cells = next(csv.reader([text], delimiter=self.delimiter, strict=True))
+        except (csv.Error, StopIteration):
+            return None, "a quote that does not end, or a line end inside a row"
+        if len(cells) != len(self.names):
+            return None, f"{len(cells)} cells, where the header has {len(self.names)}"
+        return dict(zip(self.names, cells, strict=True)), None
+
+
+def _is_utf8(text):
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

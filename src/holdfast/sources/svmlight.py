@@ -1,0 +1,79 @@
+"""svmlight: a label, and the features that are not 0, as index:value."""
+
+import numpy as np
+import pyarrow as pa
+
+from holdfast.sources.batch import NUMBER, Batch, SourceError
+from holdfast.sources.delimited import Delimited
+
+LABEL = "label"
+_MOST = 4096  # columns: rows are read as they would be in a table
+
+
+class SvmLight(Delimited):
+    """The rows as columns `label`, "1", "2", ... up to the largest index of the first rows; "0", if used.
+
+    Larger indices that come later are left out.
+    """
+
+    def __init__(self, stream):
+        self.stream = stream
+        head = stream.peek(1 << 20)
+        if not head:
+            raise SourceError(f"{stream.name} is empty: expected lines such as 1 3:0.5 7:2")
+        lines = head.split(b"\n")
+        found = [_parsed(line) for line in (lines[:-1] if len(lines) > 1 else lines)]
+        used = [index for row in found if row is not None for index in row[1]]
+        if not used:
+            raise SourceError(f"{stream.name}: its first lines are not svmlight, such as 1 3:0.5 7:2")
+        if max(used) > _MOST:
+            raise SourceError(
+                f"{stream.name}: index {max(used):,}, but rows of at most {_MOST:,} columns can be read"
+            )
+        self._first = min(1, min(used))
+        self.names = [LABEL, *map(str, range(self._first, max(used) + 1))]
+
+    def sample(self, block):
+        return self.decode(block, dict.fromkeys(self.names, NUMBER))
+
+    def reading(self, name, is_number):
+        return NUMBER
+
+    def _at_once(self, data, row, count, kinds):
+        return self._line_by_line(data.split(b"\n")[:count], row, kinds)
+
+    def _line_by_line(self, lines, row, kinds):
+        rows, faults, values = [], {}, []
+        width = len(self.names) - 1
+        for i, line in enumerate(lines):
+            text = line.partition(b"#")[0]
+            if not text.strip():
+                continue
+            found = _parsed(text)
+            cells = np.zeros(width + 1)
+            if found is None:
+                faults[len(rows)] = "not svmlight, such as 1 3:0.5 7:2"
+                cells[:] = np.nan
+            else:
+                cells[0], places = found[0], np.array(found[1], np.int64) - self._first
+                inside = (places >= 0) & (places < width)
+                cells[1 + places[inside]] = np.array(found[2])[inside]
+            rows.append(row + i)
+            values.append(cells)
+        table = np.array(values).reshape(-1, width + 1)
+        columns = {name: pa.array(table[:, self.names.index(name)], from_pandas=True) for name in kinds}
+        return Batch(columns, np.array(rows, np.int64), faults)
+
+
+def _parsed(line):
+    """The label, the indices and the values of a line; None if it is something else."""
+    tokens = line.partition(b"#")[0].split()
+    try:
+        label = float(tokens[0])
+        pairs = [token.split(b":") for token in tokens[1:] if not token.startswith(b"qid:")]
+        indices = [int(index) for index, _ in pairs]
+        if min(indices, default=0) < 0:
+            return None
+        return label, indices, [float(value) for _, value in pairs]
+    except (ValueError, IndexError):
+        return None

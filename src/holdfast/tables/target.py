@@ -1,0 +1,93 @@
+"""The column to predict: numbers, or labels."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holdfast.sources import cells
+from holdfast.sources.batch import SourceError
+from holdfast.tables.guessing import kind_of
+
+_MOST_LABELS = 100
+_FEW_NUMBERS = 10  # different whole numbers that are taken for labels
+
+
+class Target(NamedTuple):
+    """The column to predict, and its labels in order; none for regression."""
+
+    name: str
+    labels: tuple[str, ...]
+
+    @property
+    def regression(self):
+        return not self.labels
+
+    def games(self):
+        """The labels that have a game of their own, against the rest: with two, only the second."""
+        return self.labels if len(self.labels) != 2 else self.labels[1:]
+
+    def values(self, batch, start, stop):
+        """A number a row, or the place of its label; NaN where missing; and what is wrong."""
+        array = batch.columns[self.name].slice(start, stop - start)
+        if self.regression:
+            y, wrong = cells.numbers(array)
+            return y, {i: f"column {self.name!r}: {str(array[i])[:40]!r} is not a number" for i in wrong}
+        texts = cells.labels(array)
+        codes = pc.index_in(texts, pa.array(self.labels, pa.string()))
+        y = pc.cast(codes, pa.float64()).to_numpy(zero_copy_only=False)
+        known = texts.is_valid().to_numpy(zero_copy_only=False)
+        unknown = np.flatnonzero(known & np.isnan(y))
+        return y, {i: f"column {self.name!r}: {str(texts[i])[:40]!r} is none of the labels" for i in unknown}
+
+    def to_json(self):
+        return {"name": self.name, "labels": list(self.labels)}
+
+
+def read_target(found):
+    """A target from what `to_json` gave."""
+    return Target(found["name"], tuple(found["labels"]))
+
+
+def guess_target(head, name, task, labels, where):
+    """The target and a sentence about it."""
+    if labels:
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            raise SourceError(f"--labels must be at least two, each once: got {', '.join(labels)}")
+        return Target(name, tuple(map(cells.label, labels))), f"task: classification of {_listed(labels)}"
+    array, kind = head.columns[name], kind_of(head.columns[name])
+    if kind == "empty":
+        raise SourceError(f"{where}, column {name!r}: no row has a target; name another with --target")
+    if kind in ("time", "other"):
+        raise SourceError(f"{where}, column {name!r}: {kind} cannot be a target, numbers and labels can")
+    if task == "regression" and kind not in ("number", "truth"):
+        raise SourceError(f"{where}, column {name!r}: holds no numbers; use --task classification")
+    if task == "auto":
+        task = "classification" if kind != "number" or _are_labels(array) else "regression"
+    if task == "regression":
+        return Target(name, ()), f"task: regression of {name}"
+    found = pc.unique(pc.drop_null(cells.labels(array))).to_pylist()
+    found.sort(key=lambda text: (cells.number(text) is None, cells.number(text) or 0.0, text))
+    if len(found) > _MOST_LABELS:
+        raise SourceError(
+            f"{where}, column {name!r}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
+            "are the most; use --task regression if they are numbers"
+        )
+    if len(found) < 2:
+        raise SourceError(
+            f"{where}, column {name!r}: only the label {found[0]!r} in the first {head.rows:,} rows; "
+            "name all with --labels, or use --task regression"
+        )
+    return Target(name, tuple(found)), f"task: classification of {name}, labels {_listed(found)}"
+
+
+def _are_labels(array):
+    values, _ = cells.numbers(array)
+    found = np.unique(values[np.isfinite(values)])
+    return len(found) <= 2 or (len(found) <= _FEW_NUMBERS and bool((found == np.round(found)).all()))
+
+
+def _listed(labels):
+    shown = ", ".join(labels[:6])
+    return f"{shown} and {len(labels) - 6} more" if len(labels) > 6 else shown

@@ -1,0 +1,218 @@
+"""What is learned, told and predicted, from the folder of a run alone."""
+
+import json
+import struct
+import subprocess
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from command.conftest import ROWS, holdfast
+
+from holdfast.cli import main
+
+
+def said(capsys, *args):
+    status = main(list(map(str, args)))
+    out, err = capsys.readouterr()
+    assert status == 0, err
+    return out
+
+
+def test_the_model_can_be_read_with_nothing_but_the_documented_format(source, table, learn, tmp_path, capsys):
+    run, _, _ = learn(source, "--target", "y")
+    data = (run / "model.safetensors").read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    about = json.loads(header.pop("__metadata__")["holdfast"])
+    assert about["format"] == "holdfast model 1"
+    p = {}
+    for name, entry in header.items():
+        start, stop = entry["data_offsets"]
+        values = data[8 + length + start : 8 + length + stop]
+        p[name] = np.frombuffer(values, "<f8").reshape(entry["shape"])[0]
+        assert entry["dtype"] == "F64"
+    X = np.column_stack([table[name] for name in about["features"]])
+    Z = np.clip((X - p["center"]) * p["factors"], -p["clip"], p["clip"])
+    y = np.clip(p["y_center"] + p["y_spread"] * (Z @ p["weights"] + p["constant"]), p["low"], p["high"])
+    assert main(["predict", str(run), str(source), "--to", str(tmp_path / "found.csv"), "--quiet"]) == 0
+    found = pacsv.read_csv(tmp_path / "found.csv")
+    assert found.column("row").to_pylist() == list(range(1, ROWS + 1))
+    assert np.allclose(found.column("prediction").to_numpy(), y, rtol=1e-12)
+    good = np.abs(table["y"]) < 100
+    good &= np.abs(X).max(axis=1) < 10
+    assert np.abs(y - table["y"])[good].mean() < 0.6 * np.abs(table["y"])[good].mean()
+
+
+def test_predictions_need_no_target_and_come_in_every_format(source, table, learn, tmp_path):
+    run, _, _ = learn(source, "--target", "y")
+    rows = {name: column for name, column in table.items() if name != "y"}
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+    assert (
+        main(["predict", str(run), str(tmp_path / "rows.parquet"), "--to", str(tmp_path / "a.parquet")]) == 0
+    )
+    assert main(["predict", str(run), str(source), "--to", str(tmp_path / "b.csv")]) == 0
+    a, b = pq.read_table(tmp_path / "a.parquet"), pacsv.read_csv(tmp_path / "b.csv")
+    assert a.column("prediction").to_pylist() == b.column("prediction").to_pylist()
+    done = holdfast("predict", run, source)
+    assert done.stdout == (tmp_path / "b.csv").read_text()
+
+
+def test_labels_are_predicted_as_labels(learn, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 2))
+    names = np.array(["north", "south", "west"])[np.argmax(x @ rng.normal(size=(2, 3)), axis=1)]
+    pacsv.write_csv(pa.table({"u": x[:, 0], "v": x[:, 1], "side": names}), tmp_path / "rows.csv")
+    run, _, heard = learn(tmp_path / "rows.csv", "--target", "side")
+    assert "labels north, south, west" in heard
+    answers = said(capsys, "predict", run, tmp_path / "rows.csv", "--to", tmp_path / "out.csv")
+    assert answers == ""
+    found = pacsv.read_csv(tmp_path / "out.csv").column("prediction").to_pylist()
+    assert np.mean(np.array(found) == names) > 0.7
+    assert set(pq.read_table(run / "audit").column("label").to_pylist()) <= {"north", "south", "west"}
+
+
+def test_a_row_that_cannot_be_read_gets_an_empty_answer(source, learn, tmp_path):
+    run, _, _ = learn(source, "--target", "y")
+    (tmp_path / "rows.csv").write_text("a,b,c\n1,2,3\n1,x,3\n1,2\n,2,3\n")
+    main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv")])
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert [line.endswith(",") for line in lines[1:]] == [False, True, True, False]
+
+
+def test_the_audit_tells_of_the_wild_rows_and_the_worst_first(source, table, learn, capsys):
+    run, _, _ = learn(source, "--target", "y")
+    found = json.loads(said(capsys, "audit", run, "--json", "--worst", "1000"))
+    wild = 1 + np.flatnonzero(
+        (np.abs(np.column_stack([table[n] for n in "abc"])).max(axis=1) > 50) | (table["y"] < -1000)
+    )
+    rows = [row["row"] for row in found["worst"]]
+    assert set(wild[wild > 30]) <= set(rows)
+    times = [row["times"] for row in found["worst"]]
+    assert times == sorted(times, reverse=True)
+    assert sum(found["skipped_by_reason"].values()) == found["skipped"] == len(rows)
+    assert "the target is too far" in said(capsys, "audit", run)
+
+
+@pytest.mark.parametrize("target", ["y", "positive"])
+@pytest.mark.parametrize("outliers", ["auto", "3%", "20", "quantile:0.9", "none"])
+def test_a_replay_of_the_same_budget_skips_the_same_rounds(table, learn, tmp_path, capsys, target, outliers):
+    rows = table | {"positive": np.where(table["b"] > 0, "yes", "no")}
+    pacsv.write_csv(pa.table(rows), tmp_path / "rows.csv")
+    drop = "positive" if target == "y" else "y"
+    run, _, _ = learn(tmp_path / "rows.csv", "--target", target, "--drop", drop, "--outliers", outliers)
+    found = json.loads(said(capsys, "audit", run, "--replay", outliers, "--json"))
+    assert found["skipped"] == found["skipped_in_the_run"]
+    assert found["newly_skipped"] == found["no_longer_skipped"] == []
+
+
+def test_a_replay_of_a_larger_budget_skips_more(source, learn, capsys):
+    run, _, _ = learn(source, "--target", "y", "--outliers", "5")
+    few, many = (json.loads(said(capsys, "audit", run, "--replay", f"k={k}", "--json")) for k in (5, 100))
+    assert few["skipped"] == few["skipped_in_the_run"] < many["skipped"]
+
+
+def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, capsys):
+    run, _, _ = learn(source, "--target", "y", "--no-scale", "--outliers", "30")
+    words = json.loads((run / "certificate.json").read_text())["words"]
+    assert "whichever 30 rounds or fewer were outliers" in words
+    assert words in said(capsys, "inspect", run)
+    run, _, _ = learn(source, "--target", "y", to="scaled")
+    assert "There is none: features have a running scale" in said(capsys, "inspect", run)
+
+
+def test_a_key_has_a_model_of_its_own_the_same_as_alone(table, learn, tmp_path, monkeypatch):
+    monkeypatch.setattr("holdfast.runs.games._AWAKE", 2)  # so that games are put away and taken up again
+    who = np.array(["p", "q", "r", "s"])[np.arange(ROWS) % 4]
+    pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
+    run, status, heard = learn(tmp_path / "rows.csv", "--target", "y", "--key", "who", "--checkpoint", "100")
+    assert status == 0
+    assert "4 keys" in heard
+    from safetensors.numpy import load_file
+
+    together = load_file(run / "model.safetensors")
+    for i, name in enumerate("pqrs"):
+        mine = {column: values[who == name] for column, values in table.items()}
+        pacsv.write_csv(pa.table(mine), tmp_path / "mine.csv")
+        alone, _, _ = learn(tmp_path / "mine.csv", "--target", "y", to=name)
+        for parameter, value in load_file(alone / "model.safetensors").items():
+            assert np.array_equal(together[parameter][i], value[0])
+    main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv"), "--quiet"])
+    assert pacsv.read_csv(tmp_path / "out.csv").column("prediction").null_count == 0
+    again, status, _ = learn(tmp_path / "rows.csv", "--target", "y", "--key", "who", "--resume")
+    assert status == 0
+    assert load_file(again / "model.safetensors")["weights"].tolist() == together["weights"].tolist()
+
+
+def test_json_for_machines_is_one_object_and_nothing_else(source, tmp_path):
+    done = holdfast("learn", source, "--target", "y", "--to", tmp_path / "run", "--json")
+    assert json.loads(done.stdout)["rounds"] == ROWS
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--outliers", "many"), "--outliers must be auto, a share such as 1%"),
+        (("--loss", "cubic"), "--loss must be one of"),
+        (("--loss", "hinge"), "--loss hinge is for labels"),
+        (("--loss", "huber:x"), "'x' is not a number"),
+        (("--learner", "newton"), "--learner must be adagrad"),
+        (("--drop", "z"), "has no column 'z'"),
+        (("--key", "z"), "has no column 'z'"),
+        (("--labels", "1,1"), "--labels must be at least two"),
+    ],
+)
+def test_a_wrong_word_is_a_sentence_with_the_right_ones(source, learn, args, words):
+    run, status, heard = learn(source, "--target", "y", *args)
+    assert status == 2
+    assert words in heard
+    assert not run.exists()
+
+
+def test_what_is_no_run_is_a_sentence(tmp_path, capsys):
+    for command in (["audit"], ["inspect"], ["report"]):
+        assert main([*command, str(tmp_path)]) == 2
+        assert "is no run of holdfast" in capsys.readouterr().err
+    assert main(["predict", str(tmp_path), "-"]) == 2
+    (tmp_path / "model.safetensors").write_bytes(b"\x05\0\0\0\0\0\0\0junk!")
+    assert main(["predict", str(tmp_path), "-"]) == 2
+    assert "is damaged" in capsys.readouterr().err
+
+
+def test_help_teaches_by_example(capsys):
+    for command in ("learn", "predict", "audit", "report", "inspect"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        text = capsys.readouterr().out
+        assert f"holdfast {command}" in text
+        assert "examples:" in text
+        assert "exit status:" in text
+
+
+def test_the_demo_shows_what_the_filters_are_for(tmp_path):
+    done = holdfast("demo", "--to", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    with_filters, without = (
+        next(line for line in done.stdout.splitlines() if line.startswith(name)).removeprefix(name).split()
+        for name in ("holdfast learn", "... --outliers none")
+    )
+    assert float(with_filters[0]) < 0.5 < 1.0 < float(without[0])
+    assert " ".join(with_filters[1:4]) == "366 of 366"
+    assert f"The report: {tmp_path / 'run' / 'report.html'}" in done.stdout
+    assert (tmp_path / "run" / "report.html").exists()
+    again = holdfast("demo", "--to", tmp_path / "run")
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+
+
+def test_the_shell_completes_commands_and_options(tmp_path, capsys):
+    (tmp_path / "script").write_text(said(capsys, "completion", "bash"))
+    ask = f"source {tmp_path}/script; COMP_WORDS=({{}}); COMP_CWORD={{}}; _shtab_holdfast; "
+    ask += "echo ${{COMPREPLY[@]}}"
+    for words, place, answer in (("holdfast pred", 1, "predict"), ("holdfast learn --outl", 2, "--outliers")):
+        done = subprocess.run(["bash", "-c", ask.format(words, place)], capture_output=True, text=True)
+        assert done.stdout.split() == [answer], done.stderr
+    assert "_holdfast" in said(capsys, "completion", "zsh")

@@ -1,0 +1,40 @@
+"""The report of a run, looked at in a browser."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: the page was not looked at")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with playwright.sync_playwright() as driver:
+        chrome = driver.chromium.launch(executable_path=chromium, args=flags)
+        yield chrome
+        chrome.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_report_opens_without_a_word_of_complaint(source, learn, browser, width):
+    run, _, said = learn(source, "--target", "y", "--report")
+    assert f"The report: {run / 'report.html'}" in said
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((run / "report.html").as_uri())
+    assert complaints == []
+    assert len(requests) == 1
+    assert page.locator("figure svg").count() == 4
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.get_by_text("What this run proves").is_visible()
+    assert page.locator("table").last.is_hidden()
+    page.locator("summary").first.click()
+    assert page.locator("table").last.is_visible()
+    assert "http" not in (run / "report.html").read_text()
+    page.close()

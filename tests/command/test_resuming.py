@@ -1,0 +1,136 @@
+"""Stopped, killed or out of room: a run goes on, and ends with the same bits."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from command.conftest import bits, holdfast
+
+SEED = 4
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+def test_fifty_kills_lose_and_repeat_nothing(source, learn, tmp_path):
+    expected, _, _ = learn(source, "--target", "y", to="whole")
+    script = Path(__file__).with_name("killing.py")
+    command = [sys.executable, script, "50", str(SEED), tmp_path, source, "--target", "y"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    kills, chains = map(int, done.stdout.split())
+    assert kills == 50
+    for chain in range(chains):
+        assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_at_the_end_of_a_round_with_everything_saved(source, learn, tmp_path, number, status):
+    lines, path, run = source.read_bytes().splitlines(keepends=True), tmp_path / "all.csv", tmp_path / "run"
+    path.write_bytes(b"".join(lines) + b"".join(lines[1:] * 4))
+    args = ["learn", "-", "--target", "y", "--to", run, "--checkpoint", "500"]
+    command = list(map(str, [sys.executable, "-m", "holdfast.cli", *args]))
+    with path.open("rb") as file:
+        process = subprocess.Popen(command, stdin=file, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    while not (run / "checkpoint.safetensors").exists():
+        assert process.poll() is None
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert b"Stopped, and saved" in out
+    assert json.loads((run / "metrics.json").read_text())["rounds"] < 5 * (len(lines) - 1)
+    with path.open("rb") as file:
+        done = holdfast(*args, "--resume", stdin=file)
+    assert done.returncode == 0, done.stderr
+    assert bits(run) == bits(learn(path, "--target", "y", to="all")[0])
+
+
+def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
+    lines = source.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "growing.csv"
+    path.write_bytes(b"".join(lines[:200]))
+    learn(path, "--target", "y", to="run")
+    path.write_bytes(b"".join(lines))
+    found, status, said = learn(path, "--target", "y", "--resume", to="run")
+    assert status == 0
+    assert "going on after round 199" in said
+    expected, _, _ = learn(source, "--target", "y", to="whole")
+    assert bits(found) == bits(expected)
+
+
+@pytest.mark.parametrize("args", [("--target", "y", "--key", "who"), ("--target", "who", "--drop", "y")])
+def test_games_of_keys_and_labels_go_on_with_the_same_bits(table, learn, tmp_path, args):
+    who = np.array(["p", "q", "r"])[np.arange(len(table["a"])) * 7 % 11 % 3]
+    pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
+    whole, _, _ = learn(tmp_path / "rows.csv", *args, to="whole")
+    lines = (tmp_path / "rows.csv").read_bytes().splitlines(keepends=True)
+    for count in (301, len(lines)):
+        (tmp_path / "growing.csv").write_bytes(b"".join(lines[:count]))
+        run, status, _ = learn(tmp_path / "growing.csv", *args, "--resume", "--checkpoint", "90", to="run")
+        assert status == 0
+    assert bits(run) == bits(whole)
+
+
+def test_resume_without_a_run_begins_one_and_without_resume_none_is_overwritten(source, learn):
+    run, status, _ = learn(source, "--target", "y", "--resume")
+    assert status == 0
+    before = bits(run)
+    _, status, said = learn(source, "--target", "y")
+    assert status == 2
+    assert "go on with --resume" in said
+    assert bits(run) == before
+
+
+def test_other_settings_cannot_go_on(source, learn):
+    learn(source, "--target", "y")
+    _, status, said = learn(source, "--target", "y", "--resume", "--outliers", "3%")
+    assert status == 2
+    assert "begun with --outliers auto" in said
+
+
+def test_two_processes_cannot_learn_into_one_folder(source, learn, tmp_path):
+    from holdfast.runs.folder import Folder
+
+    run, _, _ = learn(source, "--target", "y")
+    other = Folder(run)
+    other.lock()
+    _, status, said = learn(source, "--target", "y", "--resume")
+    other.close()
+    assert status == 2
+    assert "another process" in said
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(source, learn, tmp_path):
+    expected, _, _ = learn(source, "--target", "y", to="whole")
+    lines = source.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "growing.csv"
+    path.write_bytes(b"".join(lines[:200]))
+    run, _, _ = learn(path, "--target", "y", to="run")
+    before = (run / "checkpoint.safetensors").read_bytes()
+    path.write_bytes(b"".join(lines))
+    most = len(before) // 2  # no file may be larger: writing fails as on a full disk
+    done = holdfast(
+        *("learn", path, "--target", "y", "--to", run, "--resume"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("holdfast: ")
+    assert "what was saved before stands" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (run / "checkpoint.safetensors").read_bytes() == before
+    assert not list(run.glob(".*"))
+    learn(path, "--target", "y", "--resume", to="run")
+    assert bits(run) == bits(expected)
+
+
+def test_a_folder_that_cannot_be_written_to_is_a_sentence(source, capsys):
+    from holdfast.cli import main
+
+    assert main(["learn", str(source), "--target", "y", "--to", "/proc/run"]) == 1
+    assert "holdfast: /proc/run" in capsys.readouterr().err
