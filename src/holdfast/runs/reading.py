@@ -39,7 +39,7 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
             X, faults = layout.rows(batch, start, stop)
             y = np.full(stop - start, np.nan)
             if target is not None:
-                y, more = target.values(batch, start, stop)
+                y, more = target.read(batch, start, stop)
                 faults = more | faults
             keys = None
             if key is not None:

@@ -28,7 +28,7 @@ class Target(NamedTuple):
         """The labels that have a game of their own, against the rest: with two, only the second."""
         return self.labels if len(self.labels) != 2 else self.labels[1:]
 
-    def values(self, batch, start, stop):
+    def read(self, batch, start, stop):
         """A number a row, or the place of its label; NaN where missing; and what is wrong."""
         array = batch.columns[self.name].slice(start, stop - start)
         if self.regression:
