@@ -68,7 +68,14 @@ SCALED = [
 GUARDED = [
     hf.Guarded(SCALED[0]),
     hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
-    hf.Guarded(hf.OGD(hf.Ball(1.0)), hf.TopK(3), hf.Everything(), hf.Quantile(0.8), norm=hf.LInf()),
+    hf.Guarded(
+        hf.OGD(hf.Ball(1.0)),
+        hf.TopK(3),
+        hf.Everything(),
+        hf.Quantile(0.8),
+        norm=hf.LInf(),
+        on=hf.LossForm(1.0),
+    ),
 ]
 
 LOSSES = [

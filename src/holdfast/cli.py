@@ -14,6 +14,9 @@ from holdfast.command import audit, completion, demo, inspect, learn, predict, r
 from holdfast.command.speaking import STOPPED, Failure
 from holdfast.experiments.runner import NAMES, experiment, run
 from holdfast.trials.data import NAMES as DATA
+from holdfast.trials.experts import DATA as EXPERT_DATA
+from holdfast.trials.learners_table import EXPERTS, compare_learners, compare_on_data
+from holdfast.trials.learners_table import MARKERS as LEARNERS
 from holdfast.trials.runner import hold_trials
 from holdfast.trials.table import MARKERS
 
@@ -63,6 +66,7 @@ def _parser():
     reproduce.set_defaults(command=_reproduce)
     _add_bench(commands)
     _add_trials(commands)
+    _add_learners(commands)
     completion.add(commands, parser)
     return parser
 
@@ -137,6 +141,53 @@ def _add_trials(commands):
         "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
     )
     trials.set_defaults(command=_trials)
+
+
+def _add_learners(commands):
+    learners = commands.add_parser(
+        "learners",
+        help="measure every learner: its regret with and without outliers, and its time",
+        description=(
+            "Play every learner on a stream that has what it needs: clean, with 1 % of outliers, and with\n"
+            "these and a filter; and time it with 10, 100 and 1,000 weights. Most of it is compiling.\n"
+            "With --data, compare those for experts on real data instead, NAME/data.csv.gz each\n"
+            "(pip install 'holdfast[bench]')."
+        ),
+        epilog=(
+            "examples:\n"
+            "  holdfast learners                               all learners, in about ten minutes\n"
+            "  holdfast learners --quick                       fewer rounds, seeds and turns\n"
+            "  holdfast learners --write docs/learners.md      and write the table of that page\n"
+            "  holdfast learners --data FOLDER                 experts on real data, in a few minutes\n"
+            f"data sets: {', '.join(EXPERT_DATA)}"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    learners.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
+    learners.add_argument("--quick", action="store_true", help="fewer rounds, seeds and turns")
+    learners.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
+    )
+    learners.set_defaults(command=_learners)
+
+
+def _learners(options):
+    try:
+        if options.write:
+            split_at_markers(
+                options.write, EXPERTS if options.data else LEARNERS
+            )  # before minutes of measuring
+        if options.data:
+            compare_on_data(options.data, options.quick, options.write)
+        else:
+            compare_learners(options.quick, options.write)
+    except (OSError, ValueError) as problem:
+        print(f"holdfast: {problem}", file=sys.stderr)
+        return 2
+    except ImportError as problem:
+        print(f"holdfast: {problem}; pip install 'holdfast[bench]'", file=sys.stderr)
+        return 2
+    return 0
 
 
 def _trials(options):

@@ -3,13 +3,41 @@
 import math
 import numbers
 
-from holdfast.domains import Box
+from holdfast.domains import Ball, Box
 from holdfast.filters import Everything, TopK, TopShare
 from holdfast.guard import Guarded
-from holdfast.learners import AdaGrad, Scaled
-from holdfast.losses import Absolute, Hinge
+from holdfast.learners import (
+    OGD,
+    VAW,
+    AdaFTRL,
+    AdaGrad,
+    Adaptive,
+    Bounded,
+    Clipped,
+    DiagonalMetaGrad,
+    FreeGrad,
+    MetaGrad,
+    OnlineRidge,
+    Scaled,
+    ScaleInvariant,
+    SoloFTRL,
+)
+from holdfast.losses import Absolute, Hinge, Squared
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
+LEARNERS = {  # for standardised features; where steps are in proportion to the domain, it is narrower
+    "adagrad": LEARNER,
+    "ogd": OGD(Ball(10.0), Adaptive(0.1)),
+    "adaftrl": AdaFTRL(Ball(3.0)),
+    "soloftrl": SoloFTRL(Ball(10.0)),
+    "freegrad": Bounded(Clipped(FreeGrad()), Ball(10.0)),
+    "metagrad": Clipped(MetaGrad(Ball(3.0))),
+    "diagonalmetagrad": DiagonalMetaGrad(Box(-3.0, 3.0)),
+    "scaleinvariant": ScaleInvariant(),
+    "onlineridge": OnlineRidge(),
+    "vaw": VAW(),
+}
+_OF_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
 
@@ -38,6 +66,33 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
         return Guarded(Scaled(learner, target=True), features, target, Everything())
     scaled = Scaled(learner) if scale else learner
     return Guarded(scaled, features, Everything(), gradient, labels=not regression)
+
+
+def named_learner(name, loss):
+    """The learner of this name, for a linear model with this loss; raises if there is none.
+
+    Examples
+    --------
+    >>> named_learner("adaftrl", Hinge())
+    AdaFTRL(domain=Ball(radius=3.0, around=0.0))
+    """
+    if name in _OF_EXPERTS:
+        raise ValueError(
+            f"{name} divides weight among experts, and a linear model has features: "
+            f"use one of {', '.join(LEARNERS)}"
+        )
+    if name not in LEARNERS:
+        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, or a learner itself: got {name!r}")
+    learner = LEARNERS[name]
+    needed = learner.needs().losses
+    if needed == "squared" and not isinstance(loss, Squared):
+        raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")
+    if needed == "Lipschitz":
+        steepest = loss.lipschitz()
+        if not steepest < math.inf:
+            raise ValueError(f"{name} has to know how steep a loss can be, and {loss!r} has no limit")
+        return ScaleInvariant(steepest=steepest)
+    return learner
 
 
 def recommended_loss(regression):

@@ -32,6 +32,9 @@ class Gradient:
     def measure(self, norm, slope, x):
         return abs(slope) * norm.of(x) if slope != 0.0 else 0.0
 
+    def sized_seen(self, learner, state, norm, slope, x, row, size):
+        return abs(slope) * size
+
 
 @rule
 class Features:
@@ -75,7 +78,10 @@ class LossForm:
             raise ValueError(f"reach is the length of a comparator, so it must be positive: got {self.reach}")
 
     def sized(self, learner, state, norm, slope, x):
-        z, r = dot(learner.predict(state), x), self.reach * norm.of(x)
+        return self.sized_seen(learner, state, norm, slope, x, x, norm.of(x))
+
+    def sized_seen(self, learner, state, norm, slope, x, row, size):
+        z, r = dot(learner.predict(state), x), self.reach * size
         return (abs(z) + r) * (0.5 * abs(z) + 0.5 * r + abs(z - slope))
 
 

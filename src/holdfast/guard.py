@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from holdfast.filters.topshare import TopShare
-from holdfast.game import Decision
+from holdfast.game import Decision, Gradient
 from holdfast.learners.needs import refuse_without_hints
 from holdfast.norms import L2
 from holdfast.rule import rule
@@ -60,6 +60,8 @@ class Guarded:
         the mistakes on a label rarer than 1 % are taken for outliers.
     norm : a norm
         Features and gradients are measured in its dual.
+    on : Gradient, Range or LossForm
+        What the last filter judges a round by, as in `Filtered`, of rows as the learner sees them.
 
     Guarantee
     ---------
@@ -84,6 +86,7 @@ class Guarded:
     gradient: Any = TopShare(0.01)
     labels: bool = False
     norm: Any = L2()
+    on: Any = Gradient()
 
     def fits(self, dim):
         refuse_without_hints(self.learner)
@@ -132,9 +135,10 @@ class Guarded:
     def observe(self, state, slope, x):
         learner = self.awake(state)
         row = self.learner.seen(learner, x)
-        size = self.norm.dual().of(row)
+        norm = self.norm.dual()
+        size = norm.of(row)
         distance = abs(self.learner.aimed(learner))
-        steepness = abs(slope) * size
+        steepness = self.on.sized_seen(self.learner, learner, norm, slope, x, row, size)
         if not (size < math.inf and distance < math.inf and steepness < math.inf):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
             return state, Verdict(False, steepness, math.nan, unknown[0], unknown[1])

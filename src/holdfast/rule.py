@@ -157,6 +157,10 @@ class _Rule(tuple):
         """The size of a round: most measures look at its gradient only."""
         return self.measure(norm, slope, x)
 
+    def sized_seen(self, learner, state, norm, slope, x, row, size):
+        """`sized`, where the row is known already as the learner sees it, and the norm of that."""
+        return self.measure(norm, slope, row)
+
     def target_at(self, t):
         """The target of round t of an adversary; NaN, if its rounds have none."""
         return math.nan

@@ -24,8 +24,9 @@ class RobustClassifier(ClassifierMixin, Robust):
         How many rows may be wrong. "auto" withstands 10 % of wrong rows, and 1 % of wrong labels in rows like
         any other. 0 keeps every row that is finite.
     loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
-    learner : a learner, optional
+    learner : a learner or the name of one, optional
         By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. Of one weight more than there are features.
+        "ogd", "adaftrl", "soloftrl" and the other names are those of `holdfast.defaults.LEARNERS`.
     scale : bool
         Whether features have a running scale. Sparse rows keep their zeros: each feature is divided by its
         largest absolute value.

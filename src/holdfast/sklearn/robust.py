@@ -14,7 +14,8 @@ from holdfast.adversaries import Replay, Weighted
 from holdfast.audit import Audit
 from holdfast.certificates import ledger_certificate
 from holdfast.certified import Certified
-from holdfast.defaults import LEARNER, recommended
+from holdfast.defaults import LEARNER, named_learner, recommended
+from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.stream import WORTH_COMPILING, play
 from holdfast.vectors import Affine, entries
@@ -112,6 +113,7 @@ class Robust(BaseEstimator):
                 "to compare them with": self.scale,
                 "average=True": self.average,
                 "sparse rows": self._sparse,
+                "a learner whose domain has no end": self._endless,
                 "outliers that are not a count, at least 1": True,
             }
             reason = next(reason for reason, applies in reasons.items() if applies)
@@ -169,13 +171,15 @@ class Robust(BaseEstimator):
                 "scale=True takes every feature from its running mean, which is as good as an intercept: "
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
-        learner = LEARNER if self.learner is None else self.learner
+        self._loss = self._loss_rule()
+        learner = self._learner_rule()
+        endless = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
         player = recommended(regression, self.outliers, learner, bool(self.scale))
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
-        if counted and not (self.scale or self.average or sp.issparse(X)):
+        if counted and not (self.scale or self.average or sp.issparse(X) or endless):
             player = Certified(player, int(self.outliers))
-        self._player, self._loss, self._labels = player, self._loss_rule(), labels
+        self._player, self._labels, self._endless = player, labels, endless
         self._sparse = sp.issparse(X)
         self._games = [None] * len(labels)
         self._sums = [(0.0, 0.0)] * len(labels)
@@ -194,6 +198,11 @@ class Robust(BaseEstimator):
                 f"loss must be a name or a loss of holdfast, such as Huber(2.0): got {self.loss!r}"
             )
         return self.loss
+
+    def _learner_rule(self):
+        if self.learner is None:
+            return LEARNER
+        return named_learner(self.learner, self._loss) if isinstance(self.learner, str) else self.learner
 
     def _learn_passes(self, X, targets, weights):
         """`n_epochs` passes; what is written down is about the last one."""

@@ -1,0 +1,103 @@
+"""The learners that have a name: each works scaled and guarded, and is refused where it makes no sense."""
+
+import numpy as np
+import pytest
+
+import holdfast as hf
+from holdfast.defaults import LEARNERS, named_learner, recommended
+from holdfast.sklearn import RobustClassifier, RobustRegressor
+
+ROUNDS = 400
+
+
+def stream(regression, seed=0):
+    """Labels or numbers of a linear model in units of all sizes, and which rounds of it are good."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((ROUNDS, 3))
+    z = Z @ [2.0, -1.0, 0.5] + 0.1 * rng.standard_normal(ROUNDS)
+    X, y = 100.0 + Z * [1.0, 1e3, 1e-3], 50.0 + 10.0 * z if regression else np.where(z > 0.0, 1.0, -1.0)
+    good = np.ones(ROUNDS, bool)
+    good[60::40] = False
+    X[~good] *= 1e6
+    y[~good] *= -1.0
+    return X, y, good
+
+
+def loss_for(name, regression):
+    if name in ("onlineridge", "vaw"):
+        return hf.Squared()
+    return hf.Absolute() if regression else hf.Hinge()
+
+
+def player_for(name, regression):
+    return recommended(regression, learner=named_learner(name, loss_for(name, regression)))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_each_learns_scaled_and_guarded_whatever_the_outliers(name):
+    X, y, good = stream(True)
+    record = hf.play(
+        player_for(name, True), hf.Replay(X, y, loss_for(name, True)), keep=("predictions", "kept")
+    )
+    assert not record.kept[~good].any() and record.kept[good].mean() > 0.9
+    late = good & (np.arange(ROUNDS) >= 200)
+    assert np.abs(record.predictions - y)[late].mean() < 0.35 * np.abs(y - np.median(y))[late].mean()
+
+
+@pytest.mark.parametrize("name", ["scaleinvariant"])  # the most peculiar: compiling takes half a minute each
+def test_both_worlds_agree(name):
+    X, y, _ = stream(False)
+    guarded = hf.Guarded(
+        hf.Scaled(named_learner(name, hf.Hinge())), hf.TopK(15), hf.Everything(), hf.TopK(15)
+    )
+    slow, fast = (
+        hf.play(guarded, hf.Replay(X, y, hf.Hinge()), keep=("predictions", "kept"), compiled=compiled)
+        for compiled in (False, True)
+    )
+    assert np.array_equal(slow.kept, fast.kept)
+    np.testing.assert_allclose(slow.predictions, fast.predictions, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_estimators_take_names(name):
+    if name in ("onlineridge", "vaw"):
+        X, y, good = stream(True)
+        model = RobustRegressor(learner=name, loss="squared_error", n_epochs=1, random_state=0).fit(X, y)
+        assert model.score(X[good], y[good]) > 0.9
+    else:
+        X, y, good = stream(False)
+        model = RobustClassifier(learner=name, n_epochs=1, random_state=0).fit(X, y)
+        assert model.score(X[good], y[good]) > 0.9
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("onlineridge", "vaw")])
+def test_names_go_with_counts_of_outliers_and_no_scale(name):
+    X, y, good = stream(False)
+    Z = (X - X[good].mean(axis=0)) / X[good].std(axis=0)
+    model = RobustClassifier(15, learner=name, scale=False, n_epochs=1, random_state=0).fit(Z, y)
+    if name == "scaleinvariant":
+        with pytest.raises(AttributeError, match="a learner whose domain has no end"):
+            model.certificate_(3)
+    else:
+        assert model.certificate_(3).bound > 0.0
+
+
+def test_an_unknown_name_is_told_all_others():
+    X, y, _ = stream(False)
+    with pytest.raises(ValueError, match=r"one of adagrad, ogd, .*, vaw, or a learner itself: got 'adam'"):
+        RobustClassifier(learner="adam").fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["adahedge", "squint", "eg"])
+def test_experts_are_no_linear_models(name):
+    with pytest.raises(ValueError, match="divides weight among experts"):
+        named_learner(name, hf.Hinge())
+
+
+def test_learners_are_refused_losses_that_they_are_not_made_for():
+    for name in ("onlineridge", "vaw"):
+        with pytest.raises(ValueError, match="made for squared losses"):
+            named_learner(name, hf.Hinge())
+    with pytest.raises(ValueError, match="how steep a loss can be"):
+        named_learner("scaleinvariant", hf.Squared())
+    assert named_learner("scaleinvariant", hf.Huber(3.0)).steepest == 3.0
