@@ -216,3 +216,22 @@ def test_the_shell_completes_commands_and_options(tmp_path, capsys):
         done = subprocess.run(["bash", "-c", ask.format(words, place)], capture_output=True, text=True)
         assert done.stdout.split() == [answer], done.stderr
     assert "_holdfast" in said(capsys, "completion", "zsh")
+
+
+@pytest.mark.parametrize("name", ["adaftrl", "freegrad", "scaleinvariant", "ogd:3"])
+def test_learners_go_by_name(tmp_path, capsys, name):
+    path = tmp_path / "a.csv"
+    rows = ((i % 7, i % 5) for i in range(300))
+    path.write_text("a,b,y\n" + "".join(f"{a},{b},{a - b}\n" for a, b in rows))
+    to = tmp_path / "run"
+    assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", str(to), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["error"] < 2.5
+
+
+def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
+    for name, complaint in (("onlineridge", "squared losses"), ("vaw", "must be"), ("adahedge", "must be")):
+        to = str(tmp_path / name)
+        assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", to]) == 2
+        assert complaint in capsys.readouterr().err

@@ -64,14 +64,15 @@ def add(commands):
         "--outliers",
         default="auto",
         metavar="HOW MANY",
-        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 5%% of the rows and "
+        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 10%% of the rows and "
         "targets, 1%% of the labels (default: %(default)s)",
     )
     parser.add_argument(
         "--learner",
         default="adagrad",
         metavar="NAME",
-        help="adagrad[:RATE] or ogd[:RADIUS] (default: %(default)s)",
+        help="adagrad[:RATE], ogd[:RADIUS], or any other of docs/learners.md for linear models, such as "
+        "adaftrl, soloftrl, freegrad, diagonalmetagrad, scaleinvariant (default: %(default)s)",
     )
     parser.add_argument(
         "--no-scale",

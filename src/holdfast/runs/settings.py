@@ -5,7 +5,7 @@ from typing import Any
 
 from holdfast import losses
 from holdfast.certified import Certified
-from holdfast.defaults import LEARNER, recommended
+from holdfast.defaults import LEARNER, LEARNERS, named_learner, recommended
 from holdfast.domains import Ball
 from holdfast.filters import Quantile
 from holdfast.learners import OGD
@@ -23,6 +23,7 @@ LOSSES = {
 }
 _WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
 FOR_LABELS = ("hinge", "squared_hinge", "logistic")
+BY_NAME = [name for name in LEARNERS if name != "vaw"]  # whose predictions are not those of fixed weights
 _SURE = 1e-6  # the probability with which a threshold of the quantile filter may fail
 
 
@@ -64,8 +65,9 @@ class Settings:
     def player(self, regression):
         """The player, with books for a certificate if there can be one."""
         outliers = outliers_for(self.outliers)
-        player = recommended(regression, outliers, learner_for(self.learner), self.scale)
-        if not self.scale and isinstance(outliers, int) and outliers >= 1:
+        learner = learner_for(self.learner, loss_for(self.loss, regression))
+        player = recommended(regression, outliers, learner, self.scale)
+        if not self.why_no_certificate():
             return Certified(player, outliers)
         return player
 
@@ -80,6 +82,8 @@ class Settings:
         outliers = outliers_for(self.outliers)
         if not (isinstance(outliers, int) and outliers >= 1):
             return "There is none: it needs a number of outliers. Learn with a count, such as --outliers 50."
+        if not learner_for(self.learner).domain.bounded():
+            return f"There is none: weights of {self.learner} may be anywhere. Learn with another --learner."
         return ""
 
 
@@ -122,14 +126,19 @@ def loss_for(text, regression):
     return _made(LOSSES[name], value, f"--loss {text}")
 
 
-def learner_for(text):
-    """A learner by name, such as adagrad:0.01 or ogd:5."""
+def learner_for(text, loss=None):
+    """A learner by name, such as adaftrl, adagrad:0.01 or ogd:5; with a loss, one that suits it."""
     name, _, value = text.partition(":")
-    if name == "adagrad":
-        return LEARNER if not value else LEARNER._replace(rate=_number(value, f"--learner {text}"))
-    if name == "ogd":
-        return OGD(_made(Ball, value or "10", f"--learner {text}"))
-    raise RunError(f"--learner must be adagrad, adagrad:RATE, ogd or ogd:RADIUS: got {text!r}")
+    if name == "adagrad" and value:
+        return LEARNER._replace(rate=_number(value, f"--learner {text}"))
+    if name == "ogd" and value:
+        return OGD(_made(Ball, value, f"--learner {text}"))
+    if name not in BY_NAME or value:
+        raise RunError(f"--learner must be {', '.join(BY_NAME)}, adagrad:RATE or ogd:RADIUS: got {text!r}")
+    try:
+        return LEARNERS[name] if loss is None else named_learner(name, loss)
+    except ValueError as problem:
+        raise RunError(f"--learner {text}: {problem}") from None
 
 
 def _made(rule: Any, value, where):
