@@ -77,7 +77,7 @@ WRAPPED = {name: Robust(model) for name, model in MODELS.items()} | {
 }
 
 
-# Its predictions for shuffled features must agree to 1e-6. Behind filters one run in ten does not, bare none of 25.
+# Shuffled features must give the same to 1e-6. Behind filters one run in ten does not, bare none of 25.
 UNSTEADY = ("BayesianLinearRegression",)
 
 
