@@ -172,29 +172,28 @@ def _add_learners(commands):
 
 
 def _learners(options):
-    try:
-        if options.write:
-            split_at_markers(
-                options.write, EXPERTS if options.data else LEARNERS
-            )  # before minutes of measuring
+    def measure():
         if options.data:
             compare_on_data(options.data, options.quick, options.write)
         else:
             compare_learners(options.quick, options.write)
-    except (OSError, ValueError) as problem:
-        print(f"holdfast: {problem}", file=sys.stderr)
-        return 2
-    except ImportError as problem:
-        print(f"holdfast: {problem}; pip install 'holdfast[bench]'", file=sys.stderr)
-        return 2
-    return 0
+
+    return _tabulated(options.write, EXPERTS if options.data else LEARNERS, measure)
 
 
 def _trials(options):
-    try:
-        if options.write:
-            split_at_markers(options.write, MARKERS)  # before minutes of measuring
+    def measure():
         hold_trials(options.data, options.only, options.quick, options.write)
+
+    return _tabulated(options.write, MARKERS, measure)
+
+
+def _tabulated(page, markers, measure):
+    """Measure, and put the table between the markers of a page, if there is one."""
+    try:
+        if page:
+            split_at_markers(page, markers)  # before minutes of measuring
+        measure()
     except (OSError, ValueError) as problem:
         print(f"holdfast: {problem}", file=sys.stderr)
         return 2
