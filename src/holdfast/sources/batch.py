@@ -16,6 +16,14 @@ class Batch(NamedTuple):
     rows: np.ndarray  # the number of each row in the source, from 1
     faults: dict[int, str]  # what is wrong with a row, by its place in this batch
 
+    @staticmethod
+    def whole(table, row, count, names):
+        """These columns of a table that begins at this row; None if it has not as many rows as lines."""
+        if table.num_rows != count:
+            return None
+        columns = {name: table.column(name).combine_chunks() for name in names}
+        return Batch(columns, np.arange(row, row + count), {})
+
 
 class SourceError(ValueError):
     """What is wrong with a source as a whole, with the file and the remedy."""

@@ -1,5 +1,6 @@
 """Parquet and Arrow: columns that know their types."""
 
+import abc
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ class Rows(NamedTuple):
         return {"row": self.row}
 
 
-class Columnar:
+class Columnar(abc.ABC):
     """What Parquet and Arrow share; `_batches(first)` gives all rows from that one on."""
 
     name: str
@@ -72,11 +73,11 @@ class Columnar:
         """How many rows were read, where it is known how many there are."""
         return self._read if self.size else None
 
-    def close(self):
-        raise NotImplementedError
+    @abc.abstractmethod
+    def close(self): ...
 
-    def _batches(self, first):
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _batches(self, first): ...
 
 
 class Parquet(Columnar):

@@ -113,10 +113,7 @@ class Delimited:
             )
         except pa.ArrowInvalid:
             return None
-        if table.num_rows != count:
-            return None
-        columns = {name: table.column(name).combine_chunks() for name in kinds}
-        return Batch(columns, np.arange(row, row + count), {})
+        return Batch.whole(table, row, count, kinds)
 
     def _line_by_line(self, lines, row, kinds):
         rows, faults, cells = [], {}, {name: [] for name in kinds}

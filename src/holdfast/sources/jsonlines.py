@@ -50,10 +50,7 @@ class JsonLines(Delimited):
             table = pajson.read_json(pa.BufferReader(pa.py_buffer(data)), reading, parsing)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
-        if table.num_rows != count:
-            return None
-        columns = {name: table.column(name).combine_chunks() for name in kinds}
-        return Batch(columns, np.arange(row, row + count), {})
+        return Batch.whole(table, row, count, kinds)
 
     def _line_by_line(self, lines, row, kinds):
         rows, faults, cells = [], {}, {name: [] for name in kinds}
