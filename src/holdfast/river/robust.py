@@ -12,7 +12,7 @@ from holdfast.river.gradients import gradient_size, has_gradient, last_step
 from holdfast.river.scale import FAR, FIRST, Scale, as_float
 from holdfast.river.watch import Watch
 
-_AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # as names, in reaches
+_AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # features, target, gradient
 _UNREADABLE = (ArithmeticError, TypeError, ValueError)  # what models raise at values they cannot work with
 
 
