@@ -209,6 +209,13 @@ def test_the_demo_shows_what_the_filters_are_for(tmp_path):
     assert "is there already" in again.stderr
 
 
+def test_the_demo_can_be_had_twice(tmp_path):
+    (tmp_path / "holdfast-demo.run").mkdir()
+    done = holdfast("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "holdfast-demo-2.run" / "report.html").exists()
+
+
 def test_the_shell_completes_commands_and_options(tmp_path, capsys):
     (tmp_path / "script").write_text(said(capsys, "completion", "bash"))
     ask = f"source {tmp_path}/script; COMP_WORDS=({{}}); COMP_CWORD={{}}; _shtab_holdfast; "

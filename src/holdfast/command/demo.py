@@ -1,6 +1,7 @@
 """holdfast demo: the main job on real data with real outliers."""
 
 import argparse
+import itertools
 import sys
 import time
 from importlib import resources
@@ -28,16 +29,16 @@ def add(commands):
     parser.add_argument(
         "--to",
         type=Path,
-        default=Path("holdfast-demo.run"),
         metavar="RUN",
-        help="the run folder, which must be new (default: %(default)s)",
+        help="the run folder, which must be new (default: holdfast-demo.run, then holdfast-demo-2.run, ...)",
     )
     parser.set_defaults(command=run)
 
 
 def run(options):
-    if options.to.exists():
-        complain(f"{options.to} is there already: remove it, or choose another folder with --to")
+    to = options.to or _new_folder()
+    if to.exists():
+        complain(f"{to} is there already: remove it, or choose another folder with --to")
         return WRONG
     with mistakes_said(), resources.as_file(resources.files("holdfast.command") / "data") as folder:
         import tempfile
@@ -45,7 +46,7 @@ def run(options):
         source = folder / "air_quality.csv.gz"
         print(_ABOUT)
         start = time.monotonic()
-        found = _learned(source, "auto", options.to)
+        found = _learned(source, "auto", to)
         with tempfile.TemporaryDirectory() as other:
             lines = [_line("holdfast learn", found, source)]
             lines.append(_line("... --outliers none", _learned(source, "none", Path(other) / "run"), source))
@@ -56,8 +57,13 @@ def run(options):
     print(f"{'':22}{'mean absolute error':>20}{'broken rows':>14}{'good rows':>12}")
     print(f"{'':22}{'on the good rows':>20}{'skipped':>14}{'skipped':>12}")
     print("\n".join(lines))
-    print(f"\nin {time.monotonic() - start:.0f} s. The report: {page}\n\n{_next(options.to, source)}")
+    print(f"\nin {time.monotonic() - start:.0f} s. The report: {page}\n\n{_next(to, source)}")
     return DONE
+
+
+def _new_folder():
+    names = itertools.chain(["holdfast-demo.run"], (f"holdfast-demo-{i}.run" for i in itertools.count(2)))
+    return next(path for path in map(Path, names) if not path.exists())
 
 
 def _learned(source, outliers, to):
