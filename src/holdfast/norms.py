@@ -14,25 +14,28 @@ import math
 import numpy as np
 
 from holdfast.rule import rule
-from holdfast.vectors import dense, dot, entries, largest, total
+from holdfast.vectors import dense, dot, entries, largest, squared, total
 
 TINY = 1e-305  # learners take smaller sizes for 0: what is divided by them may be no float
 
 
 def euclidean(x):
     """The Euclidean length of a vector: one pass, or two if its squares leave the range of floats."""
-    s = dot(x, x)
+    s = squared(x)
     if 1e-280 < s < math.inf:  # squares lost below 1e-308 are then too small to matter
         return math.sqrt(s)
     m = largest(x)
     if not 0.0 < m < math.inf:  # zeros, infinity or NaN
         return m
     scaled = entries(x).astype(np.float64) / m
-    return m * math.sqrt(dot(scaled, scaled))
+    return m * math.sqrt(squared(scaled))
 
 
 def hypotenuse(a, b):
     """(a² + b²)^½ of numbers that are not negative, also where their squares leave the range of floats."""
+    s = a * a + b * b
+    if 1e-280 < s < math.inf:
+        return math.sqrt(s)
     longer, shorter = max(a, b), min(a, b)
     if not shorter > 0.0:
         return longer

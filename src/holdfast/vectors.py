@@ -3,7 +3,8 @@
 The functions here are the only ones in holdfast with a body for each world. Here stand NumPy's;
 `holdfast._compiled` has loops that round in the same order, so that both worlds give
 the same bits. That order is NumPy's own pairwise summation (eight running sums, blocks of 128), which is
-also more accurate than adding from left to right. float32 rows are widened before anything is multiplied.
+also more accurate than adding from left to right; the last up to seven entries are summed by themselves.
+float32 rows are widened before anything is multiplied.
 """
 
 import math
@@ -29,20 +30,33 @@ class Sparse(NamedTuple):
 
 @_quiet
 def dot(a, b):
-    """The inner product of weights and a row, or of anything with itself, as a float."""
-    if isinstance(a, Affine | Ahead):
+    """The inner product of weights and a row, as a float."""
+    if isinstance(a, Affine | Ahead | Lazy):
         return a.product(b)
-    if isinstance(a, Lazy):
-        return a.square() if a is b else a.product(b)
     if isinstance(b, Sparse):
-        return _sum(b.values, b.values) if a is b else _sum(_at(a, b), b.values)
+        return _sum(_at(a, b), b.values)
     return _sum(a, b)
+
+
+@_quiet
+def squared(x):
+    """The inner product of weights or a row with itself: one pass where `dot` would make two."""
+    if isinstance(x, Lazy):
+        return x.square()
+    row = entries(x)
+    return _sum(row, row)
 
 
 def _sum(a, b):
     if len(a) != len(b):
         raise ValueError(UNEQUAL)
-    return float(np.add.reduce(np.multiply(a, b, dtype=np.float64)))
+    return _in_order(np.multiply(a, b, dtype=np.float64))
+
+
+def _in_order(terms):
+    """Their sum: first of those that fill all eight running sums, then of the up to seven others."""
+    whole = len(terms) & -8
+    return float(np.add.reduce(terms[:whole])) + float(np.add.reduce(terms[whole:]))
 
 
 def _at(w, x):
@@ -104,7 +118,7 @@ def spread(x):
 @_quiet
 def total(x):
     """The sum of the absolute entries."""
-    return float(np.add.reduce(np.abs(entries(x)).astype(np.float64, copy=False)))
+    return _in_order(np.abs(entries(x)).astype(np.float64, copy=False))
 
 
 def entries(x):
@@ -200,7 +214,7 @@ class Lazy(NamedTuple):
         return self.numbers[_SCALE] * dot(self.v, x)
 
     def plus(self, c, x):
-        numbers, touched, square = self.numbers, len(entries(x)), dot(x, x)
+        numbers, touched, square = self.numbers, len(entries(x)), squared(x)
         step = c / numbers[_SCALE]
         numbers[_SQUARE] += 2.0 * c * self.product(x) + c * (c * square)
         add(self.v, step, x)
@@ -223,7 +237,7 @@ class Lazy(NamedTuple):
         if len(self.drag) > 0:
             add(self.drag, -numbers[_SUM], self.v)
         stretch(self.v, numbers[_SCALE])
-        numbers[_SCALE], numbers[_SQUARE] = 1.0, dot(self.v, self.v)
+        numbers[_SCALE], numbers[_SQUARE] = 1.0, squared(self.v)
         numbers[_SUM], numbers[_WORK] = 0.0, 0.0
 
     def clear(self):
@@ -260,7 +274,7 @@ def _aligned(array):
 
 def lazy(w, summed):
     """The same weights, lazy."""
-    return Lazy(w, np.zeros(len(w) if summed else 0), np.array([1.0, dot(w, w), 0.0, 0.0]))
+    return Lazy(w, np.zeros(len(w) if summed else 0), np.array([1.0, squared(w), 0.0, 0.0]))
 
 
 class Affine(NamedTuple):

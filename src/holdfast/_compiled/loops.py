@@ -1,163 +1,21 @@
-"""The compiled side of holdfast.vectors: loops that round in NumPy's order.
-
-NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves.
-Doing the same gives both worlds, and every machine, the same bits. The eight running sums are written as
-one vector of the compiler's, because it will not reorder a sum into vectors by itself unless it may also
-change its result.
-
-`dot` is a function of its own in the machine code, with three arguments in registers. It is not inlined:
-six copies of an unrolled loop in one game make the game slower, and four times as long to compile. What
-it says about itself lets the compiler drop a call it has made before: a row that cannot be written to has
-the same length when the learner asks as when the filter did.
-"""
+"""The compiled side of holdfast.vectors: the same functions as loops, in the same order of rounding."""
 
 import math
 
 import numpy as np
-from llvmlite import ir
-from numba import njit
-from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
+from numba import njit, types
+from numba.extending import overload
 
 from holdfast import vectors
+from holdfast._compiled.kernels import (
+    add_multiple,
+    gathered_product,
+    inner_product,
+    prefetch,
+    pure_log1p,
+    sum_of_squares,
+)
 from holdfast.vectors import SWING, UNEQUAL, Affine, Ahead, Lazy, Sparse
-
-_INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
-_LANES, _BLOCK = 8, 128
-
-
-@intrinsic
-def _dot(typing_context, a, b):
-    """The inner product of two rows of the same length in C order."""
-
-    def generate(context, builder, signature, args):
-        x, y = (
-            context.make_array(kind)(context, builder, row) for kind, row in zip((a, b), args, strict=True)
-        )
-        n = builder.extract_value(x.shape, 0)
-        return _sum_of_products(context, builder, [a, b], [x.data, y.data], n, _Entry)
-
-    return types.float64(a, b), generate
-
-
-@intrinsic
-def _gathered_dot(typing_context, w, places, values):
-    """The sum of w[places] * values. Nobody checks the places here: the adversary did."""
-
-    def generate(context, builder, signature, args):
-        kinds = (w, places, values)
-        rows = [
-            context.make_array(kind)(context, builder, row) for kind, row in zip(kinds, args, strict=True)
-        ]
-        n = builder.extract_value(rows[1].shape, 0)
-        w_data, places_data, values_data = (row.data for row in rows)
-        arguments = [values_data, places_data, w_data]
-        return _sum_of_products(context, builder, [values, places, w], arguments, n, _Gathered)
-
-    return types.float64(w, places, values), generate
-
-
-class _Entry:
-    """x[i] * y[i]"""
-
-    name = "dot"
-    moves = (0, 1)  # the arguments that a half begins further on
-
-    def __init__(self, builder, x, y):
-        self.builder, self.x, self.y = builder, x, y
-
-    def product(self, i, lanes):
-        builder = self.builder
-        return builder.fmul(_loaded(builder, self.x, i, lanes), _loaded(builder, self.y, i, lanes))
-
-
-class _Gathered:
-    """values[i] * w[places[i]]"""
-
-    name = "gathered_dot"
-    moves = (0, 1)
-
-    def __init__(self, builder, values, places, w):
-        self.builder, self.values, self.places, self.w = builder, values, places, w
-
-    def product(self, i, lanes):
-        builder = self.builder
-        found = ir.Constant(ir.VectorType(_DOUBLE, lanes), ir.Undefined)
-        for lane in range(lanes):
-            place = builder.load(builder.gep(self.places, [builder.add(i, _LONG(lane))]))
-            place = builder.sext(place, _LONG) if place.type.width < 64 else place
-            found = builder.insert_element(found, builder.load(builder.gep(self.w, [place])), _INT(lane))
-        if lanes == 1:
-            found = builder.extract_element(found, _INT(0))
-        return builder.fmul(found, _loaded(builder, self.values, i, lanes))
-
-
-def _loaded(builder, row, i, lanes):
-    """Entries i, i + 1, ... of a row, as doubles."""
-    element = row.type.pointee
-    kind, wide = (ir.VectorType(e, lanes) if lanes > 1 else e for e in (element, _DOUBLE))
-    address = builder.bitcast(builder.gep(row, [i]), kind.as_pointer())
-    loaded = builder.load(address, align=8 if element == _DOUBLE else 4)
-    return loaded if element == _DOUBLE else builder.fpext(loaded, wide)
-
-
-def _sum_of_products(context, builder, kinds, rows, n, terms):
-    """Call the function that sums the products of rows of these kinds, made if the module has none."""
-    elements = [context.get_data_type(kind.dtype) for kind in kinds]
-    constant = not any(kind.mutable for kind in kinds)
-    name = ".".join(["holdfast", terms.name, *(str(kind.dtype) for kind in kinds), *["constant"] * constant])
-    signature = ir.FunctionType(_DOUBLE, [*(element.as_pointer() for element in elements), _LONG])
-    function, halves = (
-        cgutils.get_or_insert_function(builder.module, signature, name + part) for part in ("", ".halves")
-    )
-    if function.is_declaration:
-        for written in (function, halves):
-            written.linkage = "linkonce_odr"
-            _promise(written, "noinline", "readnone" if constant else "readonly")
-        _write_halves(halves, function, terms)
-        _write_block(function, halves, terms)
-    return builder.call(function, [*rows, n])
-
-
-def _promise(function, *words):
-    """Say of a function what the compiler may rely on."""
-    for word in ("nounwind", "willreturn", *words):
-        set.add(function.attributes, word)  # llvmlite's own `add` does not know them all
-
-
-def _write_halves(function, either, terms):
-    """A function of its own, so that short rows need not save the registers that this one takes."""
-    builder = ir.IRBuilder(function.append_basic_block())
-    *rows, n = function.args
-    half = builder.and_(builder.lshr(n, _LONG(1)), _LONG(-_LANES))
-    rest = [builder.gep(row, [half]) if i in terms.moves else row for i, row in enumerate(rows)]
-    left = builder.call(either, [*rows, half])
-    builder.ret(builder.fadd(left, builder.call(either, [*rest, builder.sub(n, half)])))
-
-
-def _write_block(function, halves, terms):
-    builder = ir.IRBuilder(function.append_basic_block())
-    *rows, n = function.args
-    with builder.if_then(builder.icmp_signed(">", n, _LONG(_BLOCK)), likely=False):
-        builder.ret(builder.call(halves, function.args))
-    product = terms(builder, *rows).product
-    total = cgutils.alloca_once_value(builder, _DOUBLE(-0.0))
-    whole = builder.and_(n, _LONG(-_LANES))
-    with builder.if_then(builder.icmp_signed(">", whole, _LONG(0))):
-        running = cgutils.alloca_once_value(builder, product(_LONG(0), _LANES))
-        with cgutils.for_range_slice(builder, _LONG(_LANES), whole, _LONG(_LANES)) as (i, _):
-            builder.store(builder.fadd(builder.load(running), product(i, _LANES)), running)
-        s = builder.load(running)
-        for swap in (1, 2, 4):  # ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)), in every lane
-            other = ir.VectorType(_INT, _LANES)([lane ^ swap for lane in range(_LANES)])
-            s = builder.fadd(s, builder.shuffle_vector(s, s, other))
-        builder.store(builder.extract_element(s, _INT(0)), total)
-    with cgutils.for_range_slice(builder, whole, n, _LONG(1)) as (i, _):
-        builder.store(builder.fadd(builder.load(total), product(i, 1)), total)
-    builder.ret(builder.load(total))
-
-
-# -- the functions themselves
 
 TAUGHT: list = []  # what numba knows from here
 
@@ -173,18 +31,14 @@ def _is(kind, cls):
 
 @_teach(vectors.dot)
 def dot(a, b):
-    if _is(a, Affine) or _is(a, Ahead):
+    if _is(a, Affine) or _is(a, Ahead) or _is(a, Lazy):
         return lambda a, b: a.product(b)
-    if _is(a, Lazy):
-        return (lambda a, b: a.square()) if _is(b, Lazy) else (lambda a, b: a.product(b))
     if _is(b, Sparse):
-        if _is(a, Sparse):
-            return lambda a, b: 0.0 + _dot(b.values, b.values)
 
         def gathered(a, b):
             if len(a) != b.dim:
                 raise ValueError(UNEQUAL)
-            return 0.0 + _gathered_dot(a, b.places, b.values)
+            return gathered_product(a, b.places, b.values)
 
         return gathered
     if a.layout == b.layout == "C":
@@ -192,10 +46,25 @@ def dot(a, b):
         def inner(a, b):
             if len(a) != len(b):
                 raise ValueError(UNEQUAL)
-            return 0.0 + _dot(a, b)
+            return inner_product(a, b)
 
         return inner
     return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
+
+
+@_teach(vectors.squared)
+def squared(x):
+    if _is(x, Lazy):
+        return lambda x: x.square()
+    if _is(x, Sparse):
+        return lambda x: sum_of_squares(x.values)
+    if _is(x, Affine) or _is(x, Ahead):
+        return lambda x: sum_of_squares(x.slopes())
+    return (
+        (lambda x: sum_of_squares(x))
+        if x.layout == "C"
+        else (lambda x: sum_of_squares(np.ascontiguousarray(x)))
+    )
 
 
 @_teach(vectors.add)
@@ -215,6 +84,15 @@ def add(w, scale, x):
                 w[np.uint64(x.places[i])] += scale * np.float64(x.values[i])
 
         return scattered
+
+    if w.layout == x.layout == "C" and w.dtype == types.float64:
+
+        def moved(w, scale, x):
+            if len(w) != len(x):
+                raise ValueError(UNEQUAL)
+            add_multiple(w, np.float64(scale), x)
+
+        return moved
 
     def entrywise(w, scale, x):
         if len(w) != len(x):
@@ -480,26 +358,9 @@ def count_in(summed, w):
     return counted
 
 
-@intrinsic
-def _prefetch(typing_context, array, begin, length):
-    """Have `length` bytes of an array come from memory, beginning at byte `begin`."""
-
-    def generate(context, builder, signature, args):
-        byte = ir.IntType(8)
-        data = context.make_array(array)(context, builder, args[0]).data
-        start = builder.gep(builder.bitcast(data, byte.as_pointer()), [args[1]])
-        kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _INT, _INT, _INT])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        with cgutils.for_range_slice(builder, _LONG(0), args[2], _LONG(64)) as (i, _):
-            builder.call(prefetch, [builder.gep(start, [i]), _INT(0), _INT(3), _INT(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, types.intp), generate
-
-
 @_teach(vectors.fetch)
 def fetch(rows, t):
-    return lambda rows, t: _prefetch(rows, t * rows.strides[0], rows.strides[0])
+    return lambda rows, t: prefetch(rows, t * rows.strides[0], rows.strides[0])
 
 
 @_teach(vectors.fetch_at)
@@ -511,22 +372,11 @@ def fetch_at(w, places):
 
     def each(w, places):
         for i in range(len(places)):
-            _prefetch(w, 8 * np.int64(places[i]), 8)
+            prefetch(w, 8 * np.int64(places[i]), 8)
 
     return each
 
 
-@intrinsic
-def _log1p(typing_context, x):
-    def generate(context, builder, signature, args):
-        kind = ir.FunctionType(_DOUBLE, [_DOUBLE])
-        function = cgutils.get_or_insert_function(builder.module, kind, "log1p")
-        _promise(function, "readnone")
-        return builder.call(function, args)
-
-    return types.float64(types.float64), generate
-
-
 @_teach(vectors.log1p)
 def log1p(x):
-    return lambda x: _log1p(np.float64(x))
+    return lambda x: pure_log1p(np.float64(x))
