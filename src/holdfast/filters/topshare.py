@@ -87,7 +87,7 @@ class TopShare:
         memory = state.memory.push(size)
         t = float(memory.seen())
         # P(Bin(t, share) > k) is P(Bin(t, 1 - share) < t - k), so the rank from below is t - k_t.
-        budget = state.budget.grown(6.0 * self.delta / (math.pi * math.pi * t * t))
+        budget = state.budget.grown(6.0 * self.delta / (math.pi * math.pi) / (t * t))
         threshold = 0.0
         if budget.rank > 0:
             memory, value = memory.at(budget.rank)
