@@ -13,7 +13,7 @@ def measure(run):
     """OGD on a ball with TopK(200), d = 100, float64: rounds a second of `play`, on two streams.
 
     The goals are for the stream with as many outliers as TopK(200) is meant for. River learns from the first
-    2,000 rounds.
+    20,000 rounds: of fewer, its dictionaries would stay in the cache.
     """
     rounds, dim = run.amount(200_000, 50_000, 100), 100
     player = hf.Filtered(hf.OGD(hf.Ball(10.0)), hf.TopK(200))
