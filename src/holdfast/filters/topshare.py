@@ -3,7 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
-from holdfast.filters.binomial import BinomialTail
+from holdfast.filters.budget import Budget
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
@@ -13,7 +13,7 @@ class Shares(NamedTuple):
     """What Top-share remembers: the sizes, and how many of them may be outliers by now."""
 
     memory: Any
-    budget: BinomialTail
+    budget: Budget
 
 
 @rule
@@ -74,9 +74,7 @@ class TopShare:
             raise ValueError(f"slack must exceed 1, and 2 is the paper's choice: got {self.slack}")
 
     def init(self, dim):
-        return Shares(
-            Ranks.empty() if self.exact else LogHistogram.empty(), BinomialTail.at_start(1.0 - self.share)
-        )
+        return Shares(Ranks.empty() if self.exact else LogHistogram.empty(), Budget.at_start(self.share))
 
     def renewed(self, state, dim):
         return Shares(state.memory.cleared(), state.budget.restarted())
@@ -85,11 +83,8 @@ class TopShare:
         if not size < math.inf:
             return state, math.nan, False
         memory = state.memory.push(size)
-        t = float(memory.seen())
-        # P(Bin(t, share) > k) is P(Bin(t, 1 - share) < t - k), so the rank from below is t - k_t.
-        budget = state.budget.grown(6.0 * self.delta / (math.pi * math.pi * t * t))
-        threshold = 0.0
-        if budget.rank > 0:
-            memory, value = memory.at(budget.rank)
+        threshold, rank = 0.0, memory.seen() - state.budget.grown(self.delta)  # from below
+        if rank > 0:
+            memory, value = memory.at(rank)
             threshold = self.slack * value
-        return Shares(memory, budget), threshold, size <= threshold
+        return Shares(memory, state.budget), threshold, size <= threshold
