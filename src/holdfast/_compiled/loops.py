@@ -20,7 +20,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from holdfast import vectors
-from holdfast.vectors import SWING, UNEQUAL, Affine, Ahead, Lazy, Sparse
+from holdfast._compiled.entrywise import absorb_entries, descend_entries
+from holdfast.vectors import UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 _INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _LANES, _BLOCK = 8, 128
@@ -377,27 +378,16 @@ def standardised(w, x):
     return from_center
 
 
-_grown = njit(nogil=True, forceinline=True)(vectors.grown)
-
-
 @_teach(vectors.absorb)
 def absorb(center, spread, factors, n, x):
     if _is(x, Sparse):
         return lambda center, spread, factors, n, x: vectors.widen(spread, factors, x)
 
-    def moments(center, spread, factors, n, x):
-        for i in range(len(center)):
-            deviation = np.float64(x[i]) - center[i]
-            if factors[i] > 0.0:
-                far = abs(deviation * factors[i])
-                if far > SWING:
-                    deviation = deviation * (SWING / far)
-                center[i] += deviation / n
-                spread[i] += deviation * (deviation - deviation / n)
-            else:
-                spread[i] = _grown(spread[i], deviation * deviation)
-
-    return moments
+    if x.layout == "C":
+        return lambda center, spread, factors, n, x: absorb_entries(center, spread, factors, n, x)
+    return lambda center, spread, factors, n, x: vectors.absorb(
+        center, spread, factors, n, np.ascontiguousarray(x)
+    )
 
 
 @_teach(vectors.widen)
@@ -457,15 +447,15 @@ def descend(w, squares, steps, low, high, slope, x):
         return touched
 
     def entrywise(w, squares, steps, low, high, slope, x):
-        for i in range(len(w)):
-            g = slope * np.float64(x[i])
-            squares[i] += g * g
-            step = steps[i] * g / np.sqrt(squares[i]) if squares[i] > 0.0 else 0.0
-            moved = w[i] - step
-            moved = low[i] if moved < low[i] else moved
-            w[i] = high[i] if moved > high[i] else moved
+        if len(w) != len(x):
+            raise ValueError(UNEQUAL)
+        descend_entries(w, squares, steps, low, high, slope, x)
 
-    return entrywise
+    if x.layout == "C":
+        return entrywise
+    return lambda w, squares, steps, low, high, slope, x: vectors.descend(
+        w, squares, steps, low, high, slope, np.ascontiguousarray(x)
+    )
 
 
 @_teach(vectors.count_in)
