@@ -319,10 +319,15 @@ def test_a_certificate_where_there_can_be_one():
     rows, signs = np.hstack([X, np.ones((200, 1))]), np.where(y == "yes", 1.0, -1.0)
     rule = hf.Guarded(learner, hf.TopK(3), hf.Everything(), hf.TopK(3), labels=True)
     record = hf.play(rule, hf.Replay(rows, signs, hf.Hinge()))
-    assert model.certificate_(2).bound == pytest.approx(record.certificate(2).bound)
+    assert model.certificate_.k == 3
+    assert model.certificate_.bound == pytest.approx(record.certificate(3).bound)
+    assert "whichever 3 rounds or fewer were outliers" in str(model.certificate_)
+    three = RobustClassifier(3, scale=False, learner=learner, n_epochs=1).fit(*three_classes())
+    assert len(three.certificate_) == 3
+    assert not hasattr(RobustClassifier(3, scale=False), "certificate_")
     for other in (RobustClassifier(3), RobustClassifier(0.1, scale=False), RobustClassifier(3, average=True)):
         with pytest.raises(AttributeError, match="no certificate with"):
-            other.fit(X, y).certificate_(2)
+            print(other.fit(X, y).certificate_)
 
 
 # -- life with scikit-learn

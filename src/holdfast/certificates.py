@@ -145,10 +145,10 @@ def quantile_certificate(record, p, confidence=0.95):
 
 def _rank(n, p, level):
     """The largest r with P(Bin(n, p) < r) <= level."""
-    tail = BinomialTail.at_start(p)
+    tail, k = BinomialTail.at_start(1.0 - p), 0
     for _ in range(n):
-        tail = tail.grown(level)
-    return tail.rank
+        k = tail.grown(level)
+    return n - k
 
 
 def _parts(record):

@@ -1,4 +1,4 @@
-"""Loops in the compiler's own language: sums that round in NumPy's order, steps, and requests to the memory.
+"""Sums in the compiler's own language, which round in NumPy's order, and requests to the memory.
 
 NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves.
 Doing the same gives both worlds, and every machine, the same bits. The eight running sums are written as
@@ -6,7 +6,7 @@ two vectors of four, because the compiler will not reorder a sum into vectors by
 change its result; one vector of eight waits longer for itself. The up to seven entries that do not fill
 all eight have a sum of their own, so that nothing waits for them.
 
-A sum or a step is a function of its own in the machine code, with its arguments in registers. It is not
+A sum is a function of its own in the machine code, with its arguments in registers. It is not
 inlined: six copies of an unrolled loop in one game make the game slower, and four times as long to compile.
 What a sum says about itself lets the compiler drop a call it has made before: a row that cannot be written
 to has the same length when the learner asks as when the filter did.
@@ -183,54 +183,6 @@ def _paired(builder, a, b, some, others):
         builder.shuffle_vector(a, b, ir.VectorType(_INT, len(lanes))(lanes)) for lanes in (some, others)
     )
     return builder.fadd(some, others)
-
-
-@intrinsic
-def add_multiple(typing_context, w, scale, x):
-    """w += scale * x, of rows of the same length in C order."""
-
-    def generate(context, builder, signature, args):
-        to, row = (context.make_array(kind)(context, builder, args[i]) for i, kind in ((0, w), (2, x)))
-        kinds = [to.data.type, row.data.type, _DOUBLE, _LONG]
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), kinds), f"holdfast.add.{x.dtype}"
-        )
-        if function.is_declaration:
-            function.linkage = "linkonce_odr"
-            _promise(function, "noinline")
-            _write_add(function)
-        builder.call(function, [to.data, row.data, args[1], builder.extract_value(to.shape, 0)])
-        return context.get_dummy_value()
-
-    return types.void(w, types.float64, x), generate
-
-
-def _write_add(function):
-    """Four entries at a time: what is stored in eights is slow to come back in fours, as `dot` wants it."""
-    builder = ir.IRBuilder(function.append_basic_block())
-    w, x, scale, n = function.args
-
-    def move(i, lanes):
-        by = scale
-        if lanes > 1:
-            kind = ir.VectorType(_DOUBLE, lanes)
-            by = builder.insert_element(ir.Constant(kind, ir.Undefined), scale, _INT(0))
-            by = builder.shuffle_vector(by, by, ir.VectorType(_INT, lanes)([0] * lanes))
-        step = builder.fmul(by, _loaded(builder, x, i, lanes))
-        moved = builder.fadd(_loaded(builder, w, i, lanes), step)
-        builder.store(moved, builder.bitcast(builder.gep(w, [i]), moved.type.as_pointer()), align=8)
-
-    sixteens, fours, twos = (builder.and_(n, _LONG(-lanes)) for lanes in (16, 4, 2))
-    with cgutils.for_range_slice(builder, _LONG(0), sixteens, _LONG(16)) as (i, _):
-        for j in range(0, 16, 4):
-            move(builder.add(i, _LONG(j)), 4)
-    with cgutils.for_range_slice(builder, sixteens, fours, _LONG(4)) as (i, _):
-        move(i, 4)
-    with builder.if_then(builder.icmp_signed("<", fours, twos)):
-        move(fours, 2)
-    with builder.if_then(builder.icmp_signed("<", twos, n)):
-        move(twos, 1)
-    builder.ret_void()
 
 
 @intrinsic

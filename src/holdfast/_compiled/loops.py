@@ -7,15 +7,9 @@ from numba import njit, types
 from numba.extending import overload
 
 from holdfast import vectors
-from holdfast._compiled.kernels import (
-    add_multiple,
-    gathered_product,
-    inner_product,
-    prefetch,
-    pure_log1p,
-    sum_of_squares,
-)
-from holdfast.vectors import SWING, UNEQUAL, Affine, Ahead, Lazy, Sparse
+from holdfast._compiled.entrywise import absorb_entries, add_entries, descend_entries
+from holdfast._compiled.kernels import gathered_product, inner_product, prefetch, pure_log1p, sum_of_squares
+from holdfast.vectors import UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 TAUGHT: list = []  # what numba knows from here
 
@@ -90,7 +84,7 @@ def add(w, scale, x):
         def moved(w, scale, x):
             if len(w) != len(x):
                 raise ValueError(UNEQUAL)
-            add_multiple(w, np.float64(scale), x)
+            add_entries(w, np.float64(scale), x)
 
         return moved
 
@@ -255,27 +249,16 @@ def standardised(w, x):
     return from_center
 
 
-_grown = njit(nogil=True, forceinline=True)(vectors.grown)
-
-
 @_teach(vectors.absorb)
 def absorb(center, spread, factors, n, x):
     if _is(x, Sparse):
         return lambda center, spread, factors, n, x: vectors.widen(spread, factors, x)
 
-    def moments(center, spread, factors, n, x):
-        for i in range(len(center)):
-            deviation = np.float64(x[i]) - center[i]
-            if factors[i] > 0.0:
-                far = abs(deviation * factors[i])
-                if far > SWING:
-                    deviation = deviation * (SWING / far)
-                center[i] += deviation / n
-                spread[i] += deviation * (deviation - deviation / n)
-            else:
-                spread[i] = _grown(spread[i], deviation * deviation)
-
-    return moments
+    if x.layout == "C":
+        return lambda center, spread, factors, n, x: absorb_entries(center, spread, factors, n, x)
+    return lambda center, spread, factors, n, x: vectors.absorb(
+        center, spread, factors, n, np.ascontiguousarray(x)
+    )
 
 
 @_teach(vectors.widen)
@@ -335,15 +318,15 @@ def descend(w, squares, steps, low, high, slope, x):
         return touched
 
     def entrywise(w, squares, steps, low, high, slope, x):
-        for i in range(len(w)):
-            g = slope * np.float64(x[i])
-            squares[i] += g * g
-            step = steps[i] * g / np.sqrt(squares[i]) if squares[i] > 0.0 else 0.0
-            moved = w[i] - step
-            moved = low[i] if moved < low[i] else moved
-            w[i] = high[i] if moved > high[i] else moved
+        if len(w) != len(x):
+            raise ValueError(UNEQUAL)
+        descend_entries(w, squares, steps, low, high, slope, x)
 
-    return entrywise
+    if x.layout == "C":
+        return entrywise
+    return lambda w, squares, steps, low, high, slope, x: vectors.descend(
+        w, squares, steps, low, high, slope, np.ascontiguousarray(x)
+    )
 
 
 @_teach(vectors.count_in)

@@ -17,6 +17,7 @@ from holdfast.bench.table import as_json, markdown, put_between_markers, text, v
 MODULES = {
     "dense": "dense",
     "robustness": "robustness",
+    "guard": "guard",
     "sparse": "sparse",
     "single": "single",
     "many": "many",

@@ -2,58 +2,65 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 _CAUTION = 1.0 - 1e-9  # more than what rounding can accumulate between two fresh sums
+_N, _K, _MASS, _TAIL, _FRESH_AT = range(5)
 
 
 class BinomialTail(NamedTuple):
-    """The largest rank r with P(Bin(n, p) < r) <= level, while n grows by one a round.
+    """The smallest k with P(Bin(n, share) > k) <= level, while n grows by one a round.
 
-    The rank-th smallest of n independent sizes then exceeds their p-quantile with probability at most
-    `level`, whatever their distribution. What is carried along counts from above, with k = n - rank: most
-    rounds of a filter only move n, and with one multiplication. Since small differences lose digits, the
-    tail is summed afresh whenever n has grown by a 64th, which costs O(sqrt n).
+    Then more than k of n rounds are outliers with probability at most `level`, if each is one with
+    probability at most `share`; and of n independent sizes, the (n - k)-th smallest exceeds their
+    (1 - share)-quantile with probability at most `level`, whatever their distribution.
+
+    Most rounds only move n, with one multiplication and no difference: P(Bin(n + 1, share) > k) is
+    P(Bin(n, share) > k) + share P(Bin(n, share) = k). Once in 1 / share rounds or so k moves. Since small
+    differences lose digits, the tail is summed afresh whenever n has grown by a 64th, which costs O(sqrt n).
 
     Examples
     --------
-    >>> tail = BinomialTail.at_start(p=0.9)
+    >>> tail = BinomialTail.at_start(share=0.1)
     >>> for _ in range(100):
-    ...     tail = tail.grown(level=1e-3)
-    >>> tail.rank
-    80
+    ...     k = tail.grown(level=1e-3)
+    >>> k
+    20
     """
 
-    p: float
-    n: float  # a number of sizes, like k: as floats they need no conversion in every round
-    k: float
-    rank: int  # n - k
-    mass: float  # P(Bin(n, 1 - p) = k)
-    tail: float  # P(Bin(n, 1 - p) > k), which is P(Bin(n, p) < rank)
-    fresh_at: float
+    share: float
+    figures: np.ndarray  # n, k, P(Bin(n, share) = k), P(Bin(n, share) > k), and the n for a fresh sum
 
     @staticmethod
-    def at_start(p):
-        return BinomialTail(p, 0.0, 0.0, 0, 1.0, 0.0, 1.0)
+    def at_start(share):
+        return BinomialTail(share, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
 
     def restarted(self):
-        """The tail before the first size."""
-        return BinomialTail(self.p, 0.0, 0.0, 0, 1.0, 0.0, 1.0)
+        """The tail before the first round, in the same array."""
+        self.figures[:] = 0.0
+        self.figures[_MASS], self.figures[_FRESH_AT] = 1.0, 1.0
+        return self
 
-    def grown(self, level):
-        """One more size, and the rank that `level` then allows."""
-        p, n, k = self.p, self.n + 1.0, self.k
-        tail = self.tail + (1.0 - p) * self.mass
-        mass = self.mass * (p * n / (n - k))
-        if n < self.fresh_at and tail <= level * _CAUTION < tail + mass:
-            return BinomialTail(p, n, k, int(n - k), mass, tail, self.fresh_at)
-        return self.moved(n, mass, tail, level * _CAUTION)
+    def grown(self, level, weight=1.0):
+        """One more round: the k that level / weight then allows."""
+        figures = self.figures
+        n, k, mass = float(figures[_N]) + 1.0, float(figures[_K]), float(figures[_MASS])
+        tail = float(figures[_TAIL]) + self.share * mass
+        mass *= (1.0 - self.share) * n / (n - k)
+        figures[_N], figures[_MASS], figures[_TAIL] = n, mass, tail
+        level *= _CAUTION
+        if n < figures[_FRESH_AT] and tail * weight <= level < (tail + mass) * weight:
+            return int(k)
+        return self.moved(level / weight)
 
-    def moved(self, n, mass, tail, level):
-        """The same with another k, or with a fresh sum."""
-        p, k, fresh_at = self.p, self.k, self.fresh_at
-        odds = (1.0 - p) / p
-        if n >= fresh_at:
+    def moved(self, level):
+        """Sum the tail afresh if it is time, and find k."""
+        figures, odds = self.figures, self.share / (1.0 - self.share)
+        n, k = float(figures[_N]), float(figures[_K])
+        mass, tail = float(figures[_MASS]), float(figures[_TAIL])
+        if n >= figures[_FRESH_AT]:
             tail = _sum_up(n, k, mass, odds)
-            fresh_at = n + n // 64 + 1.0
+            figures[_FRESH_AT] = n + n // 64 + 1.0
         while tail > level and k < n:
             mass *= (n - k) * odds / (k + 1.0)
             k += 1.0
@@ -62,11 +69,12 @@ class BinomialTail(NamedTuple):
             tail += mass
             mass *= k / ((n - k + 1.0) * odds)
             k -= 1.0
-        return BinomialTail(p, n, k, int(n - k), mass, tail, fresh_at)
+        figures[_K], figures[_MASS], figures[_TAIL] = k, mass, tail
+        return int(k)
 
 
 def _sum_up(n, k, mass, odds):
-    """P(Bin(n, q) > k) from P(Bin(n, q) = k), with odds = q / (1 - q)."""
+    """P(Bin(n, share) > k) from P(Bin(n, share) = k), with odds = share / (1 - share)."""
     total, term = 0.0, mass
     while k < n and term > 1e-18 * total:
         term *= (n - k) * odds / (k + 1.0)

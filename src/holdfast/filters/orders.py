@@ -43,8 +43,7 @@ class Binomial(NamedTuple):
     def stepped(self, n, delta, ahead):
         if n == 0:
             return self
-        tail = self.tail.grown(delta)
-        return Binomial(tail, tail.rank)
+        return Binomial(self.tail, n - self.tail.grown(delta))
 
 
 class Newsvendor(NamedTuple):
@@ -61,12 +60,12 @@ class Newsvendor(NamedTuple):
         return Newsvendor(self.tail.restarted(), 0)
 
     def stepped(self, n, delta, ahead):
-        tail = self.tail.grown(1.0 / (1.0 + self.tail.p * max(ahead, 1)))
-        return Newsvendor(tail, min(tail.rank, n) if ahead > 0 else n)
+        k = self.tail.grown(1.0 / (1.0 + (1.0 - self.tail.share) * max(ahead, 1)))
+        return Newsvendor(self.tail, min(n + 1 - k, n) if ahead > 0 else n)
 
 
 ORDERS = {
-    "binomial": lambda p: Binomial(BinomialTail.at_start(p), 0),
+    "binomial": lambda p: Binomial(BinomialTail.at_start(1.0 - p), 0),
     "bernstein": lambda p: Bernstein(p, 0, 1.0, 0.0),
-    "newsvendor": lambda p: Newsvendor(BinomialTail.at_start(p), 0),
+    "newsvendor": lambda p: Newsvendor(BinomialTail.at_start(1.0 - p), 0),
 }

@@ -75,7 +75,7 @@ class TopShare:
 
     def init(self, dim):
         return Shares(
-            Ranks.empty() if self.exact else LogHistogram.empty(), BinomialTail.at_start(1.0 - self.share)
+            Ranks.empty() if self.exact else LogHistogram.empty(), BinomialTail.at_start(self.share)
         )
 
     def renewed(self, state, dim):
@@ -86,10 +86,9 @@ class TopShare:
             return state, math.nan, False
         memory = state.memory.push(size)
         t = float(memory.seen())
-        # P(Bin(t, share) > k) is P(Bin(t, 1 - share) < t - k), so the rank from below is t - k_t.
-        budget = state.budget.grown(6.0 * self.delta / (math.pi * math.pi) / (t * t))
-        threshold = 0.0
-        if budget.rank > 0:
-            memory, value = memory.at(budget.rank)
+        k = state.budget.grown(6.0 / (math.pi * math.pi) * self.delta, t * t)
+        threshold, rank = 0.0, memory.seen() - k  # from below
+        if rank > 0:
+            memory, value = memory.at(rank)
             threshold = self.slack * value
-        return Shares(memory, budget), threshold, size <= threshold
+        return Shares(memory, state.budget), threshold, size <= threshold

@@ -9,6 +9,7 @@ _OCTAVES = (
     2047  # exponents of a finite float, the first for 0 and what is too small for an exponent of its own
 )
 _NEAR = 8  # buckets the cursor walks before it descends from the octaves
+_SEEN, _CURSOR, _BELOW = range(3)
 
 
 class LogHistogram(NamedTuple):
@@ -35,19 +36,17 @@ class LogHistogram(NamedTuple):
 
     counts: np.ndarray  # a bucket each
     octaves: np.ndarray  # their sums, an octave each
-    total: int
-    cursor: int  # a bucket
-    below: int  # how many sizes are in the buckets before it
+    marks: np.ndarray  # the sizes seen, the bucket at the cursor, how many sizes are in those before it
     bits: int
 
     @staticmethod
     def empty(bits=7):
         counts, octaves = np.zeros(_OCTAVES << bits, np.int64), np.zeros(_OCTAVES, np.int64)
-        return LogHistogram(counts, octaves, 0, 0, 0, bits)
+        return LogHistogram(counts, octaves, np.zeros(3, np.int64), bits)
 
     def seen(self):
         """How many sizes were pushed."""
-        return self.total
+        return int(self.marks[_SEEN])
 
     def push(self, size):
         """Remember a size."""
@@ -56,20 +55,21 @@ class LogHistogram(NamedTuple):
         bucket = int(np.float64(size if size > 0.0 else 0.0).view(np.int64)) >> (52 - self.bits)
         self.counts[bucket] += 1
         self.octaves[bucket >> self.bits] += 1
-        below = self.below + (1 if bucket < self.cursor else 0)
-        return LogHistogram(self.counts, self.octaves, self.total + 1, self.cursor, below, self.bits)
+        self.marks[_SEEN] += 1
+        self.marks[_BELOW] += 1 if bucket < self.marks[_CURSOR] else 0
+        return self
 
     def at(self, rank):
         """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
-        cursor, below = self.cursor, self.below
+        cursor, below = int(self.marks[_CURSOR]), int(self.marks[_BELOW])
         if not 0 < rank - below <= self.counts[cursor]:
             cursor, below = self.moved(rank)
-        edge = float(np.int64(cursor << (52 - self.bits)).view(np.float64))
-        return LogHistogram(self.counts, self.octaves, self.total, cursor, below, self.bits), edge
+            self.marks[_CURSOR], self.marks[_BELOW] = cursor, below
+        return self, float(np.int64(cursor << (52 - self.bits)).view(np.float64))
 
     def moved(self, rank):
         """The bucket of a rank and the number of sizes before it: some steps away, or found from the top."""
-        cursor, below = self.cursor, self.below
+        cursor, below = int(self.marks[_CURSOR]), int(self.marks[_BELOW])
         for _ in range(_NEAR):
             if rank <= below:
                 cursor -= 1
@@ -100,7 +100,8 @@ class LogHistogram(NamedTuple):
                 self.octaves[octave] = 0
                 for bucket in range(octave << self.bits, (octave + 1) << self.bits):
                     self.counts[bucket] = 0
-        return LogHistogram(self.counts, self.octaves, 0, 0, 0, self.bits)
+        self.marks[:] = 0
+        return self
 
     def merge(self, other):
         """The counts of both added up. The two must have seen different rounds and have the same bits."""
@@ -110,16 +111,19 @@ class LogHistogram(NamedTuple):
             )
         self.counts[:] += other.counts
         self.octaves[:] += other.octaves
-        return LogHistogram(self.counts, self.octaves, self.total + other.total, 0, 0, self.bits)
+        self.marks[_SEEN] += other.marks[_SEEN]
+        self.marks[_CURSOR], self.marks[_BELOW] = 0, 0
+        return self
 
     def __reduce__(self):
         used = np.flatnonzero(self.counts)
-        return _rebuilt, (used, self.counts[used], self.cursor, self.below, self.bits)
+        return _rebuilt, (used, self.counts[used], self.marks, self.bits)
 
 
-def _rebuilt(used, counts, cursor, below, bits):
+def _rebuilt(used, counts, marks, bits):
     """A histogram from its buckets in use: pickled, it takes kilobytes instead of megabytes."""
     sketch = LogHistogram.empty(bits)
     sketch.counts[used] = counts
     np.add.at(sketch.octaves, used >> bits, counts)
-    return LogHistogram(sketch.counts, sketch.octaves, int(counts.sum()), cursor, below, bits)
+    sketch.marks[:] = marks
+    return sketch

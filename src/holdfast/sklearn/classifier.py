@@ -64,6 +64,8 @@ class RobustClassifier(ClassifierMixin, Robust):
     audit_counts_, skipped_, kept_ : dict and ints
         How many were skipped by reason and in all, and kept. With more than two classes, of all games
         together. Rows of weight 0 are neither.
+    certificate_ : holdfast.Certificate, or a list of them
+        What the rounds prove about their regret; with outliers a count and scale=False.
 
     Examples
     --------

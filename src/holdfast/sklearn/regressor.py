@@ -39,7 +39,7 @@ class RobustRegressor(RegressorMixin, Robust):
     coef_, intercept_ : arrays of shape (features,) and (1,)
         In the units of the data; as far as no feature is so many standard deviations from its mean that
         it is clipped (`holdfast.Scaled`).
-    audit_, audit_counts_, skipped_, kept_, n_iter_, n_features_in_, feature_names_in_
+    audit_, audit_counts_, skipped_, kept_, certificate_, n_iter_, n_features_in_, feature_names_in_
         As in `RobustClassifier`.
 
     Examples

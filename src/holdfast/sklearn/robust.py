@@ -98,13 +98,17 @@ class Robust(BaseEstimator):
     def kept_(self):
         return self._looked_at().kept
 
-    def certificate_(self, k):
-        """What the rounds so far prove about their regret, whichever k of them were outliers.
+    @property
+    def certificate_(self):
+        """What the rounds so far prove about their regret, whichever `outliers` of them were wrong.
 
-        Only with scale=False, average=False, dense rows and outliers a count, at least k: then the books are
-        kept for it. There is none for standardised features, because a running scale changes what a weight
-        means from round to round, and with it the weights that the learner is compared with. Of `fit`, it is
-        about all its passes. One for each class if there are more than two.
+        A `holdfast.Certificate`: print it to read it, `bound` is its figure. A list, one for each class, if
+        there are more than two. Of `fit`, it is about all its passes.
+
+        Only with scale=False, average=False, dense rows, outliers a count, at least 1, and a learner whose
+        domain is bounded: then the books are kept for it. There is none for standardised features, because a
+        running scale changes what a weight means from round to round, and with it the weights that the
+        learner is compared with.
         """
         check_is_fitted(self)
         if not isinstance(self._player, Certified):
@@ -121,7 +125,8 @@ class Robust(BaseEstimator):
                 f"there is no certificate with {reason}; keep the books with scale=False and outliers=k"
             )
         proofs = [
-            ledger_certificate(game.state[0], self._player, k, game.unmeasured_count) for game in self._games
+            ledger_certificate(game.state[0], self._player, self._player.k, game.unmeasured_count)
+            for game in self._games
         ]
         return proofs if len(proofs) > 1 else proofs[0]
 

@@ -1,0 +1,177 @@
+"""What a learner does to each weight by itself, as functions of their own in the machine code.
+
+In a game there are so many numbers to carry from round to round that a loop in its midst would fetch its
+pointers from memory at every entry. Here a loop has its arguments in registers, and whatever else a game
+does, a learner costs the same. It takes four entries at a time, then two and one; since no sum is involved,
+they round as one by one. Eight at a time would be slower: the sums of the next round read four.
+"""
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from holdfast.vectors import SWING
+
+_LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
+_WIDTHS = (4, 2, 1)
+
+
+@intrinsic
+def add_entries(typing_context, w, scale, x):
+    """`holdfast.vectors.add` of a dense row in C order."""
+
+    def generate(context, builder, signature, args):
+        kinds = (signature.args[0], signature.args[2])
+        _call(context, builder, "add", kinds, (args[0], args[2]), args[1], _add)
+        return context.get_dummy_value()
+
+    return types.void(w, types.float64, x), generate
+
+
+@intrinsic
+def descend_entries(typing_context, w, squares, steps, low, high, slope, x):
+    """`holdfast.vectors.descend` of a dense row in C order."""
+
+    def generate(context, builder, signature, args):
+        *weights, slope_value, row = args
+        kinds = (*signature.args[:5], signature.args[6])
+        _call(context, builder, "descend", kinds, (*weights, row), slope_value, _descend)
+        return context.get_dummy_value()
+
+    return types.void(w, squares, steps, low, high, types.float64, x), generate
+
+
+@intrinsic
+def absorb_entries(typing_context, center, spread, factors, n, x):
+    """`holdfast.vectors.absorb` of a dense row in C order."""
+
+    def generate(context, builder, signature, args):
+        *figures, rounds, row = args
+        kinds = (*signature.args[:3], signature.args[4])
+        _call(context, builder, "absorb", kinds, (*figures, row), rounds, _absorb)
+        return context.get_dummy_value()
+
+    return types.void(center, spread, factors, types.float64, x), generate
+
+
+def _add(at, w, x, scale):
+    at.write(w, at.plus(at.read(w), at.times(scale, at.read(x))))
+
+
+def _descend(at, w, squares, steps, low, high, x, slope):
+    g = at.times(slope, at.read(x))
+    total = at.plus(at.read(squares), at.times(g, g))
+    at.write(squares, total)
+    step = at.over(at.times(at.read(steps), g), at.root(total))
+    moved = at.minus(at.read(w), at.choose(at.greater(total, at.number(0.0)), step, at.number(0.0)))
+    moved = at.choose(at.greater(at.read(low), moved), at.read(low), moved)
+    at.write(w, at.choose(at.greater(moved, at.read(high)), at.read(high), moved))
+
+
+def _absorb(at, center, spread, factors, x, n):
+    zero, swing, before, factor = at.number(0.0), at.number(SWING), at.read(center), at.read(factors)
+    deviation, squares, known = at.minus(at.read(x), before), at.read(spread), at.greater(factor, zero)
+    far = at.magnitude(at.times(deviation, factor))
+    near = at.choose(at.greater(far, swing), at.times(deviation, at.over(swing, far)), deviation)
+    part = at.over(near, n)
+    at.write(center, at.choose(known, at.plus(before, part), before))
+    more = at.plus(squares, at.times(near, at.minus(near, part)))
+    at.write(spread, at.choose(known, more, _grown(at, squares, at.times(deviation, deviation))))
+
+
+def _grown(at, squares, square):
+    """`holdfast.vectors.grown`"""
+    zero = at.number(0.0)
+    later = at.plus(squares, at.least(square, squares))
+    second = at.times(at.number(2.0), at.least(at.minus(at.number(-0.0), squares), square))
+    first = at.minus(at.number(-0.0), square)
+    moved = at.choose(at.greater(zero, squares), second, at.choose(at.greater(squares, zero), later, first))
+    return at.choose(at.equal(square, zero), squares, moved)
+
+
+class _Entries:
+    """As many entries, beginning with the i-th, and what can be done with them."""
+
+    def __init__(self, builder, i, lanes):
+        self.builder, self.i, self.lanes = builder, i, lanes
+        self.plus, self.minus, self.times, self.over = builder.fadd, builder.fsub, builder.fmul, builder.fdiv
+        self.choose = builder.select
+
+    def greater(self, a, b):
+        return self.builder.fcmp_ordered(">", a, b)
+
+    def equal(self, a, b):
+        return self.builder.fcmp_ordered("==", a, b)
+
+    def least(self, a, b):
+        """Python's min(a, b)"""
+        return self.choose(self.greater(a, b), b, a)
+
+    def number(self, value):
+        return ir.Constant(_kind(_DOUBLE, self.lanes), [value] * self.lanes if self.lanes > 1 else value)
+
+    def everywhere(self, value):
+        if self.lanes == 1:
+            return value
+        nothing = ir.Constant(_kind(_DOUBLE, self.lanes), ir.Undefined)
+        alone = self.builder.insert_element(nothing, value, _LONG(0))
+        return self.builder.shuffle_vector(alone, alone, _kind(ir.IntType(32), self.lanes)([0] * self.lanes))
+
+    def read(self, row):
+        narrow = row.type.pointee != _DOUBLE
+        values = self.builder.load(self._address(row), align=4 if narrow else 8)
+        return self.builder.fpext(values, _kind(_DOUBLE, self.lanes)) if narrow else values
+
+    def write(self, row, values):
+        self.builder.store(values, self._address(row), align=8)
+
+    def root(self, values):
+        return self._intrinsic("sqrt", values)
+
+    def magnitude(self, values):
+        return self._intrinsic("fabs", values)
+
+    def _intrinsic(self, name, values):
+        width = f"v{self.lanes}f64" if self.lanes > 1 else "f64"
+        signature = ir.FunctionType(values.type, [values.type])
+        function = cgutils.get_or_insert_function(self.builder.module, signature, f"llvm.{name}.{width}")
+        return self.builder.call(function, [values])
+
+    def _address(self, row):
+        place = self.builder.gep(row, [self.i])
+        return self.builder.bitcast(place, _kind(row.type.pointee, self.lanes).as_pointer())
+
+
+def _kind(element, lanes):
+    return ir.VectorType(element, lanes) if lanes > 1 else element
+
+
+def _call(context, builder, name, kinds, arrays, number, write):
+    """Call the function that does this to arrays of these kinds and a number, made if the module has none."""
+    made = [
+        context.make_array(kind)(context, builder, array) for kind, array in zip(kinds, arrays, strict=True)
+    ]
+    data = [array.data for array in made]
+    signature = ir.FunctionType(ir.VoidType(), [*(pointer.type for pointer in data), _LONG, _DOUBLE])
+    named = ".".join(["holdfast", name, str(kinds[-1].dtype)])
+    function = cgutils.get_or_insert_function(builder.module, signature, named)
+    if function.is_declaration:
+        function.linkage = "linkonce_odr"
+        for word in ("nounwind", "willreturn", "noinline"):
+            set.add(function.attributes, word)  # llvmlite's own `add` does not know them all
+        _write(function, len(data), write)
+    builder.call(function, [*data, builder.extract_value(made[0].shape, 0), number])
+
+
+def _write(function, count, write):
+    rows, n, number = function.args[:count], function.args[count], function.args[count + 1]
+    for row in rows:
+        row.add_attribute("noalias")
+    builder, start = ir.IRBuilder(function.append_basic_block()), _LONG(0)
+    for lanes in _WIDTHS:
+        stop = builder.and_(n, _LONG(-lanes))
+        with cgutils.for_range_slice(builder, start, stop, _LONG(lanes)) as (i, _):
+            at = _Entries(builder, i, lanes)
+            write(at, *rows, at.everywhere(number))
+        start = stop
+    builder.ret_void()

@@ -1,0 +1,70 @@
+"""Features that come and go, and where they usually are."""
+
+import math
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+from river import linear_model, tree
+from rivers.streams import labels, numbers, scaled
+
+from holdfast.river import Robust
+from holdfast.river.scale import Scale
+
+
+def test_a_feature_that_appears_is_learned():
+    """The first snow: never seen before, and soon what matters most."""
+    rng = random.Random(0)
+    model, missed = Robust(scaled(linear_model.LinearRegression(intercept_lr=0.1))), []
+    for t, (x, y) in enumerate(numbers(3000)):
+        if t > 1500 and rng.random() < 0.3:
+            snow = rng.uniform(1.0, 5.0)
+            x, y = x | {"snow": snow}, y + 10.0 * (snow - 3.0)
+        if t > 2500:
+            missed.append(abs(model.predict_one(x) - y))
+        model.learn_one(x, y)
+    assert model.model["LinearRegression"].weights["snow"] > 8.0
+    assert sum(missed) / len(missed) < 1.5
+
+
+def test_a_flag_that_is_set_once_in_two_hundred_rounds_is_learned():
+    model = Robust(tree.HoeffdingTreeClassifier())
+    for t, (x, y) in enumerate(labels(4000)):
+        flagged = t % 200 == 0
+        skipped = model.skipped
+        model.learn_one(x | {"flag": int(flagged)}, y)
+        assert not (flagged and t > 200 and model.skipped > skipped), t
+
+
+def test_features_that_vanish_make_no_outlier():
+    model = Robust(tree.HoeffdingTreeClassifier())
+    for x, y in labels(300):
+        model.learn_one(x, y)
+    kept = model.kept
+    for row in ({}, {"a": 1000.0}, {"new": 1e9}, {"word": "yes"}):
+        model.learn_one(row, True)
+    assert model.kept == kept + 4
+
+
+def test_what_a_scale_knows():
+    scale = Scale()
+    assert scale.size({}) == scale.size({"a": 5.0}) == scale.size({"a": "word"}) == 1.0
+    assert math.isnan(scale.size({"a": math.nan})) and math.isnan(scale.size({"a": 10**400}))
+    for t in range(1000):
+        scale.absorb({"a": float(t % 5), "always": 7, "flag": t % 100 == 99})
+    assert scale.size({"a": 2.0}) < 0.1 < scale.size({"a": 4.0}) < 1.5
+    assert scale.size({"a": 2e6}) > 1e5
+    assert scale.size({"always": 1e9}) == 1.0
+    assert scale.size({"flag": True}) <= 1.5
+    assert math.isnan(scale.size({"a": "word"}))
+
+
+@given(
+    st.lists(st.floats(-10.0, 10.0), min_size=30, max_size=60),
+    st.lists(st.floats(1e3, 1e9), min_size=4, max_size=4),
+)
+def test_four_of_the_first_ten_values_do_not_spoil_a_scale(values, wild):
+    scale = Scale()
+    for value in (*values[:3], wild[0], values[3], *wild[1:], *values[4:]):
+        scale.absorb({"a": value})
+    assert scale.places["a"].center <= 10.0 + 1e9 * (scale.places["a"].reach > 100.0)
