@@ -159,16 +159,20 @@ def grouped(keys, rounds, call):
         raise ValueError(f"keys must name whose round it is, {rounds} times: got shape {keys.shape}")
     if keys.dtype.kind in "iu" and rounds > 0 and int(keys.max()) - int(keys.min()) <= 4 * rounds:
         low = keys.min()  # whole numbers that lie close together need not be sorted
-        found = np.bincount(keys - low) > 0
-        names, codes = np.flatnonzero(found).astype(keys.dtype) + low, (np.cumsum(found) - 1)[keys - low]
+        codes = keys - low
+        counts = np.bincount(codes)
+        found = counts > 0
+        names = np.flatnonzero(found).astype(keys.dtype) + low
+        if len(names) < len(counts):
+            codes, counts = (np.cumsum(found) - 1)[codes], counts[found]
     else:
         try:
-            names, codes = np.unique(keys, return_inverse=True)
+            names, codes, counts = np.unique(keys, return_inverse=True, return_counts=True)
         except TypeError:
             raise TypeError(
                 "keys must be of one kind, so that they can be sorted: all numbers or all text"
             ) from None
-    starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     order = np.empty(rounds, np.int64)
     call(deal, codes, starts[:-1].copy(), order)
     return names, starts, order
