@@ -93,7 +93,7 @@ def test_sparse_rows_move_what_dense_ones_do():
     assert finals[0] == pytest.approx(finals[1], abs=1e-12)
 
 
-@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Ball(1.0, around=[1.0]), hf.Everywhere()], ids=repr)
+@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Everywhere()], ids=repr)
 def test_other_domains_are_refused(domain):
-    with pytest.raises(TypeError, match=r"balls around 0, Ball\(radius\): got"):
+    with pytest.raises(TypeError, match=r"balls, Ball\(radius\): got .* SoloFTRL takes any"):
         hf.AdaFTRL(domain)

@@ -57,7 +57,7 @@ def test_the_bound_of_a_state_is_a_number_at_every_u(name):
 def test_every_learner_is_there():
     there = {type(learner).__name__ for learner in ROWS.values()}
     there |= {type(learner.learner).__name__ for learner in ROWS.values() if isinstance(learner, hf.Clipped)}
-    others = {"Adaptive", "StronglyConvex", "LogWealth", "Fixed", "Averaged", "Scaled", "Bounded"}
+    others = {"Adaptive", "StronglyConvex", "LogWealth", "Fixed", "Averaged", "Around", "Scaled", "Bounded"}
     assert there | others == set(learners.__all__)
 
 

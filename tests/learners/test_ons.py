@@ -16,19 +16,21 @@ from learners.trials import (
 )
 
 import holdfast as hf
+from holdfast.learners import Around
 from holdfast.learners.factors import nearest, rotate_in
 
 
 def curved_ratio(ons, G):
     """The largest Σ (z - gamma z² / 2) / bound, z = <w - u, g>: what curved losses can lose."""
-    state, D, rows, most = ons.init(G.shape[1]), 2.0 * ons.domain.radius, [], 0.0
+    state, D, rows, most = ons.init(G.shape[1]), ons.domain.diameter(hf.L2()), [], 0.0
+    alpha = (ons.learner if isinstance(ons, Around) else ons).alpha
     for g in G:
         most = max(most, hf.L2().of(g))
-        gamma = 0.5 * min(ons.alpha, 1.0 / D / most) if most > 0.0 else 0.0
+        gamma = 0.5 * min(alpha, 1.0 / D / most) if most > 0.0 else 0.0
         rows.append((gamma, ons.predict(state).copy()))
         state = ons.update(state, 1.0, g)
     worst = 0.0
-    for u in [*farthest(ons.domain, G), ons.domain.radius * np.eye(G.shape[1])[0]]:
+    for u in [*farthest(ons.domain, G), ons.domain.project(1e9 * np.eye(G.shape[1])[0])]:
         z = [(gamma, float((w - u) @ g)) for (gamma, w), g in zip(rows, G, strict=True)]
         regret, bound = sum(each - gamma * each * each / 2.0 for gamma, each in z), ons.bound(state, u)
         if regret > 1e-9 * np.abs(G).sum() * D:
@@ -111,7 +113,7 @@ def test_it_learns_at_every_scale(size):
 @pytest.mark.parametrize(
     "make, complaint",
     [
-        (lambda: hf.ONS(hf.Box(-1.0, 1.0), alpha=1.0), r"balls around 0, Ball\(radius\): got Box"),
+        (lambda: hf.ONS(hf.Box(-1.0, 1.0), alpha=1.0), r"balls, Ball\(radius\): got Box"),
         (lambda: hf.ONS(hf.Ball(1.0), alpha=0.0), r"must be positive: got 0\.0"),
     ],
 )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.learners.adagrad import AdaGrad
     from holdfast.learners.adagrad_projected import ProjectedAdaGrad
     from holdfast.learners.adahedge import AdaHedge
+    from holdfast.learners.around import Around
     from holdfast.learners.averaged import Averaged
     from holdfast.learners.bounded import Bounded
     from holdfast.learners.clipped import Clipped
@@ -39,6 +40,7 @@ __all__ = [
     "AdaGrad",
     "AdaHedge",
     "Adaptive",
+    "Around",
     "Averaged",
     "Bounded",
     "Clipped",
