@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import same
+from learners.minima import over_ball
 from learners.trials import (
     learned,
     one_outlier_costs_no_more_than_the_theorem_allows,
@@ -48,9 +49,9 @@ def test_the_weights_are_those_of_the_definition(learner):
     )  # the first is a hint
 
 
-def test_a_round_of_the_full_one_is_newtons_step_for_each_eta():
-    G, full = np.random.default_rng(1).standard_normal((12, 3)), hf.MetaGrad(hf.Ball(5.0), etas=3)
-    state = full.hinted(full.init(3), 4.0)
+def test_a_round_of_the_full_one_is_newtons_step_for_each_eta_and_cvxpys_projection():
+    G, full = np.random.default_rng(1).uniform(0.5, 2.0, (30, 3)), hf.MetaGrad(hf.Ball(5.0), etas=3)
+    state, far = full.hinted(full.init(3), 4.0), 0
     A, w = [np.eye(3) / 25.0 for _ in range(3)], np.zeros((3, 3))
     for g in G:
         product, g1 = full.predict(state) @ g / 4.0, g / 4.0
@@ -59,8 +60,10 @@ def test_a_round_of_the_full_one_is_newtons_step_for_each_eta():
             eta = 0.05 / 2.0**j
             A[j] += 2.0 * eta**2 * np.outer(g1, g1)
             q = eta * (1.0 + 2.0 * eta * (w[j] @ g1 - product)) * g1
-            w[j] -= np.linalg.solve(A[j], q)
-            assert state.each[j] == pytest.approx(w[j], abs=1e-9)  # well inside the ball
+            v = w[j] - np.linalg.solve(A[j], q)
+            w[j], far = over_ball(A[j], A[j] @ v, 5.0), far + int(np.linalg.norm(v) > 5.0)
+            assert state.each[j] == pytest.approx(w[j], abs=1e-9)
+    assert 3 < far < 87
 
 
 @settings(max_examples=40)

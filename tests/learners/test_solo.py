@@ -2,11 +2,11 @@
 
 import math
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from learners.minima import over_ball, over_box, over_simplex
 from learners.trials import (
     learned,
     one_outlier_costs_no_more_than_the_theorem_allows,
@@ -31,13 +31,26 @@ def test_it_is_the_projection_of_the_sum_to_1e_9(domain):
         assert solo.predict(state) == pytest.approx(domain.project(w), abs=1e-9)
 
 
-def test_that_projection_is_the_minimum():
-    solo, w = hf.SoloFTRL(hf.Box(-1.0, 2.0), strength=0.7), cp.Variable(2)
-    G = np.random.default_rng(2).standard_normal((10, 2))
-    weight = 0.35 * np.sqrt((G**2).sum())
-    goal = cp.Minimize(G.sum(axis=0) @ w + weight * cp.sum_squares(w - 0.5))
-    cp.Problem(goal, [w >= -1.0, w <= 2.0]).solve(solver=cp.CLARABEL)
-    assert solo.predict(learned(solo, G)[1]) == pytest.approx(w.value, abs=1e-6)
+def minimum(domain, v, weight):
+    """Where weight / 2 ‖w - v‖² is least."""
+    if isinstance(domain, hf.Ball):
+        return over_ball(weight * np.eye(len(v)), weight * v, domain.radius)
+    if isinstance(domain, hf.Box):
+        return over_box(np.full(len(v), weight), v, domain.low, domain.high)
+    return over_simplex(np.full(len(v), weight), v)
+
+
+@pytest.mark.parametrize("domain", DOMAINS[1:4], ids=repr)
+def test_it_is_cvxpys_minimum_to_1e_9(domain):
+    """Of <sum of gradients, w> + strength / 2 ‖w - center‖² root, a square once it is completed."""
+    solo, G, far = hf.SoloFTRL(domain, strength=0.3), np.random.default_rng(2).standard_normal((25, 3)), 0
+    state, center = solo.init(3), domain.center(3)
+    for t, g in enumerate(G):
+        state, weight = solo.update(state, 1.0, g), 0.3 * np.sqrt((G[: t + 1] ** 2).sum())
+        v = center - G[: t + 1].sum(axis=0) / weight
+        assert solo.predict(state) == pytest.approx(minimum(domain, v, weight), abs=1e-9)
+        far += not domain.contains(v)
+    assert far > 5
 
 
 @given(streams(), st.sampled_from(DOMAINS), st.sampled_from([0.3, 1.0, 4.0]))
