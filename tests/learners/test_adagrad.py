@@ -119,12 +119,6 @@ def test_on_a_box_climbing_finds_nothing_above_the_bound_either():
     assert 0.4 < worst <= 1.0
 
 
-@pytest.mark.parametrize("adagrad", [hf.AdaGrad(hf.Box(-1.0, 1.0)), hf.AdaGrad(hf.Ball(1.0))], ids=repr)
-def test_one_outlier_behind_each_filter(adagrad):
-    D = adagrad.domain.diameter(hf.L2(), 3)
-    trials.one_outlier_costs_no_more_than_the_theorem_allows(adagrad, D)
-
-
 @pytest.mark.parametrize(
     "make, error, complaint",
     [

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from learners.test_adahedge import corners
 from learners.trials import (
     learned,
-    one_outlier_costs_no_more_than_the_theorem_allows,
     ratio,
     streams,
     worst_ratio,
@@ -58,10 +57,6 @@ def test_a_day_on_which_all_is_lost_is_not_learned_from():
     record = hf.play(player, hf.Replay([[0.0, 0.0], [1.0, 2.0]], [0.0, 0.0], hf.LogWealth()), compiled=False)
     assert record.kept.tolist() == [False, True]
     assert record.losses[0] == math.inf
-
-
-def test_one_outlier_behind_each_filter():
-    one_outlier_costs_no_more_than_the_theorem_allows(hf.EG(0.1), D=1.0, on=hf.Range())
 
 
 @pytest.mark.parametrize(

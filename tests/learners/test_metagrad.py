@@ -8,7 +8,6 @@ from laws import same
 from learners.minima import over_ball
 from learners.trials import (
     learned,
-    one_outlier_costs_no_more_than_the_theorem_allows,
     ratio,
     streams,
     worst_ratio,
@@ -93,14 +92,6 @@ def test_easy_gradients_cost_little(learner):
 def ratio_free_regret(learner, G):
     products, _ = learned(learner, G)
     return products + learner.domain.support(-G.sum(axis=0))
-
-
-@pytest.mark.parametrize(
-    "learner", [hf.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=4)), hf.DiagonalMetaGrad(hf.Box(-1.0, 1.0))]
-)
-def test_one_outlier_behind_each_filter(learner):
-    D = learner.domain.diameter(hf.L2(), 2)
-    one_outlier_costs_no_more_than_the_theorem_allows(learner, D, dim=2, rounds=60)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])

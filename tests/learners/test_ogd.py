@@ -258,7 +258,3 @@ def test_with_strongly_convex_steps_it_is_the_sum_of_squares_over_2_sigma_n(grad
     _, state = trials.learned(ogd, np.array(gradients)[:, None])
     expected = bounds.ogd_strongly_convex_hindsight(sigma, np.abs(gradients))
     assert ogd.bound(state, np.zeros(1)) == pytest.approx(expected)
-
-
-def test_one_outlier_behind_each_filter():
-    trials.one_outlier_costs_no_more_than_the_theorem_allows(hf.OGD(hf.Ball(1.0)), D=2.0)

@@ -10,7 +10,6 @@ from learners.minima import over_ball
 from learners.trials import (
     farthest,
     learned,
-    one_outlier_costs_no_more_than_the_theorem_allows,
     streams,
     worst_ratio,
 )
@@ -91,10 +90,6 @@ def test_on_curved_losses_the_regret_is_logarithmic():
     bound, G = ons.bound(state, np.array([1.0, 0.0, 0.0])), record.sizes.max()
     squares = 0.5 * 0.25 * (record.sizes**2).sum()
     assert regret <= bound <= 3 * max(4.0, 2.0 * G) * math.log1p(squares / (3 * state.epsilon)) + G / 4.0
-
-
-def test_one_outlier_behind_each_filter():
-    one_outlier_costs_no_more_than_the_theorem_allows(hf.ONS(hf.Ball(1.0), alpha=0.1), D=2.0, rounds=150)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])

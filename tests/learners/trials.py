@@ -5,8 +5,6 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-import holdfast as hf
-
 ROUNDING = 1e-9
 SIZES = st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-9, -1e6, 1e6, 1e9]) | st.floats(-1e3, 1e3)
 
@@ -81,26 +79,3 @@ def worst_ratio(measure, rng, rounds=12, dim=2, steps=150, starts=3):
                 G, here = tried, there
         best = max(best, here)
     return best
-
-
-def one_outlier_costs_no_more_than_the_theorem_allows(learner, D, on=None, dim=3, rounds=300):
-    """Behind each filter: regret with and without an outlier of 1e9, against Theorem 1 with the true B."""
-    rng = np.random.default_rng(5)
-    G = rng.standard_normal((rounds, dim)) + 0.3
-    G[rounds // 2] *= 1e9
-    inliers = np.arange(rounds) != rounds // 2
-    on = hf.Gradient() if on is None else on
-    for filter, k in ((hf.TopK(1), 1), (hf.TopShare(0.01), None), (hf.Quantile(0.9, horizon=rounds), None)):
-        player = hf.Filtered(learner, filter, on=on)
-        keep = ("sizes", "kept", "products", "gradients", "losses")
-        record = hf.play(player, hf.Gradients(G), keep=keep, compiled=False)
-        assert not record.kept[rounds // 2]
-        B, sizes = hf.linearised_regret(record, record.kept), record.sizes[inliers]
-        skipped = record.sizes[inliers & ~record.kept].sum()
-        regret = hf.linearised_regret(record, inliers)
-        assert regret <= B + D * skipped + 1e-9 * abs(B)
-        u, state = farthest(learner.domain, G[record.kept])[0], record.state[0].learner
-        if learner.needs().losses == "convex":
-            assert hf.linearised_regret(record, record.kept, u) <= learner.bound(state, u) * (1.0 + 1e-9)
-        if k is not None:
-            assert regret <= B + 2.0 * D * k * sizes.max()  # no outlier was kept

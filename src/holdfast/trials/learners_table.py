@@ -14,7 +14,15 @@ from holdfast.trials.learners import DIMS, ENTRIES, FULL, QUICK, measure
 MARKERS = ("<!-- holdfast learners: begin -->", "<!-- holdfast learners: end -->")
 EXPERTS = ("<!-- holdfast learners --data: begin -->", "<!-- holdfast learners --data: end -->")
 _SEEDS = 5
-_HEAD = ("learner", "stream", "clean", "1 % outliers", "with filter", *(f"µs, d = {dim}" for dim in DIMS))
+_HEAD = (
+    "learner",
+    "stream",
+    "clean",
+    "one outlier",
+    "1 % outliers",
+    "with filter",
+    *(f"µs, d = {dim}" for dim in DIMS),
+)
 
 
 def compare_learners(quick=False, page=None, entries=ENTRIES, scale=None):
@@ -55,7 +63,7 @@ def _wide(words):
 
 def cells(line):
     """A line of figures as words."""
-    regrets = (regret(line.clean), regret(line.outliers), regret(line.filtered))
+    regrets = map(regret, (line.clean, line.single, line.outliers, line.filtered))
     return (line.name, line.stream, *regrets, *(_microseconds(value) for value in line.microseconds))
 
 
