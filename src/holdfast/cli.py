@@ -19,6 +19,7 @@ from holdfast.trials.learners_table import EXPERTS, compare_learners, compare_on
 from holdfast.trials.learners_table import MARKERS as LEARNERS
 from holdfast.trials.runner import hold_trials
 from holdfast.trials.table import MARKERS
+from holdfast.trials.worst_table import WORST, search_all
 
 
 def main(argv=None):
@@ -146,11 +147,12 @@ def _add_trials(commands):
 def _add_learners(commands):
     learners = commands.add_parser(
         "learners",
-        help="measure every learner: its regret with and without outliers, and its time",
+        help="measure every learner: its regret with and without outliers, its time, its worst case",
         description=(
             "Play every learner on a stream that has what it needs: clean, with 1 % of outliers, and with\n"
             "these and a filter; and time it with 10, 100 and 1,000 weights. Most of it is compiling.\n"
-            "With --data, compare those for experts on real data instead, NAME/data.csv.gz each\n"
+            "With --search, climb towards the rounds on which each comes nearest to its bound instead. With\n"
+            "--data, compare those for experts on real data, NAME/data.csv.gz each\n"
             "(pip install 'holdfast[bench]')."
         ),
         epilog=(
@@ -158,13 +160,16 @@ def _add_learners(commands):
             "  holdfast learners                               all learners, in about ten minutes\n"
             "  holdfast learners --quick                       fewer rounds, seeds and turns\n"
             "  holdfast learners --write docs/learners.md      and write the table of that page\n"
+            "  holdfast learners --search                      the largest regret / bound, in half an hour\n"
             "  holdfast learners --data FOLDER                 experts on real data, in a few minutes\n"
             f"data sets: {', '.join(EXPERT_DATA)}"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    learners.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
-    learners.add_argument("--quick", action="store_true", help="fewer rounds, seeds and turns")
+    which = learners.add_mutually_exclusive_group()
+    which.add_argument("--search", action="store_true", help="look for the largest regret / bound")
+    which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
+    learners.add_argument("--quick", action="store_true", help="fewer rounds, seeds, turns and steps")
     learners.add_argument(
         "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
     )
@@ -173,12 +178,16 @@ def _add_learners(commands):
 
 def _learners(options):
     def measure():
-        if options.data:
+        if options.search:
+            search_all(options.quick, options.write)
+        elif options.data:
             compare_on_data(options.data, options.quick, options.write)
         else:
             compare_learners(options.quick, options.write)
 
-    return _tabulated(options.write, EXPERTS if options.data else LEARNERS, measure)
+    return _tabulated(
+        options.write, WORST if options.search else EXPERTS if options.data else LEARNERS, measure
+    )
 
 
 def _trials(options):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from learners.test_ons import curved_ratio
-from learners.trials import learned, ratio, streams
+from learners.trials import streams
 
 import holdfast as hf
 from holdfast.learners import Around
+from holdfast.trials.ratios import curved_ratio, learned, linear_ratio
 
 HERE = np.array([3.0, -2.0])
 MAKERS = {
@@ -41,7 +41,7 @@ def test_the_regret_is_at_most_its_bound(name):
     @settings(max_examples=25)
     @given(streams(rounds=15))
     def holds(G):
-        assert ratio(MAKERS[name](HERE), G) <= 1.0 + 1e-9
+        assert linear_ratio(MAKERS[name](HERE), G) <= 1.0 + 1e-9
 
     holds()
 
