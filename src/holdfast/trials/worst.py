@@ -21,7 +21,6 @@ class Case(NamedTuple):
 
 
 _BALL, _BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
-_SQUARED = {"ratio": ratios.squared_ratio, "widths": (2, 3)}
 
 CASES = {
     "`OGD`, adaptive": Case(hf.OGD(_BALL), "O(dim); nonzeros on a ball"),
@@ -39,8 +38,8 @@ CASES = {
         hf.Clipped(hf.MetaGrad(_BALL)), "O(etas dim²), etas dim³ where the ball binds"
     ),
     "`DiagonalMetaGrad`": Case(hf.DiagonalMetaGrad(_BOX), "O(etas nonzeros)"),
-    "`OnlineRidge`": Case(hf.OnlineRidge(), "O(dim²)", **_SQUARED),
-    "`VAW`": Case(hf.VAW(), "O(dim²)", **_SQUARED),
+    "`OnlineRidge`": Case(hf.OnlineRidge(), "O(dim²)", ratios.squared_ratio, (2, 3)),
+    "`VAW`": Case(hf.VAW(), "O(dim²)", ratios.squared_ratio, (2, 3)),
     "`ScaleInvariant`": Case(hf.ScaleInvariant(), "O(nonzeros)", ratios.lipschitz_ratio, (2, 3)),
 }
 
