@@ -160,7 +160,7 @@ def _add_learners(commands):
             "  holdfast learners                               all learners, in about ten minutes\n"
             "  holdfast learners --quick                       fewer rounds, seeds and turns\n"
             "  holdfast learners --write docs/learners.md      and write the table of that page\n"
-            "  holdfast learners --search                      the largest regret / bound, in half an hour\n"
+            "  holdfast learners --search                      the largest regret / bound, in ten minutes\n"
             "  holdfast learners --data FOLDER                 experts on real data, in a few minutes\n"
             f"data sets: {', '.join(EXPERT_DATA)}"
         ),

@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from laws import same
 from learners.minima import over_ball
 from learners.trials import streams
-from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast.trials.ratios import learned, linear_ratio
@@ -68,19 +66,6 @@ def test_it_learns_at_every_scale(size):
     G = rng.standard_normal((50, 2)) + 0.3
     one, other = learned(BALL, G)[1].w, learned(BALL, size * G)[1].w
     assert one == pytest.approx(other, rel=1e-9)
-
-
-def test_sparse_rows_move_what_dense_ones_do():
-    rng = np.random.default_rng(3)
-    X = np.where(rng.random((300, 20)) < 0.1, rng.standard_normal((300, 20)), 0.0)
-    y = np.sign(X.sum(axis=1) + 0.1)
-    player = hf.Filtered(BALL, hf.TopK(3))
-    finals = [
-        hf.play(player, hf.Replay(rows, y, hf.Logistic()), compiled=compiled).final
-        for rows, compiled in ((X, False), (csr_array(X), False), (csr_array(X), True))
-    ]
-    assert same(finals[1], finals[2])
-    assert finals[0] == pytest.approx(finals[1], abs=1e-12)
 
 
 @pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Everywhere()], ids=repr)

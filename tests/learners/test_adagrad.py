@@ -51,21 +51,6 @@ def test_a_weight_without_gradients_does_not_move():
     assert same(adagrad.update(state, 0.0, np.ones(2)), state)
 
 
-def test_sparse_rows_move_what_dense_ones_do():
-    sparse = pytest.importorskip("scipy.sparse")
-    rng = np.random.default_rng(3)
-    X = np.where(rng.random((300, 20)) < 0.1, rng.standard_normal((300, 20)), 0.0)
-    y = np.sign(X.sum(axis=1) + 0.1)
-    player = hf.Filtered(hf.AdaGrad(hf.Box(-1.0, 1.0), rate=0.1), hf.TopK(3))
-    finals = [
-        hf.play(player, hf.Replay(rows, y, hf.Logistic()), compiled=compiled).final
-        for rows in (X, sparse.csr_array(X))
-        for compiled in (False, True)
-    ]
-    assert same(finals[0], finals[1]) and same(finals[2], finals[3])
-    assert finals[0] == pytest.approx(finals[2], abs=1e-12)
-
-
 def river_adagrad(G, rate):
     """River's, started from 0: w <- w - rate g / sqrt(sum of squares + its eps)."""
     optimizer = pytest.importorskip("river.optim").AdaGrad(lr=rate, eps=1e-300)

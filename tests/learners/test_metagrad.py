@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws import same
 from learners.minima import over_ball
 from learners.trials import streams
-from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast.trials.ratios import learned, linear_ratio
@@ -90,17 +88,6 @@ def test_it_learns_at_every_scale(learner, size):
     G = np.random.default_rng(2).standard_normal((15, 2)) + 0.3
     one, other = (learner.predict(learned(learner, scale * G)[1]) for scale in (1.0, size))
     assert one == pytest.approx(other, rel=1e-6)
-
-
-def test_sparse_rows_move_what_dense_ones_do():
-    rng = np.random.default_rng(3)
-    X = np.where(rng.random((60, 10)) < 0.2, rng.standard_normal((60, 10)), 0.0)
-    y = np.sign(X.sum(axis=1) + 0.1)
-    player = hf.Filtered(hf.DiagonalMetaGrad(hf.Box(-1.0, 1.0), etas=5), hf.TopK(3))
-    finals = [
-        hf.play(player, hf.Replay(rows, y, hf.Hinge()), compiled=False).final for rows in (X, csr_array(X))
-    ]
-    assert same(*finals)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import same
-from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 
 import holdfast as hf
@@ -78,17 +77,6 @@ def test_both_worlds_give_the_same_bits_with_sizes_in_loss_form():
     player = hf.Filtered(RULES[1], hf.TopK(0), on=hf.LossForm(1.0))
     one, other = (hf.play(player, hf.Replay(X, y, hf.Squared()), compiled=c) for c in (False, True))
     assert same(one.sizes, other.sizes) and same(one.losses, other.losses) and same(one.final, other.final)
-
-
-def test_sparse_rows_move_what_dense_ones_do():
-    rng = np.random.default_rng(4)
-    X = np.where(rng.random((100, 5)) < 0.3, rng.standard_normal((100, 5)), 0.0)
-    player = hf.Filtered(RULES[1], hf.TopK(3), on=hf.LossForm(1.0))
-    one, other = (
-        hf.play(player, hf.Replay(rows, X.sum(axis=1), hf.Squared()), compiled=False).final
-        for rows in (X, csr_array(X))
-    )
-    assert one == pytest.approx(other, abs=1e-12)
 
 
 @pytest.mark.parametrize("rule", [hf.OnlineRidge, hf.VAW])

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import same
 from learners.trials import without_dust
-from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast.trials.ratios import lipschitz_ratio
@@ -59,19 +57,6 @@ def test_behind_filters_an_outlier_changes_nothing_but_its_own_round():
         kept = record.losses[record.kept].sum()  # u loses nothing
         assert kept <= INVARIANT.bound(record.state[0].learner, u)
         assert np.isfinite(record.losses[inliers]).all()
-
-
-def test_sparse_rows_move_what_dense_ones_do():
-    rng = np.random.default_rng(3)
-    X = np.where(rng.random((300, 20)) < 0.1, rng.standard_normal((300, 20)), 0.0)
-    y = np.sign(X.sum(axis=1) + 0.1)
-    player = hf.Filtered(INVARIANT, hf.TopK(3))
-    finals = [
-        hf.play(player, hf.Replay(rows, y, hf.Logistic()), compiled=compiled).final
-        for rows, compiled in ((X, False), (csr_array(X), False), (csr_array(X), True))
-    ]
-    assert same(finals[1], finals[2])
-    assert finals[0] == pytest.approx(finals[1], abs=1e-12)
 
 
 @pytest.mark.parametrize(

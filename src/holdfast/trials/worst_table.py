@@ -7,7 +7,7 @@ from holdfast.trials.learners_table import about, say
 from holdfast.trials.worst import CASES, search
 
 WORST = ("<!-- holdfast learners --search: begin -->", "<!-- holdfast learners --search: end -->")
-STEPS, FEW = 6_000, 300
+STEPS, FEW = 2_000, 200
 _HEAD = ("learner", "domain", "size", "losses", "bound", "worst ratio", "in rounds", "a round costs")
 
 
