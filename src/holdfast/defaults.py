@@ -85,8 +85,12 @@ def named_learner(name, loss):
         )
     if name not in LEARNERS:
         raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, or a learner itself: got {name!r}")
-    learner = LEARNERS[name]
-    needed = learner.needs().losses
+    return suited(LEARNERS[name], loss)
+
+
+def suited(learner, loss):
+    """The learner, told what it must know of the loss; raises if it is not made for it."""
+    needed, name = learner.needs().losses, type(learner).__name__
     if needed == "squared" and not isinstance(loss, Squared):
         raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")
     if needed == "exp-concave" and not isinstance(loss, Squared | Logistic | SquaredHinge):
@@ -94,12 +98,11 @@ def named_learner(name, loss):
             f"{name} is made for losses that are curved where they are steep: use it with Squared(), "
             f"Logistic() or SquaredHinge(), not with {loss!r}"
         )
-    if needed == "Lipschitz":
-        steepest = loss.lipschitz()
-        if not steepest < math.inf:
-            raise ValueError(f"{name} has to know how steep a loss can be, and {loss!r} has no limit")
-        return ScaleInvariant(steepest=steepest)
-    return learner
+    if needed != "Lipschitz":
+        return learner
+    if not loss.lipschitz() < math.inf:
+        raise ValueError(f"{name} has to know how steep a loss can be, and {loss!r} has no limit")
+    return learner._replace(steepest=loss.lipschitz())
 
 
 def refuse_weights(learner):
