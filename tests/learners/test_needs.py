@@ -63,3 +63,30 @@ def test_every_learner_is_there():
 
 def test_only_what_is_proved_says_so():
     assert [name for name, learner in ROWS.items() if not learner.needs().proved] == ["`Clipped(FreeGrad())`"]
+
+
+@every
+def test_no_certificate_asks_for_a_learners_bound(name, monkeypatch):
+    """Neither one that is not verified nor any other: what a run proves is measured on the run."""
+    learner = ROWS[name]
+    if not learner.domain.bounded():
+        if learner.needs().losses != "convex":
+            with pytest.raises(ValueError, match="learn in a bounded one"):
+                hf.Certified(hf.Filtered(learner, hf.TopK(1)), k=1)
+            return
+        learner = hf.Bounded(learner, BALL)
+
+    def refuse(self, state, u):
+        raise AssertionError("a certificate has asked for a bound")
+
+    parts = (learner, getattr(learner, "learner", learner), getattr(learner, "learner", learner))
+    for part in {type(part) for part in parts}:
+        monkeypatch.setattr(part, "bound", refuse)
+    with pytest.raises(AssertionError):
+        learner.bound(learner.init(2), np.ones(2))
+    G = np.random.default_rng(0).standard_normal((30, 2))
+    certified = hf.Certified(hf.Filtered(learner, hf.TopK(2)), k=2)
+    record = hf.play(
+        certified, hf.Gradients(G), keep=("sizes", "kept", "products", "gradients"), compiled=False
+    )
+    assert record.certificate(k=2).bound > 0.0

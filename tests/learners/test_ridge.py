@@ -1,5 +1,7 @@
 """Online ridge regression and the Vovk-Azoury-Warmuth forecaster, against closed forms and their bounds."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from laws import same
 from sklearn.linear_model import Ridge
 
 import holdfast as hf
+from holdfast.rule import rule
 from holdfast.trials.ratios import squared_ratio
 from holdfast.vectors import dot, entries
 
@@ -54,21 +57,40 @@ def test_the_regret_is_at_most_its_bound(learner, rows):
     assert squared_ratio(learner, rows) <= 1.0 + 1e-9
 
 
-def test_its_factor_stays_positive_definite_over_a_million_rounds():
-    learner, rng = RULES[1], np.random.default_rng(2)
-    X = rng.standard_normal((1_000_000, 3)) * [1.0, 1e-6, 1e6]
-    X[:, 2] += 1e6 * X[:, 0]  # all but collinear
-    y = X @ [1.0, 1.0, 1e-6] + rng.standard_normal(len(X))
-    record = hf.play(
-        hf.Filtered(learner, hf.Everything()), hf.Replay(X, y, hf.Squared()), keep=(), compiled=True
-    )
+@rule
+class Wild:
+    """Squared losses of rows from 1e-9 to 1e9 in size, all but along one line."""
+
+    directions: np.ndarray
+    sizes: np.ndarray
+    rounds: int
+
+    def extent(self):
+        return self.rounds, self.directions.shape[1]
+
+    def start(self):
+        return np.zeros(self.directions.shape[1])
+
+    def reveal(self, state, t, w):
+        state[:] = self.sizes[t % len(self.sizes)] * self.directions[t % len(self.directions)]
+        slope = dot(w, state) - self.sizes[t % len(self.sizes)] * math.sin(t)
+        return state, 0.5 * slope * slope, slope, state
+
+
+@both
+def test_it_stays_positive_definite_over_a_million_rows_of_all_sizes(learner):
+    rng, dim = np.random.default_rng(5), 4
+    directions = np.ones((1009, dim)) + 1e-7 * rng.standard_normal((1009, dim))
+    sizes = 10.0 ** rng.uniform(-9.0, 9.0, 997)
+    wild = Wild(directions, sizes, 1_000_000)
+    record = hf.play(hf.Filtered(learner, hf.Everything()), wild, keep=(), compiled=True)
     state = record.state[0].learner
     assert record.kept_count == 1_000_000
-    assert (np.diag(state.root) > 0.0).all()
-    assert state.root.T @ state.root == pytest.approx(X.T @ X + 0.5 * np.eye(3), rel=1e-9)
-    assert state.w == pytest.approx(
-        Ridge(alpha=0.5, fit_intercept=False, solver="svd").fit(X, y).coef_, rel=1e-3
-    )
+    assert (np.diag(state.root) >= math.sqrt(learner.strength) * (1.0 - 1e-6)).all()
+    assert np.isfinite(state.root).all() and np.isfinite(state.w).all()
+    t = np.arange(1_000_000)
+    X = sizes[t % 997, None] * directions[t % 1009]
+    assert state.root.T @ state.root == pytest.approx(X.T @ X + learner.strength * np.eye(dim), rel=1e-9)
 
 
 def test_both_worlds_give_the_same_bits_with_sizes_in_loss_form():
