@@ -9,27 +9,11 @@ import pytest
 import holdfast as hf
 from holdfast import learners
 from holdfast.learners.needs import Needs
+from holdfast.trials.worst import CASES
 from holdfast.vectors import dot
 
-BALL, BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
-ROWS = {
-    "`OGD`, adaptive": hf.OGD(BALL),
-    "`OGD`, strongly convex": hf.OGD(BALL, hf.StronglyConvex(1.0)),
-    "`AdaGrad` on a box": hf.AdaGrad(BOX),
-    "`AdaGrad` on a ball or simplex": hf.AdaGrad(BALL),
-    "`AdaFTRL`": hf.AdaFTRL(BALL),
-    "`SoloFTRL`": hf.SoloFTRL(hf.Everywhere()),
-    "`AdaHedge`": hf.AdaHedge(),
-    "`EG`": hf.EG(0.1),
-    "`Clipped(Squint())`": hf.Clipped(hf.Squint()),
-    "`Clipped(FreeGrad())`": hf.Clipped(hf.FreeGrad()),
-    "`ONS`": hf.ONS(BALL, alpha=1.0),
-    "`Clipped(MetaGrad(Ball(1.0)))`": hf.Clipped(hf.MetaGrad(BALL)),
-    "`DiagonalMetaGrad`": hf.DiagonalMetaGrad(BOX),
-    "`OnlineRidge`": hf.OnlineRidge(),
-    "`VAW`": hf.VAW(),
-    "`ScaleInvariant`": hf.ScaleInvariant(),
-}
+BALL = hf.Ball(1.0)
+ROWS = {name: case.learner for name, case in CASES.items() if not case.learner.takes_hints()}
 PAGE = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
 TABLE = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| `")

@@ -16,18 +16,23 @@ _ROUNDING = 1e-9  # of all gradients together
 _L2 = L2()
 
 
-def learned(learner, G):
-    """The sum of <w, g>, and the last state."""
-    state, products = learner.init(G.shape[1]), 0.0
+def learned(learner, G, hint=0.0):
+    """The sum of <w, g>, and the last state; `hint` is told beforehand, if it is positive."""
+    state, products = learner.hinted(learner.init(G.shape[1]), hint), 0.0
     for g in G:
         products += float(learner.predict(state) @ g)
         state = learner.update(state, 1.0, g)
     return products, state
 
 
-def linear_ratio(learner, G):
+def hinted_ratio(learner, G):
+    """`linear_ratio` of one that is told how large the largest gradient will be: nothing is clipped."""
+    return linear_ratio(learner, G, max(learner.gauge(1.0, g) for g in G))
+
+
+def linear_ratio(learner, G, hint=0.0):
     """The regret is Σ <w - u, g>."""
-    products, state = learned(learner, G)
+    products, state = learned(learner, G, hint)
     total, size, worst = G.sum(axis=0), float(np.abs(G).sum()), 0.0
     for u in comparators(learner.domain, total):
         scale = size * (1.0 + float(np.abs(u).max()))

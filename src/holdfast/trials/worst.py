@@ -33,6 +33,7 @@ CASES = {
     "`EG`": Case(hf.EG(0.5), "O(dim)", widths=(2, 3)),
     "`Clipped(Squint())`": Case(hf.Clipped(hf.Squint()), "O(etas dim)", widths=(2, 3)),
     "`Clipped(FreeGrad())`": Case(hf.Clipped(hf.FreeGrad()), "O(dim)"),
+    "`FreeGrad`, told the largest size": Case(hf.FreeGrad(), "the same", ratios.hinted_ratio),
     "`ONS`": Case(hf.ONS(_BALL, 1.0), "O(dim²), dim³ where the ball binds", ratios.curved_ratio),
     "`Clipped(MetaGrad(Ball(1.0)))`": Case(
         hf.Clipped(hf.MetaGrad(_BALL)), "O(etas dim²), etas dim³ where the ball binds"
