@@ -45,6 +45,7 @@ LEARNERS += [
     hf.AdaGrad(hf.Box(-1.0, 2.0)),
     hf.AdaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]), rate=0.1, ballast=1.0),
     hf.AdaFTRL(hf.Ball(2.0)),
+    hf.AdaFTRL(hf.Ball(0.5, around=[3.0, -2.0])),
     hf.SoloFTRL(hf.Everywhere()),
     hf.AdaHedge(),
     hf.Bounded(hf.Clipped(hf.FreeGrad()), hf.Box(-1.0, 2.0)),

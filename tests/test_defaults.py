@@ -5,9 +5,12 @@ import pytest
 
 import holdfast as hf
 from holdfast.defaults import LEARNERS, named_learner, recommended
+from holdfast.river import LinearRegressor
+from holdfast.river import weights as weights_room
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 ROUNDS = 400
+SQUARED = ("ons", "onlineridge", "vaw")
 
 
 def stream(regression, seed=0):
@@ -24,7 +27,7 @@ def stream(regression, seed=0):
 
 
 def loss_for(name, regression):
-    if name in ("onlineridge", "vaw"):
+    if name in SQUARED:
         return hf.Squared()
     return hf.Absolute() if regression else hf.Hinge()
 
@@ -44,23 +47,9 @@ def test_each_learns_scaled_and_guarded_whatever_the_outliers(name):
     assert np.abs(record.predictions - y)[late].mean() < 0.35 * np.abs(y - np.median(y))[late].mean()
 
 
-@pytest.mark.parametrize("name", ["scaleinvariant"])  # the most peculiar: compiling takes half a minute each
-def test_both_worlds_agree(name):
-    X, y, _ = stream(False)
-    guarded = hf.Guarded(
-        hf.Scaled(named_learner(name, hf.Hinge())), hf.TopK(15), hf.Everything(), hf.TopK(15)
-    )
-    slow, fast = (
-        hf.play(guarded, hf.Replay(X, y, hf.Hinge()), keep=("predictions", "kept"), compiled=compiled)
-        for compiled in (False, True)
-    )
-    assert np.array_equal(slow.kept, fast.kept)
-    np.testing.assert_allclose(slow.predictions, fast.predictions, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("name", LEARNERS)
 def test_estimators_take_names(name):
-    if name in ("onlineridge", "vaw"):
+    if name in SQUARED:
         X, y, good = stream(True)
         model = RobustRegressor(learner=name, loss="squared_error", n_epochs=1, random_state=0).fit(X, y)
         assert model.score(X[good], y[good]) > 0.9
@@ -70,7 +59,7 @@ def test_estimators_take_names(name):
         assert model.score(X[good], y[good]) > 0.9
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("onlineridge", "vaw")])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in SQUARED])
 def test_names_go_with_counts_of_outliers_and_no_scale(name):
     X, y, good = stream(False)
     Z = (X - X[good].mean(axis=0)) / X[good].std(axis=0)
@@ -98,6 +87,57 @@ def test_learners_are_refused_losses_that_they_are_not_made_for():
     for name in ("onlineridge", "vaw"):
         with pytest.raises(ValueError, match="made for squared losses"):
             named_learner(name, hf.Hinge())
+    with pytest.raises(ValueError, match="curved where they are steep"):
+        named_learner("ons", hf.Hinge())
     with pytest.raises(ValueError, match="how steep a loss can be"):
         named_learner("scaleinvariant", hf.Squared())
     assert named_learner("scaleinvariant", hf.Huber(3.0)).steepest == 3.0
+
+
+@pytest.mark.parametrize("name", ["onlineridge", "vaw", "scaleinvariant"])
+def test_learners_that_read_more_off_a_slope_refuse_weights(name):
+    X, y, _ = stream(True)
+    loss = "squared_error" if name in SQUARED else "absolute_error"
+    model = RobustRegressor(learner=name, loss=loss, n_epochs=1, random_state=0)
+    with pytest.raises(ValueError, match="rounds cannot have weights"):
+        model.fit(X, y, sample_weight=np.linspace(0.5, 1.5, ROUNDS))
+    model.fit(X, y, sample_weight=np.ones(ROUNDS))
+
+
+def dicts(rounds=300):
+    """Rows by name, of which one appears late, and their targets."""
+    rng = np.random.default_rng(1)
+    for t in range(rounds):
+        x = dict(zip("abcdefghij", rng.standard_normal(10), strict=True))
+        y = x["a"] - 2.0 * x["b"] + (x["j"] if t >= 100 else 0.0)
+        yield x if t >= 100 else {name: x[name] for name in "abc"}, y
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "ons"])
+def test_river_models_take_names(name, monkeypatch):
+    loss = loss_for(name, True)
+    models = LinearRegressor(name, loss), LinearRegressor(name, loss)
+    errors, scale = [], []
+    monkeypatch.setattr(weights_room, "_ROOM", 16)
+    models[1]._weights = weights_room.Weights(models[1]._weights.learner)  # with room for all from the start
+    for x, y in dicts():
+        z, roomy = (model.predict_one(x) for model in models)
+        assert z == pytest.approx(roomy, rel=1e-9, abs=1e-9)
+        errors.append(abs(z - y))
+        scale.append(abs(y))
+        for model in models:
+            model.learn_one(x, y)
+    assert np.mean(errors[200:]) < 0.7 * np.mean(scale[200:])
+
+
+def test_river_models_refuse_names_without_a_meaning():
+    with pytest.raises(ValueError, match="divides weight among experts"):
+        LinearRegressor("adahedge")
+    with pytest.raises(ValueError, match="made for squared losses"):
+        LinearRegressor("vaw")
+    with pytest.raises(TypeError, match="none may come later"):
+        LinearRegressor("ons", hf.Squared())
+    with pytest.raises(ValueError, match="rounds cannot have weights"):
+        LinearRegressor("vaw", hf.Squared()).learn_one({"a": 1.0}, 1.0, w=2.0)
+    with pytest.raises(TypeError, match="a name or a learner of holdfast"):
+        LinearRegressor(3)

@@ -6,6 +6,9 @@
 [False, True, False, True]
 """
 
+from typing import TYPE_CHECKING
+
+from holdfast import learners
 from holdfast.adversaries import Functions, Gradients, Replay
 from holdfast.certificates import Certificate
 from holdfast.certified import Certified
@@ -13,30 +16,6 @@ from holdfast.domains import Ball, Box, Ellipsoid, Everywhere, Interval, L1Ball,
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient, LossForm, Range
 from holdfast.guard import Guarded, Verdict
-from holdfast.learners import (
-    EG,
-    OGD,
-    ONS,
-    VAW,
-    AdaFTRL,
-    AdaGrad,
-    AdaHedge,
-    Adaptive,
-    Bounded,
-    Clipped,
-    DiagonalMetaGrad,
-    Fixed,
-    FreeGrad,
-    LogWealth,
-    MetaGrad,
-    OnlineRidge,
-    ProjectedAdaGrad,
-    Scaled,
-    ScaleInvariant,
-    SoloFTRL,
-    Squint,
-    StronglyConvex,
-)
 from holdfast.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -50,12 +29,39 @@ from holdfast.losses import (
 )
 from holdfast.many import Crowd, play_many
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
+from holdfast.ondemand import on_demand
 from holdfast.player import Player
 from holdfast.record import Record
 from holdfast.regret import linearised_regret, robust_regret, worst_case
 from holdfast.rule import rule
 from holdfast.sketches import Largest, LogHistogram, Ranks
 from holdfast.stream import play
+
+if TYPE_CHECKING:
+    from holdfast.learners import (
+        EG,
+        OGD,
+        ONS,
+        VAW,
+        AdaFTRL,
+        AdaGrad,
+        AdaHedge,
+        Adaptive,
+        Bounded,
+        Clipped,
+        DiagonalMetaGrad,
+        Fixed,
+        FreeGrad,
+        LogWealth,
+        MetaGrad,
+        OnlineRidge,
+        ProjectedAdaGrad,
+        Scaled,
+        ScaleInvariant,
+        SoloFTRL,
+        Squint,
+        StronglyConvex,
+    )
 
 __version__ = "0.1.0"
 
@@ -134,3 +140,5 @@ __all__ = [
     "rule",
     "worst_case",
 ]
+
+__getattr__, __dir__ = on_demand(__name__, {name: "learners" for name in learners.__all__ if name in __all__})

@@ -4,6 +4,7 @@ import argparse
 import platform
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from holdfast import __version__
@@ -13,12 +14,15 @@ from holdfast.bench.table import split_at_markers
 from holdfast.command import audit, completion, demo, inspect, learn, predict, report
 from holdfast.command.speaking import STOPPED, Failure
 from holdfast.experiments.runner import NAMES, experiment, run
+from holdfast.trials.crowd import CROWD, measure_crowds
 from holdfast.trials.data import NAMES as DATA
 from holdfast.trials.experts import DATA as EXPERT_DATA
 from holdfast.trials.learners_table import EXPERTS, compare_learners, compare_on_data
 from holdfast.trials.learners_table import MARKERS as LEARNERS
 from holdfast.trials.runner import hold_trials
 from holdfast.trials.table import MARKERS
+from holdfast.trials.tuning_table import TUNED, tune_all
+from holdfast.trials.worst_table import WORST, search_all
 
 
 def main(argv=None):
@@ -146,11 +150,13 @@ def _add_trials(commands):
 def _add_learners(commands):
     learners = commands.add_parser(
         "learners",
-        help="measure every learner: its regret with and without outliers, and its time",
+        help="measure every learner: its regret with and without outliers, its time, its worst case",
         description=(
             "Play every learner on a stream that has what it needs: clean, with 1 % of outliers, and with\n"
             "these and a filter; and time it with 10, 100 and 1,000 weights. Most of it is compiling.\n"
-            "With --data, compare those for experts on real data instead, NAME/data.csv.gz each\n"
+            "Or climb towards the rounds on which each comes nearest to its bound (--search), have many\n"
+            "more experts than rounds (--crowd), compare those for experts on real data (--data), or try\n"
+            "the settings of those that go by a name (--tune); data sets are NAME/data.csv.gz each\n"
             "(pip install 'holdfast[bench]')."
         ),
         epilog=(
@@ -158,13 +164,20 @@ def _add_learners(commands):
             "  holdfast learners                               all learners, in about ten minutes\n"
             "  holdfast learners --quick                       fewer rounds, seeds and turns\n"
             "  holdfast learners --write docs/learners.md      and write the table of that page\n"
+            "  holdfast learners --search                      the largest regret / bound, in ten minutes\n"
+            "  holdfast learners --crowd                       100,000 experts, in a minute\n"
             "  holdfast learners --data FOLDER                 experts on real data, in a few minutes\n"
-            f"data sets: {', '.join(EXPERT_DATA)}"
+            "  holdfast learners --tune FOLDER                 settings on real data, in half an hour\n"
+            f"data sets for experts: {', '.join(EXPERT_DATA)}; for settings: {', '.join(DATA)}"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    learners.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
-    learners.add_argument("--quick", action="store_true", help="fewer rounds, seeds and turns")
+    which = learners.add_mutually_exclusive_group()
+    which.add_argument("--search", action="store_true", help="look for the largest regret / bound")
+    which.add_argument("--crowd", action="store_true", help="have many more experts than rounds")
+    which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets for experts are")
+    which.add_argument("--tune", type=Path, metavar="FOLDER", help="where those for settings are")
+    learners.add_argument("--quick", action="store_true", help="fewer rounds, seeds, turns and steps")
     learners.add_argument(
         "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
     )
@@ -172,13 +185,16 @@ def _add_learners(commands):
 
 
 def _learners(options):
-    def measure():
-        if options.data:
-            compare_on_data(options.data, options.quick, options.write)
-        else:
-            compare_learners(options.quick, options.write)
-
-    return _tabulated(options.write, EXPERTS if options.data else LEARNERS, measure)
+    markers, measure = LEARNERS, compare_learners
+    if options.search:
+        markers, measure = WORST, search_all
+    if options.crowd:
+        markers, measure = CROWD, measure_crowds
+    if options.data:
+        markers, measure = EXPERTS, partial(compare_on_data, options.data)
+    if options.tune:
+        markers, measure = TUNED, partial(tune_all, options.tune)
+    return _tabulated(options.write, markers, partial(measure, options.quick, options.write))
 
 
 def _trials(options):

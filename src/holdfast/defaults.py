@@ -8,6 +8,7 @@ from holdfast.filters import Everything, TopK, TopShare
 from holdfast.guard import Guarded
 from holdfast.learners import (
     OGD,
+    ONS,
     VAW,
     AdaFTRL,
     AdaGrad,
@@ -22,7 +23,7 @@ from holdfast.learners import (
     ScaleInvariant,
     SoloFTRL,
 )
-from holdfast.losses import Absolute, Hinge, Squared
+from holdfast.losses import Absolute, Hinge, Logistic, Squared, SquaredHinge
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 LEARNERS = {  # for standardised features; where steps are in proportion to the domain, it is narrower
@@ -31,6 +32,7 @@ LEARNERS = {  # for standardised features; where steps are in proportion to the 
     "adaftrl": AdaFTRL(Ball(3.0)),
     "soloftrl": SoloFTRL(Ball(10.0)),
     "freegrad": Bounded(Clipped(FreeGrad()), Ball(10.0)),
+    "ons": ONS(Ball(3.0), alpha=0.1),
     "metagrad": Clipped(MetaGrad(Ball(3.0))),
     "diagonalmetagrad": DiagonalMetaGrad(Box(-3.0, 3.0)),
     "scaleinvariant": ScaleInvariant(),
@@ -83,16 +85,33 @@ def named_learner(name, loss):
         )
     if name not in LEARNERS:
         raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, or a learner itself: got {name!r}")
-    learner = LEARNERS[name]
-    needed = learner.needs().losses
+    return suited(LEARNERS[name], loss)
+
+
+def suited(learner, loss):
+    """The learner, told what it must know of the loss; raises if it is not made for it."""
+    needed, name = learner.needs().losses, type(learner).__name__
     if needed == "squared" and not isinstance(loss, Squared):
         raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")
-    if needed == "Lipschitz":
-        steepest = loss.lipschitz()
-        if not steepest < math.inf:
-            raise ValueError(f"{name} has to know how steep a loss can be, and {loss!r} has no limit")
-        return ScaleInvariant(steepest=steepest)
-    return learner
+    if needed == "exp-concave" and not isinstance(loss, Squared | Logistic | SquaredHinge):
+        raise ValueError(
+            f"{name} is made for losses that are curved where they are steep: use it with Squared(), "
+            f"Logistic() or SquaredHinge(), not with {loss!r}"
+        )
+    if needed != "Lipschitz":
+        return learner
+    if not loss.lipschitz() < math.inf:
+        raise ValueError(f"{name} has to know how steep a loss can be, and {loss!r} has no limit")
+    return learner._replace(steepest=loss.lipschitz())
+
+
+def refuse_weights(learner):
+    """Raise if a learner reads more off a slope than a gradient: it must not be multiplied by a weight."""
+    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant):
+        raise ValueError(
+            f"{type(learner).__name__} reads more off a slope than gradients, so rounds cannot have weights: "
+            "repeat those that weigh more, or use another learner"
+        )
 
 
 def recommended_loss(regression):

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,6 +121,8 @@ def play_many(
     workers = _cores() if workers is None else workers
     if workers < 1:
         raise ValueError(f"workers counts threads, at least 1: got {workers}")
+    from concurrent.futures import ThreadPoolExecutor  # which brings half of logging with it
+
     with ThreadPoolExecutor(workers if compiled else 1) as pool:
         list(pool.map(play_piece, _pieces(starts, workers * _PIECES)))
     kept = kept_columns(columns, keep)

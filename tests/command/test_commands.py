@@ -12,6 +12,7 @@ import pytest
 from command.conftest import ROWS, holdfast
 
 from holdfast.cli import main
+from holdfast.defaults import LEARNERS
 
 
 def said(capsys, *args):
@@ -226,20 +227,24 @@ def test_the_shell_completes_commands_and_options(tmp_path, capsys):
     assert "_holdfast" in said(capsys, "completion", "zsh")
 
 
-@pytest.mark.parametrize("name", ["adaftrl", "freegrad", "scaleinvariant", "ogd:3"])
+@pytest.mark.parametrize("name", [*LEARNERS, "adagrad:0.01", "ogd:3"])
 def test_learners_go_by_name(tmp_path, capsys, name):
     path = tmp_path / "a.csv"
     rows = ((i % 7, i % 5) for i in range(300))
     path.write_text("a,b,y\n" + "".join(f"{a},{b},{a - b}\n" for a, b in rows))
-    to = tmp_path / "run"
-    assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", str(to), "--json"]) == 0
+    to, squared = tmp_path / "run", name in ("ons", "onlineridge", "vaw")
+    asked = ["--learner", name, "--loss", "squared" if squared else "absolute", "--to", str(to), "--json"]
+    assert main(["learn", str(path), "--target", "y", *asked]) == 0
     assert json.loads(capsys.readouterr().out)["error"] < 2.5
+    assert main(["predict", str(to), str(path)]) == 0
+    predictions = [float(line.split(",")[1]) for line in capsys.readouterr().out.splitlines()[1:]]
+    assert np.mean(np.abs(np.array(predictions) - [i % 7 - i % 5 for i in range(300)])) < 1.0
 
 
 def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
-    for name, complaint in (("onlineridge", "squared losses"), ("vaw", "must be"), ("adahedge", "must be")):
+    for name, complaint in (("onlineridge", "squared losses"), ("ons", "curved"), ("adahedge", "must be")):
         to = str(tmp_path / name)
         assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", to]) == 2
         assert complaint in capsys.readouterr().err

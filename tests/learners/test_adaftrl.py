@@ -2,44 +2,42 @@
 
 import math
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
-from laws import same
-from learners.trials import (
-    learned,
-    one_outlier_costs_no_more_than_the_theorem_allows,
-    ratio,
-    streams,
-    worst_ratio,
-)
-from scipy.sparse import csr_array
+from learners.minima import over_ball
+from learners.trials import streams
 
 import holdfast as hf
+from holdfast.trials.ratios import learned, linear_ratio
 
 BALL = hf.AdaFTRL(hf.Ball(2.0))
 
 
 def minimum(total, eta):
-    w = cp.Variable(len(total))
-    problem = cp.Problem(cp.Minimize(total @ w + cp.sum_squares(w) / (2.0 * eta)), [cp.norm2(w) <= 2.0])
-    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
-    return w.value, problem.value
+    """Where <total, w> + ‖w‖² / (2 eta) is least in the ball, and how small that is."""
+    if not eta < math.inf:
+        return np.zeros(len(total)), -2.0 * np.linalg.norm(total)
+    w = over_ball(np.eye(len(total)) / eta, -total, 2.0)
+    return w, total @ w + w @ w / (2.0 * eta)
 
 
-def test_it_follows_the_regularised_leader():
-    rng = np.random.default_rng(0)
+def test_it_is_cvxpys_minimum_to_1e_9():
+    """With gaps that follow from cvxpy's minima, too, rather than from the learner."""
+    rng, inside = np.random.default_rng(0), []
     state, total, gap = BALL.init(3), np.zeros(3), 0.0
-    for g in rng.standard_normal((12, 3)) + 0.3:
-        eta = 4.0 / (2.0 * gap) if gap > 0.0 else 1e12
+    drift = np.repeat([[2.0], [-3.0]], 20, axis=0)
+    for g in rng.standard_normal((40, 3)) * np.array([1.0, 3.0, 1.0]) + drift:
+        eta = 4.0 / (2.0 * gap) if gap > 0.0 else math.inf
         _, before = minimum(total, eta)
         product, total = BALL.predict(state) @ g, total + g
         gap += product + before - minimum(total, eta)[1]
         state = BALL.update(state, 1.0, g)
-        assert state.gap * 2.0 == pytest.approx(gap, rel=1e-7)
-        w, _ = minimum(total, 4.0 / (2.0 * state.gap * 2.0))
-        assert BALL.predict(state) == pytest.approx(w, abs=1e-6)
+        assert state.gap * 2.0 == pytest.approx(gap, rel=1e-9)
+        w, _ = minimum(total, 4.0 / (2.0 * gap))
+        assert BALL.predict(state) == pytest.approx(w, abs=1e-9)
+        inside.append(bool(np.linalg.norm(w) < 1.999))
+    assert any(inside) and not all(inside)
 
 
 def test_it_is_the_projection_of_the_sum_to_1e_9():
@@ -55,21 +53,11 @@ def test_it_is_the_projection_of_the_sum_to_1e_9():
 
 @given(streams())
 def test_the_regret_is_at_most_its_bound(G):
-    assert ratio(BALL, G) <= 1.0 + 1e-9
+    assert linear_ratio(BALL, G) <= 1.0 + 1e-9
     _, state = learned(BALL, G)
     sizes = np.array([hf.L2().of(g) for g in G])
     most = math.sqrt(2.0) * 2.0 * hf.L2().of(G.ravel()) + 8.0 * sizes.max()
     assert BALL.bound(state, np.array([2.0, 0.0])) <= most * (1.0 + 1e-9)
-
-
-@pytest.mark.parametrize("dim", [1, 3])
-def test_no_gradients_that_climbing_finds_exceed_it(dim):
-    worst = worst_ratio(lambda G: ratio(BALL, G), np.random.default_rng(dim), dim=dim)
-    assert 0.5 < worst <= 1.0 + 1e-9
-
-
-def test_one_outlier_behind_each_filter():
-    one_outlier_costs_no_more_than_the_theorem_allows(BALL, D=4.0)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1.0, 1e160, 1e300])
@@ -80,20 +68,7 @@ def test_it_learns_at_every_scale(size):
     assert one == pytest.approx(other, rel=1e-9)
 
 
-def test_sparse_rows_move_what_dense_ones_do():
-    rng = np.random.default_rng(3)
-    X = np.where(rng.random((300, 20)) < 0.1, rng.standard_normal((300, 20)), 0.0)
-    y = np.sign(X.sum(axis=1) + 0.1)
-    player = hf.Filtered(BALL, hf.TopK(3))
-    finals = [
-        hf.play(player, hf.Replay(rows, y, hf.Logistic()), compiled=compiled).final
-        for rows, compiled in ((X, False), (csr_array(X), False), (csr_array(X), True))
-    ]
-    assert same(finals[1], finals[2])
-    assert finals[0] == pytest.approx(finals[1], abs=1e-12)
-
-
-@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Ball(1.0, around=[1.0]), hf.Everywhere()], ids=repr)
+@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Everywhere()], ids=repr)
 def test_other_domains_are_refused(domain):
-    with pytest.raises(TypeError, match=r"balls around 0, Ball\(radius\): got"):
+    with pytest.raises(TypeError, match=r"balls, Ball\(radius\): got .* SoloFTRL takes any"):
         hf.AdaFTRL(domain)

@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from learners.trials import (
-    learned,
-    one_outlier_costs_no_more_than_the_theorem_allows,
-    ratio,
-    streams,
-    worst_ratio,
-)
+from learners.trials import streams
 
 import holdfast as hf
+from holdfast.trials.ratios import learned, linear_ratio
 
 FREE = hf.Clipped(hf.FreeGrad())
 INSIDE = [
@@ -22,13 +17,6 @@ INSIDE = [
     hf.Clipped(hf.Bounded(hf.FreeGrad(0.1), hf.Box([-1.0, 2.0], [1.0, 4.0]))),
     hf.Bounded(FREE, hf.Simplex()),
 ]
-
-
-def points(G):
-    """In the direction that regret is largest in, and farther and farther."""
-    total = -G.sum(axis=0)
-    size = np.linalg.norm(total)
-    return [far * (total / size if size > 0.0 else total) for far in (0.0, 0.1, 1.0, 10.0, 1e3, 1e6)]
 
 
 def test_the_weights_are_those_of_the_formula():
@@ -57,18 +45,12 @@ def test_what_is_clipped_away_is_no_larger_than_the_largest_gradient(G):
 
 @given(streams())
 def test_the_regret_is_at_most_its_bound(G):
-    assert ratio(FREE, G, points(G)) <= 1.0 + 1e-9
+    assert linear_ratio(FREE, G) <= 1.0 + 1e-9
 
 
 @given(streams(), st.sampled_from(INSIDE))
 def test_in_a_domain_too(G, learner):
-    assert ratio(learner, G) <= 1.0 + 1e-9
-
-
-@pytest.mark.parametrize("dim", [1, 2])
-def test_no_gradients_that_climbing_finds_exceed_it(dim):
-    worst = worst_ratio(lambda G: ratio(FREE, G, points(G)), np.random.default_rng(dim), dim=dim, steps=100)
-    assert 0.4 < worst <= 1.0
+    assert linear_ratio(learner, G) <= 1.0 + 1e-9
 
 
 @given(streams(), st.sampled_from(INSIDE[:2]))
@@ -88,10 +70,6 @@ def test_the_surrogate_gradients_have_no_less_regret(G, learner):
         for u in (domain.project(10.0 * rng.standard_normal(2)) for _ in range(3)):
             assert g @ (w - u) <= surrogate @ (v - u) + 1e-9 * np.abs(g).sum() * (10.0 + np.abs(v).sum())
         state = bounded.update(state, 1.0, g)
-
-
-def test_one_outlier_behind_each_filter():
-    one_outlier_costs_no_more_than_the_theorem_allows(INSIDE[0], D=2.0)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])

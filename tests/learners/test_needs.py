@@ -9,27 +9,11 @@ import pytest
 import holdfast as hf
 from holdfast import learners
 from holdfast.learners.needs import Needs
+from holdfast.trials.worst import CASES
 from holdfast.vectors import dot
 
-BALL, BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
-ROWS = {
-    "`OGD`, adaptive": hf.OGD(BALL),
-    "`OGD`, strongly convex": hf.OGD(BALL, hf.StronglyConvex(1.0)),
-    "`AdaGrad` on a box": hf.AdaGrad(BOX),
-    "`AdaGrad` on a ball or simplex": hf.AdaGrad(BALL),
-    "`AdaFTRL`": hf.AdaFTRL(BALL),
-    "`SoloFTRL`": hf.SoloFTRL(hf.Everywhere()),
-    "`AdaHedge`": hf.AdaHedge(),
-    "`EG`": hf.EG(0.1),
-    "`Clipped(Squint())`": hf.Clipped(hf.Squint()),
-    "`Clipped(FreeGrad())`": hf.Clipped(hf.FreeGrad()),
-    "`ONS`": hf.ONS(BALL, alpha=1.0),
-    "`Clipped(MetaGrad(Ball(1.0)))`": hf.Clipped(hf.MetaGrad(BALL)),
-    "`DiagonalMetaGrad`": hf.DiagonalMetaGrad(BOX),
-    "`OnlineRidge`": hf.OnlineRidge(),
-    "`VAW`": hf.VAW(),
-    "`ScaleInvariant`": hf.ScaleInvariant(),
-}
+BALL = hf.Ball(1.0)
+ROWS = {name: case.learner for name, case in CASES.items() if not case.learner.takes_hints()}
 PAGE = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
 TABLE = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| `")
@@ -57,9 +41,36 @@ def test_the_bound_of_a_state_is_a_number_at_every_u(name):
 def test_every_learner_is_there():
     there = {type(learner).__name__ for learner in ROWS.values()}
     there |= {type(learner.learner).__name__ for learner in ROWS.values() if isinstance(learner, hf.Clipped)}
-    others = {"Adaptive", "StronglyConvex", "LogWealth", "Fixed", "Averaged", "Scaled", "Bounded"}
+    others = {"Adaptive", "StronglyConvex", "LogWealth", "Fixed", "Averaged", "Around", "Scaled", "Bounded"}
     assert there | others == set(learners.__all__)
 
 
 def test_only_what_is_proved_says_so():
     assert [name for name, learner in ROWS.items() if not learner.needs().proved] == ["`Clipped(FreeGrad())`"]
+
+
+@every
+def test_no_certificate_asks_for_a_learners_bound(name, monkeypatch):
+    """Neither one that is not verified nor any other: what a run proves is measured on the run."""
+    learner = ROWS[name]
+    if not learner.domain.bounded():
+        if learner.needs().losses != "convex":
+            with pytest.raises(ValueError, match="learn in a bounded one"):
+                hf.Certified(hf.Filtered(learner, hf.TopK(1)), k=1)
+            return
+        learner = hf.Bounded(learner, BALL)
+
+    def refuse(self, state, u):
+        raise AssertionError("a certificate has asked for a bound")
+
+    parts = (learner, getattr(learner, "learner", learner), getattr(learner, "learner", learner))
+    for part in {type(part) for part in parts}:
+        monkeypatch.setattr(part, "bound", refuse)
+    with pytest.raises(AssertionError):
+        learner.bound(learner.init(2), np.ones(2))
+    G = np.random.default_rng(0).standard_normal((30, 2))
+    certified = hf.Certified(hf.Filtered(learner, hf.TopK(2)), k=2)
+    record = hf.play(
+        certified, hf.Gradients(G), keep=("sizes", "kept", "products", "gradients"), compiled=False
+    )
+    assert record.certificate(k=2).bound > 0.0

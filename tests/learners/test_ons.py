@@ -2,57 +2,30 @@
 
 import math
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learners.trials import (
-    farthest,
-    learned,
-    one_outlier_costs_no_more_than_the_theorem_allows,
-    streams,
-    worst_ratio,
-)
+from learners.minima import over_ball
+from learners.trials import streams
 
 import holdfast as hf
 from holdfast.learners.factors import nearest, rotate_in
+from holdfast.trials.ratios import curved_ratio, learned
 
 
-def curved_ratio(ons, G):
-    """The largest Σ (z - gamma z² / 2) / bound, z = <w - u, g>: what curved losses can lose."""
-    state, D, rows, most = ons.init(G.shape[1]), 2.0 * ons.domain.radius, [], 0.0
-    for g in G:
-        most = max(most, hf.L2().of(g))
-        gamma = 0.5 * min(ons.alpha, 1.0 / D / most) if most > 0.0 else 0.0
-        rows.append((gamma, ons.predict(state).copy()))
-        state = ons.update(state, 1.0, g)
-    worst = 0.0
-    for u in [*farthest(ons.domain, G), ons.domain.radius * np.eye(G.shape[1])[0]]:
-        z = [(gamma, float((w - u) @ g)) for (gamma, w), g in zip(rows, G, strict=True)]
-        regret, bound = sum(each - gamma * each * each / 2.0 for gamma, each in z), ons.bound(state, u)
-        if regret > 1e-9 * np.abs(G).sum() * D:
-            worst = max(worst, regret / bound)
-    return worst
-
-
-def test_it_is_newtons_step_and_a_projection_in_its_norm():
+def test_it_is_newtons_step_and_cvxpys_projection_to_1e_9():
     rng, ons = np.random.default_rng(0), hf.ONS(hf.Ball(1.0), alpha=0.5)
-    state, w, most, A = ons.init(3), np.zeros(3), 0.0, np.zeros((3, 3))
+    state, w, most, A, far = ons.init(3), np.zeros(3), 0.0, np.zeros((3, 3)), 0
     for t, g in enumerate(rng.standard_normal((40, 3)) + 0.2):
         size = np.linalg.norm(g)
         most = max(most, size)
         A = A + (size / 2.0 * np.eye(3) if t == 0 else 0.0) + 0.5 * min(0.5, 0.5 / most) * np.outer(g, g)
         state, v = ons.update(state, 1.0, g), w - np.linalg.solve(A, g)
-        if np.linalg.norm(v) > 1.0:
-            u = cp.Variable(3)
-            goal = cp.Minimize(cp.quad_form(u - v, cp.psd_wrap(A)))
-            cp.Problem(goal, [cp.norm2(u) <= 1.0]).solve(solver=cp.CLARABEL)
-            assert ons.predict(state) == pytest.approx(u.value, abs=1e-4)
-        else:
-            assert ons.predict(state) == pytest.approx(v, abs=1e-9)
+        w, far = over_ball(A, A @ v, 1.0), far + int(np.linalg.norm(v) > 1.0)
+        assert ons.predict(state) == pytest.approx(w, abs=1e-9)
         assert state.root.T @ state.root == pytest.approx(A, rel=1e-9, abs=1e-9)
-        w = ons.predict(state).copy()
+    assert 5 < far < 35
 
 
 @settings(max_examples=60)
@@ -77,12 +50,6 @@ def test_the_regret_is_at_most_its_bound(G, alpha):
     assert curved_ratio(hf.ONS(hf.Ball(2.0), alpha), G) <= 1.0 + 1e-9
 
 
-def test_no_gradients_that_climbing_finds_exceed_it():
-    ons = hf.ONS(hf.Ball(1.0), alpha=1.0)
-    worst = worst_ratio(lambda G: curved_ratio(ons, G), np.random.default_rng(0), rounds=10, steps=40)
-    assert 0.3 < worst <= 1.0 + 1e-9
-
-
 def test_on_curved_losses_the_regret_is_logarithmic():
     """Squared losses with residuals up to 2: the bound, and what it is at most, known beforehand."""
     rng, ons = np.random.default_rng(1), hf.ONS(hf.Ball(1.0), alpha=0.25)
@@ -96,10 +63,6 @@ def test_on_curved_losses_the_regret_is_logarithmic():
     assert regret <= bound <= 3 * max(4.0, 2.0 * G) * math.log1p(squares / (3 * state.epsilon)) + G / 4.0
 
 
-def test_one_outlier_behind_each_filter():
-    one_outlier_costs_no_more_than_the_theorem_allows(hf.ONS(hf.Ball(1.0), alpha=0.1), D=2.0, rounds=150)
-
-
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
 def test_it_learns_at_every_scale(size):
     G = np.random.default_rng(2).standard_normal((20, 2)) + 0.3
@@ -111,7 +74,7 @@ def test_it_learns_at_every_scale(size):
 @pytest.mark.parametrize(
     "make, complaint",
     [
-        (lambda: hf.ONS(hf.Box(-1.0, 1.0), alpha=1.0), r"balls around 0, Ball\(radius\): got Box"),
+        (lambda: hf.ONS(hf.Box(-1.0, 1.0), alpha=1.0), r"balls, Ball\(radius\): got Box"),
         (lambda: hf.ONS(hf.Ball(1.0), alpha=0.0), r"must be positive: got 0\.0"),
     ],
 )

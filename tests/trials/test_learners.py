@@ -13,16 +13,12 @@ from holdfast.trials.learners import (
     DIMS,
     ENTRIES,
     FILTER,
-    SHARE,
     Line,
     Scale,
-    absolute,
-    bowls,
-    experts,
     measure,
     regret_a_round,
-    squared,
 )
+from holdfast.trials.streams import absolute, bowls, experts, ordinary, scattered, squared
 
 FEW = Scale(rounds=300, seeds=1, turns=1, entries=1000, compiled=False)
 STREAMS = [absolute, bowls, experts, squared]
@@ -35,7 +31,7 @@ def names_in(rule):
 
 
 def test_every_learner_is_compared():
-    wrappers = {"Averaged", "Bounded", "Fixed", "Scaled"}
+    wrappers = {"Around", "Averaged", "Bounded", "Fixed", "Scaled"}
     others = {"Adaptive", "LogWealth", "StronglyConvex"}
     compared = set().union(*(names_in(entry.learner) for entry in ENTRIES.values()))
     assert compared == set(room.__all__) - wrappers - others
@@ -54,7 +50,7 @@ def test_each_meets_the_losses_and_the_sizes_that_it_needs(name):
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_outliers_are_huge_and_the_other_rounds_the_same(stream):
-    clean, spoiled = stream(500, 3, 0.0, 1), stream(500, 3, SHARE, 1)
+    clean, spoiled = stream(ordinary(500, 1), 3, 1), stream(scattered(500, 1), 3, 1)
     for before, after in zip(clean.adversary[:1], spoiled.adversary[:1], strict=True):
         same = spoiled.inliers
         assert np.array_equal(before[same], after[same])
@@ -64,7 +60,7 @@ def test_outliers_are_huge_and_the_other_rounds_the_same(stream):
 
 @pytest.mark.parametrize("stream", [bowls, experts, squared])
 def test_nobody_fixed_is_better_than_the_comparator(stream):
-    played = stream(400, 3, SHARE, 2)
+    played = stream(scattered(400, 2), 3, 2)
     for step in np.vstack([np.eye(3), -np.eye(3)]):
         u = played.comparator + 0.01 * step if stream is not experts else np.abs(step)
         assert regret_a_round(hf.Filtered(hf.Fixed(u), hf.Everything()), played, False) >= 0.0
@@ -74,14 +70,14 @@ def test_nobody_fixed_is_better_than_the_comparator(stream):
 def test_a_filter_is_worth_having(name):
     entry, rounds = ENTRIES[name], 1500
     regrets = [
-        regret_a_round(entry.player(filter), entry.stream(rounds, 5, share, 3), False)
-        for filter, share in ((hf.Everything(), 0.0), (hf.Everything(), SHARE), (FILTER, SHARE))
+        regret_a_round(entry.player(filter), entry.stream(sizes(rounds, 3), 5, 3), False)
+        for filter, sizes in ((hf.Everything(), ordinary), (hf.Everything(), scattered), (FILTER, scattered))
     ]
     assert regrets[2] < 2.0 * regrets[0] + 0.01 < regrets[1]
 
 
 def test_a_learner_that_lost_its_way_fails():
-    clean = absolute(50, 2, 0.0, 0)
+    clean = absolute(np.ones(50), 2, 0)
     endless = hf.Filtered(hf.Fixed([1e308, 1e308]), hf.Everything())
     assert regret_a_round(endless, clean, False) == math.inf
     assert learners_table.regret(math.inf) == "fails"
@@ -102,8 +98,8 @@ def test_what_costs_dim_cubed_is_not_timed_at_a_thousand():
     assert DIMS[-1] == 1000
     few, many = measure("`ONS`", FEW._replace(rounds=60, dims=(2, 1000))).microseconds
     assert few > 0.0 and math.isnan(many)
-    told = Line("a", "b", 0.12345, 1e9, math.inf, (0.123, 45.67, math.nan))
-    assert learners_table.cells(told) == ("a", "b", "0.1235", "1e+09", "fails", "0.12", "45.7", "–")
+    told = Line("a", "b", 0.12345, 0.5, 1e9, math.inf, (0.123, 45.67, math.nan))
+    assert learners_table.cells(told) == ("a", "b", "0.1235", "0.5000", "1e+09", "fails", "0.12", "45.7", "–")
 
 
 def test_a_page_without_a_place_is_a_sentence_before_anything_is_measured(tmp_path, capsys):

@@ -5,23 +5,28 @@ of the paper's theorems, those that watch the learner, and those that spoil data
 from their seed at construction, and know the `inliers`.
 """
 
-from holdfast.adversaries.accumulating import Accumulating
-from holdfast.adversaries.chaser import Chaser
-from holdfast.adversaries.contaminated import Contaminated
-from holdfast.adversaries.contrarian import Contrarian
-from holdfast.adversaries.featureblowup import FeatureBlowUp
-from holdfast.adversaries.functions import Functions
-from holdfast.adversaries.gradients import Gradients
-from holdfast.adversaries.heavytails import HeavyTails
-from holdfast.adversaries.iidlowerbound import IidLowerBound
-from holdfast.adversaries.labelflip import LabelFlip
-from holdfast.adversaries.quantilestream import Exponential, Pareto, QuantileStream, Uniform
-from holdfast.adversaries.ramp import Ramp
-from holdfast.adversaries.replay import Replay
-from holdfast.adversaries.sparsereplay import SparseReplay
-from holdfast.adversaries.stronglyconvexlowerbound import StronglyConvexLowerBound
-from holdfast.adversaries.tight import Tight
-from holdfast.adversaries.weighted import Weighted
+from typing import TYPE_CHECKING
+
+from holdfast.ondemand import on_demand
+
+if TYPE_CHECKING:
+    from holdfast.adversaries.accumulating import Accumulating
+    from holdfast.adversaries.chaser import Chaser
+    from holdfast.adversaries.contaminated import Contaminated
+    from holdfast.adversaries.contrarian import Contrarian
+    from holdfast.adversaries.featureblowup import FeatureBlowUp
+    from holdfast.adversaries.functions import Functions
+    from holdfast.adversaries.gradients import Gradients
+    from holdfast.adversaries.heavytails import HeavyTails
+    from holdfast.adversaries.iidlowerbound import IidLowerBound
+    from holdfast.adversaries.labelflip import LabelFlip
+    from holdfast.adversaries.quantilestream import Exponential, Pareto, QuantileStream, Uniform
+    from holdfast.adversaries.ramp import Ramp
+    from holdfast.adversaries.replay import Replay
+    from holdfast.adversaries.sparsereplay import SparseReplay
+    from holdfast.adversaries.stronglyconvexlowerbound import StronglyConvexLowerBound
+    from holdfast.adversaries.tight import Tight
+    from holdfast.adversaries.weighted import Weighted
 
 __all__ = [
     "Accumulating",
@@ -45,3 +50,7 @@ __all__ = [
     "Uniform",
     "Weighted",
 ]
+
+_HOME = {name: name.lower() for name in __all__}
+_HOME |= dict.fromkeys(["Exponential", "Pareto", "Uniform"], "quantilestream")
+__getattr__, __dir__ = on_demand(__name__, _HOME)

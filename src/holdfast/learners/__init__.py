@@ -1,26 +1,35 @@
-"""ALG: what learns from the rounds that the filter keeps."""
+"""ALG: what learns from the rounds that the filter keeps.
 
-from holdfast.learners.adaftrl import AdaFTRL
-from holdfast.learners.adagrad import AdaGrad
-from holdfast.learners.adagrad_projected import ProjectedAdaGrad
-from holdfast.learners.adahedge import AdaHedge
-from holdfast.learners.averaged import Averaged
-from holdfast.learners.bounded import Bounded
-from holdfast.learners.clipped import Clipped
-from holdfast.learners.eg import EG, LogWealth
-from holdfast.learners.fixed import Fixed
-from holdfast.learners.freegrad import FreeGrad
-from holdfast.learners.metagrad import MetaGrad
-from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
-from holdfast.learners.ogd import OGD
-from holdfast.learners.ons import ONS
-from holdfast.learners.ridge import OnlineRidge
-from holdfast.learners.scaled import Scaled
-from holdfast.learners.scaleinvariant import ScaleInvariant
-from holdfast.learners.solo import SoloFTRL
-from holdfast.learners.squint import Squint
-from holdfast.learners.steps import Adaptive, StronglyConvex
-from holdfast.learners.vaw import VAW
+Each is imported when it is first asked for: few games have more than one, and importing all takes a while.
+"""
+
+from typing import TYPE_CHECKING
+
+from holdfast.ondemand import on_demand
+
+if TYPE_CHECKING:
+    from holdfast.learners.adaftrl import AdaFTRL
+    from holdfast.learners.adagrad import AdaGrad
+    from holdfast.learners.adagrad_projected import ProjectedAdaGrad
+    from holdfast.learners.adahedge import AdaHedge
+    from holdfast.learners.around import Around
+    from holdfast.learners.averaged import Averaged
+    from holdfast.learners.bounded import Bounded
+    from holdfast.learners.clipped import Clipped
+    from holdfast.learners.eg import EG, LogWealth
+    from holdfast.learners.fixed import Fixed
+    from holdfast.learners.freegrad import FreeGrad
+    from holdfast.learners.metagrad import MetaGrad
+    from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
+    from holdfast.learners.ogd import OGD
+    from holdfast.learners.ons import ONS
+    from holdfast.learners.ridge import OnlineRidge
+    from holdfast.learners.scaled import Scaled
+    from holdfast.learners.scaleinvariant import ScaleInvariant
+    from holdfast.learners.solo import SoloFTRL
+    from holdfast.learners.squint import Squint
+    from holdfast.learners.steps import Adaptive, StronglyConvex
+    from holdfast.learners.vaw import VAW
 
 __all__ = [
     "EG",
@@ -31,6 +40,7 @@ __all__ = [
     "AdaGrad",
     "AdaHedge",
     "Adaptive",
+    "Around",
     "Averaged",
     "Bounded",
     "Clipped",
@@ -47,3 +57,14 @@ __all__ = [
     "Squint",
     "StronglyConvex",
 ]
+
+_HOME = {name: name.lower() for name in __all__} | {
+    "Adaptive": "steps",
+    "DiagonalMetaGrad": "metagrad_diagonal",
+    "LogWealth": "eg",
+    "OnlineRidge": "ridge",
+    "ProjectedAdaGrad": "adagrad_projected",
+    "SoloFTRL": "solo",
+    "StronglyConvex": "steps",
+}
+__getattr__, __dir__ = on_demand(__name__, _HOME)

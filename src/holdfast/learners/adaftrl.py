@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.ball import Ball
+from holdfast.domains.shifted import Shifted
+from holdfast.learners.around import placed
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import euclidean
 from holdfast.rule import rule
@@ -33,7 +35,7 @@ class AdaFTRL:
     Parameters
     ----------
     domain : Ball
-        Around 0, of radius R.
+        Of radius R. Around anything but 0 it becomes an `Around`.
 
     Guarantee
     ---------
@@ -54,11 +56,15 @@ class AdaFTRL:
     domain: Any
 
     def check(self):
-        if not isinstance(self.domain, Ball):
-            raise TypeError(f"AdaFTRL has a formula for balls around 0, Ball(radius): got {self.domain!r}")
+        if not isinstance(self.domain, Ball | Shifted):
+            raise TypeError(
+                f"AdaFTRL has a formula for balls, Ball(radius): got {self.domain!r}; "
+                "SoloFTRL takes any domain"
+            )
+        return placed(self)
 
     def needs(self):
-        return Needs("a ball around 0", EUCLIDEAN, "convex", True)
+        return Needs("a ball", EUCLIDEAN, "convex", True)
 
     def fits(self, dim):
         self.domain.fits(dim)

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.ball import Ball
+from holdfast.domains.shifted import Shifted
 from holdfast.domains.simplex import Simplex
+from holdfast.learners.around import placed
 from holdfast.learners.needs import Needs
 from holdfast.norms import LInf, hypotenuse
 from holdfast.rule import rule
@@ -34,7 +36,7 @@ class ProjectedAdaGrad:
     Parameters
     ----------
     domain : Ball or Simplex
-        The ball around 0.
+        Around anything but 0 it becomes an `Around`.
     rate, ballast : float
         As for `AdaGrad`.
 
@@ -60,18 +62,19 @@ class ProjectedAdaGrad:
     ballast: float = 0.0
 
     def check(self):
-        if not isinstance(self.domain, Ball | Simplex):
+        if not isinstance(self.domain, Ball | Simplex | Shifted):
             raise TypeError(
-                "AdaGrad moves weights in a Box(low, high), a Ball(radius) around 0 or a Simplex(): "
+                "AdaGrad moves weights in a Box(low, high), a Ball(radius) or a Simplex(): "
                 f"got {self.domain!r}"
             )
         if not 0.0 < self.rate < math.inf:
             raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
         if not 0.0 <= self.ballast < math.inf:
             raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
+        return placed(self)
 
     def needs(self):
-        return Needs("ball around 0, simplex", "Euclidean in each weight", "convex", True)
+        return Needs("a ball or simplex", "Euclidean in each weight", "convex", True)
 
     def init(self, dim):
         roots = np.full(dim, math.sqrt(self.ballast))

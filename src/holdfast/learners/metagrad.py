@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.ball import Ball
+from holdfast.domains.shifted import Shifted
+from holdfast.learners.around import placed
 from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import euclidean
@@ -42,7 +44,7 @@ class MetaGrad:
     Parameters
     ----------
     domain : Ball
-        Around 0, of diameter D.
+        Of diameter D. Around anything but 0 it becomes an `Around`.
     etas : int
         How many. If gradients grow by more than 2^(etas - 1), it begins anew.
 
@@ -67,15 +69,17 @@ class MetaGrad:
     etas: int = 20
 
     def check(self):
-        if not isinstance(self.domain, Ball):
+        if not isinstance(self.domain, Ball | Shifted):
             raise TypeError(
-                f"MetaGrad has a projection for balls around 0, Ball(radius): got {self.domain!r}"
+                f"MetaGrad has a projection for balls, Ball(radius): got {self.domain!r}; "
+                "DiagonalMetaGrad takes a box"
             )
         if not 1 <= self.etas <= 1000:
             raise ValueError(f"etas counts steps, from 1 to 1000: got {self.etas}")
+        return placed(self)
 
     def needs(self):
-        return Needs("a ball around 0", EUCLIDEAN, "convex", True)
+        return Needs("a ball", EUCLIDEAN, "convex", True)
 
     def takes_hints(self):
         return True

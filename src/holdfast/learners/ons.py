@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.ball import Ball
+from holdfast.domains.shifted import Shifted
+from holdfast.learners.around import placed
 from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import TINY, euclidean
@@ -36,7 +38,7 @@ class ONS:
     Parameters
     ----------
     domain : Ball
-        Around 0, of diameter D.
+        Of diameter D. Around anything but 0 it becomes an `Around`.
     alpha : float
         The losses' exp-concavity: 1 for -ln<w, x>, 1 / M² for `Squared` with residuals up to M.
 
@@ -62,13 +64,14 @@ class ONS:
     alpha: float
 
     def check(self):
-        if not isinstance(self.domain, Ball):
-            raise TypeError(f"ONS has a projection for balls around 0, Ball(radius): got {self.domain!r}")
+        if not isinstance(self.domain, Ball | Shifted):
+            raise TypeError(f"ONS has a projection for balls, Ball(radius): got {self.domain!r}")
         if not 0.0 < self.alpha < math.inf:
             raise ValueError(f"alpha is the losses' curvature, so it must be positive: got {self.alpha}")
+        return placed(self)
 
     def needs(self):
-        return Needs("a ball around 0", EUCLIDEAN, "exp-concave", True)
+        return Needs("a ball", EUCLIDEAN, "exp-concave", True)
 
     def init(self, dim):
         return Newton(np.zeros(dim), np.zeros((dim, dim)), 0.0, 0.0, 0.0)

@@ -4,7 +4,7 @@ import math
 
 from river import base
 
-from holdfast.defaults import LEARNER
+from holdfast.defaults import LEARNER, named_learner, refuse_weights
 from holdfast.losses import Absolute, Logistic, slope_at
 from holdfast.river.gradients import gradient_size
 from holdfast.river.scale import as_float
@@ -17,10 +17,13 @@ class Linear(base.Estimator):
     def __init__(self, learner=None, loss=None):
         if loss is not None and not hasattr(loss, "slope"):
             raise TypeError(f"loss must be a loss of holdfast, such as Huber(2.0): got {loss!r}")
-        if learner is not None and not hasattr(learner, "update"):
-            raise TypeError(f"learner must be a learner of holdfast, such as OGD(Ball(1.0)): got {learner!r}")
+        if not (learner is None or isinstance(learner, str) or hasattr(learner, "update")):
+            raise TypeError(
+                f"learner must be a name or a learner of holdfast, such as OGD(Ball(1.0)): got {learner!r}"
+            )
         self.learner, self.loss = learner, loss
-        self._weights = Weights(LEARNER if learner is None else learner)
+        rule = named_learner(learner, self._loss()) if isinstance(learner, str) else learner
+        self._weights = Weights(LEARNER if rule is None else rule)
 
     @property
     def weights(self):
@@ -33,6 +36,8 @@ class Linear(base.Estimator):
 
     def learn_one(self, x, y, w=1.0):
         """Learn from a round, of weight w, if all of it is finite."""
+        if w != 1.0:
+            refuse_weights(self._weights.learner)
         finite = _finite(x)
         if len(finite) == len(x):
             row = self._weights.row(finite, learning=True)
@@ -58,8 +63,9 @@ class LinearRegressor(Linear, base.Regressor):
     Parameters
     ----------
     learner
-        By default that of the other estimators: `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. Its weights
-        must begin at 0, and it must fit any number of features.
+        By default that of the other estimators: `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. A learner
+        whose weights begin at 0 and that fits any number of features, or a name of
+        `holdfast.defaults.LEARNERS`, such as "adaftrl".
     loss
         A loss of holdfast, by default `Absolute()`.
 
@@ -86,8 +92,11 @@ class LinearRegressor(Linear, base.Regressor):
     def predict_one(self, x):
         return self._prediction(x)
 
+    def _loss(self):
+        return Absolute() if self.loss is None else self.loss
+
     def _slope(self, z, y):
-        return slope_at(Absolute() if self.loss is None else self.loss, z, as_float(y))
+        return slope_at(self._loss(), z, as_float(y))
 
 
 class LinearClassifier(Linear, base.Classifier):
@@ -127,8 +136,11 @@ class LinearClassifier(Linear, base.Classifier):
         small = math.exp(-abs(z)) / (1.0 + math.exp(-abs(z)))
         return {False: small, True: 1.0 - small} if z > 0.0 else {False: 1.0 - small, True: small}
 
+    def _loss(self):
+        return Logistic() if self.loss is None else self.loss
+
     def _slope(self, z, y):
-        return slope_at(Logistic() if self.loss is None else self.loss, z, 1.0 if y else -1.0)
+        return slope_at(self._loss(), z, 1.0 if y else -1.0)
 
 
 @gradient_size.register

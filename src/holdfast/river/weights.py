@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from holdfast.learners import ONS
 from holdfast.norms import euclidean
 from holdfast.vectors import Affine, Sparse, dot, entries
 
@@ -13,9 +14,9 @@ _ROOM = 8  # weights at first
 class Weights:
     """A learner on dicts: each name gets a place when it is first learned from, and place 0 is the constant.
 
-    Rows are sparse, so a round costs as much as the row has features. When there is no more room, every array
-    of the state is copied into one of twice the length. That is exact: a weight that no row has touched yet
-    is the same in an array of any length.
+    Rows are sparse, so a round costs as much as the row has features, if that is enough for the learner. When
+    there is no more room, every array of the state is copied into one of twice the length. That is exact: a
+    weight that no row has touched yet is the same in an array of any length.
 
     Examples
     --------
@@ -31,6 +32,11 @@ class Weights:
         self.learner, self.names, self.room = learner, {}, _ROOM
         self.state = self._fresh(_ROOM)
         w = learner.predict(self.state)
+        if isinstance(learner, ONS):
+            raise TypeError(
+                f"{type(learner).__name__} weighs all features by the first gradient, so that none may come "
+                "later: use MetaGrad, which need not know how curved losses are either"
+            )
         if isinstance(w, Affine):
             raise TypeError(f"features are scaled by a StandardScaler before the model, not by {learner!r}")
         if np.any(entries(w) != 0.0):
@@ -71,17 +77,17 @@ class Weights:
 
     def _grow(self):
         old, more = self.room, 2 * self.room
-        self.state, self.room = _grown(self.state, self._fresh(old), self._fresh(more), old), more
+        self.state, self.room = _grown(self.state, self._fresh(old), self._fresh(more)), more
 
 
-def _grown(state, start, fresh, dim):
+def _grown(state, start, fresh):
     """What was learned since the start, in a fresh state of more dimensions."""
     if isinstance(state, tuple):
         parts = zip(state, start, fresh, strict=True)
-        return tuple.__new__(type(state), [_grown(*part, dim) for part in parts])
+        return tuple.__new__(type(state), [_grown(*part) for part in parts])
     if isinstance(state, np.ndarray):
-        if state.shape != (dim,):
+        if state.shape == fresh.shape:
             return state
-        fresh[:dim] = state
+        fresh[tuple(slice(0, extent) for extent in state.shape)] = state
         return fresh
     return fresh if state == start else state  # such as the width of a box

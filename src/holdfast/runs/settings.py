@@ -23,7 +23,6 @@ LOSSES = {
 }
 _WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
 FOR_LABELS = ("hinge", "squared_hinge", "logistic")
-BY_NAME = [name for name in LEARNERS if name != "vaw"]  # whose predictions are not those of fixed weights
 _SURE = 1e-6  # the probability with which a threshold of the quantile filter may fail
 
 
@@ -133,8 +132,8 @@ def learner_for(text, loss=None):
         return LEARNER._replace(rate=_number(value, f"--learner {text}"))
     if name == "ogd" and value:
         return OGD(_made(Ball, value, f"--learner {text}"))
-    if name not in BY_NAME or value:
-        raise RunError(f"--learner must be {', '.join(BY_NAME)}, adagrad:RATE or ogd:RADIUS: got {text!r}")
+    if name not in LEARNERS or value:
+        raise RunError(f"--learner must be {', '.join(LEARNERS)}, adagrad:RATE or ogd:RADIUS: got {text!r}")
     try:
         return LEARNERS[name] if loss is None else named_learner(name, loss)
     except ValueError as problem:

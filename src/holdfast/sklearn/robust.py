@@ -14,7 +14,7 @@ from holdfast.adversaries import Replay, Weighted
 from holdfast.audit import Audit
 from holdfast.certificates import ledger_certificate
 from holdfast.certified import Certified
-from holdfast.defaults import LEARNER, named_learner, recommended
+from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.stream import WORTH_COMPILING, play
@@ -231,6 +231,7 @@ class Robust(BaseEstimator):
         for i, y in enumerate(targets):
             adversary = Replay(X, y[rows], self._loss)
             if (weights[rows] != 1.0).any():
+                refuse_weights(self._learner_rule())
                 adversary = Weighted(adversary, weights[rows])
             record = play(self._player, adversary, keep=_KEEP, after=self._games[i], compiled=compiled)
             self._write_down(record, self._labels[i], rows)

@@ -9,104 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import holdfast as hf
-from holdfast.rule import rule
-from holdfast.vectors import add, dot
+from holdfast.trials.streams import (
+    SHARE,
+    Stream,
+    absolute,
+    bowls,
+    experts,
+    ordinary,
+    scattered,
+    single,
+    squared,
+)
 
-SHARE = 0.01  # of the rounds are outliers, 1e3 to 1e9 times as large as others, and the wrong way round
 FILTER = hf.TopShare(2.0 * SHARE)
 DIM = 10  # where regret is measured
 DIMS = (10, 100, 1000)  # where time is
 _MANY = 100  # weights, for learners whose rounds may cost dim³
 _FEW = 20  # rounds
-
-
-class Stream(NamedTuple):
-    """What learners with the same needs meet, and what they are compared with."""
-
-    adversary: Any
-    inliers: np.ndarray
-    comparator: Any = None  # the worst of length 1 for the linearised losses, if None
-
-
-@rule
-class Bowls:
-    """Round t reveals f(w) = ½ ‖w - c_t‖², which is strongly convex.
-
-    Parameters
-    ----------
-    C : array of shape (rounds, dim)
-        The c_t.
-    """
-
-    C: Any
-
-    def extent(self):
-        return self.C.shape
-
-    def start(self):
-        return np.zeros(self.C.shape[1])
-
-    def reveal(self, state, t, w):
-        state[:] = 0.0
-        add(state, 1.0, w)
-        add(state, -1.0, self.C[t])
-        return state, 0.5 * dot(state, state), 1.0, state
-
-
-def bowls(rounds, dim, share, seed):
-    """Around points of a cube, drawn around a point of their own; regret."""
-    rng = np.random.default_rng(seed)
-    C = _unit(rng, dim) / 2.0 + rng.uniform(-1.0, 1.0, (rounds, dim)) / math.sqrt(dim)
-    sizes = _sizes(rng, rounds, share)
-    inliers = sizes == 1.0
-    best = C[inliers].mean(axis=0)
-    C[~inliers] *= -sizes[~inliers, None]
-    return Stream(Bowls(C), inliers, best)
-
-
-def absolute(rounds, dim, share, seed):
-    """A linear model with noise, and the absolute loss; linearised regret against all u of length 1."""
-    X, y, inliers, _ = _rows(rounds, dim, share, seed)
-    return Stream(hf.Replay(X, y, hf.Absolute()), inliers)
-
-
-def squared(rounds, dim, share, seed):
-    """The same with the squared loss; regret against the best u."""
-    X, y, inliers, best = _rows(rounds, dim, share, seed)
-    return Stream(hf.Replay(X, y, hf.Squared()), inliers, best)
-
-
-def experts(rounds, dim, share, seed):
-    """Losses from 0 to 1, the first expert's mostly smaller; regret against the best expert."""
-    rng = np.random.default_rng(seed)
-    G = rng.random((rounds, dim))
-    G[:, 0] *= 0.9
-    sizes = _sizes(rng, rounds, share)
-    inliers = sizes == 1.0
-    best = np.eye(dim)[G[inliers].sum(axis=0).argmin()]
-    G[~inliers] = sizes[~inliers, None] * (1.0 - G[~inliers])
-    return Stream(hf.Gradients(G), inliers, best)
-
-
-def _rows(rounds, dim, share, seed):
-    rng = np.random.default_rng(seed)
-    X, u = rng.uniform(-1.0, 1.0, (rounds, dim)), _unit(rng, dim) / 2.0
-    y = X @ u + 0.1 * rng.standard_normal(rounds)
-    sizes = _sizes(rng, rounds, share)
-    inliers = sizes == 1.0
-    best = np.linalg.lstsq(X[inliers], y[inliers], rcond=None)[0]
-    return X * sizes[:, None], y * np.where(inliers, 1.0, -sizes), inliers, best
-
-
-def _unit(rng, dim):
-    u = rng.standard_normal(dim)
-    return u / np.linalg.norm(u)
-
-
-def _sizes(rng, rounds, share):
-    """By how much each round is multiplied: 1 for the inliers."""
-    bad, far = rng.random(rounds) < share, 10.0 ** rng.uniform(3.0, 9.0, rounds)
-    return np.where(bad, far, 1.0)
 
 
 class Entry(NamedTuple):
@@ -160,11 +79,13 @@ QUICK = Scale(rounds=2_000, seeds=2, turns=3, entries=2_000_000)
 
 
 class Line(NamedTuple):
-    """The figures of one learner: regret a round three times, and microseconds a round at each dimension."""
+    """The figures of one learner: regret a round, clean, with one outlier, with many, and with a filter too;
+    and microseconds a round at each dimension."""
 
     name: str
     stream: str
     clean: float
+    single: float
     outliers: float
     filtered: float
     microseconds: tuple
@@ -173,8 +94,8 @@ class Line(NamedTuple):
 def measure(name, scale, entries=ENTRIES):
     entry = entries[name]
     alone, guarded = entry.player(hf.Everything()), entry.player(FILTER)
-    cases = ((alone, 0.0), (alone, SHARE), (guarded, SHARE))
-    figures = [_median_regret(player, entry.stream, share, scale) for player, share in cases]
+    cases = ((alone, ordinary), (alone, single), (alone, scattered), (guarded, scattered))
+    figures = [_median_regret(player, entry.stream, sizes, scale) for player, sizes in cases]
     times = tuple(
         math.nan if entry.cubic and dim > _MANY else microseconds(guarded, entry.stream, dim, scale)
         for dim in scale.dims
@@ -182,11 +103,9 @@ def measure(name, scale, entries=ENTRIES):
     return Line(name, entry.stream.__name__, *figures, times)
 
 
-def _median_regret(player, stream, share, scale):
-    seeds = range(scale.seeds)
-    return statistics.median(
-        regret_a_round(player, stream(scale.rounds, DIM, share, seed), scale.compiled) for seed in seeds
-    )
+def _median_regret(player, stream, sizes, scale):
+    played = (stream(sizes(scale.rounds, seed), DIM, seed) for seed in range(scale.seeds))
+    return statistics.median(regret_a_round(player, each, scale.compiled) for each in played)
 
 
 def regret_a_round(player, stream, compiled):
@@ -205,7 +124,7 @@ def regret_a_round(player, stream, compiled):
 
 def microseconds(player, stream, dim, scale):
     """The median of several turns, on a clean stream. What does not grow with the rounds is left out."""
-    adversary = stream(max(scale.entries // dim, _FEW), dim, 0.0, 0).adversary
+    adversary = stream(np.ones(max(scale.entries // dim, _FEW)), dim, 0).adversary
     rounds, most = _FEW, adversary.extent()[0]
 
     def seconds(rounds):

@@ -14,7 +14,15 @@ from holdfast.trials.learners import DIMS, ENTRIES, FULL, QUICK, measure
 MARKERS = ("<!-- holdfast learners: begin -->", "<!-- holdfast learners: end -->")
 EXPERTS = ("<!-- holdfast learners --data: begin -->", "<!-- holdfast learners --data: end -->")
 _SEEDS = 5
-_HEAD = ("learner", "stream", "clean", "1 % outliers", "with filter", *(f"µs, d = {dim}" for dim in DIMS))
+_HEAD = (
+    "learner",
+    "stream",
+    "clean",
+    "one outlier",
+    "1 % outliers",
+    "with filter",
+    *(f"µs, d = {dim}" for dim in DIMS),
+)
 
 
 def compare_learners(quick=False, page=None, entries=ENTRIES, scale=None):
@@ -22,11 +30,11 @@ def compare_learners(quick=False, page=None, entries=ENTRIES, scale=None):
     lines = []
     print(_text(_HEAD))
     for name in entries:
-        _say(f"{name}: compiling and measuring")
+        say(f"{name}: compiling and measuring")
         lines.append(cells(measure(name, scale or (QUICK if quick else FULL), entries)))
         print(_text(lines[-1]), flush=True)
     if page is not None:
-        put_between_markers(page, markdown(lines, _about(quick, page)), MARKERS)
+        put_between_markers(page, markdown(lines, about(quick, page)), MARKERS)
 
 
 def compare_on_data(folder, quick=False, page=None, compiled=True):
@@ -45,8 +53,9 @@ def compare_on_data(folder, quick=False, page=None, compiled=True):
     if page is not None:
         rows = [f"| {' | '.join(head)} |", "|---|---|---|" + "--:|" * len(FILTERS)]
         rows += [f"| {' | '.join(line)} |" for line in lines]
-        about = _about(quick, page, " --data FOLDER")
-        put_between_markers(page, "\n".join([*rows, "", *told, "", about, ""]), EXPERTS)
+        put_between_markers(
+            page, "\n".join([*rows, "", *told, "", about(quick, page, " --data FOLDER"), ""]), EXPERTS
+        )
 
 
 def _wide(words):
@@ -55,7 +64,7 @@ def _wide(words):
 
 def cells(line):
     """A line of figures as words."""
-    regrets = (regret(line.clean), regret(line.outliers), regret(line.filtered))
+    regrets = map(regret, (line.clean, line.single, line.outliers, line.filtered))
     return (line.name, line.stream, *regrets, *(_microseconds(value) for value in line.microseconds))
 
 
@@ -71,9 +80,9 @@ def _microseconds(value):
     return f"{value:.2f}" if value < 1.0 else f"{value:.1f}" if value < 100.0 else f"{value:,.0f}"
 
 
-def markdown(lines, about):
+def markdown(lines, note):
     head = [f"| {' | '.join(_HEAD)} |", "|---|---|" + "--:|" * (len(_HEAD) - 2)]
-    return "\n".join([*head, *(f"| {' | '.join(line)} |" for line in lines), "", about, ""])
+    return "\n".join([*head, *(f"| {' | '.join(line)} |" for line in lines), "", note, ""])
 
 
 def _text(words):
@@ -81,13 +90,13 @@ def _text(words):
     return f"{name:32}{stream:10}" + "".join(f"{figure:>14}" for figure in figures)
 
 
-def _about(quick, page, data=""):
+def about(quick, page, data=""):
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba"))
     command = f"holdfast learners{data}{' --quick' if quick else ''} --write {page.name}"
     day, machine = datetime.date.today().isoformat(), describe()["machine"]
     return f"Written by `{command}` on {day}: {machine}; holdfast {__version__}, {versions}."
 
 
-def _say(text):
+def say(text):
     if sys.stderr.isatty():
         print(f"\r\033[K{text}\r", end="", file=sys.stderr, flush=True)
