@@ -1,8 +1,9 @@
 """The only room that imports numba: compiles the game as it stands.
 
 `lesson` teaches numba the methods and helpers a function reaches, `loops` the functions of
-`holdfast.vectors`, and `borrowing` not to count references; `holding` keeps a state there between calls,
-`storing` what was compiled on disk, and `sentence` says what could not be.
+`holdfast.vectors`, `borrowing` not to count references, and `parts` not to make doors that nobody uses;
+`holding` keeps a state there between calls, `storing` what was compiled on disk, and `sentence` says what
+could not be.
 """
 
 import contextlib
@@ -15,7 +16,8 @@ import numba
 from holdfast._compiled import loops  # noqa: F401  (importing it teaches numba holdfast.vectors)
 from holdfast._compiled.borrowing import borrowed, returned
 from holdfast._compiled.holding import Held, functions_for
-from holdfast._compiled.lesson import OPTIONS, Lesson, dispatcher, forget, open_calls
+from holdfast._compiled.lesson import OPTIONS, PART, Lesson, dispatcher, forget, open_calls
+from holdfast._compiled.parts import settle
 from holdfast._compiled.sentence import sentence, untyped
 from holdfast._compiled.storing import Cache
 
@@ -39,7 +41,9 @@ def hold(function, *values):
             _start_anew()
         kind = numba.types.Tuple(_kinds(function, (*values, 0.0)).types[:-1])
         functions = functions_for(function, kind, lesson.fingerprint())
-        _in_words(lesson, functions[0].compile, (numba.intp, numba.float64))
+        step = functions[0]
+        _in_words(lesson, step.compile, (numba.intp, numba.float64))
+        settle(step.overloads[numba.intp, numba.float64])
         return _in_words(lesson, Held, values, kind, functions)
 
 
@@ -65,7 +69,7 @@ def _compiled(function, args):
 def _entry(function):
     """The function without reference counts for its arguments, and with a place on disk."""
     if function not in _entries:
-        inner = numba.njit(function, forceinline=True, **OPTIONS)
+        inner = numba.njit(function, **PART)
 
         def entry(args):
             return inner(*borrowed(args))
@@ -79,6 +83,7 @@ def _entry(function):
 def _compile(entry, kinds, lesson):
     entry._cache.fingerprint = lesson.fingerprint()
     _in_words(lesson, entry.compile, (kinds,))
+    settle(entry.overloads[(kinds,)])
 
 
 def _in_words(lesson, compiling, *args):

@@ -20,8 +20,10 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import infer_getattr, lower_builtin
 
 from holdfast._compiled.loops import TAUGHT
+from holdfast._compiled.parts import Part
 
 OPTIONS = {"nogil": True}
+PART = {"forceinline": True, "pipeline_class": Part, **OPTIONS}
 _LIBRARIES = {*sys.stdlib_module_names, "numpy", "numba"}
 _NAMED_TUPLE = {"_asdict", "_replace", "_make", "_raw"}
 
@@ -181,7 +183,7 @@ open_calls: list = []  # the methods that numba is compiling, the innermost last
 def dispatcher(function):
     """The function as numba compiles it, when someone calls it."""
     if function not in _dispatchers:
-        _dispatchers[function] = numba.njit(function, forceinline=True, **OPTIONS)
+        _dispatchers[function] = numba.njit(function, **PART)
     return _dispatchers[function]
 
 

@@ -20,6 +20,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from holdfast import vectors
+from holdfast._compiled.parts import Part
 from holdfast.vectors import SWING, UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 _INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
@@ -164,7 +165,7 @@ TAUGHT: list = []  # what numba knows from here
 
 def _teach(function):
     TAUGHT.append(function)
-    return overload(function, jit_options={"nogil": True})
+    return overload(function, jit_options={"nogil": True, "pipeline_class": Part})
 
 
 def _is(kind, cls):
@@ -283,7 +284,7 @@ def spread(x):
             low, high = min(low, entry), max(high, entry)
         return high - low
 
-    scan = njit(scan, nogil=True)
+    scan = njit(scan, nogil=True, pipeline_class=Part)
     if not _is(x, Sparse):
         return lambda x: scan(vectors.entries(x), np.inf, -np.inf)
 
@@ -340,7 +341,7 @@ def outcome(w, z):
     return (lambda w, z: w.outcome(z)) if _is(w, Affine) else (lambda w, z: z)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True, pipeline_class=Part)
 def _clipped(value, clip):
     if value > clip:
         return clip if value < np.inf else np.nan
@@ -377,7 +378,7 @@ def standardised(w, x):
     return from_center
 
 
-_grown = njit(nogil=True, forceinline=True)(vectors.grown)
+_grown = njit(nogil=True, forceinline=True, pipeline_class=Part)(vectors.grown)
 
 
 @_teach(vectors.absorb)
