@@ -19,6 +19,7 @@ from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
 from numba.extending import infer_getattr, lower_builtin
 
+from holdfast._compiled import stowing  # noqa: F401  (importing it teaches numba holdfast.stowing)
 from holdfast._compiled.loops import TAUGHT
 from holdfast._compiled.parts import Part
 

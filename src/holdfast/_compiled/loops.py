@@ -163,7 +163,7 @@ def _write_block(function, halves, terms):
 TAUGHT: list = []  # what numba knows from here
 
 
-def _teach(function):
+def teach(function):
     TAUGHT.append(function)
     return overload(function, jit_options={"nogil": True, "pipeline_class": Part})
 
@@ -172,7 +172,7 @@ def _is(kind, cls):
     return getattr(kind, "instance_class", None) is cls
 
 
-@_teach(vectors.dot)
+@teach(vectors.dot)
 def dot(a, b):
     if _is(a, Affine) or _is(a, Ahead):
         return lambda a, b: a.product(b)
@@ -199,7 +199,7 @@ def dot(a, b):
     return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
 
 
-@_teach(vectors.add)
+@teach(vectors.add)
 def add(w, scale, x):
     if _is(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
@@ -226,7 +226,7 @@ def add(w, scale, x):
     return entrywise
 
 
-@_teach(vectors.stretch)
+@teach(vectors.stretch)
 def stretch(w, factor):
     if _is(w, Lazy):
         return lambda w, factor: w.times(factor)
@@ -238,7 +238,7 @@ def stretch(w, factor):
     return entrywise
 
 
-@_teach(vectors.refill)
+@teach(vectors.refill)
 def refill(w, values):
     if _is(w, Lazy):
         return lambda w, values: w.clear()
@@ -250,7 +250,7 @@ def refill(w, values):
     return entrywise
 
 
-@_teach(vectors.total)
+@teach(vectors.total)
 def total(x):
     def sum_of_magnitudes(x):
         magnitudes = np.abs(vectors.entries(x))
@@ -259,7 +259,7 @@ def total(x):
     return sum_of_magnitudes
 
 
-@_teach(vectors.largest)
+@teach(vectors.largest)
 def largest(x):
     def scan(x):
         most, row = 0.0, vectors.entries(x)
@@ -274,7 +274,7 @@ def largest(x):
     return scan
 
 
-@_teach(vectors.spread)
+@teach(vectors.spread)
 def spread(x):
     def scan(row, low, high):
         for i in range(len(row)):
@@ -295,7 +295,7 @@ def spread(x):
     return with_zeros
 
 
-@_teach(vectors.entries)
+@teach(vectors.entries)
 def entries(x):
     if _is(x, Lazy):
         return lambda x: x.multiple() * x.v
@@ -304,12 +304,12 @@ def entries(x):
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
 
 
-@_teach(vectors.place)
+@teach(vectors.place)
 def place(x, j):
     return (lambda x, j: np.int64(x.places[j])) if _is(x, Sparse) else (lambda x, j: j)
 
 
-@_teach(vectors.dense)
+@teach(vectors.dense)
 def dense(x):
     if not _is(x, Sparse):
         return lambda x: x.astype(np.float64)
@@ -322,7 +322,7 @@ def dense(x):
     return with_zeros
 
 
-@_teach(vectors.length)
+@teach(vectors.length)
 def length(w):
     if _is(w, Affine):
         return lambda w: len(w.center)
@@ -331,12 +331,12 @@ def length(w):
     return (lambda w: len(w.v)) if _is(w, Lazy) else (lambda w: len(w))
 
 
-@_teach(vectors.aim)
+@teach(vectors.aim)
 def aim(w, y):
     return (lambda w, y: w.aimed(y)) if _is(w, Affine) else (lambda w, y: y)
 
 
-@_teach(vectors.outcome)
+@teach(vectors.outcome)
 def outcome(w, z):
     return (lambda w, z: w.outcome(z)) if _is(w, Affine) else (lambda w, z: z)
 
@@ -350,7 +350,7 @@ def _clipped(value, clip):
     return value
 
 
-@_teach(vectors.standardised)
+@teach(vectors.standardised)
 def standardised(w, x):
     if _is(x, Sparse):
 
@@ -381,7 +381,7 @@ def standardised(w, x):
 _grown = njit(nogil=True, forceinline=True, pipeline_class=Part)(vectors.grown)
 
 
-@_teach(vectors.absorb)
+@teach(vectors.absorb)
 def absorb(center, spread, factors, n, x):
     if _is(x, Sparse):
         return lambda center, spread, factors, n, x: vectors.widen(spread, factors, x)
@@ -401,7 +401,7 @@ def absorb(center, spread, factors, n, x):
     return moments
 
 
-@_teach(vectors.widen)
+@teach(vectors.widen)
 def widen(spread, factors, x):
     if not _is(x, Sparse):
         return lambda spread, factors, x: None
@@ -418,7 +418,7 @@ def widen(spread, factors, x):
     return largest_so_far
 
 
-@_teach(vectors.remember)
+@teach(vectors.remember)
 def remember(row, x):
     if _is(x, Sparse):
         return lambda row, x: None
@@ -430,7 +430,7 @@ def remember(row, x):
     return copy
 
 
-@_teach(vectors.refresh)
+@teach(vectors.refresh)
 def refresh(factors, spread, n, x):
     if _is(x, Sparse):
         return lambda factors, spread, n, x: None
@@ -442,7 +442,7 @@ def refresh(factors, spread, n, x):
     return inverses
 
 
-@_teach(vectors.descend)
+@teach(vectors.descend)
 def descend(w, squares, steps, low, high, slope, x):
     if _is(x, Sparse):
 
@@ -469,7 +469,7 @@ def descend(w, squares, steps, low, high, slope, x):
     return entrywise
 
 
-@_teach(vectors.count_in)
+@teach(vectors.count_in)
 def count_in(summed, w):
     if _is(w, Lazy):
         return lambda summed, w: w.predicted()
@@ -498,12 +498,12 @@ def _prefetch(typing_context, array, begin, length):
     return types.void(array, types.intp, types.intp), generate
 
 
-@_teach(vectors.fetch)
+@teach(vectors.fetch)
 def fetch(rows, t):
     return lambda rows, t: _prefetch(rows, t * rows.strides[0], rows.strides[0])
 
 
-@_teach(vectors.fetch_at)
+@teach(vectors.fetch_at)
 def fetch_at(w, places):
     if not (_is(w, Lazy) or isinstance(w, types.Array)):
         return lambda w, places: None
@@ -528,6 +528,6 @@ def _log1p(typing_context, x):
     return types.float64(types.float64), generate
 
 
-@_teach(vectors.log1p)
+@teach(vectors.log1p)
 def log1p(x):
     return lambda x: _log1p(np.float64(x))

@@ -195,15 +195,23 @@ def summary(found, to, page, seconds, status=DONE):
     return "\n".join(lines)
 
 
-def _of_keys(keys, shown=5):
-    worst = sorted(keys, key=lambda key: keys[key]["kept"] / max(keys[key]["rounds"], 1))[:shown]
-    lines = [f"{len(keys):,} keys; most was skipped of:"]
-    for key in worst:
-        counts = keys[key]
-        error = f"error {counts['error']:.4g}" if counts["error"] is not None else "nothing learned"
+def _of_keys(keys):
+    """The summary over keys, and those of which most was skipped."""
+    lines = [
+        f"{keys['count']:,} keys, {keys['rounds']['least']:,.0f} to {keys['rounds']['most']:,.0f} rounds each"
+    ]
+    if keys["error"]:
+        spread = keys["error"]
+        lines[0] += (
+            f"; error from {spread['least']:.4g} to {spread['most']:.4g}, of half of them from "
+            f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
+        )
+    lines.append("most was skipped of:")
+    for one in keys["most_skipped"]:
+        error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
+        skipped = one["rounds"] - one["kept"]
         lines.append(
-            f"  {key or '(none)':20} {counts['rounds']:>9,} rounds, "
-            f"{counts['rounds'] - counts['kept']:,} skipped, {error}"
+            f"  {one['key'] or '(none)':20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}"
         )
     return "\n".join(lines)
 

@@ -35,7 +35,7 @@ def page(found):
         _errors(found, metrics),
         *_sizes(found),
         _weights(found),
-        _keys(metrics),
+        _keys(found),
     ]
     sections += [_proof(found), _skipped(found, metrics), _settings(found)]
     return f"""<!doctype html>
@@ -134,9 +134,9 @@ def _weights(found):
     table, names = found.trace.weights, found.layout.features()
     if len(table) < 2 or not found.trace.wide:
         return ""
-    p = found.games.parameters((0, 0))
+    factors = found.games.parameters()["factors"][0]
     with np.errstate(all="ignore"):
-        units = np.where(p["factors"] > 0, 1.0 / p["factors"], 0.0)  # a standard deviation of each feature
+        units = np.where(factors > 0, 1.0 / factors, 0.0)  # a standard deviation of each feature
     values = table[:, 1:] * units
     heaviest = np.argsort(-np.abs(values[-1]), kind="stable")[:_LINES]
     shown = values[:, heaviest]
@@ -154,22 +154,23 @@ def _weights(found):
     )
 
 
-def _keys(metrics):
-    keys = metrics.get("keys")
-    if not keys:
+def _keys(found):
+    if found.settings.key is None:
         return ""
-    order = sorted(keys, key=lambda key: keys[key]["kept"] / max(keys[key]["rounds"], 1))[:_SHOWN]
+    table = found.keys.table(list(found.games.keys))
+    rounds, kept = (table.column(name).to_numpy() for name in ("rounds", "kept"))
+    order = np.argsort(kept / np.maximum(rounds, 1), kind="stable")[:_SHOWN]
     body = [
         (
-            key or "(none)",
-            f"{keys[key]['rounds']:,}",
-            f"{keys[key]['rounds'] - keys[key]['kept']:,}",
-            _figure(keys[key]["error"]),
+            row["key"] or "(none)",
+            f"{row['rounds']:,}",
+            f"{row['rounds'] - row['kept']:,}",
+            _figure(row["error"]),
         )
-        for key in order
+        for row in table.take(order).to_pylist()
     ]
     return _section(
-        f"The {len(keys):,} keys",
+        f"The {table.num_rows:,} keys",
         "Those of which most was skipped come first.",
         _table(("key", "rounds", "skipped", "error"), body),
     )

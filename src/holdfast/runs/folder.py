@@ -71,10 +71,15 @@ class Folder:
     def write_part(self, name, number, table):
         """One more part of a table."""
         (self.path / name).mkdir(exist_ok=True)
+        self.write_table(f"{name}/{_PART.format(number)}", table)
+
+    def write_table(self, name, table):
+        """A table, in one step."""
+        texts = [column for column in ("key", "label") if column in table.column_names]
         encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
-        with self._appearing(self.path / name / _PART.format(number)) as temporary:
+        with self._appearing(self.path / name) as temporary:
             pq.write_table(
-                table, temporary, use_dictionary=False, compression="none", column_encoding=encodings
+                table, temporary, use_dictionary=texts, compression="none", column_encoding=encodings
             )
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
