@@ -152,6 +152,7 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     args = ("--target", "y", "--key", "who", "--no-scale", "--learner", "ogd:5", "--outliers", "5%")
     plain, _, _ = learn(tmp_path / "rows.csv", *args, to="plain")
     monkeypatch.setattr("holdfast.runs.learning._MANY_KEYS", 5)
+    monkeypatch.setattr("holdfast.runs.games._FEW", 5)
     monkeypatch.setattr("holdfast.runs.reading._ENTRIES", 300)  # so that each key has a turn again and again
     monkeypatch.setattr("holdfast.runs.tapes._SPARE", 1.0)  # and games have to be moved
     compiled, _, heard = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
@@ -166,10 +167,24 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     assert metrics["most_skipped"][0]["key"] in who
 
 
-def test_json_for_machines_is_one_object_and_nothing_else(source, tmp_path):
+def test_json_for_machines_is_a_line_an_object_and_nothing_else(source, tmp_path):
     done = holdfast("learn", source, "--target", "y", "--to", tmp_path / "run", "--json")
-    assert json.loads(done.stdout)["rounds"] == ROWS
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {event["event"] for event in events[:-1]} <= {"progress", "note"}
+    assert (events[-1]["event"], events[-1]["rounds"]) == ("end", ROWS)
     assert done.stderr == ""
+
+
+def test_progress_is_told_as_json_and_on_a_terminal(source, learn, monkeypatch, capsys):
+    from holdfast.command.progress import Events, line
+
+    monkeypatch.setattr(Events, "often", 0.0)
+    _, _, heard = learn(source, "--target", "y", "--json")
+    first = json.loads(heard.splitlines()[0])
+    assert (first.pop("event"), first["rounds"], first["done_share"]) == ("progress", 64, 1.0)
+    told = line(first | {"rounds_a_second": 12_345, "seconds_left": 7.0, "done_share": 0.5})
+    assert told.startswith("██████████░░░░░░░░░░  50 %  64 rounds, 12,345/s, ")
+    assert told.endswith("7 s left")
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,18 @@ def is_ready(function, *args):
     return lesson is not None and lesson.is_current()
 
 
+def is_stored(function, *args):
+    """Whether `call` would find these types compiled already, in this process or on disk."""
+    args = _prepared(args)
+    if is_ready(function, *args):
+        return True
+    with _one_at_a_time:
+        entry, kinds = _entry(function), _kinds(function, args)
+        return isinstance(entry._cache, Cache) and entry._cache.holds(
+            (kinds,), entry.targetctx.codegen(), Lesson(function, args).fingerprint()
+        )
+
+
 def _compiled(function, args):
     kinds = _kinds(function, args)
     with _one_at_a_time:

@@ -69,14 +69,14 @@ def _new_folder():
 def _learned(source, outliers, to):
     import contextlib
 
-    from holdfast.command.progress import Bar
+    from holdfast.command.progress import progress_for
     from holdfast.runs.beginning import begin
     from holdfast.runs.learning import learn
     from holdfast.runs.settings import Settings
 
     settings = Settings("benzene", drop=("outlier", "time"), outliers=outliers)
     found, opened, rows = begin(source, settings, to, lambda text: None)
-    bar = Bar(quiet=False)
+    bar = progress_for(quiet=False)
     with contextlib.closing(opened):
         learn(found, opened, rows, (float("inf"), 30.0), bar, lambda: False)
     bar.end()

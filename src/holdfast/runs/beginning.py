@@ -9,7 +9,6 @@ from holdfast.runs.learning import CHECKPOINT, CONFIG, Run
 from holdfast.runs.reading import pieces, readings
 from holdfast.runs.settings import Settings, loss_for
 from holdfast.sources import SourceError, open_source
-from holdfast.stream import WORTH_COMPILING
 from holdfast.tables import Head, guess_layout, guess_target, read_layout, read_target
 from holdfast.tables.guessing import ROWS
 
@@ -69,7 +68,7 @@ def _begun(path, settings, folder, source, say):
         raw.clear()
         yield from blocks
 
-    run.compiled = _is_long(source, samples)
+    run.expected = _expected(source, samples)
     return run, source, pieces(source, all_blocks(), layout, target, settings.key)
 
 
@@ -97,7 +96,6 @@ def _gone_on(settings, folder, source, say):
     say(f"going on after round {run.trace.rounds:,}")
     run.finished = False
     blocks = source.blocks(run.mark)
-    run.compiled = run.trace.rounds >= WORTH_COMPILING
     return run, source, pieces(source, blocks, run.layout, run.target, run.settings.key, run.done)
 
 
@@ -123,13 +121,10 @@ def open_run(to, folder=None):
     return run.restore() if folder.has(CHECKPOINT) else run
 
 
-def _is_long(source, samples):
-    """Whether there will be enough rounds for compiling to be worth it, as far as the first rows tell."""
-    if not source.size:
-        return sum(len(sample.rows) for sample in samples) >= WORTH_COMPILING
-    done = source.progress()
+def _expected(source, samples):
+    """How many rounds there will be, as far as the first rows tell."""
     rows = sum(len(sample.rows) for sample in samples)
-    return rows * source.size / max(done or source.size, 1) >= WORTH_COMPILING
+    return rows * (source.size or 0) // max(source.progress() or source.size or 1, 1)
 
 
 def _chosen(source, settings):

@@ -15,6 +15,7 @@ from holdfast.stowing import fetch_back, span, stow
 from holdfast.stream import empty_columns
 from holdfast.vectors import Affine, entries, owned
 
+_FEW = 1_000  # games
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
 
 
@@ -60,7 +61,8 @@ class Games:
         slots = slots * len(self.labels) + place
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((max(new, 0), 3), np.int64)])
-        reading, writing = self._tapes.make_room(slots, self._more * np.diff(cuts), call)
+        move = self._caller(compiled)
+        reading, writing = self._tapes.make_room(slots, self._more * np.diff(cuts), move)
         turn = Turn(order, cuts, reading, writing, np.zeros(len(slots), np.int64), self.counts[slots])
         columns = empty_columns(len(y), self.width, KEEP)
 
@@ -73,6 +75,16 @@ class Games:
             list(pool.map(play_some, evenly(cuts, workers)))
         self._tapes.lengths[slots], self.counts[slots] = turn.lengths, turn.counts
         return columns
+
+    def is_stored(self, X, y):
+        """Whether games on such rows were compiled before, on this machine."""
+        from holdfast._compiled import is_stored
+
+        state, nothing = self.player.init(self.width), np.zeros(0, np.int64)
+        turn = Turn(*[nothing] * 5, np.zeros((0, 3), np.int64))
+        columns = empty_columns(0, self.width, KEEP)
+        adversary = Replay(X, y, self.loss)
+        return is_stored(take_turns, self.player, adversary, state, columns, turn, self._tapes.tape, 0, 0)
 
     def names(self):
         """All games: the place of the key and that of the label."""
@@ -96,18 +108,22 @@ class Games:
         tell = tell_scaled if self.scaled else tell_plain
         state = owned(self.player.init(self.width))
         room = np.zeros(int(self._tapes.lengths.max(initial=0)))
-        caller(compiled)(tell, self.player, state, self._tapes.tape, self._tapes.starts, room, found)
+        self._caller(compiled)(tell, self.player, state, self._tapes.tape, self._tapes.starts, room, found)
         return found._asdict()
 
     def state(self, compiled=False):
         """All games as arrays by name."""
-        return self._tapes.state(caller(compiled)) | {"counts": self.counts}
+        return self._tapes.state(self._caller(compiled)) | {"counts": self.counts}
 
     def load(self, keys, tensors):
         """Go on from what `state` gave."""
         self.keys = {key: i for i, key in enumerate(keys)}
         self.counts = tensors["counts"].astype(np.int64)
         self._tapes.load(tensors)
+
+    def _caller(self, compiled):
+        """For what takes a step a game: to compile it pays only where there are many."""
+        return caller(compiled and len(self._tapes) > _FEW)
 
     def _slot(self, name):
         return name[0] * len(self.labels) + name[1]

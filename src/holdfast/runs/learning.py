@@ -22,6 +22,7 @@ FORMAT = "holdfast checkpoint 2"
 _AT_ONCE = 500  # rounds that are interpreted between two looks at the clock
 _OF_KEYS = 20_000  # the same, where each key is taken up and put away again
 _MANY_KEYS = 1_000  # of which each is taken up and put away in Python: then it is time to compile
+_WORTH_LOADING = 8_000  # rounds: interpreting them takes longer than it does to start numba
 _WAITING = 500_000  # rounds written down at the latest
 _PROVEN, _TOLD = 1_000, 10  # certificates, of the first games, and of these in words
 
@@ -42,9 +43,29 @@ class Run:
         self.trace.wide &= settings.key is None
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
         self.keys = KeySums()
-        self.compiled = False
+        self.compiled, self.expected, self._asked = False, 0, False
 
     # -- the rounds
+
+    def choose(self, piece, progress):
+        """Whether to compile the rounds from here on: if there are many, or it was done before."""
+        if self.compiled:
+            return
+        most = max(self.expected, self.trace.rounds)
+        many = most >= WORTH_COMPILING
+        many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
+        if not many and (most < _WORTH_LOADING or self._asked):
+            return
+        self._asked, stored = True, self.games.is_stored(*self._example(piece))
+        self.compiled = stored or many
+        if self.compiled and not stored:
+            progress.note(
+                "compiling for this learner and these filters, once on this machine: some seconds ..."
+            )
+
+    def _example(self, piece):
+        rows = np.zeros((1, self.games.width), piece.X.dtype)
+        return rows, np.ones(1)
 
     def learn(self, piece, after):
         """Play the rounds of a piece, a few at a time, until `after()` them says to stop."""
@@ -97,8 +118,6 @@ class Run:
         if names is None:
             return np.full(count, self.games.slots([""])[0])
         coded = pc.dictionary_encode(names)
-        if len(coded.dictionary) > _MANY_KEYS:
-            self.compiled = True
         return self.games.slots(coded.dictionary.to_pylist())[coded.indices.to_numpy()]
 
     def _goal(self, y, place):
@@ -224,7 +243,7 @@ def learn(run, source, rows, every, progress, stopped):
             piece = ahead.next(stopped)
             if piece is None:
                 break
-            run.compiled |= run.trace.rounds >= WORTH_COMPILING
+            run.choose(piece, progress)
             if run.learn(piece, after):
                 break
         run.finished = not stopped()
