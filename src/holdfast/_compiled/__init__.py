@@ -23,6 +23,7 @@ from holdfast._compiled.storing import Cache
 
 _entries: dict = {}  # the functions called, as compiled
 _lessons: dict = {}  # of each function called and the types it was compiled for
+_next: dict = {}  # lessons of what is likely to be called next
 _one_at_a_time = threading.RLock()
 
 
@@ -60,8 +61,9 @@ def is_stored(function, *args):
         return True
     with _one_at_a_time:
         entry, kinds = _entry(function), _kinds(function, args)
+        lesson = _next[function, kinds] = Lesson(function, args)
         return isinstance(entry._cache, Cache) and entry._cache.holds(
-            (kinds,), entry.targetctx.codegen(), Lesson(function, args).fingerprint()
+            (kinds,), entry.targetctx.codegen(), lesson.fingerprint()
         )
 
 
@@ -69,7 +71,7 @@ def _compiled(function, args):
     kinds = _kinds(function, args)
     with _one_at_a_time:
         if (function, kinds) not in _lessons or not _lessons[function, kinds].is_current():
-            lesson = Lesson(function, args)
+            lesson = _next.pop((function, kinds), None) or Lesson(function, args)
             if lesson.is_news:
                 _start_anew()
             if (function, kinds) not in _lessons:

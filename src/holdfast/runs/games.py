@@ -16,6 +16,7 @@ from holdfast.stream import empty_columns
 from holdfast.vectors import Affine, entries, owned
 
 _FEW = 1_000  # games
+_SMALL = 65_536  # bytes of an array that is worth a place at the beginning of a cache line
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
 
 
@@ -46,6 +47,7 @@ class Games:
         fresh = np.zeros(size)
         stow(state, fresh, 0)
         self._tapes = Tapes(fresh)
+        self._idle: list = []  # states to play in
         self.counts = np.zeros((0, 3), np.int64)
         self.keys: dict[str, int] = {}  # in the order in which they came
 
@@ -67,8 +69,9 @@ class Games:
         columns = empty_columns(len(y), self.width, KEEP)
 
         def play_some(some):
-            state = owned(self.player.init(self.width))
+            state = self._idle.pop() if self._idle else self._new_state()
             call(take_turns, self.player, adversary, state, columns, turn, self._tapes.tape, *some)
+            self._idle.append(state)
 
         workers = min(cores(), len(slots)) if compiled else 1
         with ThreadPoolExecutor(workers) as pool:
@@ -106,7 +109,7 @@ class Games:
         flat = {name: np.zeros(games) for name in figures}
         found = Parameters(**wide, **flat)
         tell = tell_scaled if self.scaled else tell_plain
-        state = owned(self.player.init(self.width))
+        state = self._new_state()
         room = np.zeros(int(self._tapes.lengths.max(initial=0)))
         self._caller(compiled)(tell, self.player, state, self._tapes.tape, self._tapes.starts, room, found)
         return found._asdict()
@@ -127,6 +130,9 @@ class Games:
 
     def _slot(self, name):
         return name[0] * len(self.labels) + name[1]
+
+    def _new_state(self):
+        return owned(self.player.init(self.width), _SMALL)
 
     def _state(self, name):
         return fetch_back(self.player.init(self.width), self._tapes.row(self._slot(name)), 0)[0]

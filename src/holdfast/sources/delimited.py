@@ -68,7 +68,7 @@ class Delimited:
 
     def decode(self, block, kinds):
         """These columns of a block, read as numbers or as text."""
-        parts = list(self._parts(block.data, block.row, kinds))
+        parts = list(self._parts(block.data, block.row, block.count, kinds))
         faults, start = {}, 0
         for part in parts:
             faults |= {start + place: fault for place, fault in part.faults.items()}
@@ -81,8 +81,7 @@ class Delimited:
         """How to read a column."""
         return NUMBER if is_number else TEXT
 
-    def _parts(self, data, row, kinds):
-        count = data.count(b"\n") + (not data.endswith(b"\n"))
+    def _parts(self, data, row, count, kinds):
         whole = self._at_once(data, row, count, kinds)
         if whole is not None:
             yield whole
@@ -92,11 +91,12 @@ class Delimited:
             lines = data.split(b"\n")[:count]
             step = max(-(-count // _PARTS), _FEW)
             for i in range(0, count, step):
-                yield from self._parts(b"\n".join(lines[i : i + step]) + b"\n", row + i, kinds)
+                some = lines[i : i + step]
+                yield from self._parts(b"\n".join(some) + b"\n", row + i, len(some), kinds)
 
     def _at_once(self, data, row, count, kinds):
         """The rows as pyarrow reads them; None if it finds other rows than there are lines."""
-        if data.count(b'"') % 2:
+        if b'"' in data and data.count(b'"') % 2:
             return None
         types = {name: pa.float64() if kind == NUMBER else pa.string() for name, kind in kinds.items()}
         try:

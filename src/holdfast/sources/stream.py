@@ -20,6 +20,7 @@ class Lines(NamedTuple):
     data: bytes
     offset: int  # of the first byte, unpacked
     row: int  # the number of the first line after the header, from 1
+    count: int  # of lines
 
     @property
     def mark(self):
@@ -117,8 +118,9 @@ class Stream:
             if end or not data:
                 block = b"".join([*parts, data[:end]])
                 if block:
-                    yield Lines(block, start, row)
-                    row += block.count(b"\n")
+                    count = block.count(b"\n") + (not block.endswith(b"\n"))
+                    yield Lines(block, start, row, count)
+                    row += count
                 start += len(block)
                 parts = []
             if not data:
