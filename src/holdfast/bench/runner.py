@@ -25,6 +25,7 @@ MODULES = {
     "filters": "filters",
     "import": "importing",
     "start": "starting",
+    "command": "command",
 }
 NAMES = tuple(MODULES)
 
