@@ -129,6 +129,60 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(source, learn,
     assert bits(run) == bits(expected)
 
 
+@pytest.fixture
+def disk(tmp_path):
+    """A file system of 300 kB of its own: it can be full, and read-only also for root."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", place], capture_output=True, text=True
+    )
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def test_a_disk_that_is_really_full_leaves_the_last_checkpoint(source, learn, tmp_path, disk):
+    expected, _, _ = learn(source, "--target", "y", to="whole")
+    lines = source.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "growing.csv"
+    path.write_bytes(b"".join(lines[:200]))
+    run, status, _ = learn(path, "--target", "y", to="disk/run")
+    assert status == 0
+    before = (run / "checkpoint.safetensors").read_bytes()
+    path.write_bytes(b"".join(lines))
+    with (disk / "filler").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+    _, status, said = learn(path, "--target", "y", "--resume", to="disk/run")
+    assert status == 1
+    assert f"{run}/" in said
+    assert "the disk is full; the last checkpoint stands: make room, then go on with --resume" in said
+    assert (run / "checkpoint.safetensors").read_bytes() == before
+    _, status, said = learn(path, "--target", "y", to="disk/another")
+    assert status == 1
+    assert "the disk is full" in said
+    (disk / "filler").unlink()
+    _, status, _ = learn(path, "--target", "y", "--resume", to="disk/run")
+    assert status == 0
+    assert bits(run) == bits(expected)
+
+
+def test_a_disk_that_is_read_only_is_a_sentence(source, learn, disk):
+    run, _, _ = learn(source, "--target", "y", to="disk/run")
+    before = bits(run)
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    for more in (("--resume",), ("--to", str(disk / "another"))):
+        _, status, said = learn(source, "--target", "y", *more, to="disk/run")
+        assert status == 1
+        assert f"holdfast: {disk}" in said
+        assert "may not be written to" in said
+    assert bits(run) == before
+    assert holdfast("audit", run).returncode == holdfast("inspect", run).returncode == 0
+    subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+
+
 def test_a_folder_that_cannot_be_written_to_is_a_sentence(source, capsys):
     from holdfast.cli import main
 

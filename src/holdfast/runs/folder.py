@@ -106,9 +106,11 @@ class Folder:
         try:
             yield temporary
             os.replace(temporary, path)
-        except BaseException:
+        except BaseException as problem:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+            if isinstance(problem, OSError):
+                problem.filename = str(path)  # the name that people know, where there is one at all
             raise
         with contextlib.suppress(OSError):  # some systems cannot
             handle = os.open(path.parent, os.O_RDONLY)
