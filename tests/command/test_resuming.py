@@ -64,6 +64,46 @@ def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
     assert bits(found) == bits(expected)
 
 
+@pytest.mark.parametrize("change", ["header", "first rows", "rows learned from", "shorter"])
+def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, change):
+    monkeypatch.setattr("holdfast.sources.stream.BLOCK", 6000)
+    monkeypatch.setattr("holdfast.runs.beginning.ROWS", 50)
+    lines = source.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"".join(lines[:500]))
+    run, _, _ = learn(path, "--target", "y")
+    before = bits(run)
+    if change == "header":
+        lines[0] = lines[0].replace(b"a", b"z")
+    elif change == "first rows":
+        lines[3] = b"9,9,9,9\n"
+    elif change == "rows learned from":
+        lines[300:500] = lines[299:499]
+    else:
+        lines = lines[:200]
+    path.write_bytes(b"".join(lines))
+    _, status, said = learn(path, "--target", "y", "--resume")
+    assert status == 2
+    assert f"holdfast: {path}" in said
+    assert "another folder with --to" in said
+    assert {name: bits(run)[name] for name in ("model.safetensors", "audit", "sizes")} == {
+        name: before[name] for name in ("model.safetensors", "audit", "sizes")
+    }
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrows", "jsonl"])
+def test_nor_can_another_table(table, learn, tmp_path, kind):
+    from command.test_sources import written
+
+    path = tmp_path / f"rows.{kind}"
+    learn(written(table, path), "--target", "y")
+    written(table | {"b": table["b"] + 1.0}, path)
+    _, status, said = learn(path, "--target", "y", "--resume")
+    assert (status, "not what the run has learned from before" in said) == (2, True)
+    written(table, path)
+    assert learn(path, "--target", "y", "--resume")[1] == 0
+
+
 @pytest.mark.parametrize("args", [("--target", "y", "--key", "who"), ("--target", "who", "--drop", "y")])
 def test_games_of_keys_and_labels_go_on_with_the_same_bits(table, learn, tmp_path, args):
     who = np.array(["p", "q", "r"])[np.arange(len(table["a"])) * 7 % 11 % 3]

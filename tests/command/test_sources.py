@@ -194,8 +194,8 @@ def test_a_damaged_end_keeps_what_was_learned(learn, tmp_path, source, monkeypat
     assert "its compression is damaged" in said
     assert 50 < json.loads((run / "metrics.json").read_text())["rounds"] < ROWS
     path.write_bytes(whole)
-    again, status, _ = learn(path, "--target", "y", "--resume")
-    assert status == 0
+    again, status, said = learn(path, "--target", "y", "--resume")
+    assert status == 0, said
     assert json.loads((again / "metrics.json").read_text())["rounds"] == ROWS
 
 

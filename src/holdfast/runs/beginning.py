@@ -9,6 +9,7 @@ from holdfast.runs.learning import CHECKPOINT, CONFIG, Run
 from holdfast.runs.reading import pieces, readings
 from holdfast.runs.settings import Settings, loss_for
 from holdfast.sources import SourceError, open_source
+from holdfast.sources.stream import another
 from holdfast.tables import Head, guess_layout, guess_target, read_layout, read_target
 from holdfast.tables.guessing import ROWS
 
@@ -52,6 +53,7 @@ def _begun(path, settings, folder, source, say):
     config = {
         "format": "holdfast run 1",
         "source": str(path),
+        "source_begins": source.begins(),
         "settings": settings.to_json(),
         "layout": layout.to_json(),
         "target": target.to_json(),
@@ -90,6 +92,8 @@ def _gone_on(settings, folder, source, say):
             raise RunError(
                 f"{to} was begun with --{name} {known}, so it cannot go on with {value}: leave it as it was"
             )
+    if source.begins(config["source_begins"]["bytes"]) != config["source_begins"]:
+        raise another(source.name, 1)
     for name in ("audit", "sizes"):
         folder.forget_parts(name, run.parts)
     readings(source, run.layout, run.target, run.settings.key)  # raises, if a column is gone

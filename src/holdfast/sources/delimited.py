@@ -8,6 +8,7 @@ import pyarrow.csv as pacsv
 
 from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
 from holdfast.sources.cells import MISSING, number
+from holdfast.sources.stream import begins
 
 _FEW = 512  # lines that are looked at one by one, if one of them is not as it should be
 _PARTS = 16
@@ -44,8 +45,12 @@ class Delimited:
 
     def blocks(self, mark=None):
         if mark is not None:
-            self.stream.skip_to(mark["offset"])
+            self.stream.go_on(mark)
         return self.stream.blocks(mark["row"] if mark else 1)
+
+    def begins(self, most=None):
+        """By what this source is known again, later and longer."""
+        return begins(self.stream.head, most)
 
     def progress(self):
         """How many bytes of the file were read."""

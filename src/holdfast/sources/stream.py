@@ -11,6 +11,7 @@ from typing import NamedTuple
 from holdfast.sources.batch import SourceError
 
 BLOCK = 8 << 20  # bytes
+_LOOK = 4096  # bytes
 _LONGEST = 256 << 20  # bytes of one line: what is longer is no table
 
 
@@ -24,8 +25,22 @@ class Lines(NamedTuple):
 
     @property
     def mark(self):
-        """Where to begin for this block to come first again."""
-        return {"offset": self.offset, "row": self.row}
+        """Where to begin for this block to come first again, and what to expect there."""
+        return {"offset": self.offset, "row": self.row, "begins": begins(self.data)}
+
+
+def begins(data, most=None):
+    """By what one knows again what begins so."""
+    head = data[: _LOOK if most is None else most]
+    return {"bytes": len(head), "crc32": zlib.crc32(head)}
+
+
+def another(name, row):
+    """What to say where a source is not the one it was."""
+    return SourceError(
+        f"{name}, row {row:,}: not what the run has learned from before: go on with the same source, or "
+        "learn from this one into another folder with --to"
+    )
 
 
 class Stream:
@@ -50,6 +65,11 @@ class Stream:
             self._unpacked = gzip.GzipFile(fileobj=self._raw)
         self._ahead = b""
         self._offset = 0  # of the next byte that `read` gives
+        try:
+            self.head = self.peek(_LOOK)
+        except SourceError:
+            self.close()
+            raise
 
     @property
     def seekable(self):
@@ -81,16 +101,22 @@ class Stream:
         self._offset += len(data)
         return data
 
-    def skip_to(self, offset):
-        """Go on at this byte."""
-        if self.seekable:
+    def go_on(self, mark):
+        """Go on at this mark; raise if there is something else than there was."""
+        self._skip_to(mark["offset"])
+        length = mark["begins"]["bytes"]
+        if begins(self.peek(length), length) != mark["begins"]:
+            raise another(self.name, mark["row"])
+
+    def _skip_to(self, offset):
+        if self.seekable and offset <= (self.size or 0):
             self._raw.seek(offset)
             self._ahead, self._offset = b"", offset
         while self._offset < offset:
             if not self.read(min(BLOCK, offset - self._offset)):
                 raise SourceError(
-                    f"{self.name} ends before byte {offset:,}, where the run stopped: it is not "
-                    "the same source"
+                    f"{self.name} ends before byte {offset:,}, where the run stopped: go on with the same "
+                    "source, or learn from this one into another folder with --to"
                 )
 
     def line(self):
