@@ -99,9 +99,8 @@ def _line(name, found, source):
     # The rounds once more, for what was predicted in each before it was learned from.
     record = play(found.player, Replay(X, y, found.loss), keep=("predictions",))
     error = np.abs(record.predictions - y)[~broken].mean()
-    audit = found.folder.read_parts("audit", found.parts)
     skipped = np.zeros(len(y), bool)
-    if audit is not None:
+    for audit in found.folder.read_parts("audit", found.parts):
         skipped[audit.column("row").to_numpy() - 1] = True
     counts = f"{(skipped & broken).sum():,} of {broken.sum():,}"
     found.folder.close()

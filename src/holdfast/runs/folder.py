@@ -5,7 +5,6 @@ import json
 import os
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 _PART = "part-{:06d}.parquet"
@@ -89,10 +88,10 @@ class Folder:
         paths = (self.path / name / _PART.format(number) for number in range(count))
         return [path for path in paths if path.exists()]
 
-    def read_parts(self, name, count):
-        """A table; None if it has no parts."""
-        tables = [pq.read_table(path) for path in self.parts(name, count)]
-        return pa.concat_tables(tables) if tables else None
+    def read_parts(self, name, count, columns=None):
+        """The tables of the parts numbered below `count`, one by one: all may not fit into memory."""
+        for path in self.parts(name, count):
+            yield pq.read_table(path, columns=columns)
 
     def forget_parts(self, name, count):
         """Remove parts that no checkpoint counts, and what a killed process left half written."""

@@ -12,6 +12,7 @@ from holdfast.sources.batch import SourceError
 
 BLOCK = 8 << 20  # bytes
 _LOOK = 4096  # bytes
+_CARRIED = 1 << 16  # bytes of a row with line ends that may wait for the next block
 _LONGEST = 256 << 20  # bytes of one line: what is longer is no table
 
 
@@ -21,7 +22,7 @@ class Lines(NamedTuple):
     data: bytes
     offset: int  # of the first byte, unpacked
     row: int  # the number of the first line after the header, from 1
-    count: int  # of lines
+    lines: int  # how many
 
     @property
     def mark(self):
@@ -135,14 +136,17 @@ class Stream:
             if sum(map(len, parts)) > _LONGEST:
                 raise SourceError(f"{self.name}: its first line does not end")
 
-    def blocks(self, row=1):
-        """All lines from here on, in blocks."""
+    def blocks(self, row=1, quoted=False):
+        """All lines from here on, in blocks; if they may be `quoted`, not cut where a quote is open."""
         parts, start = [], self._offset
         while True:
             data = self.read(BLOCK)
             end = data.rfind(b"\n") + 1
             if end or not data:
                 block = b"".join([*parts, data[:end]])
+                tail = _open(block) if quoted and data else 0
+                if tail:
+                    block, data, end = block[:-tail], block[-tail:] + data[end:], 0
                 if block:
                     count = block.count(b"\n") + (not block.endswith(b"\n"))
                     yield Lines(block, start, row, count)
@@ -168,6 +172,17 @@ class Stream:
             raise SourceError(f"{self.name}: its compression is damaged ({problem}): get it again") from None
         except OSError as problem:
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
+
+
+def _open(block):
+    """How many bytes at the end belong to lines in which a quote is open: 0 if it was opened long ago."""
+    tail = 0
+    while block.count(b'"', 0, len(block) - tail) % 2:
+        last = block.rfind(b'"', 0, len(block) - tail)
+        tail = len(block) - block.rfind(b"\n", 0, last) - 1
+        if tail > _CARRIED or tail == len(block):
+            return 0
+    return tail
 
 
 def _has_more(pipe):
