@@ -106,7 +106,7 @@ def play_many(
         raise ValueError("the average of each key is not kept for sparse rows: leave it out of keep")
     rehearse(player, dim, adversary)
     compiled = rounds >= WORTH_COMPILING if compiled is None else compiled
-    call = _compiled_call() if compiled else _plain_call
+    call = caller(compiled)
     names, starts, order = grouped(keys, rounds, call)
     columns = empty_columns(rounds, dim, keep)
     finals = np.zeros((len(names), dim))
@@ -118,13 +118,13 @@ def play_many(
         state = player.lazily(state, False) if adversary.is_sparse() else state
         call(play_keys, player, adversary, state, columns, order, starts, *piece, finals, sums, counts)
 
-    workers = _cores() if workers is None else workers
+    workers = cores() if workers is None else workers
     if workers < 1:
         raise ValueError(f"workers counts threads, at least 1: got {workers}")
     from concurrent.futures import ThreadPoolExecutor  # which brings half of logging with it
 
     with ThreadPoolExecutor(workers if compiled else 1) as pool:
-        list(pool.map(play_piece, _pieces(starts, workers * _PIECES)))
+        list(pool.map(play_piece, evenly(starts, workers * _PIECES)))
     kept = kept_columns(columns, keep)
     return Crowd(
         keys=names,
@@ -187,21 +187,24 @@ def deal(codes, places, order):
     return 0
 
 
-def _pieces(starts, count):
+def evenly(starts, count):
     """Ranges of keys with about the same number of rounds each."""
     cuts = np.searchsorted(starts, np.linspace(0, starts[-1], count + 1))
     cuts = np.unique(np.concatenate([[0], cuts, [len(starts) - 1]]))
     return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
 
 
-def _cores():
+def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _compiled_call():
-    from holdfast._compiled import call
+def caller(compiled):
+    """What calls a function, compiled or as it stands."""
+    if compiled:
+        from holdfast._compiled import call
 
-    return call
+        return call
+    return _plain_call
 
 
 @np.errstate(all="ignore")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from command.conftest import ROWS, holdfast
+from command.conftest import ROWS, bits, holdfast
 
 from holdfast.cli import main
 from holdfast.defaults import LEARNERS
@@ -125,8 +125,7 @@ def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, c
     assert "There is none: features have a running scale" in said(capsys, "inspect", run)
 
 
-def test_a_key_has_a_model_of_its_own_the_same_as_alone(table, learn, tmp_path, monkeypatch):
-    monkeypatch.setattr("holdfast.runs.games._AWAKE", 2)  # so that games are put away and taken up again
+def test_a_key_has_a_model_of_its_own_the_same_as_alone(table, learn, tmp_path):
     who = np.array(["p", "q", "r", "s"])[np.arange(ROWS) % 4]
     pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
     run, status, heard = learn(tmp_path / "rows.csv", "--target", "y", "--key", "who", "--checkpoint", "100")
@@ -148,10 +147,45 @@ def test_a_key_has_a_model_of_its_own_the_same_as_alone(table, learn, tmp_path, 
     assert load_file(again / "model.safetensors")["weights"].tolist() == together["weights"].tolist()
 
 
-def test_json_for_machines_is_one_object_and_nothing_else(source, tmp_path):
+def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path, monkeypatch):
+    who = np.array([f"s{i}" for i in range(40)])[np.arange(ROWS) * 7 % 41 % 40]
+    pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
+    args = ("--target", "y", "--key", "who", "--no-scale", "--learner", "ogd:5", "--outliers", "5%")
+    plain, _, _ = learn(tmp_path / "rows.csv", *args, to="plain")
+    monkeypatch.setattr("holdfast.runs.learning._MANY_KEYS", 5)
+    monkeypatch.setattr("holdfast.runs.games._FEW", 5)
+    monkeypatch.setattr("holdfast.runs.reading._ENTRIES", 300)  # so that each key has a turn again and again
+    monkeypatch.setattr("holdfast.runs.tapes._SPARE", 1.0)  # and games have to be moved
+    compiled, _, heard = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
+    assert bits(compiled) == bits(plain)
+    _, counts = np.unique(who, return_counts=True)
+    assert f"40 keys, {counts.min()} to {counts.max()} rounds each; error from" in heard
+    keys = pq.read_table(compiled / "keys.parquet")
+    assert keys.column("key").to_pylist() == list(dict.fromkeys(who))
+    assert sum(keys.column("rounds").to_pylist()) == ROWS
+    metrics = json.loads((compiled / "metrics.json").read_text())["keys"]
+    assert (metrics["count"], metrics["rounds"]["most"]) == (40, counts.max())
+    assert metrics["most_skipped"][0]["key"] in who
+
+
+def test_json_for_machines_is_a_line_an_object_and_nothing_else(source, tmp_path):
     done = holdfast("learn", source, "--target", "y", "--to", tmp_path / "run", "--json")
-    assert json.loads(done.stdout)["rounds"] == ROWS
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {event["event"] for event in events[:-1]} <= {"progress", "note"}
+    assert (events[-1]["event"], events[-1]["rounds"]) == ("end", ROWS)
     assert done.stderr == ""
+
+
+def test_progress_is_told_as_json_and_on_a_terminal(source, learn, monkeypatch, capsys):
+    from holdfast.command.progress import Events, line
+
+    monkeypatch.setattr(Events, "often", 0.0)
+    _, _, heard = learn(source, "--target", "y", "--json")
+    first = json.loads(heard.splitlines()[0])
+    assert (first.pop("event"), first["rounds"], first["done_share"]) == ("progress", 64, 1.0)
+    told = line(first | {"rounds_a_second": 12_345, "seconds_left": 7.0, "done_share": 0.5})
+    assert told.startswith("██████████░░░░░░░░░░  50 %  64 rounds, 12,345/s, ")
+    assert told.endswith("7 s left")
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,46 @@ def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
     assert bits(found) == bits(expected)
 
 
+@pytest.mark.parametrize("change", ["header", "first rows", "rows learned from", "shorter"])
+def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, change):
+    monkeypatch.setattr("holdfast.sources.stream.BLOCK", 6000)
+    monkeypatch.setattr("holdfast.runs.beginning.ROWS", 50)
+    lines = source.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"".join(lines[:500]))
+    run, _, _ = learn(path, "--target", "y")
+    before = bits(run)
+    if change == "header":
+        lines[0] = lines[0].replace(b"a", b"z")
+    elif change == "first rows":
+        lines[3] = b"9,9,9,9\n"
+    elif change == "rows learned from":
+        lines[300:500] = lines[299:499]
+    else:
+        lines = lines[:200]
+    path.write_bytes(b"".join(lines))
+    _, status, said = learn(path, "--target", "y", "--resume")
+    assert status == 2
+    assert f"holdfast: {path}" in said
+    assert "another folder with --to" in said
+    assert {name: bits(run)[name] for name in ("model.safetensors", "audit", "sizes")} == {
+        name: before[name] for name in ("model.safetensors", "audit", "sizes")
+    }
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrows", "jsonl"])
+def test_nor_can_another_table(table, learn, tmp_path, kind):
+    from command.test_sources import written
+
+    path = tmp_path / f"rows.{kind}"
+    learn(written(table, path), "--target", "y")
+    written(table | {"b": table["b"] + 1.0}, path)
+    _, status, said = learn(path, "--target", "y", "--resume")
+    assert (status, "not what the run has learned from before" in said) == (2, True)
+    written(table, path)
+    assert learn(path, "--target", "y", "--resume")[1] == 0
+
+
 @pytest.mark.parametrize("args", [("--target", "y", "--key", "who"), ("--target", "who", "--drop", "y")])
 def test_games_of_keys_and_labels_go_on_with_the_same_bits(table, learn, tmp_path, args):
     who = np.array(["p", "q", "r"])[np.arange(len(table["a"])) * 7 % 11 % 3]
@@ -127,6 +167,60 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(source, learn,
     assert not list(run.glob(".*"))
     learn(path, "--target", "y", "--resume", to="run")
     assert bits(run) == bits(expected)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A file system of 300 kB of its own: it can be full, and read-only also for root."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", place], capture_output=True, text=True
+    )
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def test_a_disk_that_is_really_full_leaves_the_last_checkpoint(source, learn, tmp_path, disk):
+    expected, _, _ = learn(source, "--target", "y", to="whole")
+    lines = source.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "growing.csv"
+    path.write_bytes(b"".join(lines[:200]))
+    run, status, _ = learn(path, "--target", "y", to="disk/run")
+    assert status == 0
+    before = (run / "checkpoint.safetensors").read_bytes()
+    path.write_bytes(b"".join(lines))
+    with (disk / "filler").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+    _, status, said = learn(path, "--target", "y", "--resume", to="disk/run")
+    assert status == 1
+    assert f"{run}/" in said
+    assert "the disk is full; the last checkpoint stands: make room, then go on with --resume" in said
+    assert (run / "checkpoint.safetensors").read_bytes() == before
+    _, status, said = learn(path, "--target", "y", to="disk/another")
+    assert status == 1
+    assert "the disk is full" in said
+    (disk / "filler").unlink()
+    _, status, _ = learn(path, "--target", "y", "--resume", to="disk/run")
+    assert status == 0
+    assert bits(run) == bits(expected)
+
+
+def test_a_disk_that_is_read_only_is_a_sentence(source, learn, disk):
+    run, _, _ = learn(source, "--target", "y", to="disk/run")
+    before = bits(run)
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    for more in (("--resume",), ("--to", str(disk / "another"))):
+        _, status, said = learn(source, "--target", "y", *more, to="disk/run")
+        assert status == 1
+        assert f"holdfast: {disk}" in said
+        assert "may not be written to" in said
+    assert bits(run) == before
+    assert holdfast("audit", run).returncode == holdfast("inspect", run).returncode == 0
+    subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
 
 
 def test_a_folder_that_cannot_be_written_to_is_a_sentence(source, capsys):

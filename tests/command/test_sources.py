@@ -110,6 +110,38 @@ def test_blocks_cut_anywhere_give_the_same_model(source, learn, monkeypatch):
     assert model_bytes(found) == model_bytes(expected)
 
 
+def test_line_ends_inside_quotes_belong_to_their_cell(table, learn, tmp_path, monkeypatch):
+    rng = np.random.default_rng(5)
+    colors = np.array(["deep red", "pale, green", 'so-called "blue"'])[rng.integers(0, 3, ROWS)]
+    broken = table | {"color": [text.replace(" ", "\n", int(rng.integers(0, 2))) for text in colors]}
+    pacsv.write_csv(pa.table(broken), tmp_path / "broken.csv", pacsv.WriteOptions(quoting_style="needed"))
+    expected, _, _ = learn(written(broken, tmp_path / "broken.parquet"), "--target", "y", to="first")
+    found, status, _ = learn(tmp_path / "broken.csv", "--target", "y", to="second")
+    assert status == 0
+    assert model_bytes(found) == model_bytes(expected)
+    assert "unreadable" not in json.loads((found / "metrics.json").read_text())["skipped_by_reason"]
+    # A row is numbered by its first line; and nothing depends on where blocks are cut.
+    lines = (tmp_path / "broken.csv").read_bytes().split(b"\n")[1:]
+    sizes = pq.read_table(found / "sizes").column("row").to_pylist()
+    assert len(sizes) == ROWS
+    assert all(b"," in lines[row - 1] for row in sizes)
+    monkeypatch.setattr("holdfast.sources.stream.BLOCK", 700)
+    monkeypatch.setattr("holdfast.sources.delimited._FEW", 4)
+    other, _, _ = learn(tmp_path / "broken.csv", "--target", "y", to="third")
+    assert model_bytes(other) == model_bytes(expected)
+    assert pq.read_table(other / "sizes").column("row").to_pylist() == sizes
+
+
+def test_a_quote_that_is_never_closed_costs_its_row_and_not_the_rest(learn, tmp_path):
+    lines = [f"{i % 7},word{i % 3},{i % 11}.5" for i in range(3000)]
+    lines[500] = '3,"word1,2.5'
+    (tmp_path / "rows.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    run, status, _ = learn(tmp_path / "rows.csv", "--target", "y")
+    assert status == 0
+    rows = pq.read_table(run / "audit").to_pylist()
+    assert [row["row"] for row in rows if row["reason"] == "unreadable"] == [501]
+
+
 GOOD = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (i % 7, i % 5, i % 11 * 10 + i % 3) for i in range(100))
 
 
@@ -194,8 +226,8 @@ def test_a_damaged_end_keeps_what_was_learned(learn, tmp_path, source, monkeypat
     assert "its compression is damaged" in said
     assert 50 < json.loads((run / "metrics.json").read_text())["rounds"] < ROWS
     path.write_bytes(whole)
-    again, status, _ = learn(path, "--target", "y", "--resume")
-    assert status == 0
+    again, status, said = learn(path, "--target", "y", "--resume")
+    assert status == 0, said
     assert json.loads((again / "metrics.json").read_text())["rounds"] == ROWS
 
 

@@ -35,3 +35,18 @@ def test_no_other_room_imports_numba(path):
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.split(".")[0])
     assert path.parent.name == "_compiled" or not names & {"numba", "llvmlite"}
+
+
+def test_what_python_never_calls_gets_no_machine_code_of_its_own():
+    from holdfast._compiled import call
+    from holdfast._compiled.lesson import dispatcher
+
+    def half(x):
+        return 0.5 * x
+
+    def quarter(x):
+        return half(half(x))
+
+    assert call(quarter, 8.0) == 2.0
+    (part,) = dispatcher(half).overloads.values()
+    assert not part.library.codegen._engine.is_symbol_defined(part.fndesc.llvm_func_name)

@@ -1,8 +1,9 @@
 """The only room that imports numba: compiles the game as it stands.
 
 `lesson` teaches numba the methods and helpers a function reaches, `loops` the functions of
-`holdfast.vectors`, and `borrowing` not to count references; `holding` keeps a state there between calls,
-`storing` what was compiled on disk, and `sentence` says what could not be.
+`holdfast.vectors`, `borrowing` not to count references, and `parts` not to make doors that nobody uses;
+`holding` keeps a state there between calls, `storing` what was compiled on disk, and `sentence` says what
+could not be.
 """
 
 import contextlib
@@ -15,12 +16,14 @@ import numba
 from holdfast._compiled import loops  # noqa: F401  (importing it teaches numba holdfast.vectors)
 from holdfast._compiled.borrowing import borrowed, returned
 from holdfast._compiled.holding import Held, functions_for
-from holdfast._compiled.lesson import OPTIONS, Lesson, dispatcher, forget, open_calls
+from holdfast._compiled.lesson import OPTIONS, PART, Lesson, dispatcher, forget, open_calls
+from holdfast._compiled.parts import settle
 from holdfast._compiled.sentence import sentence, untyped
 from holdfast._compiled.storing import Cache
 
 _entries: dict = {}  # the functions called, as compiled
 _lessons: dict = {}  # of each function called and the types it was compiled for
+_next: dict = {}  # lessons of what is likely to be called next
 _one_at_a_time = threading.RLock()
 
 
@@ -39,7 +42,9 @@ def hold(function, *values):
             _start_anew()
         kind = numba.types.Tuple(_kinds(function, (*values, 0.0)).types[:-1])
         functions = functions_for(function, kind, lesson.fingerprint())
-        _in_words(lesson, functions[0].compile, (numba.intp, numba.float64))
+        step = functions[0]
+        _in_words(lesson, step.compile, (numba.intp, numba.float64))
+        settle(step.overloads[numba.intp, numba.float64])
         return _in_words(lesson, Held, values, kind, functions)
 
 
@@ -49,11 +54,24 @@ def is_ready(function, *args):
     return lesson is not None and lesson.is_current()
 
 
+def is_stored(function, *args):
+    """Whether `call` would find these types compiled already, in this process or on disk."""
+    args = _prepared(args)
+    if is_ready(function, *args):
+        return True
+    with _one_at_a_time:
+        entry, kinds = _entry(function), _kinds(function, args)
+        lesson = _next[function, kinds] = Lesson(function, args)
+        return isinstance(entry._cache, Cache) and entry._cache.holds(
+            (kinds,), entry.targetctx.codegen(), lesson.fingerprint()
+        )
+
+
 def _compiled(function, args):
     kinds = _kinds(function, args)
     with _one_at_a_time:
         if (function, kinds) not in _lessons or not _lessons[function, kinds].is_current():
-            lesson = Lesson(function, args)
+            lesson = _next.pop((function, kinds), None) or Lesson(function, args)
             if lesson.is_news:
                 _start_anew()
             if (function, kinds) not in _lessons:
@@ -65,7 +83,7 @@ def _compiled(function, args):
 def _entry(function):
     """The function without reference counts for its arguments, and with a place on disk."""
     if function not in _entries:
-        inner = numba.njit(function, forceinline=True, **OPTIONS)
+        inner = numba.njit(function, **PART)
 
         def entry(args):
             return inner(*borrowed(args))
@@ -79,6 +97,7 @@ def _entry(function):
 def _compile(entry, kinds, lesson):
     entry._cache.fingerprint = lesson.fingerprint()
     _in_words(lesson, entry.compile, (kinds,))
+    settle(entry.overloads[(kinds,)])
 
 
 def _in_words(lesson, compiling, *args):

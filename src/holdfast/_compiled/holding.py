@@ -15,7 +15,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from holdfast._compiled.borrowing import borrowed, returned
-from holdfast._compiled.lesson import OPTIONS
+from holdfast._compiled.lesson import OPTIONS, PART
 from holdfast._compiled.storing import Cache, has_an_address
 
 _made: dict = {}
@@ -58,7 +58,7 @@ def _bytes(kind):
 
 def _make(function, kind, fingerprint):
     read, write = _reader(kind), _writer(kind)
-    inner = numba.njit(function, forceinline=True, **OPTIONS)
+    inner = numba.njit(function, **PART)
 
     def step(address, number):
         values = read(address)

@@ -19,9 +19,12 @@ from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
 from numba.extending import infer_getattr, lower_builtin
 
+from holdfast._compiled import stowing  # noqa: F401  (importing it teaches numba holdfast.stowing)
 from holdfast._compiled.loops import TAUGHT
+from holdfast._compiled.parts import Part
 
 OPTIONS = {"nogil": True}
+PART = {"forceinline": True, "pipeline_class": Part, **OPTIONS}
 _LIBRARIES = {*sys.stdlib_module_names, "numpy", "numba"}
 _NAMED_TUPLE = {"_asdict", "_replace", "_make", "_raw"}
 
@@ -35,6 +38,7 @@ class Lesson:
         self.names: set = set()  # all names and attributes in the code reached
         self.facts: set = {numba.__version__, _own_source()}
         self.bindings: list = []  # what each name stands for, and in which scope
+        self._members: dict = {}
         self.is_news = False  # whether a name stood for something else when its function was taught before
         self.argument(args)
         self.function(function)
@@ -42,7 +46,7 @@ class Lesson:
         while known != len(self.functions):  # a new function may call methods nobody called before
             known = len(self.functions)
             for cls in list(self.classes):
-                for name in sorted(self.names):
+                for name in sorted(self.names & self.members(cls).keys()):
                     self.method(cls, name)
 
     def fingerprint(self):
@@ -66,6 +70,12 @@ class Lesson:
         if hasattr(cls, "_fields") and cls not in self.classes:
             self.classes.add(cls)
             self.facts.add(f"class {_address(cls)} {cls._fields}")
+
+    def members(self, cls):
+        """All that a class and its bases define, looked up once a lesson."""
+        if cls not in self._members:
+            self._members[cls] = {name: None for base in cls.__mro__ for name in vars(base)}
+        return self._members[cls]
 
     def method(self, cls, name):
         found = _method(cls, name)
@@ -181,7 +191,7 @@ open_calls: list = []  # the methods that numba is compiling, the innermost last
 def dispatcher(function):
     """The function as numba compiles it, when someone calls it."""
     if function not in _dispatchers:
-        _dispatchers[function] = numba.njit(function, forceinline=True, **OPTIONS)
+        _dispatchers[function] = numba.njit(function, **PART)
     return _dispatchers[function]
 
 

@@ -9,21 +9,22 @@ from numba.extending import overload
 from holdfast import vectors
 from holdfast._compiled.entrywise import absorb_entries, add_entries, descend_entries
 from holdfast._compiled.kernels import gathered_product, inner_product, prefetch, pure_log1p, sum_of_squares
+from holdfast._compiled.parts import Part
 from holdfast.vectors import UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 TAUGHT: list = []  # what numba knows from here
 
 
-def _teach(function):
+def teach(function):
     TAUGHT.append(function)
-    return overload(function, jit_options={"nogil": True})
+    return overload(function, jit_options={"nogil": True, "pipeline_class": Part})
 
 
 def _is(kind, cls):
     return getattr(kind, "instance_class", None) is cls
 
 
-@_teach(vectors.dot)
+@teach(vectors.dot)
 def dot(a, b):
     if _is(a, Affine) or _is(a, Ahead) or _is(a, Lazy):
         return lambda a, b: a.product(b)
@@ -46,7 +47,7 @@ def dot(a, b):
     return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
 
 
-@_teach(vectors.squared)
+@teach(vectors.squared)
 def squared(x):
     if _is(x, Lazy):
         return lambda x: x.square()
@@ -61,7 +62,7 @@ def squared(x):
     )
 
 
-@_teach(vectors.add)
+@teach(vectors.add)
 def add(w, scale, x):
     if _is(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
@@ -97,7 +98,7 @@ def add(w, scale, x):
     return entrywise
 
 
-@_teach(vectors.stretch)
+@teach(vectors.stretch)
 def stretch(w, factor):
     if _is(w, Lazy):
         return lambda w, factor: w.times(factor)
@@ -109,7 +110,7 @@ def stretch(w, factor):
     return entrywise
 
 
-@_teach(vectors.refill)
+@teach(vectors.refill)
 def refill(w, values):
     if _is(w, Lazy):
         return lambda w, values: w.clear()
@@ -121,7 +122,7 @@ def refill(w, values):
     return entrywise
 
 
-@_teach(vectors.total)
+@teach(vectors.total)
 def total(x):
     def sum_of_magnitudes(x):
         magnitudes = np.abs(vectors.entries(x))
@@ -130,7 +131,7 @@ def total(x):
     return sum_of_magnitudes
 
 
-@_teach(vectors.largest)
+@teach(vectors.largest)
 def largest(x):
     def scan(x):
         most, row = 0.0, vectors.entries(x)
@@ -145,7 +146,7 @@ def largest(x):
     return scan
 
 
-@_teach(vectors.spread)
+@teach(vectors.spread)
 def spread(x):
     def scan(row, low, high):
         for i in range(len(row)):
@@ -155,7 +156,7 @@ def spread(x):
             low, high = min(low, entry), max(high, entry)
         return high - low
 
-    scan = njit(scan, nogil=True)
+    scan = njit(scan, nogil=True, pipeline_class=Part)
     if not _is(x, Sparse):
         return lambda x: scan(vectors.entries(x), np.inf, -np.inf)
 
@@ -166,7 +167,7 @@ def spread(x):
     return with_zeros
 
 
-@_teach(vectors.entries)
+@teach(vectors.entries)
 def entries(x):
     if _is(x, Lazy):
         return lambda x: x.multiple() * x.v
@@ -175,12 +176,12 @@ def entries(x):
     return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
 
 
-@_teach(vectors.place)
+@teach(vectors.place)
 def place(x, j):
     return (lambda x, j: np.int64(x.places[j])) if _is(x, Sparse) else (lambda x, j: j)
 
 
-@_teach(vectors.dense)
+@teach(vectors.dense)
 def dense(x):
     if not _is(x, Sparse):
         return lambda x: x.astype(np.float64)
@@ -193,7 +194,7 @@ def dense(x):
     return with_zeros
 
 
-@_teach(vectors.length)
+@teach(vectors.length)
 def length(w):
     if _is(w, Affine):
         return lambda w: len(w.center)
@@ -202,17 +203,17 @@ def length(w):
     return (lambda w: len(w.v)) if _is(w, Lazy) else (lambda w: len(w))
 
 
-@_teach(vectors.aim)
+@teach(vectors.aim)
 def aim(w, y):
     return (lambda w, y: w.aimed(y)) if _is(w, Affine) else (lambda w, y: y)
 
 
-@_teach(vectors.outcome)
+@teach(vectors.outcome)
 def outcome(w, z):
     return (lambda w, z: w.outcome(z)) if _is(w, Affine) else (lambda w, z: z)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True, pipeline_class=Part)
 def _clipped(value, clip):
     if value > clip:
         return clip if value < np.inf else np.nan
@@ -221,7 +222,7 @@ def _clipped(value, clip):
     return value
 
 
-@_teach(vectors.standardised)
+@teach(vectors.standardised)
 def standardised(w, x):
     if _is(x, Sparse):
 
@@ -249,7 +250,7 @@ def standardised(w, x):
     return from_center
 
 
-@_teach(vectors.absorb)
+@teach(vectors.absorb)
 def absorb(center, spread, factors, n, x):
     if _is(x, Sparse):
         return lambda center, spread, factors, n, x: vectors.widen(spread, factors, x)
@@ -261,7 +262,7 @@ def absorb(center, spread, factors, n, x):
     )
 
 
-@_teach(vectors.widen)
+@teach(vectors.widen)
 def widen(spread, factors, x):
     if not _is(x, Sparse):
         return lambda spread, factors, x: None
@@ -278,7 +279,7 @@ def widen(spread, factors, x):
     return largest_so_far
 
 
-@_teach(vectors.remember)
+@teach(vectors.remember)
 def remember(row, x):
     if _is(x, Sparse):
         return lambda row, x: None
@@ -290,7 +291,7 @@ def remember(row, x):
     return copy
 
 
-@_teach(vectors.refresh)
+@teach(vectors.refresh)
 def refresh(factors, spread, n, x):
     if _is(x, Sparse):
         return lambda factors, spread, n, x: None
@@ -302,7 +303,7 @@ def refresh(factors, spread, n, x):
     return inverses
 
 
-@_teach(vectors.descend)
+@teach(vectors.descend)
 def descend(w, squares, steps, low, high, slope, x):
     if _is(x, Sparse):
 
@@ -329,7 +330,7 @@ def descend(w, squares, steps, low, high, slope, x):
     )
 
 
-@_teach(vectors.count_in)
+@teach(vectors.count_in)
 def count_in(summed, w):
     if _is(w, Lazy):
         return lambda summed, w: w.predicted()
@@ -341,12 +342,12 @@ def count_in(summed, w):
     return counted
 
 
-@_teach(vectors.fetch)
+@teach(vectors.fetch)
 def fetch(rows, t):
     return lambda rows, t: prefetch(rows, t * rows.strides[0], rows.strides[0])
 
 
-@_teach(vectors.fetch_at)
+@teach(vectors.fetch_at)
 def fetch_at(w, places):
     if not (_is(w, Lazy) or isinstance(w, types.Array)):
         return lambda w, places: None
@@ -360,6 +361,6 @@ def fetch_at(w, places):
     return each
 
 
-@_teach(vectors.log1p)
+@teach(vectors.log1p)
 def log1p(x):
     return lambda x: pure_log1p(np.float64(x))

@@ -25,6 +25,11 @@ class Cache(FunctionCache):
 
     fingerprint = ""
 
+    def holds(self, sig, codegen, fingerprint):
+        """Whether there is a file for these types and this code."""
+        self.fingerprint = fingerprint
+        return (pathlib.Path(self.cache_path) / self._file(sig, codegen)).exists()
+
     def load_overload(self, sig, target_context):
         target_context.refresh()
         if all(map(has_an_address, sig)):

@@ -26,6 +26,7 @@ MODULES = {
     "filters": "filters",
     "import": "importing",
     "start": "starting",
+    "command": "command",
 }
 NAMES = tuple(MODULES)
 

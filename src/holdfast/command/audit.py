@@ -77,21 +77,20 @@ def worst_rows(found, count):
 
     from holdfast.runs.audit import MEASURES, excess
 
-    table = found.folder.read_parts("audit", found.parts)
-    if table is None or count < 1:
-        return []
-    far, measures = excess(table)
-    worst = np.argsort(-far, kind="stable")[:count]
-    rows = []
-    for place, row in zip(worst, table.take(worst).to_pylist(), strict=True):
-        measure = MEASURES[measures[place]]
-        entry = {name: row[name] for name in ("round", "row", "reason", "detail")} | {"measure": measure}
-        entry |= {
-            "size": row[f"{measure}_size"],
-            "threshold": row[f"{measure}_threshold"],
-            "times": float(far[place]),
-        }
-        rows.append(entry | {name: row[name] for name in ("key", "label") if name in row})
+    rows: list[dict] = []
+    for table in found.folder.read_parts("audit", found.parts):
+        far, measures = excess(table)
+        worst = np.argsort(-far, kind="stable")[: max(count, 0)]
+        for place, row in zip(worst, table.take(worst).to_pylist(), strict=True):
+            measure = MEASURES[measures[place]]
+            entry = {name: row[name] for name in ("round", "row", "reason", "detail")} | {"measure": measure}
+            entry |= {
+                "size": row[f"{measure}_size"],
+                "threshold": row[f"{measure}_threshold"],
+                "times": float(far[place]),
+            }
+            rows.append(entry | {name: row[name] for name in ("key", "label") if name in row})
+        rows = sorted(rows, key=lambda entry: -entry["times"])[: max(count, 0)]
     return rows
 
 

@@ -69,14 +69,14 @@ def _new_folder():
 def _learned(source, outliers, to):
     import contextlib
 
-    from holdfast.command.progress import Bar
+    from holdfast.command.progress import progress_for
     from holdfast.runs.beginning import begin
     from holdfast.runs.learning import learn
     from holdfast.runs.settings import Settings
 
     settings = Settings("benzene", drop=("outlier", "time"), outliers=outliers)
     found, opened, rows = begin(source, settings, to, lambda text: None)
-    bar = Bar(quiet=False)
+    bar = progress_for(quiet=False)
     with contextlib.closing(opened):
         learn(found, opened, rows, (float("inf"), 30.0), bar, lambda: False)
     bar.end()
@@ -99,9 +99,8 @@ def _line(name, found, source):
     # The rounds once more, for what was predicted in each before it was learned from.
     record = play(found.player, Replay(X, y, found.loss), keep=("predictions",))
     error = np.abs(record.predictions - y)[~broken].mean()
-    audit = found.folder.read_parts("audit", found.parts)
     skipped = np.zeros(len(y), bool)
-    if audit is not None:
+    for audit in found.folder.read_parts("audit", found.parts):
         skipped[audit.column("row").to_numpy() - 1] = True
     counts = f"{(skipped & broken).sum():,} of {broken.sum():,}"
     found.folder.close()

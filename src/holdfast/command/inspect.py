@@ -82,11 +82,9 @@ def _all(found):
         return {}
     names = found.layout.features()
     answer = {}
-    for key, place in found.games.names():
-        p = found.games.parameters((key, place))
-        answer[found.games.labels[place]] = dict(
-            zip(names, (p["y_spread"] * p["weights"]).tolist(), strict=True)
-        )
+    p = found.games.parameters()
+    for place, label in enumerate(found.games.labels):
+        answer[label] = dict(zip(names, (p["y_spread"][place] * p["weights"][place]).tolist(), strict=True))
     return answer
 
 

@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from holdfast.command.progress import Bar
+from holdfast.command.progress import progress_for
 from holdfast.command.speaking import (
     DONE,
     EXITS,
@@ -122,7 +122,9 @@ def add(commands):
     )
     parser.add_argument("--report", action="store_true", help="write report.html when done")
     parser.add_argument(
-        "--json", action="store_true", help="the results as JSON on standard output, and nothing else"
+        "--json",
+        action="store_true",
+        help="JSON lines on standard output, nothing else: how far it is, every two seconds; then results",
     )
     parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
     parser.set_defaults(command=run)
@@ -143,7 +145,7 @@ def run(options):
             found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)
             closing.enter_context(contextlib.closing(source))
             closing.enter_context(contextlib.closing(found.folder))
-            bar, before = Bar(quiet), found.trace.rounds
+            bar, before = progress_for(options.quiet, options.json), found.trace.rounds
             signals.wait = True
             learn(found, source, rows, options.checkpoint, bar, signals.came)
         bar.end()
@@ -156,7 +158,8 @@ def run(options):
         if options.json:
             paths = {"run": str(to), "report": str(page) if page else None}
             show(
-                found.metrics()
+                {"event": "end"}
+                | found.metrics()
                 | paths
                 | {"new_rounds": found.trace.rounds - before, "seconds": round(seconds, 3)}
             )
@@ -195,15 +198,23 @@ def summary(found, to, page, seconds, status=DONE):
     return "\n".join(lines)
 
 
-def _of_keys(keys, shown=5):
-    worst = sorted(keys, key=lambda key: keys[key]["kept"] / max(keys[key]["rounds"], 1))[:shown]
-    lines = [f"{len(keys):,} keys; most was skipped of:"]
-    for key in worst:
-        counts = keys[key]
-        error = f"error {counts['error']:.4g}" if counts["error"] is not None else "nothing learned"
+def _of_keys(keys):
+    """The summary over keys, and those of which most was skipped."""
+    lines = [
+        f"{keys['count']:,} keys, {keys['rounds']['least']:,.0f} to {keys['rounds']['most']:,.0f} rounds each"
+    ]
+    if keys["error"]:
+        spread = keys["error"]
+        lines[0] += (
+            f"; error from {spread['least']:.4g} to {spread['most']:.4g}, of half of them from "
+            f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
+        )
+    lines.append("most was skipped of:")
+    for one in keys["most_skipped"]:
+        error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
+        skipped = one["rounds"] - one["kept"]
         lines.append(
-            f"  {key or '(none)':20} {counts['rounds']:>9,} rounds, "
-            f"{counts['rounds'] - counts['kept']:,} skipped, {error}"
+            f"  {one['key'] or '(none)':20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}"
         )
     return "\n".join(lines)
 

@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from holdfast import __version__
 from holdfast.command.audit import REASONS, worst_rows
@@ -35,7 +37,7 @@ def page(found):
         _errors(found, metrics),
         *_sizes(found),
         _weights(found),
-        _keys(metrics),
+        _keys(found),
     ]
     sections += [_proof(found), _skipped(found, metrics), _settings(found)]
     return f"""<!doctype html>
@@ -95,14 +97,13 @@ def _recent(table, total, count):
 def _sizes(found):
     """A picture for each filter that had a say."""
     samples = found.trace.samples.table
-    audit = found.folder.read_parts("audit", found.parts)
     second = "target" if found.regression and found.settings.scale else "gradient"
     for place, measure in ((1, "features"), (3 if second == "target" else 5, second)):
         rounds, sizes, thresholds = samples[:, 0], samples[:, place], samples[:, place + 1]
         fine = np.isfinite(sizes) & (sizes > 0)
         if not fine.any():
             continue
-        marked = _marked(audit, measure)
+        marked = _marked(found, measure)
         large = marked[1][np.isfinite(marked[1]) & (marked[1] > 0)]
         low = max(float(np.quantile(sizes[fine], 0.01)) / 2.0, 1e-300)
         bounds = thresholds[np.isfinite(thresholds)]
@@ -121,22 +122,28 @@ def _sizes(found):
         )
 
 
-def _marked(audit, measure):
-    if audit is None:
-        return np.zeros(0), np.zeros(0)
-    mine = np.array([reason in (measure, "not finite") for reason in audit.column("reason").to_pylist()])
-    places = np.flatnonzero(mine)
-    places = places[:: max(-(-len(places) // _MARKED), 1)]
-    return audit.column("round").to_numpy()[places], audit.column(f"{measure}_size").to_numpy()[places]
+def _marked(found, measure):
+    """Rounds that this filter skipped, or some of them, evenly spread; and their sizes."""
+    columns, marked, stride, seen = ["round", "reason", f"{measure}_size"], np.zeros((0, 3)), 1, 0
+    for table in found.folder.read_parts("audit", found.parts, columns):
+        mine = table.filter(pc.is_in(table.column("reason"), pa.array([measure, "not finite"])))
+        places = seen + np.arange(mine.num_rows)
+        seen += mine.num_rows
+        new = np.column_stack([places, mine.column("round"), mine.column(f"{measure}_size")])
+        marked = np.concatenate([marked, new[places % stride == 0]])
+        while len(marked) > _MARKED:
+            stride *= 2
+            marked = marked[marked[:, 0] % stride == 0]
+    return marked[:, 1], marked[:, 2]
 
 
 def _weights(found):
     table, names = found.trace.weights, found.layout.features()
     if len(table) < 2 or not found.trace.wide:
         return ""
-    p = found.games.parameters((0, 0))
+    factors = found.games.parameters()["factors"][0]
     with np.errstate(all="ignore"):
-        units = np.where(p["factors"] > 0, 1.0 / p["factors"], 0.0)  # a standard deviation of each feature
+        units = np.where(factors > 0, 1.0 / factors, 0.0)  # a standard deviation of each feature
     values = table[:, 1:] * units
     heaviest = np.argsort(-np.abs(values[-1]), kind="stable")[:_LINES]
     shown = values[:, heaviest]
@@ -154,22 +161,23 @@ def _weights(found):
     )
 
 
-def _keys(metrics):
-    keys = metrics.get("keys")
-    if not keys:
+def _keys(found):
+    if found.settings.key is None:
         return ""
-    order = sorted(keys, key=lambda key: keys[key]["kept"] / max(keys[key]["rounds"], 1))[:_SHOWN]
+    table = found.keys.table(list(found.games.keys))
+    rounds, kept = (table.column(name).to_numpy() for name in ("rounds", "kept"))
+    order = np.argsort(kept / np.maximum(rounds, 1), kind="stable")[:_SHOWN]
     body = [
         (
-            key or "(none)",
-            f"{keys[key]['rounds']:,}",
-            f"{keys[key]['rounds'] - keys[key]['kept']:,}",
-            _figure(keys[key]["error"]),
+            row["key"] or "(none)",
+            f"{row['rounds']:,}",
+            f"{row['rounds'] - row['kept']:,}",
+            _figure(row["error"]),
         )
-        for key in order
+        for row in table.take(order).to_pylist()
     ]
     return _section(
-        f"The {len(keys):,} keys",
+        f"The {table.num_rows:,} keys",
         "Those of which most was skipped come first.",
         _table(("key", "rounds", "skipped", "error"), body),
     )

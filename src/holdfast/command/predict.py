@@ -64,6 +64,7 @@ def _answers(options, counts):
 def _answered(model, source, counts):
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from holdfast.runs.reading import pieces
 
@@ -72,7 +73,9 @@ def _answered(model, source, counts):
     for piece in pieces(source, source.blocks(), model.layout, None, model.key):
         who = np.zeros(len(piece.rows), int)
         if model.key is not None:
-            who = np.array([places.get(key, -1) for key in piece.keys])
+            coded = pc.dictionary_encode(piece.keys)
+            known = np.array([places.get(key, -1) for key in coded.dictionary.to_pylist()], int)
+            who = known[coded.indices.to_numpy()]
         outcomes = model.outcomes(piece.X, who)
         answers, empty = model.answers(outcomes), np.isnan(outcomes).all(axis=1)
         empty[list(piece.faults)] = True

@@ -1,48 +1,107 @@
-"""How far a run is, on one line of a terminal; nothing in a pipe."""
+"""How far a run is: on one line of a terminal, as JSON for machines, or not at all."""
 
 import sys
 import time
 
-_OFTEN = 0.2  # seconds between two looks
+from holdfast.command.speaking import say, show
 
 
-class Bar:
-    """Rounds a second, the share skipped, the error so far and the time left."""
+class Progress:
+    """Looks at a run every now and then; by itself it says nothing."""
 
-    def __init__(self, quiet):
-        self.quiet = quiet or not sys.stderr.isatty()
+    often = 0.2  # seconds between two looks
+
+    def __init__(self):
         self.start, self.shown, self.first, self.begun = time.monotonic(), 0.0, None, None
 
     def __call__(self, run, source, read):
         now = time.monotonic()
         if self.first is None:
-            self.first, self.begun = run.trace.rounds, read
-        if self.quiet or now - self.shown < _OFTEN:
-            return
-        self.shown = now
-        print(
-            f"\r\033[K{self.line(run, source, read, now - self.start)}", end="", file=sys.stderr, flush=True
-        )
+            self.first, self.begun, self.shown = run.trace.rounds, read, self.shown or now - 0.9 * self.often
+        if now - self.shown >= self.often:
+            self.shown = now
+            self.tell(self.figures(run, source, read, now - self.start))
 
-    def line(self, run, source, read, spent):
+    def figures(self, run, source, read, spent):
+        """Rounds a second, the share skipped, the error so far, how much is done and the time left."""
         rounds, error = run.trace.rounds, run.trace.errors()[1]
-        speed = (rounds - self.first) / max(spent, 1e-9)
-        words = [
-            f"{rounds:,} rounds",
-            f"{speed:,.0f}/s",
-            f"{100 * run.trace.sums[4] / max(rounds, 1):.2g} % skipped",
-        ]
-        words += [f"error {error:.4g}"] if error is not None else []
+        found = {
+            "rounds": rounds,
+            "rounds_a_second": round((rounds - self.first) / max(spent, 1e-9)),
+            "skipped_share": float(run.trace.sums[4]) / max(rounds, 1),
+            "error": error,
+            "done_share": None,
+            "seconds_left": None,
+        }
         if source.size and read:
-            share = min(read / source.size, 1.0)
-            filled = round(20 * share)
-            new = max(read - (self.begun or 0), 0)
-            left = f"{spent / new * (source.size - read):.0f} s left" if new else ""
-            return f"{'█' * filled}{'░' * (20 - filled)} {100 * share:3.0f} %  " + ", ".join(
-                [*words, left]
-            ).rstrip(", ")
-        return ", ".join(words)
+            found["done_share"], new = min(read / source.size, 1.0), read - (self.begun or 0)
+            found["seconds_left"] = spent / new * max(source.size - read, 0) if new > 0 else None
+        return found
+
+    def tell(self, figures):
+        pass
+
+    def note(self, text):
+        """Say why it takes a while."""
 
     def end(self):
-        if not self.quiet:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        pass
+
+
+class Noted(Progress):
+    """In a pipe: only what there is to say in sentences."""
+
+    def note(self, text):
+        say(text)
+
+
+class Bar(Progress):
+    """A line of a terminal that is written over and over."""
+
+    def tell(self, figures):
+        self._write(line(figures))
+
+    def note(self, text):
+        self._write(f"{text}\n")
+
+    def end(self):
+        self._write("")
+
+    def _write(self, text):
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+class Events(Progress):
+    """JSON lines on standard output."""
+
+    often = 2.0
+
+    def tell(self, figures):
+        show({"event": "progress"} | figures)
+
+    def note(self, text):
+        show({"event": "note", "text": text})
+
+
+def progress_for(quiet, json=False):
+    """What fits where one stands."""
+    if json:
+        return Events()
+    if quiet:
+        return Progress()
+    return Bar() if sys.stderr.isatty() else Noted()
+
+
+def line(figures):
+    words = [
+        f"{figures['rounds']:,} rounds",
+        f"{figures['rounds_a_second']:,}/s",
+        f"{100 * figures['skipped_share']:.2g} % skipped",
+    ]
+    words += [f"error {figures['error']:.4g}"] if figures["error"] is not None else []
+    words += [f"{figures['seconds_left']:.0f} s left"] if figures["seconds_left"] is not None else []
+    if figures["done_share"] is None:
+        return ", ".join(words)
+    filled = round(20 * figures["done_share"])
+    bar = "█" * filled + "░" * (20 - filled)
+    return f"{bar} {100 * figures['done_share']:3.0f} %  {', '.join(words)}"

@@ -9,11 +9,20 @@ MEASURES = ("features", "target", "gradient")
 UNREADABLE, MISSING, NO_TARGET, NOT_FINITE = "unreadable", "missing cell", "no target", "not finite"
 
 
+def sizes_of(columns):
+    """What the filters on features, target and gradient measured, a column each."""
+    return columns.feature_sizes, columns.target_sizes, columns.sizes
+
+
+def thresholds_of(columns):
+    return columns.feature_thresholds, columns.target_thresholds, columns.thresholds
+
+
 class Books:
     """Skipped rounds and sizes, since they were last written to the folder."""
 
-    def __init__(self, labels, by_target, keyed, sizes):
-        self.labels, self.by_target, self.keyed, self.with_sizes = labels, by_target, keyed, sizes
+    def __init__(self, labels, by_target, sizes):
+        self.labels, self.by_target, self.with_sizes = labels, by_target, sizes
         self.counts: dict[str, int] = {}
         self.clear()
 
@@ -22,19 +31,18 @@ class Books:
         self._sizes: list[pa.Table] = []
         self.waiting = 0  # rounds
 
-    def add(self, record, first, rows, y, faults, missing, place, key):
-        """Rounds of a game: those that were skipped, and the sizes of all."""
-        sizes = (record.feature_sizes, record.target_sizes, record.sizes)
-        thresholds = (record.feature_thresholds, record.target_thresholds, record.thresholds)
+    def add(self, played, rounds, rows, y, faults, missing, place, keys):
+        """Rounds of the games of a label: those that were skipped, and the sizes of all."""
+        sizes, thresholds = sizes_of(played), thresholds_of(played)
         self.waiting += len(rows)
         if self.with_sizes:
             columns = {"row": rows, "features": sizes[0]}
             columns |= {"target": sizes[1]} if self.by_target else {"gradient": sizes[2], "positive": y > 0.0}
-            self._sizes.append(self._table(columns, place, key))
-        skipped = np.flatnonzero(~record.kept)
+            self._sizes.append(self._table(columns, place, keys))
+        skipped = np.flatnonzero(~played.kept)
         if len(skipped) == 0:
             return
-        columns = {"round": first[skipped], "row": rows[skipped]}
+        columns = {"round": rounds[skipped], "row": rows[skipped]}
         for name, size, threshold in zip(MEASURES, sizes, thresholds, strict=True):
             columns |= {f"{name}_size": size[skipped], f"{name}_threshold": threshold[skipped]}
         reasons = _reasons([size[skipped] for size in sizes], [bound[skipped] for bound in thresholds])
@@ -47,7 +55,7 @@ class Books:
         for reason in reasons:
             self.counts[reason] = self.counts.get(reason, 0) + 1
         columns |= {"reason": reasons, "detail": details}
-        self._skipped.append(self._table(columns, place, key))
+        self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
 
     def tables(self):
         """The skipped rounds, and the sizes, in the order of the source; None where there are none."""
@@ -55,16 +63,16 @@ class Books:
 
     def _in_order(self, found):
         table = pa.concat_tables(found)
-        by = ["row", *(["label"] if len(self.labels) > 1 else [])]
-        return table.sort_by([(name, "ascending") for name in by]) if self.keyed or len(by) > 1 else table
+        several = len(self.labels) > 1
+        return table.sort_by([("row", "ascending"), ("label", "ascending")]) if several else table
 
-    def _table(self, columns, place, key):
+    def _table(self, columns, place, keys):
         count = len(columns["row"])
         arrays = {name: pa.array(column) for name, column in columns.items()}
         if len(self.labels) > 1:
             arrays["label"] = pa.array([self.labels[place]] * count, pa.string())
-        if self.keyed:
-            arrays["key"] = pa.array([key] * count, pa.string())
+        if keys is not None:
+            arrays["key"] = keys
         return pa.table(arrays)
 
 

@@ -9,7 +9,7 @@ from holdfast.runs.learning import CHECKPOINT, CONFIG, Run
 from holdfast.runs.reading import pieces, readings
 from holdfast.runs.settings import Settings, loss_for
 from holdfast.sources import SourceError, open_source
-from holdfast.stream import WORTH_COMPILING
+from holdfast.sources.stream import another
 from holdfast.tables import Head, guess_layout, guess_target, read_layout, read_target
 from holdfast.tables.guessing import ROWS
 
@@ -53,6 +53,7 @@ def _begun(path, settings, folder, source, say):
     config = {
         "format": "holdfast run 1",
         "source": str(path),
+        "source_begins": source.begins(),
         "settings": settings.to_json(),
         "layout": layout.to_json(),
         "target": target.to_json(),
@@ -69,7 +70,7 @@ def _begun(path, settings, folder, source, say):
         raw.clear()
         yield from blocks
 
-    run.compiled = _is_long(source, samples)
+    run.expected = _expected(source, samples)
     return run, source, pieces(source, all_blocks(), layout, target, settings.key)
 
 
@@ -91,13 +92,14 @@ def _gone_on(settings, folder, source, say):
             raise RunError(
                 f"{to} was begun with --{name} {known}, so it cannot go on with {value}: leave it as it was"
             )
+    if source.begins(config["source_begins"]["bytes"]) != config["source_begins"]:
+        raise another(source.name, 1)
     for name in ("audit", "sizes"):
         folder.forget_parts(name, run.parts)
     readings(source, run.layout, run.target, run.settings.key)  # raises, if a column is gone
     say(f"going on after round {run.trace.rounds:,}")
     run.finished = False
     blocks = source.blocks(run.mark)
-    run.compiled = run.trace.rounds >= WORTH_COMPILING
     return run, source, pieces(source, blocks, run.layout, run.target, run.settings.key, run.done)
 
 
@@ -123,13 +125,10 @@ def open_run(to, folder=None):
     return run.restore() if folder.has(CHECKPOINT) else run
 
 
-def _is_long(source, samples):
-    """Whether there will be enough rounds for compiling to be worth it, as far as the first rows tell."""
-    if not source.size:
-        return sum(len(sample.rows) for sample in samples) >= WORTH_COMPILING
-    done = source.progress()
+def _expected(source, samples):
+    """How many rounds there will be, as far as the first rows tell."""
     rows = sum(len(sample.rows) for sample in samples)
-    return rows * source.size / max(done or source.size, 1) >= WORTH_COMPILING
+    return rows * (source.size or 0) // max(source.progress() or source.size or 1, 1)
 
 
 def _chosen(source, settings):

@@ -5,7 +5,6 @@ import json
 import os
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 _PART = "part-{:06d}.parquet"
@@ -71,10 +70,15 @@ class Folder:
     def write_part(self, name, number, table):
         """One more part of a table."""
         (self.path / name).mkdir(exist_ok=True)
+        self.write_table(f"{name}/{_PART.format(number)}", table)
+
+    def write_table(self, name, table):
+        """A table, in one step."""
+        texts = [column for column in ("key", "label") if column in table.column_names]
         encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
-        with self._appearing(self.path / name / _PART.format(number)) as temporary:
+        with self._appearing(self.path / name) as temporary:
             pq.write_table(
-                table, temporary, use_dictionary=False, compression="none", column_encoding=encodings
+                table, temporary, use_dictionary=texts, compression="none", column_encoding=encodings
             )
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
@@ -84,10 +88,10 @@ class Folder:
         paths = (self.path / name / _PART.format(number) for number in range(count))
         return [path for path in paths if path.exists()]
 
-    def read_parts(self, name, count):
-        """A table; None if it has no parts."""
-        tables = [pq.read_table(path) for path in self.parts(name, count)]
-        return pa.concat_tables(tables) if tables else None
+    def read_parts(self, name, count, columns=None):
+        """The tables of the parts numbered below `count`, one by one: all may not fit into memory."""
+        for path in self.parts(name, count):
+            yield pq.read_table(path, columns=columns)
 
     def forget_parts(self, name, count):
         """Remove parts that no checkpoint counts, and what a killed process left half written."""
@@ -101,9 +105,11 @@ class Folder:
         try:
             yield temporary
             os.replace(temporary, path)
-        except BaseException:
+        except BaseException as problem:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+            if isinstance(problem, OSError):
+                problem.filename = str(path)  # the name that people know, where there is one at all
             raise
         with contextlib.suppress(OSError):  # some systems cannot
             handle = os.open(path.parent, os.O_RDONLY)

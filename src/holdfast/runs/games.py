@@ -1,125 +1,205 @@
-"""One game, or one for each label, or for each key: what is learned in a run."""
+"""One game, or one for each key and label: what is learned in a run."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.adversaries import Replay
 from holdfast.certificates import ledger_certificate
-from holdfast.game import Tally
-from holdfast.record import Record
-from holdfast.runs.tensors import flattened, restored
-from holdfast.stream import play
-from holdfast.vectors import Affine, entries
+from holdfast.game import Tally, play_round
+from holdfast.many import caller, cores, evenly
+from holdfast.rehearsal import rehearse
+from holdfast.runs.tapes import Tapes
+from holdfast.stowing import fetch_back, span, stow
+from holdfast.stream import empty_columns
+from holdfast.vectors import Affine, entries, owned
 
+_FEW = 1_000  # games
+_SMALL = 65_536  # bytes of an array that is worth a place at the beginning of a cache line
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
-_AWAKE = 32  # games that stay in memory as they are; others wait as what is not 0 of them
-_COUNTS = ("rounds", "kept", "unmeasured")
+
+
+class Turn(NamedTuple):
+    """Whose rounds are played, where these games are read from the tape, and where they are written."""
+
+    order: np.ndarray  # the rounds, those of a game behind each other
+    cuts: np.ndarray  # where the rounds of each begin
+    reading: np.ndarray
+    writing: np.ndarray
+    lengths: np.ndarray  # of what was written
+    counts: np.ndarray  # rounds, kept, unmeasured
 
 
 class Games:
-    """The games of a run, by key and label.
+    """The games of a run, by key and label, each a row on one tape between its turns.
 
-    All have the same player. A game that waits takes kilobytes instead of the megabytes of its histograms.
+    All have the same player. A turn plays the rounds of a batch, those of a game after each other, in the
+    arrays of a single state.
     """
 
     def __init__(self, player, dim, loss, labels):
         self.player, self.dim, self.loss, self.labels = player, dim, loss, labels
         self.scaled = isinstance(player.learned(player.init(2)), Affine)
-        self._awake: dict[tuple, Record] = {}
-        self._asleep: dict[tuple, dict] = {}
+        self.width = dim + (0 if self.scaled else 1)  # of a row as the player gets it
+        state = player.init(self.width)
+        size, self._more = span(state)
+        fresh = np.zeros(size)
+        stow(state, fresh, 0)
+        self._tapes = Tapes(fresh)
+        self._idle: list = []  # states to play in
+        self.counts = np.zeros((0, 3), np.int64)
         self.keys: dict[str, int] = {}  # in the order in which they came
 
-    def play(self, key, place, X, y, compiled):
-        """Rounds of the game of a key and of the label at this place."""
-        name = (self.keys.setdefault(key, len(self.keys)), place)
-        after = self._woken(name)
-        record = play(self.player, Replay(X, y, self.loss), keep=KEEP, after=after, compiled=compiled)
-        self._awake[name] = self._game(record.state[0], record.state[2])
-        while len(self._awake) > max(_AWAKE, len(self.labels)):
-            oldest = next(iter(self._awake))
-            self._asleep[oldest] = self._packed(self._awake.pop(oldest))
-        return record
+    def slots(self, names):
+        """The place of each of these keys, new ones behind the others."""
+        return np.array([self.keys.setdefault(name, len(self.keys)) for name in names], np.int64)
+
+    def play(self, keys, place, X, y, compiled):
+        """Play these rounds, in the game of each round's key (its place) and of the label at `place`."""
+        adversary, call = Replay(X, y, self.loss), caller(compiled)
+        rehearse(self.player, self.width, adversary)
+        slots, order, cuts = in_turn(keys)
+        slots = slots * len(self.labels) + place
+        new = int(slots.max(initial=-1)) + 1 - len(self.counts)
+        self.counts = np.concatenate([self.counts, np.zeros((max(new, 0), 3), np.int64)])
+        move = self._caller(compiled)
+        reading, writing = self._tapes.make_room(slots, self._more * np.diff(cuts), move)
+        turn = Turn(order, cuts, reading, writing, np.zeros(len(slots), np.int64), self.counts[slots])
+        columns = empty_columns(len(y), self.width, KEEP)
+
+        def play_some(some):
+            state = self._idle.pop() if self._idle else self._new_state()
+            call(take_turns, self.player, adversary, state, columns, turn, self._tapes.tape, *some)
+            self._idle.append(state)
+
+        workers = min(cores(), len(slots)) if compiled else 1
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(play_some, evenly(cuts, workers)))
+        self._tapes.lengths[slots], self.counts[slots] = turn.lengths, turn.counts
+        return columns
+
+    def is_stored(self, X, y):
+        """Whether games on such rows were compiled before, on this machine."""
+        from holdfast._compiled import is_stored
+
+        state, nothing = self.player.init(self.width), np.zeros(0, np.int64)
+        turn = Turn(*[nothing] * 5, np.zeros((0, 3), np.int64))
+        columns = empty_columns(0, self.width, KEEP)
+        adversary = Replay(X, y, self.loss)
+        return is_stored(take_turns, self.player, adversary, state, columns, turn, self._tapes.tape, 0, 0)
 
     def names(self):
         """All games: the place of the key and that of the label."""
         return [(key, place) for key in range(len(self.keys)) for place in range(len(self.labels))]
 
-    def game(self, name):
-        """A game as it stands."""
-        return self._awake.get(name) or self._unpacked(self._asleep[name])
-
-    def counts(self, name):
-        """How many rounds it had, and how many it learned from."""
-        if name in self._awake:
-            return self._awake[name].rounds, self._awake[name].kept_count
-        return tuple(int(self._asleep[name][f"tally.{count}"]) for count in _COUNTS[:2])
-
     def weights(self, name):
         """The weights of the features as they are."""
-        return entries(self.player.learned(self.game(name).state[0]))[: self.dim]
+        return entries(self.player.learned(self._state(name)))[: self.dim]
 
     def certificate(self, name, k):
-        game = self.game(name)
-        return ledger_certificate(game.state[0], self.player, k, game.unmeasured_count)
+        unmeasured = int(self.counts[self._slot(name), 2])
+        return ledger_certificate(self._state(name), self.player, k, unmeasured)
 
-    def parameters(self, name):
-        """What predicts, by name: the model as `docs/run-folder.md` has it."""
-        w = self.player.learned(self.game(name).state[0])
-        if isinstance(w, Affine):
-            v = entries(w.v)
-            # z = -inf and inf give the ends; without a scale of the target there are none.
-            bounded = w.y_low <= w.y_high
-            low, high = (w.y_low - w.y_spread, w.y_high + w.y_spread) if bounded else (-np.inf, np.inf)
-            figures = {"center": w.center, "factors": w.factors, "clip": w.clip}
-            figures |= {"y_center": w.y_center, "y_spread": w.y_spread}
-        else:
-            v, low, high = entries(w), -np.inf, np.inf
-            figures = {"center": np.zeros(self.dim), "factors": np.ones(self.dim), "clip": np.inf}
-            figures |= {"y_center": 0.0, "y_spread": 1.0}
-        figures |= {"weights": v[: self.dim], "constant": v[self.dim], "low": low, "high": high}
-        return {name: np.array(value, np.float64) for name, value in figures.items()}
+    def parameters(self, compiled=False):
+        """What predicts, by name, a row for each game: the model as `docs/run-folder.md` has it."""
+        games = len(self._tapes)
+        wide = {name: np.zeros((games, self.dim)) for name in ("center", "factors", "weights")}
+        figures = ("clip", "constant", "high", "low", "y_center", "y_spread")
+        flat = {name: np.zeros(games) for name in figures}
+        found = Parameters(**wide, **flat)
+        tell = tell_scaled if self.scaled else tell_plain
+        state = self._new_state()
+        room = np.zeros(int(self._tapes.lengths.max(initial=0)))
+        self._caller(compiled)(tell, self.player, state, self._tapes.tape, self._tapes.starts, room, found)
+        return found._asdict()
 
-    def state(self):
+    def state(self, compiled=False):
         """All games as arrays by name."""
-        tensors = {}
-        for key, place in self.names():
-            name = (key, place)
-            packed = self._asleep[name] if name in self._asleep else self._packed(self._awake[name])
-            tensors |= {f"games.{key}.{place}.{path}": array for path, array in packed.items()}
-        return tensors
+        return self._tapes.state(self._caller(compiled)) | {"counts": self.counts}
 
     def load(self, keys, tensors):
         """Go on from what `state` gave."""
         self.keys = {key: i for i, key in enumerate(keys)}
-        found: dict[tuple, dict] = {name: {} for name in self.names()}
-        for path, array in tensors.items():
-            key, place, rest = path.removeprefix("games.").split(".", 2)
-            found[int(key), int(place)][rest] = array
-        self._asleep = found
+        self.counts = tensors["counts"].astype(np.int64)
+        self._tapes.load(tensors)
 
-    def _woken(self, name):
-        if name in self._awake:
-            return self._awake.pop(name)  # to be put back as the youngest
-        packed = self._asleep.pop(name, None)
-        return None if packed is None else self._unpacked(packed)
+    def _caller(self, compiled):
+        """For what takes a step a game: to compile it pays only where there are many."""
+        return caller(compiled and len(self._tapes) > _FEW)
 
-    def _game(self, state, tally):
-        """A record of no rounds, to go on from."""
-        nothing = dict.fromkeys(Record.__dataclass_fields__)
-        counts = {"rounds": tally.rounds, "kept_count": tally.kept, "unmeasured_count": tally.unmeasured}
-        final = np.array(entries(self.player.learned(state)))
-        return Record(
-            **nothing | counts | {"player": self.player, "final": final, "state": (state, 0, tally, 0)}
-        )
+    def _slot(self, name):
+        return name[0] * len(self.labels) + name[1]
 
-    def _packed(self, game):
-        tally = {f"tally.{name}": np.array(getattr(game.state[2], name)) for name in _COUNTS}
-        return tally | flattened(game.state[0], "state")
+    def _new_state(self):
+        return owned(self.player.init(self.width), _SMALL)
 
-    def _unpacked(self, packed):
-        template = self.player.init(self._width())
-        tally = Tally(*(int(packed[f"tally.{name}"]) for name in _COUNTS), np.zeros(0))
-        return self._game(restored(template, packed, "state"), tally)
+    def _state(self, name):
+        return fetch_back(self.player.init(self.width), self._tapes.row(self._slot(name)), 0)[0]
 
-    def _width(self):
-        """Of a row as the player gets it: `Scaled` adds the constant by itself."""
-        return self.dim + (0 if self.scaled else 1)
+
+class Parameters(NamedTuple):
+    """The model of each game."""
+
+    center: Any
+    factors: Any
+    weights: Any
+    clip: Any
+    constant: Any
+    high: Any
+    low: Any
+    y_center: Any
+    y_spread: Any
+
+
+def take_turns(player, adversary, state, columns, turn, tape, first, last):
+    """Play the rounds of the games first, ..., last - 1, each read from the tape and written to it."""
+    nothing = np.zeros(0)
+    for game in range(first, last):
+        state, _ = fetch_back(state, tape, turn.reading[game])
+        hidden, counts = adversary.start(), turn.counts[game]
+        tally = Tally(int(counts[0]), int(counts[1]), int(counts[2]), nothing)
+        for i in range(turn.cuts[game], turn.cuts[game + 1]):
+            t = turn.order[i]
+            state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
+        counts[0], counts[1], counts[2] = tally.rounds, tally.kept, tally.unmeasured
+        turn.lengths[game] = stow(state, tape, turn.writing[game]) - turn.writing[game]
+    return 0
+
+
+def tell_scaled(player, state, tape, starts, room, told):
+    """Write down what each game predicts with, of learners that scale their features."""
+    dim = told.weights.shape[1]
+    for game in range(len(starts)):
+        state, _ = fetch_back(state, tape, starts[game])
+        w = player.learned(state)
+        v = entries(w.v)
+        told.weights[game], told.constant[game] = v[:dim], v[dim]
+        told.center[game], told.factors[game], told.clip[game] = w.center, w.factors, w.clip
+        told.y_center[game], told.y_spread[game] = w.y_center, w.y_spread
+        # Without a scale of the target there are no ends.
+        bounded = w.y_low <= w.y_high
+        told.low[game] = w.y_low - w.y_spread if bounded else -np.inf
+        told.high[game] = w.y_high + w.y_spread if bounded else np.inf
+        stow(state, room, 0)  # for the histograms to be empty
+    return 0
+
+
+def tell_plain(player, state, tape, starts, room, told):
+    """Write down what each game predicts with, of learners that take features as they are."""
+    dim = told.weights.shape[1]
+    for game in range(len(starts)):
+        state, _ = fetch_back(state, tape, starts[game])
+        v = entries(player.learned(state))
+        told.weights[game], told.constant[game] = v[:dim], v[dim]
+        told.factors[game], told.y_spread[game] = 1.0, 1.0
+        told.clip[game], told.low[game], told.high[game] = np.inf, -np.inf, np.inf
+        stow(state, room, 0)
+    return 0
+
+
+def in_turn(keys):
+    """Each key once, sorted, and the rounds of each: of the j-th order[cuts[j]:cuts[j + 1]]."""
+    order = np.argsort(keys, kind="stable")
+    found, cuts = np.unique(keys[order], return_index=True)
+    return found, order, np.append(cuts, len(keys))

@@ -4,10 +4,12 @@ import json
 import time
 
 import numpy as np
+import pyarrow.compute as pc
 from safetensors.numpy import save
 
-from holdfast.runs.audit import MISSING, NO_TARGET, Books
+from holdfast.runs.audit import MISSING, NO_TARGET, Books, sizes_of, thresholds_of
 from holdfast.runs.games import Games
+from holdfast.runs.keys import KeySums
 from holdfast.runs.model import FILE, Model, read_tensors
 from holdfast.runs.reading import Ahead
 from holdfast.runs.settings import loss_for
@@ -16,10 +18,13 @@ from holdfast.sources import SourceError
 from holdfast.stream import WORTH_COMPILING
 
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
-FORMAT = "holdfast checkpoint 1"
+FORMAT = "holdfast checkpoint 2"
 _AT_ONCE = 500  # rounds that are interpreted between two looks at the clock
 _OF_KEYS = 20_000  # the same, where each key is taken up and put away again
+_MANY_KEYS = 1_000  # of which each is taken up and put away in Python: then it is time to compile
+_WORTH_LOADING = 8_000  # rounds: interpreting them takes longer than it does to start numba
 _WAITING = 500_000  # rounds written down at the latest
+_PROVEN, _TOLD = 1_000, 10  # certificates, of the first games, and of these in words
 
 
 class Run:
@@ -33,16 +38,34 @@ class Run:
         self.player = settings.player(self.regression)
         labels = target.games() or ("",)
         self.games = Games(self.player, len(layout.features()), self.loss, labels)
-        self.books = Books(
-            labels, self.regression and settings.scale, settings.key is not None, settings.sizes
-        )
+        self.books = Books(labels, self.regression and settings.scale, settings.sizes)
         self.trace = Trace(len(layout.features()) if settings.key is None else 0)
         self.trace.wide &= settings.key is None
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
-        self.key_sums: dict[str, list] = {}
-        self.compiled = False
+        self.keys = KeySums()
+        self.compiled, self.expected, self._asked = False, 0, False
 
     # -- the rounds
+
+    def choose(self, piece, progress):
+        """Whether to compile the rounds from here on: if there are many, or it was done before."""
+        if self.compiled:
+            return
+        most = max(self.expected, self.trace.rounds)
+        many = most >= WORTH_COMPILING
+        many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
+        if not many and (most < _WORTH_LOADING or self._asked):
+            return
+        self._asked, stored = True, self.games.is_stored(*self._example(piece))
+        self.compiled = stored or many
+        if self.compiled and not stored:
+            progress.note(
+                "compiling for this learner and these filters, once on this machine: some seconds ..."
+            )
+
+    def _example(self, piece):
+        rows = np.zeros((1, self.games.width), piece.X.dtype)
+        return rows, np.ones(1)
 
     def learn(self, piece, after):
         """Play the rounds of a piece, a few at a time, until `after()` them says to stop."""
@@ -73,36 +96,29 @@ class Run:
             y = np.where(np.isin(np.arange(len(y)), list(faults)), np.nan, y)
         if not self.games.scaled:
             X = np.column_stack([X, np.ones(len(X))])
+        names = None if piece.keys is None else piece.keys.slice(start, stop - start)
+        keys = self._keys_of(names, len(y))
         rounds = self.trace.rounds + 1 + np.arange(len(y))
-        games = len(self.games.labels)
-        outcomes, kept = np.full((len(y), games), np.nan), np.ones(len(y), bool)
-        columns = np.full((6, len(y)), np.nan)
-        for key, places in self._by_key(piece.keys, start, stop):
-            for place in range(games):
-                goal = self._goal(y[places], place)
-                record = self.games.play(key, place, X[places], goal, self.compiled or None)
-                outcomes[places, place] = record.predictions
-                kept[places] &= record.kept
-                if place == 0:
-                    columns[:, places] = (
-                        *(record.feature_sizes, record.target_sizes, record.sizes),
-                        *(record.feature_thresholds, record.target_thresholds, record.thresholds),
-                    )
-                mine, lost = _within(faults, places), _within(missing, places)
-                self.books.add(record, rounds[places], rows[places], goal, mine, lost, place, key)
+        outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
+        measures = ()
+        for place in range(len(self.games.labels)):
+            goal = self._goal(y, place)
+            columns = self.games.play(keys, place, X, goal, self.compiled)
+            outcomes[:, place] = columns.predictions
+            kept &= columns.kept
+            measures = measures or (sizes_of(columns), thresholds_of(columns))
+            self.books.add(columns, rounds, rows, goal, faults, missing, place, names)
         errors = self._errors(outcomes, y)
-        self.trace.add(errors, kept, columns[:3], columns[3:])
-        if self.settings.key is not None:
-            self._count_keys(piece.keys[start:stop], errors, kept)
+        self.trace.add(errors, kept, *measures)
+        if names is not None:
+            self.keys.add(len(self.games.keys), keys, errors, kept)
 
-    def _by_key(self, keys, start, stop):
-        if keys is None:
-            return [("", slice(None))]
-        names, codes = np.unique(keys[start:stop].astype(str), return_inverse=True)
-        order = np.argsort(codes, kind="stable")
-        cuts = np.searchsorted(codes[order], np.arange(len(names) + 1))
-        first = [(order[cuts[i]], i) for i in range(len(names))]
-        return [(str(names[i]), order[cuts[i] : cuts[i + 1]]) for _, i in sorted(first)]
+    def _keys_of(self, names, count):
+        """The place of the key of each round."""
+        if names is None:
+            return np.full(count, self.games.slots([""])[0])
+        coded = pc.dictionary_encode(names)
+        return self.games.slots(coded.dictionary.to_pylist())[coded.indices.to_numpy()]
 
     def _goal(self, y, place):
         """The target of the rounds in a game: numbers, or +1 for its label and -1 for the others."""
@@ -123,16 +139,6 @@ class Run:
                 errors = (outcomes.argmax(axis=1) != y).astype(float)
         return np.where(known, errors, np.nan)
 
-    def _count_keys(self, keys, errors, kept):
-        for key, places in self._by_key(keys, 0, len(keys)):
-            total = self.key_sums.setdefault(key, [0, 0, 0.0, 0])
-            counted = np.isfinite(errors[places]) & kept[places]
-            total[0] += len(places)
-            total[1] += int(kept[places].sum())
-            for error in errors[places][counted].tolist():
-                total[2] += error
-            total[3] += int(counted.sum())
-
     # -- the folder
 
     def checkpoint(self):
@@ -149,10 +155,10 @@ class Run:
             "finished": self.finished,
             "counts": self.books.counts,
             "keys": list(self.games.keys),
-            "key_sums": self.key_sums,
         }
-        trace = {f"trace.{name}": array for name, array in self.trace.state().items()}
-        tensors = {name: np.array(array, order="C") for name, array in (self.games.state() | trace).items()}
+        tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
+        tensors |= {f"games.{name}": array for name, array in self.games.state(self.compiled).items()}
+        tensors |= {"keys": self.keys.sums}
         self.folder.write(CHECKPOINT, save(tensors, metadata={"holdfast": json.dumps(about)}))
         self.parts += 1
         self.books.clear()
@@ -161,17 +167,14 @@ class Run:
         """Go on from the last checkpoint."""
         about, tensors = read_tensors(self.folder.path / CHECKPOINT, FORMAT)
         self.mark, self.done, self.parts = about["mark"], about["done"], about["parts"]
-        self.books.counts, self.key_sums = about["counts"], about["key_sums"]
-        self.trace.load(
-            {name.removeprefix("trace."): a for name, a in tensors.items() if name.startswith("trace.")}
-        )
-        self.games.load(about["keys"], {name: a for name, a in tensors.items() if name.startswith("games.")})
+        self.books.counts, self.keys.sums = about["counts"], tensors["keys"]
+        self.trace.load(_part(tensors, "trace."))
+        self.games.load(about["keys"], _part(tensors, "games."))
         self.finished = about["finished"]
         return self
 
     def model(self):
-        found = [self.games.parameters(name) for name in self.games.names()]
-        parameters = {name: np.stack([one[name] for one in found]) for name in (found[0] if found else ())}
+        parameters = self.games.parameters(self.compiled)
         keys = tuple(self.games.keys) if self.settings.key is not None else ()
         return Model(self.layout, self.target, keys, self.settings.key, parameters)
 
@@ -189,27 +192,17 @@ class Run:
             "error": kept_error,
             "error_of_all_rounds": error,
             "finished": self.finished,
-        } | ({"keys": self.key_table()} if self.settings.key is not None else {})
-
-    def key_table(self):
-        return {
-            key: {"rounds": total[0], "kept": total[1], "error": total[2] / total[3] if total[3] else None}
-            for key, total in self.key_sums.items()
-        }
+        } | ({"keys": self.keys.summary(list(self.games.keys))} if self.settings.key is not None else {})
 
     def certificate(self):
         """What the run proves, in words, and in numbers where there are any."""
         why = self.settings.why_no_certificate()
         if why:
             return {"proves": None, "words": why}
-        k = self.player.k
-        proofs = {}
-        for key, place in self.games.names():
+        k, keys, proofs = self.player.k, list(self.games.keys), {}
+        for key, place in self.games.names()[:_PROVEN]:
             proof = self.games.certificate((key, place), k)
-            name = (
-                " ".join(filter(None, (list(self.games.keys)[key], self.games.labels[place])))
-                or self.target.name
-            )
+            name = " ".join(filter(None, (keys[key], self.games.labels[place]))) or self.target.name
             proofs[name] = {
                 "k": k,
                 "sizes": proof.sizes.tolist(),
@@ -218,11 +211,15 @@ class Run:
                 "words": str(proof),
             }
         words = [p["words"] if len(proofs) == 1 else f"{name}: {p['words']}" for name, p in proofs.items()]
+        if len(words) > _TOLD:
+            words[_TOLD:] = [f"certificate.json has those of {len(proofs):,} games of {len(keys):,} keys."]
         return {"proves": proofs, "words": " ".join(words)}
 
     def write_results(self):
         """The model, the metrics and the certificate as of now."""
         self.folder.write(FILE, self.model().to_bytes())
+        if self.settings.key is not None:
+            self.folder.write_table("keys.parquet", self.keys.table(list(self.games.keys)))
         self.folder.write_json("metrics.json", self.metrics())
         self.folder.write_json("certificate.json", self.certificate())
 
@@ -246,7 +243,7 @@ def learn(run, source, rows, every, progress, stopped):
             piece = ahead.next(stopped)
             if piece is None:
                 break
-            run.compiled |= run.trace.rounds >= WORTH_COMPILING
+            run.choose(piece, progress)
             if run.learn(piece, after):
                 break
         run.finished = not stopped()
@@ -265,8 +262,5 @@ def _save(run):
         run.write_results()
 
 
-def _within(found, places):
-    """What is known of some rounds, by their places among these."""
-    if isinstance(places, slice) or not found:
-        return found
-    return {i: found[place] for i, place in enumerate(places.tolist()) if place in found}
+def _part(tensors, prefix):
+    return {name.removeprefix(prefix): a for name, a in tensors.items() if name.startswith(prefix)}

@@ -28,15 +28,17 @@ class Model(NamedTuple):
         """A number for every row and label, of the key at each place; the constant's if cells are missing."""
         games = len(self.target.games()) or 1
         found = np.full((len(X), games), np.nan)
-        known = np.isfinite(X).all(axis=1)
-        for key in np.unique(places[places >= 0]):
-            rows = np.flatnonzero(places == key)
-            for label in range(games):
-                p = {name: array[key * games + label] for name, array in self.parameters.items()}
-                Z = np.clip((X[rows] - p["center"]) * p["factors"], -p["clip"], p["clip"])
-                z = np.where(known[rows], Z @ p["weights"], 0.0) + p["constant"]
-                y = p["y_center"] + p["y_spread"] * z
-                found[rows, label] = np.clip(y, p["low"], p["high"])
+        known, rows = np.isfinite(X).all(axis=1), np.flatnonzero(places >= 0)
+        for label in range(games):
+            which = places[rows] * games + label
+            if self.key is None:  # one model for all rows: matrices can be multiplied
+                which = np.full(1, label)
+            p = {name: array[which] for name, array in self.parameters.items()}
+            clip = p["clip"][:, None]
+            Z = np.clip((X[rows] - p["center"]) * p["factors"], -clip, clip)
+            products = Z @ p["weights"][0] if self.key is None else (Z * p["weights"]).sum(axis=1)
+            z = np.where(known[rows], products, 0.0) + p["constant"]
+            found[rows, label] = np.clip(p["y_center"] + p["y_spread"] * z, p["low"], p["high"])
         return found
 
     def answers(self, outcomes):

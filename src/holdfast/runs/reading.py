@@ -5,6 +5,7 @@ import threading
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
 
 from holdfast.sources import SourceError
 from holdfast.sources.cells import labels as texts_of
@@ -19,7 +20,7 @@ class Piece(NamedTuple):
 
     X: np.ndarray
     y: np.ndarray  # numbers, or places of labels; NaN where there is none
-    keys: np.ndarray | None
+    keys: Any  # whose row it is, as text of Arrow; None if nobody asked
     rows: np.ndarray
     faults: dict[int, str]
     mark: Any  # of the block that they are in
@@ -43,8 +44,7 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
                 faults = more | faults
             keys = None
             if key is not None:
-                names = texts_of(batch.columns[key].slice(start, stop - start)).to_pylist()
-                keys = np.array(["" if name is None else name for name in names], object)
+                keys = pc.fill_null(texts_of(batch.columns[key].slice(start, stop - start)), "")
             yield Piece(X, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
         skip = max(skip - len(batch.rows), 0)
 

@@ -1,16 +1,39 @@
 """What another budget would have skipped, from the sizes that a run wrote down, without learning again."""
 
 import dataclasses
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holdfast.certified import Certified
+from holdfast.many import caller
 from holdfast.runs.folder import RunError
+from holdfast.runs.games import in_turn
+from holdfast.runs.tapes import Tapes
+from holdfast.stowing import fetch_back, span, stow
 from holdfast.stream import WORTH_COMPILING
 
 _SHOWN = 10
+_SIZES = ("features", "target", "gradient", "positive")
+
+
+class Memories(NamedTuple):
+    """What the filters of a game remember: of features, of targets or gradients, and of negative labels'."""
+
+    features: Any
+    other: Any
+    negative: Any
+
+
+class Sizes(NamedTuple):
+    """The sizes of some rounds, and whether their labels are positive."""
+
+    features: np.ndarray
+    other: np.ndarray
+    positive: np.ndarray
 
 
 def replayed(run, outliers):
@@ -23,86 +46,96 @@ def replayed(run, outliers):
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
     player = dataclasses.replace(run.settings, outliers=outliers).player(run.regression)
     guarded = player.player if isinstance(player, Certified) else player
-    compiled = run.trace.rounds >= WORTH_COMPILING
-    states: dict = {}
-    rounds, skipped, rows = 0, 0, []
+    by_target = run.books.by_target
+    filters = (guarded.features, guarded.target if by_target else guarded.gradient)
+    judges = Judges(filters, guarded.labels and not by_target, run.trace.rounds >= WORTH_COMPILING)
+    before = Skipped(run.folder.parts("audit", run.parts))
+    answer = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
+    gone: list[int] = []
+    new: list[int] = []
     for path in paths:
         table = pq.read_table(path)
-        for name, part in _games(table):
-            kept = _kept(guarded, states, name, part, compiled)
-            rounds, skipped = rounds + len(kept), skipped + int((~kept).sum())
-            rows.append(part["row"][~kept])
-    found = np.concatenate(rows)
-    audit = run.folder.read_parts("audit", run.parts)
-    before = audit.column("row").to_numpy() if audit is not None else np.zeros(0, int)
-    return {
-        "outliers": outliers,
-        "rounds": rounds,
-        "skipped": skipped,
-        "skipped_in_the_run": len(before),
-        "no_longer_skipped": np.setdiff1d(before, found)[:_SHOWN].tolist(),
-        "newly_skipped": np.setdiff1d(found, before)[:_SHOWN].tolist(),
-    }
+        kept, rows = judges.keep(table), table.column("row").to_numpy()
+        found, then = np.unique(rows[~kept]), before.upto(int(rows[-1]) if len(rows) else 0)
+        answer["rounds"] += len(kept)
+        answer["skipped"] += int((~kept).sum())
+        answer["skipped_in_the_run"] += len(then)
+        gone += np.setdiff1d(then, found)[: _SHOWN - len(gone)].tolist()
+        new += np.setdiff1d(found, then)[: _SHOWN - len(new)].tolist()
+    return answer | {"no_longer_skipped": gone, "newly_skipped": new}
 
 
-def judge(filter, state, sizes, kept):
-    """Ask a filter about sizes in order."""
-    for i in range(len(sizes)):
-        state, _, near = filter.decide(state, sizes[i])
-        kept[i] = near
-    return state
+class Skipped:
+    """The rows that a run skipped, part after part."""
+
+    def __init__(self, paths):
+        self._paths, self._rows = list(paths), np.zeros(0, np.int64)
+
+    def upto(self, row):
+        """Those up to this one, which are then forgotten."""
+        while self._paths and (not len(self._rows) or self._rows[-1] <= row):
+            more = pq.read_table(self._paths.pop(0), columns=["row"]).column("row").to_numpy()
+            self._rows = np.concatenate([self._rows, more])
+        end = int(np.searchsorted(self._rows, row, side="right"))
+        found, self._rows = self._rows[:end], self._rows[end:]
+        return found
 
 
-def _games(table):
-    """The rounds of each key and label apart, as arrays."""
-    names = [name for name in ("key", "label") if name in table.column_names]
-    if not names:
-        return [((), _arrays(table))]
-    parts = [((), table)]
-    for name in names:
-        parts = [
-            ((*known, value), part.filter(pc.equal(part.column(name), value)))
-            for known, part in parts
-            for value in pc.unique(part.column(name)).to_pylist()
-        ]
-    return [(known, _arrays(part)) for known, part in parts]
+class Judges:
+    """The filters of every key and label, each with a memory of its own."""
+
+    def __init__(self, filters, apart, compiled):
+        self.filters, self.apart, self.compiled = filters, apart, compiled
+        memory = self._new()
+        size, self._more = span(memory)
+        fresh = np.zeros(size)
+        stow(memory, fresh, 0)
+        self._tapes, self._games = Tapes(fresh), {}
+
+    def keep(self, table):
+        """Which of these rounds all filters keep."""
+        found = {name: table.column(name).to_numpy() for name in _SIZES if name in table.column_names}
+        other = found["target"] if "target" in found else found["gradient"]
+        sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
+        slots, order, cuts = in_turn(self._of_each(table))
+        call, kept = caller(self.compiled), np.zeros(table.num_rows, bool)
+        reading, writing = self._tapes.make_room(slots, self._more * np.diff(cuts), call)
+        lengths = np.zeros(len(slots), np.int64)
+        places = (order, cuts, reading, writing, lengths)
+        call(judge, *self.filters, self.apart, self._new(), sizes, kept, places, self._tapes.tape)
+        self._tapes.lengths[slots] = lengths
+        return kept
+
+    def _new(self):
+        features, other = self.filters
+        return Memories(features.init(1), other.init(1), other.init(1))
+
+    def _of_each(self, table):
+        """The place of the game of each round."""
+        names = [name for name in ("key", "label") if name in table.column_names]
+        if not names:
+            return np.zeros(table.num_rows, np.int64)
+        joined = pc.binary_join_element_wise(*(table.column(name) for name in names), "\0")
+        coded = pc.dictionary_encode(joined.combine_chunks())
+        found = [self._games.setdefault(name, len(self._games)) for name in coded.dictionary.to_pylist()]
+        return np.array(found, np.int64)[coded.indices.to_numpy()]
 
 
-def _arrays(table):
-    columns = [name for name in table.column_names if name not in ("key", "label")]
-    return {name: table.column(name).to_numpy() for name in columns}
-
-
-def _kept(guarded, states, name, part, compiled):
-    """Which rounds all filters keep; `states` remembers what each has seen of each game."""
-    other = "target" if "target" in part else "gradient"
-    kept = np.isfinite(part["features"]) & np.isfinite(part[other])
-    measured = np.flatnonzero(kept)
-    asked = [("features", guarded.features, measured)]
-    if other == "target":
-        asked.append((other, guarded.target, measured))
-    elif guarded.labels:
-        positive = part["positive"][measured]
-        asked += [
-            (other, guarded.gradient, measured[positive]),
-            ("negative", guarded.gradient, measured[~positive]),
-        ]
-    else:
-        asked.append((other, guarded.gradient, measured))
-    for memory, filter, places in asked:
-        state = states.get((*name, memory), None)
-        state = filter.init(1) if state is None else state
-        near = np.ones(len(places), bool)
-        sizes = np.ascontiguousarray(part["features" if memory == "features" else other][places])
-        states[(*name, memory)] = _call(compiled, filter, state, sizes, near)
-        kept[places] &= near
-    return kept
-
-
-def _call(compiled, *args):
-    if compiled:
-        from holdfast._compiled import call
-
-        return call(judge, *args)
-    with np.errstate(all="ignore"):
-        return judge(*args)
+def judge(features, other, apart, memory, sizes, kept, places, tape):
+    """Ask the filters of every game about its rounds, in order."""
+    order, cuts, reading, writing, lengths = places
+    for game in range(len(lengths)):
+        memory, _ = fetch_back(memory, tape, reading[game])
+        near, own, negative = memory.features, memory.other, memory.negative
+        for i in range(cuts[game], cuts[game + 1]):
+            t = order[i]
+            size, second = sizes.features[t], sizes.other[t]
+            if size < math.inf and second < math.inf:
+                near, _, first_keeps = features.decide(near, size)
+                if apart and not sizes.positive[t]:
+                    negative, _, second_keeps = other.decide(negative, second)
+                else:
+                    own, _, second_keeps = other.decide(own, second)
+                kept[t] = first_keeps and second_keeps
+        lengths[game] = stow(Memories(near, own, negative), tape, writing[game]) - writing[game]
+    return 0

@@ -103,6 +103,30 @@ class LogHistogram(NamedTuple):
         self.marks[:] = 0
         return self
 
+    def stowed(self, room, at):
+        """Write the buckets in use into a row of numbers, and leave them empty; the place behind them."""
+        end = at + 4
+        for octave in np.flatnonzero(self.octaves):
+            self.octaves[octave] = 0
+            first = octave << self.bits
+            for bucket in first + np.flatnonzero(self.counts[first : first + (1 << self.bits)]):
+                room[end], room[end + 1] = bucket, self.counts[bucket]
+                self.counts[bucket] = 0
+                end += 2
+        room[at], room[at + 1] = self.total, (end - at - 4) // 2
+        room[at + 2], room[at + 3] = self.cursor, self.below
+        return end
+
+    def fetched(self, room, at):
+        """The sketch that was written there, in these arrays, which are empty; and the place behind it."""
+        end = at + 4 + 2 * int(room[at + 1])
+        for i in range(at + 4, end, 2):
+            bucket, count = int(room[i]), int(room[i + 1])
+            self.counts[bucket] = count
+            self.octaves[bucket >> self.bits] += count
+        total, cursor, below = int(room[at]), int(room[at + 2]), int(room[at + 3])
+        return LogHistogram(self.counts, self.octaves, total, cursor, below, self.bits), end
+
     def merge(self, other):
         """The counts of both added up. The two must have seen different rounds and have the same bits."""
         if self.bits != other.bits:

@@ -10,8 +10,10 @@ import pyarrow.parquet as pq
 
 from holdfast.sources.batch import TEXT, Batch, SourceError
 from holdfast.sources.cells import plain
+from holdfast.sources.stream import another, begins
 
 _ROWS = 1 << 16
+_LOOK = 20  # rows by which a place is known again
 
 
 class Rows(NamedTuple):
@@ -22,7 +24,7 @@ class Rows(NamedTuple):
 
     @property
     def mark(self):
-        return {"row": self.row}
+        return {"row": self.row, "begins": begins(_text(self.data))}
 
 
 class Columnar(abc.ABC):
@@ -33,7 +35,7 @@ class Columnar(abc.ABC):
     _read = 0
 
     def _check(self, schema):
-        self.names = list(schema.names)
+        self.names, self._schema = list(schema.names), schema
 
     def blocks(self, mark=None):
         row = mark["row"] if mark else 1
@@ -41,6 +43,9 @@ class Columnar(abc.ABC):
             for batch in self._batches(row - 1):
                 for start in range(0, batch.num_rows, _ROWS):
                     piece = batch.slice(start, _ROWS)
+                    if mark is not None and begins(_text(piece), mark["begins"]["bytes"]) != mark["begins"]:
+                        raise another(self.name, row)
+                    mark = None
                     yield Rows(piece, row)
                     row += piece.num_rows
                     self._read = row - 1
@@ -48,6 +53,10 @@ class Columnar(abc.ABC):
             raise SourceError(
                 f"{self.name}, row {row:,}: damaged ({_first(problem)}): get it again"
             ) from None
+
+    def begins(self, most=None):
+        """By what this source is known again: its columns."""
+        return begins(str(self._schema.remove_metadata()).encode(), most)
 
     def sample(self, block):
         return self.decode(block, dict.fromkeys(self.names, TEXT))
@@ -163,6 +172,16 @@ class _Readable:
 
     def close(self):
         pass
+
+
+def _text(rows):
+    """The first rows as bytes; none, if Python cannot have them."""
+    head = rows.slice(0, _LOOK)
+    try:
+        head.validate(full=True)  # bytes from outside: an offset may point anywhere
+        return "".join(map(repr, head.to_pylist())).encode("utf-8", "backslashreplace")
+    except (pa.ArrowException, OSError, ValueError, OverflowError):
+        return b""
 
 
 def _first(problem):

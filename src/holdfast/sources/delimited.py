@@ -1,4 +1,4 @@
-"""Comma or tab separated values: a line is a row."""
+"""Comma or tab separated values: a line is a row, or several are, where a quoted cell holds line ends."""
 
 import csv
 
@@ -8,18 +8,22 @@ import pyarrow.csv as pacsv
 
 from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
 from holdfast.sources.cells import MISSING, number
+from holdfast.sources.stream import begins
 
 _FEW = 512  # lines that are looked at one by one, if one of them is not as it should be
 _PARTS = 16
+_LONGEST = 100  # lines of a row
 
 
 class Delimited:
     """The rows of a text with a header line.
 
     pyarrow reads each block at once. Only where it cannot, the block is cut into smaller ones until the lines
-    at fault are alone. A quoted line end is not understood: a row is a line, so that a quote that is never
-    closed costs a row, and not the rest of the file.
+    at fault are alone. There a quote that is not closed within 100 lines, with as many cells as the header
+    has, costs one row, and not the rest of the file.
     """
+
+    quoted = True  # whether a row can have several lines
 
     def __init__(self, stream, delimiter):
         self.stream, self.delimiter = stream, delimiter
@@ -44,8 +48,12 @@ class Delimited:
 
     def blocks(self, mark=None):
         if mark is not None:
-            self.stream.skip_to(mark["offset"])
-        return self.stream.blocks(mark["row"] if mark else 1)
+            self.stream.go_on(mark)
+        return self.stream.blocks(mark["row"] if mark else 1, self.quoted)
+
+    def begins(self, most=None):
+        """By what this source is known again, later and longer."""
+        return begins(self.stream.head, most)
 
     def progress(self):
         """How many bytes of the file were read."""
@@ -68,7 +76,7 @@ class Delimited:
 
     def decode(self, block, kinds):
         """These columns of a block, read as numbers or as text."""
-        parts = list(self._parts(block.data, block.row, kinds))
+        parts = list(self._parts(block.data, block.row, block.lines, kinds))
         faults, start = {}, 0
         for part in parts:
             faults |= {start + place: fault for place, fault in part.faults.items()}
@@ -81,8 +89,7 @@ class Delimited:
         """How to read a column."""
         return NUMBER if is_number else TEXT
 
-    def _parts(self, data, row, kinds):
-        count = data.count(b"\n") + (not data.endswith(b"\n"))
+    def _parts(self, data, row, count, kinds):
         whole = self._at_once(data, row, count, kinds)
         if whole is not None:
             yield whole
@@ -90,20 +97,24 @@ class Delimited:
             yield self._line_by_line(data.split(b"\n")[:count], row, kinds)
         else:
             lines = data.split(b"\n")[:count]
-            step = max(-(-count // _PARTS), _FEW)
-            for i in range(0, count, step):
-                yield from self._parts(b"\n".join(lines[i : i + step]) + b"\n", row + i, kinds)
+            step, start = max(-(-count // _PARTS), _FEW), 0
+            while start < count:
+                stop = _outside(lines, start, start + step)
+                some = lines[start:stop]
+                yield from self._parts(b"\n".join(some) + b"\n", row + start, len(some), kinds)
+                start = stop
 
     def _at_once(self, data, row, count, kinds):
         """The rows as pyarrow reads them; None if it finds other rows than there are lines."""
-        if data.count(b'"') % 2:
+        quoted = b'"' in data
+        if quoted and data.count(b'"') % 2:
             return None
         types = {name: pa.float64() if kind == NUMBER else pa.string() for name, kind in kinds.items()}
         try:
             table = pacsv.read_csv(
                 pa.BufferReader(pa.py_buffer(data)),
                 pacsv.ReadOptions(column_names=self.names, block_size=1 << 20),
-                pacsv.ParseOptions(delimiter=self.delimiter),
+                pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
                 pacsv.ConvertOptions(
                     column_types=types,
                     include_columns=list(kinds),
@@ -113,14 +124,18 @@ class Delimited:
             )
         except pa.ArrowInvalid:
             return None
+        if quoted and table.num_rows != count:
+            firsts = _first_lines(data)
+            whole = Batch.whole(table, row, len(firsts), kinds)
+            return whole._replace(rows=row + firsts) if whole is not None else None
         return Batch.whole(table, row, count, kinds)
 
     def _line_by_line(self, lines, row, kinds):
-        rows, faults, cells = [], {}, {name: [] for name in kinds}
+        rows, faults, cells, behind = [], {}, {name: [] for name in kinds}, 0
         for i, line in enumerate(lines):
-            if not line.strip():
+            if i < behind or not line.strip():
                 continue
-            values, fault = self._cells(line)
+            values, fault, behind = self._record(lines, i)
             for name in kinds:
                 value = None if values is None else values[name]
                 value = None if value in MISSING else value
@@ -141,6 +156,16 @@ class Delimited:
         columns = {name: pa.array(cells[name], types[kind]) for name, kind in kinds.items()}
         return Batch(columns, np.array(rows, np.int64), faults)
 
+    def _record(self, lines, i):
+        """The cells of the row that begins with this line, what is wrong, and the line behind it."""
+        values, fault = self._cells(lines[i])
+        if fault and lines[i].count(b'"') % 2:
+            stop = _outside(lines, i, i + 1)
+            longer, wrong = self._cells(b"\n".join(lines[i:stop]))
+            if not wrong:
+                return longer, None, stop
+        return values, fault, i + 1
+
     def _cells(self, line):
         text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
         try:
@@ -150,6 +175,25 @@ class Delimited:
         if len(cells) != len(self.names):
             return None, f"{len(cells)} cells, where the header has {len(self.names)}"
         return dict(zip(self.names, cells, strict=True)), None
+
+
+def _outside(lines, start, stop):
+    """The first place from `stop` on at which no quote is open, if that is near; else `stop`."""
+    open_quote = sum(line.count(b'"') for line in lines[start:stop]) % 2
+    for place in range(stop, min(stop + _LONGEST, len(lines))):
+        if not open_quote:
+            return place
+        open_quote = (open_quote + lines[place].count(b'"')) % 2
+    return min(stop + _LONGEST, len(lines)) if not open_quote else min(stop, len(lines))
+
+
+def _first_lines(data):
+    """Of each row the number of its first line, from 0: line ends inside quotes end no row."""
+    found = np.frombuffer(data, np.uint8)
+    ends, quotes = np.flatnonzero(found == ord("\n")), np.flatnonzero(found == ord('"'))
+    closed = np.flatnonzero(np.searchsorted(quotes, ends) % 2 == 0)
+    starts = np.concatenate([[0], closed + 1])
+    return starts[:-1] if data.endswith(b"\n") else starts
 
 
 def _is_utf8(text):

@@ -17,6 +17,8 @@ _TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), _BOOLEAN: pa.bool_()}
 class JsonLines(Delimited):
     """The rows of a text with an object a line; the names of the columns are those of its first rows."""
 
+    quoted = False
+
     def __init__(self, stream):
         self.stream = stream
         head = stream.peek(1 << 20)

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from holdfast.sources.batch import SourceError
 
 BLOCK = 8 << 20  # bytes
+_LOOK = 4096  # bytes
+_CARRIED = 1 << 16  # bytes of a row with line ends that may wait for the next block
 _LONGEST = 256 << 20  # bytes of one line: what is longer is no table
 
 
@@ -20,11 +22,26 @@ class Lines(NamedTuple):
     data: bytes
     offset: int  # of the first byte, unpacked
     row: int  # the number of the first line after the header, from 1
+    lines: int  # how many
 
     @property
     def mark(self):
-        """Where to begin for this block to come first again."""
-        return {"offset": self.offset, "row": self.row}
+        """Where to begin for this block to come first again, and what to expect there."""
+        return {"offset": self.offset, "row": self.row, "begins": begins(self.data)}
+
+
+def begins(data, most=None):
+    """By what one knows again what begins so."""
+    head = data[: _LOOK if most is None else most]
+    return {"bytes": len(head), "crc32": zlib.crc32(head)}
+
+
+def another(name, row):
+    """What to say where a source is not the one it was."""
+    return SourceError(
+        f"{name}, row {row:,}: not what the run has learned from before: go on with the same source, or "
+        "learn from this one into another folder with --to"
+    )
 
 
 class Stream:
@@ -49,6 +66,11 @@ class Stream:
             self._unpacked = gzip.GzipFile(fileobj=self._raw)
         self._ahead = b""
         self._offset = 0  # of the next byte that `read` gives
+        try:
+            self.head = self.peek(_LOOK)
+        except SourceError:
+            self.close()
+            raise
 
     @property
     def seekable(self):
@@ -80,16 +102,22 @@ class Stream:
         self._offset += len(data)
         return data
 
-    def skip_to(self, offset):
-        """Go on at this byte."""
-        if self.seekable:
+    def go_on(self, mark):
+        """Go on at this mark; raise if there is something else than there was."""
+        self._skip_to(mark["offset"])
+        length = mark["begins"]["bytes"]
+        if begins(self.peek(length), length) != mark["begins"]:
+            raise another(self.name, mark["row"])
+
+    def _skip_to(self, offset):
+        if self.seekable and offset <= (self.size or 0):
             self._raw.seek(offset)
             self._ahead, self._offset = b"", offset
         while self._offset < offset:
             if not self.read(min(BLOCK, offset - self._offset)):
                 raise SourceError(
-                    f"{self.name} ends before byte {offset:,}, where the run stopped: it is not "
-                    "the same source"
+                    f"{self.name} ends before byte {offset:,}, where the run stopped: go on with the same "
+                    "source, or learn from this one into another folder with --to"
                 )
 
     def line(self):
@@ -108,17 +136,21 @@ class Stream:
             if sum(map(len, parts)) > _LONGEST:
                 raise SourceError(f"{self.name}: its first line does not end")
 
-    def blocks(self, row=1):
-        """All lines from here on, in blocks."""
+    def blocks(self, row=1, quoted=False):
+        """All lines from here on, in blocks; if they may be `quoted`, not cut where a quote is open."""
         parts, start = [], self._offset
         while True:
             data = self.read(BLOCK)
             end = data.rfind(b"\n") + 1
             if end or not data:
                 block = b"".join([*parts, data[:end]])
+                tail = _open(block) if quoted and data else 0
+                if tail:
+                    block, data, end = block[:-tail], block[-tail:] + data[end:], 0
                 if block:
-                    yield Lines(block, start, row)
-                    row += block.count(b"\n")
+                    count = block.count(b"\n") + (not block.endswith(b"\n"))
+                    yield Lines(block, start, row, count)
+                    row += count
                 start += len(block)
                 parts = []
             if not data:
@@ -140,6 +172,17 @@ class Stream:
             raise SourceError(f"{self.name}: its compression is damaged ({problem}): get it again") from None
         except OSError as problem:
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
+
+
+def _open(block):
+    """How many bytes at the end belong to lines in which a quote is open: 0 if it was opened long ago."""
+    tail = 0
+    while block.count(b'"', 0, len(block) - tail) % 2:
+        last = block.rfind(b'"', 0, len(block) - tail)
+        tail = len(block) - block.rfind(b"\n", 0, last) - 1
+        if tail > _CARRIED or tail == len(block):
+            return 0
+    return tail
 
 
 def _has_more(pipe):

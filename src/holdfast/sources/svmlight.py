@@ -16,6 +16,8 @@ class SvmLight(Delimited):
     Larger indices that come later are left out.
     """
 
+    quoted = False
+
     def __init__(self, stream):
         self.stream = stream
         head = stream.peek(1 << 20)
