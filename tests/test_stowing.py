@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import holdfast as hf
-from holdfast.runs.settings import BY_NAME, Settings
+from holdfast.defaults import LEARNERS
+from holdfast.runs.settings import Settings
 from holdfast.stowing import fetch_back, span, stow
 from holdfast.vectors import owned
 
@@ -25,10 +26,10 @@ def written(state):
     return room[: stow(owned(state), room, 0)]
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("outliers", ["auto", "7", "quantile:0.9"])
 def test_a_state_comes_back_as_it_was(name, outliers):
-    loss = "squared" if name == "onlineridge" else "absolute"
+    loss = "squared" if name in ("onlineridge", "vaw", "ons") else "absolute"
     player = Settings("y", learner=name, loss=loss, outliers=outliers).player(True)
     row = written(played(player))
     back, end = fetch_back(player.init(3), row, 0)

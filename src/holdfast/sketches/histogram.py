@@ -113,19 +113,19 @@ class LogHistogram(NamedTuple):
                 room[end], room[end + 1] = bucket, self.counts[bucket]
                 self.counts[bucket] = 0
                 end += 2
-        room[at], room[at + 1] = self.total, (end - at - 4) // 2
-        room[at + 2], room[at + 3] = self.cursor, self.below
+        room[at : at + 3] = self.marks
+        room[at + 3] = (end - at - 4) // 2
         return end
 
     def fetched(self, room, at):
         """The sketch that was written there, in these arrays, which are empty; and the place behind it."""
-        end = at + 4 + 2 * int(room[at + 1])
+        end = at + 4 + 2 * int(room[at + 3])
         for i in range(at + 4, end, 2):
             bucket, count = int(room[i]), int(room[i + 1])
             self.counts[bucket] = count
             self.octaves[bucket >> self.bits] += count
-        total, cursor, below = int(room[at]), int(room[at + 2]), int(room[at + 3])
-        return LogHistogram(self.counts, self.octaves, total, cursor, below, self.bits), end
+        self.marks[:] = room[at : at + 3]
+        return self, end
 
     def merge(self, other):
         """The counts of both added up. The two must have seen different rounds and have the same bits."""
