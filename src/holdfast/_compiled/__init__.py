@@ -1,9 +1,9 @@
 """The only room that imports numba: compiles the game as it stands.
 
 `lesson` teaches numba the methods and helpers a function reaches, `loops` the functions of
-`holdfast.vectors`, `borrowing` not to count references, and `parts` not to make doors that nobody uses;
-`holding` keeps a state there between calls, `storing` what was compiled on disk, and `sentence` says what
-could not be.
+`holdfast.vectors` (with `kernels` for sums and `entrywise` for steps), `stowing` those of `holdfast.stowing`,
+`borrowing` not to count references, and `parts` not to make doors that nobody uses; `holding` keeps a state
+there between calls, `storing` what was compiled on disk, and `sentence` says what could not be.
 """
 
 import contextlib
