@@ -34,7 +34,7 @@ def test_a_model_behind_filters_is_the_bare_one_on_the_rounds_that_were_kept(nam
         if model.kept > kept:
             bare.learn_one(x, y)
     assert model.skipped > 10
-    assert all(model.predict_one(x) == bare.predict_one(x) for x, _ in numbers(30, seed=1))
+    assert all(model.model.predict_one(x) == bare.predict_one(x) for x, _ in numbers(30, seed=1))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 _LEVEL = 6.0 / (math.pi * math.pi) * (1.0 - 1e-7)  # with more caution than a billion rounds need to round
-_ROUNDS, _K, _MASS, _TAIL = range(4)
+_K, _MASS, _TAIL = range(3)
 
 
 class Budget(NamedTuple):
@@ -19,42 +19,38 @@ class Budget(NamedTuple):
     Examples
     --------
     >>> budget = Budget.at_start(share=0.1)
-    >>> for _ in range(100):
-    ...     k = budget.grown(delta=0.01)
+    >>> for n in range(1, 101):
+    ...     k = budget.after(n, delta=0.01)
     >>> k
     27
     """
 
     share: float
-    figures: np.ndarray  # n, k, P(Bin(n, share) = k), P(Bin(n, share) > k)
+    figures: np.ndarray  # k, P(Bin(n, share) = k), P(Bin(n, share) > k)
 
     @staticmethod
     def at_start(share):
-        return Budget(share, np.array([0.0, 0.0, 1.0, 0.0]))
+        return Budget(share, np.array([0.0, 1.0, 0.0]))
 
     def restarted(self):
         """The budget before the first round."""
-        self.figures[_ROUNDS], self.figures[_K], self.figures[_MASS], self.figures[_TAIL] = 0.0, 0.0, 1.0, 0.0
+        self.figures[_K], self.figures[_MASS], self.figures[_TAIL] = 0.0, 1.0, 0.0
         return self
 
-    def grown(self, delta):
-        """One more round: what k is now."""
-        share, n, k = self.share, float(self.figures[_ROUNDS]) + 1.0, float(self.figures[_K])
+    def after(self, rounds, delta):
+        """k after this many rounds, one more than the last time."""
+        share, n, k = self.share, float(rounds), float(self.figures[_K])
         mass = float(self.figures[_MASS])
         tail = float(self.figures[_TAIL]) + share * mass
         mass *= (1.0 - share) * n / (n - k)
-        if _is_power_of_two(int(n)):
+        if rounds & (rounds - 1) == 0:
             tail = _sum_up(n, k, mass, share)
         while tail * (n * n) > _LEVEL * delta and k < n:
             mass *= (n - k) * share / ((k + 1.0) * (1.0 - share))
             tail -= mass
             k += 1.0
-        self.figures[_ROUNDS], self.figures[_K], self.figures[_MASS], self.figures[_TAIL] = n, k, mass, tail
+        self.figures[_K], self.figures[_MASS], self.figures[_TAIL] = k, mass, tail
         return int(k)
-
-
-def _is_power_of_two(n):
-    return n & (n - 1) == 0
 
 
 def _sum_up(n, k, mass, share):

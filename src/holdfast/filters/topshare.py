@@ -83,7 +83,8 @@ class TopShare:
         if not size < math.inf:
             return state, math.nan, False
         memory = state.memory.push(size)
-        threshold, rank = 0.0, memory.seen() - state.budget.grown(self.delta)  # from below
+        seen = memory.seen()
+        threshold, rank = 0.0, seen - state.budget.after(seen, self.delta)  # from below
         if rank > 0:
             memory, value = memory.at(rank)
             threshold = self.slack * value
