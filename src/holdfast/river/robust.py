@@ -167,15 +167,16 @@ class Robust(base.Wrapper, base.Estimator):
         opinion = self._watch.asked(self._scored(x, y, sizes), self._label(y))
         kept = opinion.keep or (opinion.finite and self._mute and self.model.predict_one(x) is None)
         self._watch.write_down(opinion, kept)
-        if kept or (opinion.finite and self._rounds < FIRST):  # medians need no guard
+        early, steep = opinion.finite and self._rounds < FIRST, opinion.refused == ["gradient"]
+        if kept or steep or early:  # medians need no guard
             self._features.absorb(row)
+        if kept or early:
             self._target.absorb(self._aim(y))
             self._rounds += 1
-        elif opinion.refused == ["gradient"]:
-            self._features.absorb(row)
-            teach_transformers(self.model, x)
         if kept:
             self._learned.absorb(self._aim(y))
+        elif steep:
+            teach_transformers(self.model, x)
         self._mute = self._mute and not kept
         return kept
 
@@ -261,7 +262,7 @@ class RobustRegressor(Robust, base.Regressor):
         yield {"model": linear_model.LinearRegression()}
 
     def predict_one(self, x, **kwargs):
-        """The prediction of the model, from features that are finite, within reach of the targets learned from.
+        """The prediction from the features that are finite, within reach of the targets learned from.
 
         While the filters let it learn from nothing, the median of the targets so far, if it says 0.
         """
