@@ -128,7 +128,7 @@ class LinearClassifier(Linear, base.Classifier):
     >>> from holdfast.river import LinearClassifier, Robust
     >>> model = Robust(preprocessing.StandardScaler() | LinearClassifier())
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 89...%
+    Accuracy: 88...%
     """
 
     def predict_proba_one(self, x):

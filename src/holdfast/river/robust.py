@@ -9,7 +9,8 @@ from holdfast.defaults import filters_for
 from holdfast.filters import TopShare
 from holdfast.river import batches
 from holdfast.river.gradients import gradient_size, has_gradient, last_step
-from holdfast.river.scale import FAR, FIRST, Scale, as_float
+from holdfast.river.scale import FAR, FIRST, Range, Scale, as_float
+from holdfast.river.transformers import teach_transformers
 from holdfast.river.watch import Watch
 
 _AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # features, target, gradient
@@ -20,7 +21,9 @@ class Robust(base.Wrapper, base.Estimator):
     """Any classifier or regressor of River, learning only from rounds of a credible size.
 
     Every round is measured before the model sees it; if a filter says no, the model is not called, and
-    nothing in it moves: no weight, no tree, no scaler of a pipeline, no optimizer. What is measured:
+    nothing in it moves: no weight, no tree, no optimizer, and no scaler of a pipeline, unless its features
+    and target are credible and only its gradient is not. Then the transformers before the last step learn
+    the features, or one whose scale they do not know yet would never be let in. What is measured:
 
     - the features: how far the farthest is from where it usually is (`holdfast.river.scale`);
     - the target of a regressor, in the same way;
@@ -30,7 +33,7 @@ class Robust(base.Wrapper, base.Estimator):
 
     A round with NaN or infinity is never learned from; nor is one with a missing value (None), unless a
     pipeline begins with an imputer for it. Features may come and go: a new one tells nothing until it has
-    been there for some rounds.
+    been there for some rounds. A regressor predicts nothing far beyond the targets it has learned from.
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ class Robust(base.Wrapper, base.Estimator):
 
     def _begin(self):
         """Nothing has been learned yet."""
-        self._features, self._target = Scale(), Scale()
+        self._features, self._target, self._learned = Scale(), Scale(), Range()
         self._rounds, self._mute = 0, True
 
     # -- rounds
@@ -164,10 +167,16 @@ class Robust(base.Wrapper, base.Estimator):
         opinion = self._watch.asked(self._scored(x, y, sizes), self._label(y))
         kept = opinion.keep or (opinion.finite and self._mute and self.model.predict_one(x) is None)
         self._watch.write_down(opinion, kept)
-        if kept or (opinion.finite and self._rounds < FIRST):  # medians need no guard
+        early, steep = opinion.finite and self._rounds < FIRST, opinion.refused == ["gradient"]
+        if kept or steep or early:  # medians need no guard
             self._features.absorb(row)
+        if kept or early:
             self._target.absorb(self._aim(y))
             self._rounds += 1
+        if kept:
+            self._learned.absorb(self._aim(y))
+        elif steep:
+            teach_transformers(self.model, x)
         self._mute = self._mute and not kept
         return kept
 
@@ -253,14 +262,27 @@ class RobustRegressor(Robust, base.Regressor):
         yield {"model": linear_model.LinearRegression()}
 
     def predict_one(self, x, **kwargs):
-        """The model's prediction, from the features that are finite.
+        """The prediction from the features that are finite, within reach of the targets learned from.
 
         While the filters let it learn from nothing, the median of the targets so far, if it says 0.
         """
         prediction = super().predict_one(x, **kwargs)
         if self._mute and prediction == 0.0 and "y" in self._target.places:
             return self._target.places["y"].center
-        return prediction
+        return self._within_reach(prediction)
+
+    def predict_many(self, X, **kwargs):
+        """The model's own predictions, within reach of the targets learned from."""
+        predictions = super().predict_many(X, **kwargs)
+        values = batches.answers(predictions)
+        near = [self._within_reach(value) for value in values]
+        return predictions if near == values else batches.series(near, X)
+
+    def _within_reach(self, prediction):
+        """At most a third of the target's reach beyond the largest and the smallest learned from."""
+        if self._mute or not isinstance(prediction, float):
+            return prediction
+        return self._learned.nearest(prediction, beyond=self._target.places["y"].reach / 3.0)
 
     def _aim(self, y):
         return {"y": as_float(y)}

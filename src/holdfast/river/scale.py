@@ -108,6 +108,21 @@ class Place:
         self.center += deviation / self.count
 
 
+class Range:
+    """The smallest and the largest of some numbers with the same name."""
+
+    def __init__(self):
+        self.low, self.high = math.inf, -math.inf
+
+    def absorb(self, row):
+        for value in row.values():
+            self.low, self.high = min(self.low, value), max(self.high, value)
+
+    def nearest(self, value, beyond):
+        """The nearest number that is no further beyond them than this."""
+        return max(min(value, self.high + beyond), self.low - beyond)
+
+
 def as_float(value):
     """A number as a float: infinite if it is too large for one, NaN if it is no number."""
     try:

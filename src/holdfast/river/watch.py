@@ -9,10 +9,14 @@ from holdfast.audit import Audit
 class Opinion(NamedTuple):
     """What the filters say of a round. A threshold is NaN where a size was not finite, and none was asked."""
 
-    keep: bool
+    refused: list  # by which filters, if they were asked
     finite: bool
     sizes: list
     thresholds: list
+
+    @property
+    def keep(self):
+        return self.finite and not self.refused
 
 
 class Watch:
@@ -47,17 +51,17 @@ class Watch:
     def asked(self, sizes, label=None):
         """The opinion of all filters, who remember the round."""
         if not all(size is None or abs(size) < math.inf for size in sizes):
-            return Opinion(False, False, sizes, [math.nan] * len(sizes))
-        keep, thresholds = True, []
+            return Opinion([], False, sizes, [math.nan] * len(sizes))
+        refused, thresholds = [], []
         for i, (filter, size) in enumerate(zip(self.filters, sizes, strict=True)):
             threshold = math.inf
             if size is not None:
                 by_label, key = self.memories[i], label if self.names[i] == "gradient" else None
                 memory = by_label[key] if key in by_label else filter.init(1)
                 by_label[key], threshold, kept = filter.decide(memory, size)
-                keep = keep and bool(kept)
+                refused += [] if kept else [self.names[i]]
             thresholds.append(threshold)
-        return Opinion(keep, True, sizes, thresholds)
+        return Opinion(refused, True, sizes, thresholds)
 
     def write_down(self, opinion, kept):
         """Count the round, and tell of it if it is skipped."""
