@@ -60,7 +60,7 @@ class Run:
         self.compiled = stored or many
         if self.compiled and not stored:
             progress.note(
-                "compiling for this learner and these filters, once on this machine: some seconds ..."
+                "compiling for this learner and these filters, once on this machine: up to a minute ..."
             )
 
     def _example(self, piece):
