@@ -72,7 +72,7 @@ def _answered(model, source, counts):
             coded = pc.dictionary_encode(piece.keys)
             known = np.array([places.get(key, -1) for key in coded.dictionary.to_pylist()], int)
             who = known[coded.indices.to_numpy()]
-        outcomes = model.outcomes(piece.X, who)
+        outcomes = model.outcomes(piece.features, who)
         answers, empty = model.answers(outcomes), np.isnan(outcomes).all(axis=1)
         empty[list(piece.faults)] = True
         counts["rows"] += len(answers)
