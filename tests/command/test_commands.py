@@ -1,8 +1,19 @@
 """What is learned, told and predicted, from the folder of a run alone."""
 
+import fcntl
+import gzip
 import json
+import os
+import pty
+import select
+import shlex
+import shutil
 import struct
 import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -226,6 +237,91 @@ def test_help_teaches_by_example(capsys):
         assert f"holdfast {command}" in text
         assert "examples:" in text
         assert "exit status:" in text
+
+
+def examples(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = capsys.readouterr().out
+    return [line.strip() for line in text.partition("examples:")[2].partition("exit status:")[0].splitlines()]
+
+
+def test_the_examples_of_the_help_run_as_they_stand(table, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = pa.table(table | {"who": np.array(["p", "q"])[np.arange(ROWS) % 2]})
+    pacsv.write_csv(rows.rename_columns(["x", "u", "v", "benzene", "w"]), "sensors.csv")
+    pacsv.write_csv(rows.rename_columns(["x", "u", "v", "benzene", "w"]), "today.csv")
+    pacsv.write_csv(rows, "data.csv")
+    pq.write_table(rows.rename_columns(["x", "u", "v", "load", "machine"]), "fleet.parquet")
+    Path("clicks.jsonl").write_text(
+        "".join(json.dumps({"x": i, "bought": i % 3 == 0}) + "\n" for i in range(90))
+    )
+    Path("log.csv.gz").write_bytes(
+        gzip.compress(b"id,url,x,ms\n" + b"".join(b"%d,/,%d,%d\n" % (i, i % 7, i % 50) for i in range(90)))
+    )
+    Path("today.jsonl").write_text('{"x": 1, "u": 2, "v": 3, "w": "p"}\n')
+    ran = 0
+    for command in ("learn", "predict", "audit", "report", "inspect"):
+        for line in filter(None, examples(command, capsys)):
+            before, _, last = line.rpartition("|")
+            words = shlex.split(last, comments=True)
+            assert words[0] == "holdfast"
+            if before:
+                shell = f"{before}| {shlex.join([sys.executable, '-m', 'holdfast.cli', *words[1:]])}"
+                status = subprocess.run(
+                    ["bash", "-c", f"set -o pipefail; {shell}"], capture_output=True
+                ).returncode
+            else:
+                status = main(words[1:])
+            assert status == 0, (line, capsys.readouterr().err)
+            ran += 1
+    assert ran == 17
+    assert Path("answers.parquet").exists() and Path("page.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("shell", "typed", "found"),
+    [
+        ("zsh", "holdfast pred\t", "holdfast predict"),
+        ("zsh", "holdfast learn --outl\t", "--outliers"),
+        ("tcsh", "holdfast pred\t", "holdfast predict"),
+    ],
+)
+def test_other_shells_complete_too(tmp_path, capsys, shell, typed, found):
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} on this machine")
+    (tmp_path / "_holdfast").write_text(said(capsys, "completion", shell))
+    begin = {
+        "zsh": f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D; echo ready\n",
+        "tcsh": f"set prompt='> '; source {tmp_path}/_holdfast; echo ready\n",
+    }[shell]
+    terminal, other_end = pty.openpty()
+    kind = "vt100" if shell == "tcsh" else "dumb"  # on a dumb one tcsh completes nothing
+    process = subprocess.Popen(
+        [shell, "-f"],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), other_end),
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # the terminal that it is run from
+        env={**os.environ, "TERM": kind},
+    )
+    try:
+        assert "ready" in heard_after(terminal, begin, "\nready")
+        assert found in heard_after(terminal, typed, found)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+        os.close(other_end)
+
+
+def heard_after(terminal, typed, wanted, patience=20.0):
+    """What a terminal shows after something was typed, until what is wanted is there."""
+    os.write(terminal, typed.encode())
+    heard, end = "", time.monotonic() + patience
+    while wanted not in heard.replace("\r", "") and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            heard += os.read(terminal, 4096).decode(errors="replace")
+    return heard.replace("\r", "")
 
 
 def test_the_demo_shows_what_the_filters_are_for(tmp_path):

@@ -93,6 +93,40 @@ def test_svmlight_gives_the_same_weights(table, source, learn, tmp_path):
     )
 
 
+def test_wide_svmlight_rows_stay_sparse(learn, tmp_path):
+    rng, dim = np.random.default_rng(2), 50_000
+    truth, lines = rng.normal(size=dim), []
+    for _ in range(ROWS):
+        places = np.unique(rng.integers(0, 40, 8) * 1_000 + 7)
+        values = rng.normal(size=len(places))
+        wild = 1e6 if rng.random() < 0.02 else 1.0
+        cells = " ".join(f"{i}:{wild * value:.6f}" for i, value in zip(places, values, strict=True))
+        lines.append(f"{'+1' if values @ truth[places] > 0 else '-1'} {cells}")
+    lines[100] = "+1 7:2 seven:3"
+    lines[200] = "+1 49000:1 7:nan"
+    (tmp_path / "rows.svm").write_text(f"1 {dim - 1}:0.0\n" + "\n".join(lines) + "\n")
+    run, status, heard = learn(tmp_path / "rows.svm", "--target", "label")
+    assert status == 0
+    assert "50,000 columns: rows are sparse" in heard
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["rounds"] == ROWS + 1
+    assert metrics["skipped_by_reason"]["unreadable"] == metrics["skipped_by_reason"]["missing cell"] == 1
+    assert metrics["error"] < 0.3
+    p = load_file(run / "model.safetensors")
+    assert p["weights"].shape == (1, dim)
+    done = holdfast("predict", run, tmp_path / "rows.svm")
+    answers = [line.partition(",")[2].strip('"') for line in done.stdout.splitlines()[1:]]
+    for number in (5, 50, 500):
+        cells = lines[number - 2].split()[1:]
+        places, values = np.array([cell.split(":") for cell in cells], float).T
+        at = places.astype(int)
+        z = (p["weights"][0, at] * np.clip(values * p["factors"][0, at], -p["clip"][0], p["clip"][0])).sum()
+        assert answers[number - 1] == ("1" if z + p["constant"][0] > 0 else "-1")
+    half, _, _ = learn(tmp_path / "rows.svm", "--target", "label", "--checkpoint", "50", to="again")
+    assert model_bytes(half) == model_bytes(run)
+    assert holdfast("inspect", run).returncode == holdfast("report", run).returncode == 0
+
+
 def test_a_pipe_gives_the_same_model(source, learn, tmp_path):
     expected, _, _ = learn(source, "--target", "y", to="first")
     with source.open("rb") as file:

@@ -1,9 +1,7 @@
 """holdfast audit: what a run skipped, and why; and what another budget would have."""
 
-import argparse
-from pathlib import Path
-
-from holdfast.command.speaking import DONE, EXITS, mistakes_said, show
+from holdfast.command.parsing import add_json, add_run, new_command
+from holdfast.command.speaking import DONE, mistakes_said, show
 
 REASONS = {
     "features": "the features are too far from those of other rows",
@@ -17,25 +15,24 @@ REASONS = {
 
 
 def add(commands):
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "audit",
-        help="see what a run skipped and why, and what another budget would have skipped",
-        description=(
+        run,
+        "see what a run skipped and why, and what another budget would have skipped",
+        (
             "Count the skipped rounds of a run by reason, and show the worst rows: those that are the most\n"
             "times above their threshold. With --replay, ask what another budget would have skipped of the\n"
             "sizes that the run wrote down, without learning again. The whole audit is RUN/audit, in Parquet."
         ),
-        epilog=(
-            "examples:\n"
-            "  holdfast audit sensors.run\n"
-            "  holdfast audit sensors.run --worst 50\n"
-            "  holdfast audit sensors.run --replay k=100        at most 100 outliers\n"
-            "  holdfast audit sensors.run --replay share=2%     at most 2 % of the rounds\n\n"
-            f"{EXITS}"
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        [
+            "holdfast audit sensors.run",
+            "holdfast audit sensors.run --worst 50",
+            "holdfast audit sensors.run --replay k=100        # at most 100 outliers",
+            "holdfast audit sensors.run --replay share=2%     # at most 2 % of the rounds",
+        ],
     )
-    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
+    add_run(parser)
     parser.add_argument(
         "--worst", type=int, default=10, metavar="N", help="how many rows to show (default: %(default)s)"
     )
@@ -44,8 +41,7 @@ def add(commands):
         metavar="BUDGET",
         help="k=COUNT, share=SHARE, quantile=P, or what --outliers of learn takes: 50, 1%%, auto, none",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.set_defaults(command=run)
+    add_json(parser)
 
 
 def run(options):

@@ -14,8 +14,8 @@ def add(commands, parser):
         description="Print a script for your shell.",
         epilog=(
             "examples:\n"
-            '  eval "$(holdfast completion bash)"                        now, or in ~/.bashrc\n'
-            "  holdfast completion zsh > ~/.zsh/completions/_holdfast    in a folder of $fpath"
+            '  eval "$(holdfast completion bash)"                        # now, or in ~/.bashrc\n'
+            "  holdfast completion zsh > ~/.zsh/completions/_holdfast    # in a folder of $fpath"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

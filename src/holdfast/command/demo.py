@@ -1,13 +1,13 @@
 """holdfast demo: the main job on real data with real outliers."""
 
-import argparse
 import itertools
 import sys
 import time
 from importlib import resources
 from pathlib import Path
 
-from holdfast.command.speaking import DONE, EXITS, WRONG, complain, mistakes_said
+from holdfast.command.parsing import new_command
+from holdfast.command.speaking import DONE, WRONG, complain, mistakes_said
 
 _ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser
 measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them something was broken and
@@ -16,15 +16,19 @@ the file says -200. Nobody tells the learner. It learns to predict benzene, with
 
 
 def add(commands):
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "demo",
-        help="learn from real sensors with real outliers, in some seconds",
-        description=(
+        run,
+        "learn from real sensors with real outliers, in some seconds",
+        (
             "Learn benzene from cheap gas sensors of which some readings are -200, the bundled data set,\n"
             "with filters and without; print a table and write a report."
         ),
-        epilog=f"examples:\n  holdfast demo\n  holdfast demo --to /tmp/benzene.run\n\n{EXITS}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        [
+            "holdfast demo",
+            "holdfast demo --to benzene.run",
+        ],
     )
     parser.add_argument(
         "--to",
@@ -32,7 +36,6 @@ def add(commands):
         metavar="RUN",
         help="the run folder, which must be new (default: holdfast-demo.run, then holdfast-demo-2.run, ...)",
     )
-    parser.set_defaults(command=run)
 
 
 def run(options):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 _WIDTH, _HEIGHT = 720, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 38
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 46
 # Okabe and Ito's colours, which all eyes can tell apart.
 GREEN, RED, BLUE, INK, DUST = "#009E73", "#D55E00", "#0072B2", "#333333", "#9AA5B1"
 COLORS = (BLUE, RED, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#333333")

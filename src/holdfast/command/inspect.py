@@ -1,20 +1,22 @@
 """holdfast inspect: what a run has learned."""
 
-import argparse
-from pathlib import Path
-
-from holdfast.command.speaking import DONE, EXITS, mistakes_said, show
+from holdfast.command.parsing import add_json, add_run, new_command
+from holdfast.command.speaking import DONE, mistakes_said, show
 
 
 def add(commands):
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "inspect",
-        help="see how a run was set up, how far it is, and which features weigh most",
-        description="Show the set-up of a run, its metrics, its certificate, and the weights of its model.",
-        epilog=f"examples:\n  holdfast inspect sensors.run\n  holdfast inspect sensors.run --json\n\n{EXITS}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "see how a run was set up, how far it is, and which features weigh most",
+        "Show the set-up of a run, its metrics, its certificate, and the weights of its model.",
+        [
+            "holdfast inspect sensors.run",
+            "holdfast inspect sensors.run --json",
+        ],
     )
-    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
+    add_run(parser)
     parser.add_argument(
         "--weights",
         type=int,
@@ -22,8 +24,7 @@ def add(commands):
         metavar="N",
         help="how many features to show (default: %(default)s)",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.set_defaults(command=run)
+    add_json(parser)
 
 
 def run(options):

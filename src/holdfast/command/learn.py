@@ -7,11 +7,10 @@ import signal
 import time
 from pathlib import Path
 
+from holdfast.command.parsing import add_source, new_command
 from holdfast.command.progress import progress_for
 from holdfast.command.speaking import (
     DONE,
-    EXITS,
-    FILES,
     STOPPED,
     TERMINATED,
     Failure,
@@ -22,29 +21,27 @@ from holdfast.command.speaking import (
 
 
 def add(commands):
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "learn",
-        help="learn to predict a column of a stream of rows, whatever some of them hold",
-        description=(
+        run,
+        "learn to predict a column of a stream of rows, whatever some of them hold",
+        (
             "Learn a linear model from rows, one after the other, and skip those that are not credible.\n"
             "SOURCE is CSV or TSV (also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or -\n"
             "for standard input. Task, loss and encoding are guessed from the first rows, and said. The run\n"
             "folder holds the model, an audit of every skipped row, metrics, configuration and report."
         ),
-        epilog=(
-            "examples:\n"
-            "  holdfast learn sensors.csv --target benzene             into the folder sensors.run\n"
-            "  holdfast learn clicks.jsonl --target bought --outliers 1% --to clicks.run --report\n"
-            "  zcat log.csv.gz | holdfast learn - --target ms --drop id,url --to log.run\n"
-            "  holdfast learn sensors.csv --target benzene --resume   go on after Ctrl-C, kill -9, new rows\n"
-            "  holdfast learn fleet.parquet --target load --key machine  a model for each machine\n"
-            "  holdfast learn data.csv --target y --no-scale --outliers 50 with a certificate\n\n"
-            f"{EXITS}"
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        [
+            "holdfast learn sensors.csv --target benzene               # into the folder sensors.run",
+            "holdfast learn clicks.jsonl --target bought --outliers 1% --to clicks.run --report",
+            "zcat log.csv.gz | holdfast learn - --target ms --drop id,url --to log.run",
+            "holdfast learn sensors.csv --target benzene --resume      # after Ctrl-C, kill -9 or new rows",
+            "holdfast learn fleet.parquet --target load --key machine  # a model for each machine",
+            "holdfast learn data.csv --target y --no-scale --outliers 50    # with a certificate",
+        ],
     )
-    source = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
-    source.complete = FILES
+    add_source(parser)
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="the column to predict (svmlight: label)"
     )
@@ -102,7 +99,6 @@ def add(commands):
         "feature of its own (default: fill if more than 10%% of the first rows would be skipped)",
     )
     parser.add_argument("--key", metavar="COLUMN", help="a model of its own for each value of this column")
-    parser.add_argument("--format", choices=_formats(), help="if neither name nor content of SOURCE tell")
     parser.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
     parser.add_argument(
         "--resume", action="store_true", help="go on with the run in that folder, if there is one"
@@ -127,7 +123,6 @@ def add(commands):
         help="JSON lines on standard output, nothing else: how far it is, every two seconds; then results",
     )
     parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
-    parser.set_defaults(command=run)
 
 
 def run(options):
@@ -247,10 +242,6 @@ class _Signals:
 
 def _names(text):
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _formats():
-    return ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 
 
 def _every(text):

@@ -15,6 +15,7 @@ from holdfast.command.inspect import certificate
 
 _MARKED = 2_000  # skipped rounds in a picture
 _SHOWN = 100  # skipped rows in the table
+_OPEN = 20  # of these, before one asks for more
 _LINES = 8  # weights in a picture
 
 
@@ -210,8 +211,14 @@ def _skipped(found, metrics):
     return _section(
         "The skipped rows",
         f"By reason, and the {len(rows)} that are the most times above their threshold.",
-        _table(("reason", "rows", ""), counts) + _table(head, rows),
+        _table(("reason", "rows", ""), counts) + _table(head, rows[:_OPEN]) + _more(head, rows[_OPEN:]),
     )
+
+
+def _more(head, rows):
+    if not rows:
+        return ""
+    return f"<details><summary>{len(rows)} more</summary>{_table(head, rows)}</details>"
 
 
 def _settings(found):
@@ -252,5 +259,6 @@ h2{margin:2.6rem 0 .2rem;font-size:1.25rem}p{margin:.3rem 0;overflow-wrap:anywhe
 figure{margin:.8rem 0}svg{width:100%;height:auto;display:block}svg text{font-size:12px;fill:#556}
 .wide{overflow-x:auto;margin-bottom:1rem}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.2rem .7rem .2rem 0;border-bottom:1px solid #e6e9ed;white-space:nowrap}
+@media(max-width:30rem){svg text{font-size:20px}}
 summary{cursor:pointer;color:#0072b2;margin-top:2rem}footer{margin-top:3rem;color:#667;font-size:.85rem}
 """

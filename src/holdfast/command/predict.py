@@ -1,40 +1,36 @@
 """holdfast predict: what a run says about other rows."""
 
-import argparse
 import contextlib
 import sys
 from pathlib import Path
 
-from holdfast.command.speaking import DONE, EXITS, FILES, mistakes_said, say
+from holdfast.command.parsing import add_run, add_source, new_command
+from holdfast.command.speaking import DONE, mistakes_said, say
 
 
 def add(commands):
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "predict",
-        help="predict the target of other rows with the model of a run",
-        description=(
+        run,
+        "predict the target of other rows with the model of a run",
+        (
             "Predict a row at a time with the model in RUN. The columns are found by name; the target need\n"
             "not be there. Where a cell is missing the answer is that of an average row; a row that cannot\n"
             "be read, or has a key that the run never saw, gets an empty answer."
         ),
-        epilog=(
-            "examples:\n"
-            "  holdfast predict sensors.run today.csv                     row,prediction on standard output\n"
-            "  holdfast predict sensors.run today.csv --to answers.parquet\n"
-            "  cat today.jsonl | holdfast predict sensors.run - --format jsonl\n\n"
-            f"{EXITS}"
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        [
+            "holdfast predict sensors.run today.csv                     # row,prediction on standard output",
+            "holdfast predict sensors.run today.csv --to answers.parquet",
+            "cat today.jsonl | holdfast predict sensors.run - --format jsonl",
+        ],
     )
-    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
-    source = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
-    source.complete = FILES
-    parser.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight"))
+    add_run(parser)
+    add_source(parser)
     parser.add_argument(
         "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"
     )
     parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
-    parser.set_defaults(command=run)
 
 
 def run(options):
@@ -76,7 +72,7 @@ def _answered(model, source, counts):
             coded = pc.dictionary_encode(piece.keys)
             known = np.array([places.get(key, -1) for key in coded.dictionary.to_pylist()], int)
             who = known[coded.indices.to_numpy()]
-        outcomes = model.outcomes(piece.X, who)
+        outcomes = model.outcomes(piece.features, who)
         answers, empty = model.answers(outcomes), np.isnan(outcomes).all(axis=1)
         empty[list(piece.faults)] = True
         counts["rows"] += len(answers)

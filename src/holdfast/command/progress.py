@@ -12,12 +12,12 @@ class Progress:
     often = 0.2  # seconds between two looks
 
     def __init__(self):
-        self.start, self.shown, self.first, self.begun = time.monotonic(), 0.0, None, None
+        self.start, self.shown, self.first, self.begun = 0.0, 0.0, None, None
 
     def __call__(self, run, source, read):
         now = time.monotonic()
-        if self.first is None:
-            self.first, self.begun, self.shown = run.trace.rounds, read, self.shown or now - 0.9 * self.often
+        if self.first is None:  # the time that starting and compiling took says nothing about the rest
+            self.first, self.begun, self.start = run.trace.rounds, read, now
         if now - self.shown >= self.often:
             self.shown = now
             self.tell(self.figures(run, source, read, now - self.start))
@@ -27,7 +27,7 @@ class Progress:
         rounds, error = run.trace.rounds, run.trace.errors()[1]
         found = {
             "rounds": rounds,
-            "rounds_a_second": round((rounds - self.first) / max(spent, 1e-9)),
+            "rounds_a_second": round((rounds - self.first) / spent) if spent > 0.0 else None,
             "skipped_share": float(run.trace.sums[4]) / max(rounds, 1),
             "error": error,
             "done_share": None,
@@ -93,11 +93,9 @@ def progress_for(quiet, json=False):
 
 
 def line(figures):
-    words = [
-        f"{figures['rounds']:,} rounds",
-        f"{figures['rounds_a_second']:,}/s",
-        f"{100 * figures['skipped_share']:.2g} % skipped",
-    ]
+    words = [f"{figures['rounds']:,} rounds"]
+    words += [f"{figures['rounds_a_second']:,}/s"] if figures["rounds_a_second"] is not None else []
+    words += [f"{100 * figures['skipped_share']:.2g} % skipped"]
     words += [f"error {figures['error']:.4g}"] if figures["error"] is not None else []
     words += [f"{figures['seconds_left']:.0f} s left"] if figures["seconds_left"] is not None else []
     if figures["done_share"] is None:

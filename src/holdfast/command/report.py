@@ -1,27 +1,27 @@
 """holdfast report: a page about a run."""
 
-import argparse
 from pathlib import Path
 
-from holdfast.command.speaking import DONE, EXITS, mistakes_said
+from holdfast.command.parsing import add_run, new_command
+from holdfast.command.speaking import DONE, mistakes_said
 
 
 def add(commands):
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "report",
-        help="write a page about a run: errors, sizes and thresholds, weights, skipped rows",
-        description="Write RUN/report.html, one page that needs nothing but itself, and print its path.",
-        epilog=(
-            "examples:\n  holdfast report sensors.run\n  holdfast report sensors.run --to /tmp/page.html\n\n"
-            f"{EXITS}"
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
+        "Write RUN/report.html, one page that needs nothing but itself, and print its path.",
+        [
+            "holdfast report sensors.run",
+            "holdfast report sensors.run --to page.html",
+        ],
     )
-    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
+    add_run(parser)
     parser.add_argument(
         "--to", type=Path, metavar="FILE", help="where to write the page (default: RUN/report.html)"
     )
-    parser.set_defaults(command=run)
 
 
 def run(options):

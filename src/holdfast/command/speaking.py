@@ -7,13 +7,6 @@ import os
 import sys
 
 DONE, FAILED, WRONG, STOPPED, TERMINATED = 0, 1, 2, 130, 143
-# What a shell completes a file with, in the words of shtab.
-FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
-EXITS = """exit status:
-  0    done
-  1    could not write: the disk is full, or the folder may not be written to; the last checkpoint stands
-  2    a wrong call, or a source or run that cannot be read; what was learned before is saved
-  130  stopped by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume"""
 
 
 def complain(text):

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.adversaries import Replay
 from holdfast.certificates import ledger_certificate
 from holdfast.game import Tally, play_round
 from holdfast.many import caller, cores, evenly
@@ -38,11 +37,11 @@ class Games:
     arrays of a single state.
     """
 
-    def __init__(self, player, dim, loss, labels):
-        self.player, self.dim, self.loss, self.labels = player, dim, loss, labels
+    def __init__(self, player, dim, loss, labels, sparse=False):
+        self.player, self.dim, self.loss, self.labels, self.sparse = player, dim, loss, labels, sparse
         self.scaled = isinstance(player.learned(player.init(2)), Affine)
         self.width = dim + (0 if self.scaled else 1)  # of a row as the player gets it
-        state = player.init(self.width)
+        state = self._blank()
         size, self._more = span(state)
         fresh = np.zeros(size)
         stow(state, fresh, 0)
@@ -55,9 +54,9 @@ class Games:
         """The place of each of these keys, new ones behind the others."""
         return np.array([self.keys.setdefault(name, len(self.keys)) for name in names], np.int64)
 
-    def play(self, keys, place, X, y, compiled):
+    def play(self, keys, place, rows, y, compiled):
         """Play these rounds, in the game of each round's key (its place) and of the label at `place`."""
-        adversary, call = Replay(X, y, self.loss), caller(compiled)
+        adversary, call = rows.replay(y, self.loss), caller(compiled)
         rehearse(self.player, self.width, adversary)
         slots, order, cuts = in_turn(keys)
         slots = slots * len(self.labels) + place
@@ -79,14 +78,14 @@ class Games:
         self._tapes.lengths[slots], self.counts[slots] = turn.lengths, turn.counts
         return columns
 
-    def is_stored(self, X, y):
+    def is_stored(self, rows, y):
         """Whether games on such rows were compiled before, on this machine."""
         from holdfast._compiled import is_stored
 
-        state, nothing = self.player.init(self.width), np.zeros(0, np.int64)
+        state, nothing = self._blank(), np.zeros(0, np.int64)
         turn = Turn(*[nothing] * 5, np.zeros((0, 3), np.int64))
         columns = empty_columns(0, self.width, KEEP)
-        adversary = Replay(X, y, self.loss)
+        adversary = rows.replay(y, self.loss)
         return is_stored(take_turns, self.player, adversary, state, columns, turn, self._tapes.tape, 0, 0)
 
     def names(self):
@@ -131,11 +130,16 @@ class Games:
     def _slot(self, name):
         return name[0] * len(self.labels) + name[1]
 
+    def _blank(self):
+        """The state of a game that has not begun."""
+        state = self.player.init(self.width)
+        return self.player.lazily(state, False) if self.sparse else state
+
     def _new_state(self):
-        return owned(self.player.init(self.width), _SMALL)
+        return owned(self._blank(), _SMALL)
 
     def _state(self, name):
-        return fetch_back(self.player.init(self.width), self._tapes.row(self._slot(name)), 0)[0]
+        return fetch_back(self._blank(), self._tapes.row(self._slot(name)), 0)[0]
 
 
 class Parameters(NamedTuple):

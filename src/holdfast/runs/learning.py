@@ -37,9 +37,9 @@ class Run:
         self.loss = loss_for(settings.loss, self.regression)
         self.player = settings.player(self.regression)
         labels = target.games() or ("",)
-        self.games = Games(self.player, len(layout.features()), self.loss, labels)
+        self.games = Games(self.player, layout.width(), self.loss, labels, layout.is_sparse())
         self.books = Books(labels, self.regression and settings.scale, settings.sizes)
-        self.trace = Trace(len(layout.features()) if settings.key is None else 0)
+        self.trace = Trace(layout.width() if settings.key is None else 0)
         self.trace.wide &= settings.key is None
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
         self.keys = KeySums()
@@ -60,12 +60,12 @@ class Run:
         self.compiled = stored or many
         if self.compiled and not stored:
             progress.note(
-                "compiling for this learner and these filters, once on this machine: some seconds ..."
+                "compiling for this learner and these filters, once on this machine: up to a minute ..."
             )
 
     def _example(self, piece):
-        rows = np.zeros((1, self.games.width), piece.X.dtype)
-        return rows, np.ones(1)
+        row = piece.features.part(0, 1)
+        return row if self.games.scaled else row.with_constant(), np.ones(1)
 
     def learn(self, piece, after):
         """Play the rounds of a piece, a few at a time, until `after()` them says to stop."""
@@ -86,16 +86,16 @@ class Run:
         return False
 
     def _play(self, piece, start, stop):
-        X, y, rows = piece.X[start:stop], piece.y[start:stop], piece.rows[start:stop]
+        features, y, rows = piece.features.part(start, stop), piece.y[start:stop], piece.rows[start:stop]
         faults = {i - start: fault for i, fault in piece.faults.items() if start <= i < stop}
-        missing = {int(i): MISSING for i in np.flatnonzero(np.isnan(X).any(axis=1))}
+        missing = {int(i): MISSING for i in np.flatnonzero(features.missing())}
         missing |= {int(i): NO_TARGET for i in np.flatnonzero(np.isnan(y))}
         if faults or missing:
-            X = X.copy()
-            X[list(faults) + [i for i, why in missing.items() if why == NO_TARGET]] = np.nan
+            lost = list(faults) + [i for i, why in missing.items() if why == NO_TARGET]
+            features = features.spoiled(lost)
             y = np.where(np.isin(np.arange(len(y)), list(faults)), np.nan, y)
         if not self.games.scaled:
-            X = np.column_stack([X, np.ones(len(X))])
+            features = features.with_constant()
         names = None if piece.keys is None else piece.keys.slice(start, stop - start)
         keys = self._keys_of(names, len(y))
         rounds = self.trace.rounds + 1 + np.arange(len(y))
@@ -103,7 +103,7 @@ class Run:
         measures = ()
         for place in range(len(self.games.labels)):
             goal = self._goal(y, place)
-            columns = self.games.play(keys, place, X, goal, self.compiled)
+            columns = self.games.play(keys, place, features, goal, self.compiled)
             outcomes[:, place] = columns.predictions
             kept &= columns.kept
             measures = measures or (sizes_of(columns), thresholds_of(columns))

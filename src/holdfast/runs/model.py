@@ -24,21 +24,17 @@ class Model(NamedTuple):
     parameters: dict[str, np.ndarray]  # the first axis: keys times labels
 
     @np.errstate(all="ignore")
-    def outcomes(self, X, places):
+    def outcomes(self, rows, places):
         """A number for every row and label, of the key at each place; the constant's if cells are missing."""
         games = len(self.target.games()) or 1
-        found = np.full((len(X), games), np.nan)
-        known, rows = np.isfinite(X).all(axis=1), np.flatnonzero(places >= 0)
+        found = np.full((len(rows), games), np.nan)
+        p = self.parameters
         for label in range(games):
-            which = places[rows] * games + label
-            if self.key is None:  # one model for all rows: matrices can be multiplied
-                which = np.full(1, label)
-            p = {name: array[which] for name, array in self.parameters.items()}
-            clip = p["clip"][:, None]
-            Z = np.clip((X[rows] - p["center"]) * p["factors"], -clip, clip)
-            products = Z @ p["weights"][0] if self.key is None else (Z * p["weights"]).sum(axis=1)
-            z = np.where(known[rows], products, 0.0) + p["constant"]
-            found[rows, label] = np.clip(p["y_center"] + p["y_spread"] * z, p["low"], p["high"])
+            # Without keys there is one model for all rows; a row of an unknown key gets any, and no answer.
+            which = np.maximum(places, 0) * games + label if self.key is not None else np.full(1, label)
+            z = rows.scores(p, which) + p["constant"][which]
+            y = p["y_center"][which] + p["y_spread"][which] * z
+            found[:, label] = np.where(places >= 0, np.clip(y, p["low"][which], p["high"][which]), np.nan)
         return found
 
     def answers(self, outcomes):
@@ -54,7 +50,7 @@ class Model(NamedTuple):
     def to_bytes(self):
         about = {
             "format": FORMAT,
-            "features": self.layout.features(),
+            "features": [] if self.layout.is_sparse() else self.layout.features(),
             "layout": self.layout.to_json(),
             "target": self.target.to_json(),
             "key": self.key,

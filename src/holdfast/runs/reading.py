@@ -12,13 +12,14 @@ from holdfast.sources.cells import labels as texts_of
 from holdfast.tables.columns import Number
 
 _ENTRIES = 1 << 21  # of a piece
+_SPARSE = 1 << 16  # rows of a piece
 _AHEAD = 1  # pieces
 
 
 class Piece(NamedTuple):
     """Rows to learn from, and where they are."""
 
-    X: np.ndarray
+    features: Any  # `DenseRows` or `SparseRows`
     y: np.ndarray  # numbers, or places of labels; NaN where there is none
     keys: Any  # whose row it is, as text of Arrow; None if nobody asked
     rows: np.ndarray
@@ -30,14 +31,14 @@ class Piece(NamedTuple):
 
 def pieces(source, blocks, layout, target, key=None, skip=0):
     """All rows of these blocks but the first `skip`; without a target, none is looked for."""
-    reading, dim = readings(source, layout, target, key), max(len(layout.features()), 1)
-    step = max(_ENTRIES // dim, 1)
+    reading = readings(source, layout, target, key)
+    step = _SPARSE if layout.is_sparse() else max(_ENTRIES // max(layout.width(), 1), 1)
     for block in blocks:
         batch = source.decode(block, reading)
         read = source.progress()
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
-            X, faults = layout.rows(batch, start, stop)
+            features, faults = layout.rows(batch, start, stop)
             y = np.full(stop - start, np.nan)
             if target is not None:
                 y, more = target.read(batch, start, stop)
@@ -45,7 +46,7 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
             keys = None
             if key is not None:
                 keys = pc.fill_null(texts_of(batch.columns[key].slice(start, stop - start)), "")
-            yield Piece(X, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
+            yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
         skip = max(skip - len(batch.rows), 0)
 
 

@@ -1,19 +1,24 @@
 """svmlight: a label, and the features that are not 0, as index:value."""
 
+from array import array
+
 import numpy as np
 import pyarrow as pa
 
 from holdfast.sources.batch import NUMBER, Batch, SourceError
 from holdfast.sources.delimited import Delimited
 
-LABEL = "label"
-_MOST = 4096  # columns: rows are read as they would be in a table
+LABEL, FEATURES = "label", "features"
+_MOST = 4096  # columns that rows are read with as they would be in a table; with more they are sparse
+_WIDEST = 1 << 22
+_FAULT = "not svmlight, such as 1 3:0.5 7:2"
 
 
 class SvmLight(Delimited):
     """The rows as columns `label`, "1", "2", ... up to the largest index of the first rows; "0", if used.
 
-    Larger indices that come later are left out.
+    Larger indices that come later are left out. Where there are too many, `label` and `features`: maps of
+    Arrow from an index to its value.
     """
 
     quoted = False
@@ -28,12 +33,13 @@ class SvmLight(Delimited):
         used = [index for row in found if row is not None for index in row[1]]
         if not used:
             raise SourceError(f"{stream.name}: its first lines are not svmlight, such as 1 3:0.5 7:2")
-        if max(used) > _MOST:
+        if max(used) > _WIDEST:
             raise SourceError(
-                f"{stream.name}: index {max(used):,}, but rows of at most {_MOST:,} columns can be read"
+                f"{stream.name}: index {max(used):,}, but {_WIDEST:,} is the largest that can be: hash them"
             )
-        self._first = min(1, min(used))
-        self.names = [LABEL, *map(str, range(self._first, max(used) + 1))]
+        self._first, self._wide = min(1, min(used)), max(used) > _MOST
+        several = [FEATURES] if self._wide else map(str, range(self._first, max(used) + 1))
+        self.names = [LABEL, *several]
 
     def sample(self, block):
         return self.decode(block, dict.fromkeys(self.names, NUMBER))
@@ -45,6 +51,32 @@ class SvmLight(Delimited):
         return self._line_by_line(data.split(b"\n")[:count], row, kinds)
 
     def _line_by_line(self, lines, row, kinds):
+        return (self._sparse if self._wide else self._dense)(lines, row, kinds)
+
+    def _sparse(self, lines, row, kinds):
+        rows, faults, labels, ends = [], {}, [], array("q", [0])
+        places, values = array("q"), array("d")
+        for i, line in enumerate(lines):
+            text = line.partition(b"#")[0]
+            if not text.strip():
+                continue
+            found = _parsed(text)
+            if found is None or max(found[1], default=0) > _WIDEST:
+                faults[len(rows)] = _FAULT if found is None else f"index {max(found[1]):,} is too large"
+            label, indices, entries = found or (None, (), ())
+            labels.append(label)
+            if max(indices, default=0) <= _WIDEST:
+                places.extend(indices)
+                values.extend(entries)
+            ends.append(len(places))
+            rows.append(row + i)
+        made = {
+            LABEL: pa.array(labels, pa.float64(), from_pandas=True),
+            FEATURES: pa.MapArray.from_arrays(pa.array(ends, pa.int32()), pa.array(places), pa.array(values)),
+        }
+        return Batch({name: made[name] for name in kinds}, np.array(rows, np.int64), faults)
+
+    def _dense(self, lines, row, kinds):
         rows, faults, values = [], {}, []
         width = len(self.names) - 1
         for i, line in enumerate(lines):
@@ -54,7 +86,7 @@ class SvmLight(Delimited):
             found = _parsed(text)
             cells = np.zeros(width + 1)
             if found is None:
-                faults[len(rows)] = "not svmlight, such as 1 3:0.5 7:2"
+                faults[len(rows)] = _FAULT
                 cells[:] = np.nan
             else:
                 cells[0], places = found[0], np.array(found[1], np.int64) - self._first

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.sources import cells
+from holdfast.tables.rows import DenseRows, SparseRows
 
 _DAY, _WEEK = 86_400.0, 604_800.0
 
@@ -78,7 +79,42 @@ class Hashed(NamedTuple):
         return _mark(array, X, lambda text: zlib.crc32(text.encode()) % self.groups)
 
 
-_COLUMNS = {"number": Number, "time": Time, "category": Category, "hashed": Hashed}
+class SparseColumns(NamedTuple):
+    """A feature for each index from 0 on, of rows that name those of their features that are not 0."""
+
+    name: str
+    width: int
+
+    def features(self):
+        return [str(index) for index in range(self.width)]
+
+    def rows(self, array):
+        maps = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        starts = maps.offsets.to_numpy().astype(np.int64)
+        first, last = starts[0], starts[-1]
+        places = maps.keys.to_numpy()[first:last]
+        values = maps.items.to_numpy(zero_copy_only=False)[first:last]
+        owners = np.repeat(np.arange(len(maps)), np.diff(starts))
+        known = places < self.width
+        # If an index is there twice, its last value counts.
+        codes = owners[known] * self.width + places[known]
+        kept = np.flatnonzero(known)[len(codes) - 1 - np.unique(codes[::-1], return_index=True)[1]]
+        counts = np.bincount(owners[kept], minlength=len(maps))
+        return SparseRows(
+            values[kept].astype(np.float64),
+            places[kept].astype(np.int64),
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            self.width,
+        )
+
+
+_COLUMNS = {
+    "number": Number,
+    "time": Time,
+    "category": Category,
+    "hashed": Hashed,
+    "sparse": SparseColumns,
+}
 
 
 class Layout(NamedTuple):
@@ -89,8 +125,19 @@ class Layout(NamedTuple):
     def features(self):
         return [feature for column in self.columns for feature in column.features()]
 
+    def is_sparse(self):
+        return any(isinstance(column, SparseColumns) for column in self.columns)
+
+    def width(self):
+        """How many features there are."""
+        return self.columns[0].width if self.is_sparse() else len(self.features())
+
     def rows(self, batch, start, stop):
         """The features of some rows of a batch, NaN where they are missing, and what is wrong with rows."""
+        if self.is_sparse():
+            found = self.columns[0].rows(batch.columns[self.columns[0].name].slice(start, stop - start))
+            faults = {i - start: fault for i, fault in batch.faults.items() if start <= i < stop}
+            return found.spoiled(list(faults)) if faults else found, faults
         X, faults, place = np.empty((stop - start, len(self.features()))), {}, 0
         for column in self.columns:
             width = len(column.features())
@@ -103,7 +150,7 @@ class Layout(NamedTuple):
             if start <= i < stop:
                 faults[i - start] = fault
         X[list(faults)] = np.nan
-        return X, faults
+        return DenseRows(X), faults
 
     def to_json(self):
         columns = [

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.sources import cells
-from holdfast.tables.columns import Category, Hashed, Layout, Number, Time
+from holdfast.tables.columns import Category, Hashed, Layout, Number, SparseColumns, Time
 
 ROWS = 10_000  # looked at before anything is decided
 _FEW = 32  # values that get a feature each
@@ -49,6 +49,8 @@ def kind_of(array):
     kind = array.type
     if array.null_count == len(array) or pa.types.is_null(kind):
         return "empty"
+    if kind == pa.map_(pa.int64(), pa.float64()):
+        return "sparse"
     if pa.types.is_boolean(kind):
         return "truth"
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
@@ -67,13 +69,18 @@ def kind_of(array):
 
 def guess_layout(head, names, missing):
     """The layout of these columns, and a sentence about each that is not used or not obvious."""
-    said, kinds = [], {name: kind_of(head.columns[name]) for name in names}
+    said: list[str] = []
+    kinds = {name: kind_of(head.columns[name]) for name in names}
     used, notes = [], {}
     for name in names:
         array, kind = head.columns[name], kinds[name]
         if kind == "empty":
             notes[name] = "empty in the first rows: left out"
-        elif kind == "other":
+        elif kind == "sparse" and len(names) == 1:
+            width = 1 + (pc.max(cells.plain(array).keys).as_py() or 0)
+            sentence = f"{width:,} columns: rows are sparse, and features not centred"
+            return Layout((SparseColumns(name, width),)), [sentence]
+        elif kind in ("other", "sparse"):
             notes[name] = f"{array.type}, which is no feature: left out"
         elif kind in ("number", "truth"):
             used.append(Number(name, None, kind == "truth"))

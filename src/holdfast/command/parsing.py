@@ -1,0 +1,43 @@
+"""What the commands have in common on the command line."""
+
+import argparse
+from pathlib import Path
+
+EXITS = """exit status:
+  0    done
+  1    could not write: the disk is full, or the folder may not be written to; the last checkpoint stands
+  2    a wrong call, or a source or run that cannot be read; what was learned before is saved
+  130  stopped by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume"""
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
+# What a shell completes files and folders with, in the words of shtab.
+_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
+_FOLDERS = {"bash": "_shtab_compgen_dirs", "zsh": "_files -/", "tcsh": "d"}
+
+
+def new_command(commands, name, run, does, description, examples, exits=EXITS):
+    """A command with help that teaches by example; `run` is called with its options."""
+    epilog = "\n".join(["examples:", *(f"  {line}" for line in examples)])
+    parser = commands.add_parser(
+        name,
+        help=does,
+        description=description,
+        epilog=f"{epilog}\n\n{exits}" if exits else epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=run)
+    return parser
+
+
+def add_run(parser):
+    found = parser.add_argument("run", type=Path, metavar="RUN", help="the folder of a run")
+    found.complete = _FOLDERS
+
+
+def add_source(parser):
+    found = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    found.complete = _FILES
+    parser.add_argument("--format", choices=FORMATS, help="if neither name nor content of SOURCE tell")
+
+
+def add_json(parser):
+    parser.add_argument("--json", action="store_true", help="as JSON")
