@@ -89,7 +89,8 @@ def squared_ratio(learner, rows):
     for x, target in zip(X, y, strict=True):
         slope = dot(learner.predict(state), x) - target
         losses, state = losses + 0.5 * slope * slope, learner.update(state, slope, x)
-    best = np.linalg.solve(X.T @ X + learner.strength * np.eye(X.shape[1]), X.T @ y)
+    ridge = math.sqrt(learner.strength) * np.eye(X.shape[1])
+    best = np.linalg.lstsq(np.vstack([X, ridge]), np.append(y, np.zeros(len(ridge))), rcond=None)[0]
     for u in (best, 0.5 * best, np.zeros(X.shape[1]), -best):
         regret = losses - 0.5 * float(((X @ u - y) ** 2).sum())
         worst = max(worst, _over(regret, learner.bound(state, u), 1e-3 * (1e-9 + losses)))

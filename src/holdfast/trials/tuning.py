@@ -12,16 +12,17 @@ from holdfast.trials.corruptions import corrupt
 from holdfast.trials.data import available, load
 
 KINDS = ("natural", "features x1000", "target attack")
-_ROUNDS, _FEW = 10_000, 1_000  # of any stream, at most; of learners whose rounds cost dim³
+_ROUNDS = 10_000  # of any stream, at most
+_FEW, _NARROW = 1_000, 25  # rounds and features, at most, for learners whose rounds may cost dim³
 _SERIES = 5  # of a data set, at most
 
 GRID = {
     "adagrad": [hf.AdaGrad(hf.Box(-10.0, 10.0), rate, 1.0) for rate in (0.002, 0.004, 0.008, 0.016, 0.03)],
     "ogd": [hf.OGD(hf.Ball(10.0), hf.Adaptive(scale)) for scale in (0.01, 0.03, 0.1, 0.3)],
-    "adaftrl": [hf.AdaFTRL(hf.Ball(radius)) for radius in (0.3, 1.0, 3.0, 10.0)],
-    "soloftrl": [hf.SoloFTRL(hf.Ball(10.0), strength) for strength in (0.3, 1.0, 3.0, 10.0)],
-    "freegrad": [hf.Bounded(hf.Clipped(hf.FreeGrad(e)), hf.Ball(10.0)) for e in (0.01, 0.1, 1.0, 10.0)],
-    "ons": [hf.ONS(hf.Ball(3.0), alpha) for alpha in (0.01, 0.1, 1.0)],
+    "adaftrl": [hf.AdaFTRL(hf.Ball(radius)) for radius in (0.3, 0.6, 1.0, 2.0, 3.0)],
+    "soloftrl": [hf.SoloFTRL(hf.Ball(10.0), strength) for strength in (0.3, 1.0, 2.0, 3.0, 10.0)],
+    "freegrad": [hf.Bounded(hf.Clipped(hf.FreeGrad(e)), hf.Ball(10.0)) for e in (0.1, 1.0, 10.0, 100.0)],
+    "ons": [hf.ONS(hf.Ball(radius), 0.1) for radius in (0.3, 0.6, 1.0, 3.0)],
     "metagrad": [hf.Clipped(hf.MetaGrad(hf.Ball(radius))) for radius in (1.0, 3.0, 10.0)],
     "diagonalmetagrad": [hf.DiagonalMetaGrad(hf.Box(-far, far)) for far in (1.0, 3.0, 10.0)],
     "scaleinvariant": [hf.ScaleInvariant(epsilon) for epsilon in (0.01, 0.1, 1.0)],
@@ -46,10 +47,12 @@ class Tried(NamedTuple):
 def tune(folder, name, settings, kinds=KINDS, rounds=_ROUNDS, compiled=True):
     """All settings of a name, on all data sets of a folder that its losses are for."""
     ratios: dict = {setting: {} for setting in settings}
+    is_cubic = isinstance(settings[0], ONS | Clipped)
     for data in available(folder):
-        tables = [table.first(_limit(settings[0], rounds)) for table in load(folder, data)[:_SERIES]]
-        if not _has_loss(name, tables[0].regression):
+        tables = load(folder, data)[:_SERIES]
+        if not _has_loss(name, tables[0].regression) or (is_cubic and tables[0].X.shape[1] > _NARROW):
             continue
+        tables = [table.first(min(rounds, _FEW) if is_cubic else rounds) for table in tables]
         for kind in kinds:
             streams = [corrupt(table, kind, (0, i)) for i, table in enumerate(tables)]
             usual = error(LEARNER, hf.Absolute() if tables[0].regression else hf.Hinge(), streams, compiled)
@@ -80,11 +83,6 @@ def error(learner, loss, streams, compiled):
         errors.append(stream.errors(predictions)[stream.scored])
     mean = float(np.concatenate(errors).mean())
     return mean if streams[0].table.regression else max(mean, 1e-3)  # who is never wrong has been lucky
-
-
-def _limit(learner, rounds):
-    is_cubic = isinstance(learner, ONS | Clipped)
-    return min(rounds, _FEW) if is_cubic else rounds
 
 
 def _told(name, setting, found):
