@@ -6,7 +6,8 @@ from speed.counting import NOWHERE, counts, obstacle
 pytestmark = pytest.mark.skipif(obstacle() is not None, reason=obstacle() or "")
 
 # Instructions a round, as `python tests/speed/counting.py` prints them. Dense rows have 100 entries, those
-# of the guard 20, sparse ones 30 nonzeros. Write new ones when a change is meant to make a game cheaper, or is worth what it costs.
+# of the guard 20, sparse ones 30 nonzeros. Write new ones when a change is meant to make a game cheaper, or
+# is worth what it costs.
 KNOWN = {
     "Hinge Everything": 370,
     "Hinge TopK": 383,
