@@ -40,7 +40,17 @@ def test_every_figure_is_a_number_with_a_unit(results):
 
 def test_every_section_takes_part(results):
     titles = " / ".join(section["title"] for section in results["sections"])
-    words = ("dense", "cost of robustness", "sparse", "one round", "many", "memory", "growth", "filter alone")
+    words = (
+        "dense",
+        "cost of robustness",
+        "the guard",
+        "sparse",
+        "one round",
+        "many",
+        "memory",
+        "growth",
+        "filter alone",
+    )
     assert all(word in titles for word in (*words, "import", "a process", "the command line"))
     assert len(words) + 3 == len(NAMES)
 
@@ -57,7 +67,7 @@ def test_who_measured_what_and_when_is_said(results):
 
 def test_a_peer_that_is_missing_is_a_row_that_says_so(results):
     rows = [row for section in results["sections"] for row in section["rows"] if row["note"]]
-    assert len(rows) == 4 + 4 + 3 + 1  # dense twice, sparse, one round at a time
+    assert len(rows) == 4 + 4 + 3 + 1 + 4 + 4  # dense twice, sparse, one round at a time, estimators twice
     assert {row["note"] for row in rows} == {"not installed: pip install 'holdfast[bench]'"}
 
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from river import feature_extraction, linear_model, naive_bayes, optim, preprocessing, stats, tree
+from river import compose, feature_extraction, linear_model, naive_bayes, optim, preprocessing, stats, tree
 from rivers.streams import labels, numbers, scaled
 
 import holdfast as hf
@@ -57,6 +57,18 @@ def test_an_imputer_gets_what_is_missing():
     for t, (x, y) in enumerate(numbers(300)):
         model.learn_one(x | {"b": None} if t % 10 == 0 else x, y)
     assert model.audit_counts["not finite"] == 0
+
+
+def test_a_pipeline_that_asks_for_a_feature_that_is_not_known():
+    parts = (compose.Select("a") | preprocessing.StandardScaler()) + compose.Select("b")
+    model = Robust(parts | linear_model.LinearRegression(intercept_lr=0.1))
+    for x, y in numbers(300):
+        model.learn_one(x, y)
+    kept, usual = model.kept, model.predict_one({"a": 1000.0, "b": 0.0})
+    for x in ({"a": math.nan, "b": 0.0}, {"a": math.inf}, {"b": 0.0}, {}):
+        assert model.predict_one(x) == pytest.approx(usual, abs=1.0)
+        model.learn_one(x, 50.0)
+    assert model.kept == kept and model.audit_counts["not finite"] == 4
 
 
 def test_text():

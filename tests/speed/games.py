@@ -13,6 +13,7 @@ import numpy as np
 import holdfast as hf
 import holdfast._compiled as room
 from holdfast.adversaries import SparseReplay
+from holdfast.defaults import LEARNER, recommended
 
 T = 5_000
 NONZEROS = 30
@@ -80,6 +81,9 @@ def games():
         adversary = dense(loss)
         for name, filter in filters.items():
             yield f"{type(loss).__name__} {name}", hf.Filtered(ogd, filter), adversary
+    few = hf.Replay(adversary.X[:, :20], adversary.y, hf.Logistic())
+    yield "guarded", recommended(regression=False), few
+    yield "unguarded", hf.Filtered(hf.Scaled(LEARNER), hf.Everything()), few
     for name in ("Everything", "TopShare"):
         for bits in (16, 20):
             yield f"sparse 2^{bits} {name}", hf.Filtered(short, filters[name]), sparse(hf.Hinge(), 1 << bits)

@@ -72,9 +72,10 @@ def _learned(run, path):
     command = [sys.executable, "-m", "holdfast.cli", "learn", str(path), "--target", "y", "--to", str(to)]
     start = time.perf_counter()
     process = subprocess.Popen([*command, "--quiet"], env=environment(run.scratch))
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"holdfast learn ended with status {os.waitstatus_to_exitcode(status)}")
+    _, status, used = os.wait4(process.pid, 0)  # which `process` cannot know unless it is told
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"holdfast learn ended with status {process.returncode}")
     return time.perf_counter() - start, used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 
 

@@ -14,7 +14,7 @@ from holdfast.river.transformers import teach_transformers
 from holdfast.river.watch import Watch
 
 _AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # features, target, gradient
-_UNREADABLE = (ArithmeticError, TypeError, ValueError)  # what models raise at values they cannot work with
+_UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # raised at what models cannot work with
 
 
 class Robust(base.Wrapper, base.Estimator):
@@ -207,7 +207,10 @@ class Robust(base.Wrapper, base.Estimator):
             if isinstance(x, str):
                 raise
             near = {name: value for name, value in x.items() if abs(as_float(value)) < FAR}
+        try:
             return predict(near, **kwargs)
+        except LookupError:  # a step asks for a feature: let it have what is usual
+            return predict(self._features.usual() | near, **kwargs)
 
     # -- what River asks for
 

@@ -68,6 +68,10 @@ class Scale:
                     largest = deviation
         return 1.0 if largest is None else largest
 
+    def usual(self):
+        """A row of numbers as they usually are."""
+        return {name: place.center for name, place in self.places.items()}
+
     def absorb(self, row):
         """Learn where the numbers of this row are."""
         for name, value in row.items():
