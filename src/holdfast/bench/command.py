@@ -73,8 +73,9 @@ def _learned(run, path):
     start = time.perf_counter()
     process = subprocess.Popen([*command, "--quiet"], env=environment(run.scratch))
     _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"holdfast learn ended with status {os.waitstatus_to_exitcode(status)}")
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"holdfast learn ended with status {process.returncode}")
     return time.perf_counter() - start, used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 
 
