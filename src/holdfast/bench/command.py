@@ -72,7 +72,7 @@ def _learned(run, path):
     command = [sys.executable, "-m", "holdfast.cli", "learn", str(path), "--target", "y", "--to", str(to)]
     start = time.perf_counter()
     process = subprocess.Popen([*command, "--quiet"], env=environment(run.scratch))
-    _, status, used = os.wait4(process.pid, 0)  # which `process` cannot know unless it is told
+    _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"holdfast learn ended with status {process.returncode}")

@@ -17,7 +17,7 @@ class Progress:
     def __call__(self, run, source, read):
         now = time.monotonic()
         if self.first is None:  # the time that starting and compiling took says nothing about the rest
-            self.first, self.begun, self.start = run.trace.rounds, read, now
+            self.first, self.begun, self.start, self.shown = run.trace.rounds, read, now, now
         if now - self.shown >= self.often:
             self.shown = now
             self.tell(self.figures(run, source, read, now - self.start))

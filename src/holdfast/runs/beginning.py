@@ -43,7 +43,7 @@ def _begun(path, settings, folder, source, say):
     if not layout.columns:
         raise SourceError(f"{source.name}: no column is left to predict from")
     loss = loss_for(settings.loss, target.regression)
-    say(f"features: {layout.count():,}, loss: {loss!r}, outliers: {settings.outliers}")
+    say(f"features: {layout.breadth():,}, loss: {loss!r}, outliers: {settings.outliers}")
     folder.create()
     folder.lock()
     if folder.has(CONFIG):

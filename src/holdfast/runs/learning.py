@@ -37,9 +37,9 @@ class Run:
         self.loss = loss_for(settings.loss, self.regression)
         self.player = settings.player(self.regression)
         labels = target.games() or ("",)
-        self.games = Games(self.player, layout.count(), self.loss, labels, layout.is_sparse())
+        self.games = Games(self.player, layout.breadth(), self.loss, labels, layout.is_sparse())
         self.books = Books(labels, self.regression and settings.scale, settings.sizes)
-        self.trace = Trace(layout.count() if settings.key is None else 0)
+        self.trace = Trace(layout.breadth() if settings.key is None else 0)
         self.trace.wide &= settings.key is None
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
         self.keys = KeySums()

@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 def pieces(source, blocks, layout, target, key=None, skip=0):
     """All rows of these blocks but the first `skip`; without a target, none is looked for."""
     reading = readings(source, layout, target, key)
-    step = _SPARSE if layout.is_sparse() else max(_ENTRIES // max(layout.count(), 1), 1)
+    step = _SPARSE if layout.is_sparse() else max(_ENTRIES // max(layout.breadth(), 1), 1)
     for block in blocks:
         batch = source.decode(block, reading)
         read = source.progress()

@@ -128,7 +128,7 @@ class Layout(NamedTuple):
     def is_sparse(self):
         return any(isinstance(column, SparseColumns) for column in self.columns)
 
-    def count(self):
+    def breadth(self):
         """How many features there are."""
         return self.columns[0].width if self.is_sparse() else len(self.features())
 
