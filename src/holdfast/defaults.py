@@ -26,12 +26,12 @@ from holdfast.learners import (
 from holdfast.losses import Absolute, Hinge, Logistic, Squared, SquaredHinge
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-LEARNERS = {  # for standardised features; where steps are in proportion to the domain, it is narrower
+LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial
     "adagrad": LEARNER,
-    "ogd": OGD(Ball(10.0), Adaptive(0.1)),
-    "adaftrl": AdaFTRL(Ball(3.0)),
+    "ogd": OGD(Ball(10.0), Adaptive(0.03)),
+    "adaftrl": AdaFTRL(Ball(1.0)),
     "soloftrl": SoloFTRL(Ball(10.0)),
-    "freegrad": Bounded(Clipped(FreeGrad()), Ball(10.0)),
+    "freegrad": Bounded(Clipped(FreeGrad(10.0)), Ball(10.0)),
     "ons": ONS(Ball(3.0), alpha=0.1),
     "metagrad": Clipped(MetaGrad(Ball(3.0))),
     "diagonalmetagrad": DiagonalMetaGrad(Box(-3.0, 3.0)),
@@ -76,7 +76,7 @@ def named_learner(name, loss):
     Examples
     --------
     >>> named_learner("adaftrl", Hinge())
-    AdaFTRL(domain=Ball(radius=3.0, around=0.0))
+    AdaFTRL(domain=Ball(radius=1.0, around=0.0))
     """
     if name in _OF_EXPERTS:
         raise ValueError(

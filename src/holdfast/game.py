@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.domains.simplex import Simplex
 from holdfast.learners.needs import refuse_without_hints
 from holdfast.norms import L2
 from holdfast.rule import rule
@@ -53,6 +54,14 @@ class Range:
 
     Adding a number to all losses changes nobody's regret, nor this size; the diameter that goes with it is 1.
     """
+
+    def suits(self, learner):
+        domain = getattr(learner, "domain", None)
+        if not (domain is None or isinstance(domain, Simplex)):
+            raise TypeError(
+                f"Range() is the size of a round for experts, on a Simplex(), and {type(learner).__name__} "
+                f"learns in {domain!r}: use on=Gradient()"
+            )
 
     def measure(self, norm, slope, x):
         return abs(slope) * spread(x) if slope != 0.0 else 0.0
@@ -125,6 +134,7 @@ class Filtered:
 
     def fits(self, dim):
         refuse_without_hints(self.learner)
+        self.on.suits(self.learner)
         self.learner.fits(dim)
         self.norm.fits(dim)
 

@@ -90,6 +90,7 @@ class Guarded:
 
     def fits(self, dim):
         refuse_without_hints(self.learner)
+        self.on.suits(self.learner)
         self.learner.fits(dim)
         self.norm.fits(dim)
 

@@ -153,6 +153,9 @@ class _Rule(tuple):
         """Whether a domain is: all are, unless they say otherwise."""
         return True
 
+    def suits(self, learner):
+        """Raise if a measure has no meaning for a learner."""
+
     def sized(self, learner, state, norm, slope, x):
         """The size of a round: most measures look at its gradient only."""
         return self.measure(norm, slope, x)

@@ -74,3 +74,10 @@ def test_no_certificate_asks_for_a_learners_bound(name, monkeypatch):
         certified, hf.Gradients(G), keep=("sizes", "kept", "products", "gradients"), compiled=False
     )
     assert record.certificate(k=2).bound > 0.0
+
+
+def test_the_range_of_losses_is_a_size_for_experts_only():
+    for player in (hf.Filtered(hf.OGD(BALL), hf.TopK(1), on=hf.Range()), hf.Guarded(hf.VAW(), on=hf.Range())):
+        with pytest.raises(TypeError, match=r"for experts, on a Simplex\(\), and \w+ learns in"):
+            hf.Player(player, dim=2)
+    hf.Player(hf.Filtered(hf.SoloFTRL(hf.Simplex()), hf.TopK(1), on=hf.Range()), dim=2)

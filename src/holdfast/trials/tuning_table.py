@@ -19,8 +19,8 @@ def tune_all(folder, quick=False, page=None, grid=GRID, **scale):
             mark = "*" if each.is_chosen() else " "
             print(f"{name:18}{each.mean:8.3f}{each.worst:8.2f} {mark} {each.setting}", flush=True)
         rows.append(f"| {' | '.join(row(tried))} |")
-    if page is not None:
-        put_between_markers(page, "\n".join([*rows, "", about(quick, page, " --tune FOLDER"), ""]), TUNED)
+        if page is not None:  # so that a run that is stopped leaves what it has
+            put_between_markers(page, "\n".join([*rows, "", about(quick, page, " --tune FOLDER"), ""]), TUNED)
 
 
 def row(tried):
