@@ -62,7 +62,7 @@ class Games:
         slots = slots * len(self.labels) + place
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((max(new, 0), 3), np.int64)])
-        move = self._caller(compiled)
+        move = self._caller()
         reading, writing = self._tapes.make_room(slots, self._more * np.diff(cuts), move)
         turn = Turn(order, cuts, reading, writing, np.zeros(len(slots), np.int64), self.counts[slots])
         columns = empty_columns(len(y), self.width, KEEP)
@@ -100,7 +100,7 @@ class Games:
         unmeasured = int(self.counts[self._slot(name), 2])
         return ledger_certificate(self._state(name), self.player, k, unmeasured)
 
-    def parameters(self, compiled=False):
+    def parameters(self):
         """What predicts, by name, a row for each game: the model as `docs/run-folder.md` has it."""
         games = len(self._tapes)
         wide = {name: np.zeros((games, self.dim)) for name in ("center", "factors", "weights")}
@@ -110,12 +110,12 @@ class Games:
         tell = tell_scaled if self.scaled else tell_plain
         state = self._new_state()
         room = np.zeros(int(self._tapes.lengths.max(initial=0)))
-        self._caller(compiled)(tell, self.player, state, self._tapes.tape, self._tapes.starts, room, found)
+        self._caller()(tell, self.player, state, self._tapes.tape, self._tapes.starts, room, found)
         return found._asdict()
 
-    def state(self, compiled=False):
+    def state(self):
         """All games as arrays by name."""
-        return self._tapes.state(self._caller(compiled)) | {"counts": self.counts}
+        return self._tapes.state(self._caller()) | {"counts": self.counts}
 
     def load(self, keys, tensors):
         """Go on from what `state` gave."""
@@ -123,9 +123,9 @@ class Games:
         self.counts = tensors["counts"].astype(np.int64)
         self._tapes.load(tensors)
 
-    def _caller(self, compiled):
-        """For what takes a step a game: to compile it pays only where there are many."""
-        return caller(compiled and len(self._tapes) > _FEW)
+    def _caller(self):
+        """For what takes a step a game: to compile it pays where there are many."""
+        return caller(len(self._tapes) > _FEW)
 
     def _slot(self, name):
         return name[0] * len(self.labels) + name[1]

@@ -157,7 +157,7 @@ class Run:
             "keys": list(self.games.keys),
         }
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
-        tensors |= {f"games.{name}": array for name, array in self.games.state(self.compiled).items()}
+        tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
         tensors |= {"keys": self.keys.sums}
         self.folder.write(CHECKPOINT, save(tensors, metadata={"holdfast": json.dumps(about)}))
         self.parts += 1
@@ -174,7 +174,7 @@ class Run:
         return self
 
     def model(self):
-        parameters = self.games.parameters(self.compiled)
+        parameters = self.games.parameters()
         keys = tuple(self.games.keys) if self.settings.key is not None else ()
         return Model(self.layout, self.target, keys, self.settings.key, parameters)
 
