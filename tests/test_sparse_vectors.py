@@ -22,6 +22,7 @@ from holdfast.vectors import (
     lazy,
     length,
     refill,
+    squared,
     stretch,
     total,
 )
@@ -58,7 +59,7 @@ def measured(w, places, values, starts, dim):
     sizes, images = np.empty((len(starts) - 1, 6)), np.zeros((len(starts) - 1, dim))
     for i in range(len(starts) - 1):
         x = Sparse(places[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]], dim)
-        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(w, x), dot(x, x), total(x), largest(x)
+        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(w, x), squared(x), total(x), largest(x)
         sizes[i, 4], sizes[i, 5] = float(len(entries(x))), euclidean(x)
         images[i] = dense(x)
         add(w, -1.7, x)
@@ -88,7 +89,7 @@ def test_a_sparse_row_is_worth_its_dense_twin(nonzeros, dtype):
     assert same(dense(x), twin)
     for sparse, plain in (
         (dot(w, x), dot(w, twin)),
-        (dot(x, x), dot(twin, twin)),
+        (squared(x), squared(twin)),
         (total(x), total(twin)),
         (largest(x), largest(twin)),
         (euclidean(x), euclidean(twin)),
@@ -115,7 +116,7 @@ def test_weights_of_another_length_are_refused_in_both_worlds():
 
 def seen(w):
     """What anybody may ask of weights."""
-    return np.array([dot(w, w), total(w), largest(w), euclidean(w), float(length(w))])
+    return np.array([squared(w), total(w), largest(w), euclidean(w), float(length(w))])
 
 
 def walked(w, places, values, starts, steps, dim):
@@ -196,7 +197,7 @@ def test_lazy_weights_are_the_weights_they_stand_for(pattern, repeats, dim):
                 twin.predicted()
         longest = max(longest, np.abs(twin.w).max())
         assert np.abs(entries(w) - twin.w).max() <= 1e-9 * longest
-        assert dot(w, w) == pytest.approx(twin.w @ twin.w, rel=1e-9, abs=1e-12 * longest**2 + 1e-300)
+        assert squared(w) == pytest.approx(twin.w @ twin.w, rel=1e-9, abs=1e-12 * longest**2 + 1e-300)
     assert np.abs(w.sum() - twin.sum).max() <= 1e-9 * longest * max(twin.count, 1)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.vectors import Sparse, add, dot, largest, spread, total
+from holdfast.vectors import Sparse, add, dot, largest, spread, squared, total
 
 MOST = 20_000
 LENGTHS = np.array([*range(301), 511, 512, 513, 1000, 1023, 1025, 4096, 8192, 8193, 16_385, MOST])
@@ -19,7 +19,7 @@ def measured(w, x, lengths):
     sizes = np.empty((len(lengths), 4))
     for i in range(len(lengths)):
         a, b = w[: lengths[i]], x[: lengths[i]]
-        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(a, b), dot(b, b), total(b), largest(b)
+        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(a, b), squared(b), total(b), largest(b)
     add(w, -1.7, x)
     return sizes
 
@@ -59,6 +59,7 @@ def test_a_view_gives_the_bits_of_its_copy():
     a, b = row(1, np.float64, False), row(2, np.float32, False)
     for view in VIEWS.values():
         assert dot(a[view], b[view]) == dot(a[view].copy(), b[view].copy())
+        assert squared(a[view]) == dot(a[view], a[view])
         assert total(b[view]) == total(b[view].copy())
 
 
@@ -87,7 +88,7 @@ def test_nan_is_never_lost():
     for n in (1, 8, 9, 200):
         x = np.zeros(n)
         x[n // 2] = math.nan
-        assert all(map(math.isnan, (dot(x, x), total(x), largest(x))))
+        assert all(map(math.isnan, (dot(x, x), squared(x), total(x), largest(x))))
 
 
 def test_nothing_warns():
