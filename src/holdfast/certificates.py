@@ -145,7 +145,7 @@ def quantile_certificate(record, p, confidence=0.95):
 
 def _rank(n, p, level):
     """The largest r with P(Bin(n, p) < r) <= level."""
-    tail, k = BinomialTail.at_start(1.0 - p), 0
+    tail, k = BinomialTail.of_quantile(p), 0
     for _ in range(n):
         k = tail.grown(level)
     return n - k

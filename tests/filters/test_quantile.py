@@ -61,7 +61,7 @@ def test_the_histogram_is_lower_by_less_than_a_128th(sizes, p, kind):
     assert ((a < b * (1 + 1 / 128)) | (a == b)).all()
 
 
-@pytest.mark.parametrize("p", [0.01, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("p", [1e-18, 1e-12, 0.01, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("delta", [1e-12, 1e-4, 0.2])
 def test_binomial_ranks_are_the_largest_that_are_valid(p, delta):
     ranks = hf.Quantile(p, delta=delta).init(1).order

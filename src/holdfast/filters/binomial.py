@@ -29,11 +29,16 @@ class BinomialTail(NamedTuple):
     """
 
     share: float
+    rest: float  # 1 - share, which loses its digits where it is small
     figures: np.ndarray  # n, k, P(Bin(n, share) = k), P(Bin(n, share) > k), and the n for a fresh sum
 
     @staticmethod
     def at_start(share):
-        return BinomialTail(share, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
+        return BinomialTail(share, 1.0 - share, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
+
+    @staticmethod
+    def of_quantile(p):
+        return BinomialTail(1.0 - p, p, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
 
     def restarted(self):
         """The tail before the first round, in the same array."""
@@ -46,7 +51,7 @@ class BinomialTail(NamedTuple):
         figures = self.figures
         n, k, mass = float(figures[_N]) + 1.0, float(figures[_K]), float(figures[_MASS])
         tail = float(figures[_TAIL]) + self.share * mass
-        mass *= (1.0 - self.share) * n / (n - k)
+        mass *= self.rest * n / (n - k)
         figures[_N], figures[_MASS], figures[_TAIL] = n, mass, tail
         level *= _CAUTION
         if n < figures[_FRESH_AT] and tail * weight <= level < (tail + mass) * weight:
@@ -55,7 +60,7 @@ class BinomialTail(NamedTuple):
 
     def moved(self, level):
         """Sum the tail afresh if it is time, and find k."""
-        figures, odds = self.figures, self.share / (1.0 - self.share)
+        figures, odds = self.figures, self.share / self.rest
         n, k = float(figures[_N]), float(figures[_K])
         mass, tail = float(figures[_MASS]), float(figures[_TAIL])
         if n >= figures[_FRESH_AT]:

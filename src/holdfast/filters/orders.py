@@ -60,12 +60,12 @@ class Newsvendor(NamedTuple):
         return Newsvendor(self.tail.restarted(), 0)
 
     def stepped(self, n, delta, ahead):
-        k = self.tail.grown(1.0 / (1.0 + (1.0 - self.tail.share) * max(ahead, 1)))
+        k = self.tail.grown(1.0 / (1.0 + self.tail.rest * max(ahead, 1)))
         return Newsvendor(self.tail, min(n + 1 - k, n) if ahead > 0 else n)
 
 
 ORDERS = {
-    "binomial": lambda p: Binomial(BinomialTail.at_start(1.0 - p), 0),
+    "binomial": lambda p: Binomial(BinomialTail.of_quantile(p), 0),
     "bernstein": lambda p: Bernstein(p, 0, 1.0, 0.0),
-    "newsvendor": lambda p: Newsvendor(BinomialTail.at_start(1.0 - p), 0),
+    "newsvendor": lambda p: Newsvendor(BinomialTail.of_quantile(p), 0),
 }
