@@ -15,7 +15,8 @@ from holdfast.vectors import add, dot
 def rotate_in(R, x):
     """R becomes the factor of R'R + xx', and x is spent."""
     for k in range(len(x)):
-        rotate(R[k], x, k)
+        if x[k] != 0.0:
+            rotate(R[k], x, k)
 
 
 def rotate(row, x, k):

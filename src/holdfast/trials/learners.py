@@ -24,7 +24,6 @@ from holdfast.trials.streams import (
 FILTER = hf.TopShare(2.0 * SHARE)
 DIM = 10  # where regret is measured
 DIMS = (10, 100, 1000)  # where time is
-_MANY = 100  # weights, for learners whose rounds may cost dim³
 _FEW = 20  # rounds
 
 
@@ -34,7 +33,6 @@ class Entry(NamedTuple):
     learner: Any
     stream: Callable[..., Stream]
     on: Any = hf.Gradient()
-    cubic: bool = False  # whether a round may cost dim³
 
     def player(self, filter):
         return hf.Filtered(self.learner, filter, on=self.on)
@@ -50,11 +48,11 @@ ENTRIES = {
     "`AdaFTRL`": Entry(hf.AdaFTRL(_BALL), absolute),
     "`SoloFTRL`, everywhere": Entry(hf.SoloFTRL(hf.Everywhere()), absolute),
     "`Clipped(FreeGrad())`": Entry(hf.Clipped(hf.FreeGrad()), absolute),
-    "`Clipped(MetaGrad(Ball(1.0)))`": Entry(hf.Clipped(hf.MetaGrad(_BALL)), absolute, cubic=True),
+    "`Clipped(MetaGrad(Ball(1.0)))`": Entry(hf.Clipped(hf.MetaGrad(_BALL)), absolute),
     "`DiagonalMetaGrad`": Entry(hf.DiagonalMetaGrad(_BOX), absolute),
     "`ScaleInvariant`": Entry(hf.ScaleInvariant(), absolute),
     "`OGD`, strongly convex": Entry(hf.OGD(_BALL, hf.StronglyConvex(1.0)), bowls),
-    "`ONS`": Entry(hf.ONS(_BALL, _CURVED), squared, cubic=True),
+    "`ONS`": Entry(hf.ONS(_BALL, _CURVED), squared),
     "`OnlineRidge`": Entry(hf.OnlineRidge(), squared, _LOSSES),
     "`VAW`": Entry(hf.VAW(), squared, _LOSSES),
     "`AdaHedge`": Entry(hf.AdaHedge(), experts, _EXPERTS),
@@ -96,10 +94,7 @@ def measure(name, scale, entries=ENTRIES):
     alone, guarded = entry.player(hf.Everything()), entry.player(FILTER)
     cases = ((alone, ordinary), (alone, single), (alone, scattered), (guarded, scattered))
     figures = [_median_regret(player, entry.stream, sizes, scale) for player, sizes in cases]
-    times = tuple(
-        math.nan if entry.cubic and dim > _MANY else microseconds(guarded, entry.stream, dim, scale)
-        for dim in scale.dims
-    )
+    times = tuple(microseconds(guarded, entry.stream, dim, scale) for dim in scale.dims)
     return Line(name, entry.stream.__name__, *figures, times)
 
 

@@ -75,8 +75,6 @@ def regret(value):
 
 
 def _microseconds(value):
-    if math.isnan(value):
-        return "–"
     return f"{value:.2f}" if value < 1.0 else f"{value:.1f}" if value < 100.0 else f"{value:,.0f}"
 
 
