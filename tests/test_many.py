@@ -77,10 +77,15 @@ def test_the_number_of_workers_changes_nothing():
 
 
 @settings(max_examples=50)
-@given(st.lists(st.sampled_from([0, 1, 2, 10**12, -5])), st.booleans())
-def test_rounds_are_dealt_to_their_keys_in_order(keys, as_text):
-    keys = np.array([str(key) for key in keys] if as_text else keys, "U20" if as_text else np.int64)
-    names, starts, order = grouped(keys, len(keys), lambda function, *args: function(*args))
+@given(
+    st.lists(st.sampled_from([0, 1, 2, 10**12, -5])) | st.lists(st.sampled_from([-128, 0, 127])),
+    st.booleans(),
+    st.integers(1, 4),
+)
+def test_rounds_are_dealt_to_their_keys_in_order(keys, as_text, parts):
+    kind = np.int8 if max(map(abs, keys), default=0) == 128 else np.int64
+    keys = np.array([str(key) for key in keys] if as_text else keys, "U20" if as_text else kind)
+    names, starts, order = grouped(keys, len(keys), lambda function, *args: function(*args), map, parts)
     assert names.tolist() == sorted(set(keys.tolist()))
     assert sorted(order.tolist()) == list(range(len(keys)))
     for j, name in enumerate(names):

@@ -107,23 +107,23 @@ def play_many(
     rehearse(player, dim, adversary)
     compiled = rounds >= WORTH_COMPILING if compiled is None else compiled
     call = caller(compiled)
-    names, starts, order = grouped(keys, rounds, call)
-    columns = empty_columns(rounds, dim, keep)
-    finals = np.zeros((len(names), dim))
-    sums = np.zeros((len(names), dim if "average" in keep else 0))
-    counts = np.zeros((len(names), 3), np.int64)
-
-    def play_piece(piece):
-        state = owned(player.init(dim))
-        state = player.lazily(state, False) if adversary.is_sparse() else state
-        call(play_keys, player, adversary, state, columns, order, starts, *piece, finals, sums, counts)
-
     workers = cores() if workers is None else workers
     if workers < 1:
         raise ValueError(f"workers counts threads, at least 1: got {workers}")
     from concurrent.futures import ThreadPoolExecutor  # which brings half of logging with it
 
+    columns = empty_columns(rounds, dim, keep)
     with ThreadPoolExecutor(workers if compiled else 1) as pool:
+        names, starts, order = grouped(keys, rounds, call, pool.map, workers if compiled else 1)
+        finals = np.zeros((len(names), dim))
+        sums = np.zeros((len(names), dim if "average" in keep else 0))
+        counts = np.zeros((len(names), 3), np.int64)
+
+        def play_piece(piece):
+            state = owned(player.init(dim))
+            state = player.lazily(state, False) if adversary.is_sparse() else state
+            call(play_keys, player, adversary, state, columns, order, starts, *piece, finals, sums, counts)
+
         list(pool.map(play_piece, evenly(starts, workers * _PIECES)))
     kept = kept_columns(columns, keep)
     return Crowd(
@@ -153,35 +153,45 @@ def play_keys(player, adversary, state, columns, order, starts, first, last, fin
     return 0
 
 
-def grouped(keys, rounds, call):
-    """Each key once, and the rounds of each, in order: those of key j are order[starts[j]:starts[j + 1]]."""
+def grouped(keys, rounds, call, share=map, parts=1):
+    """Each key once, and the rounds of each, in order: those of key j are order[starts[j]:starts[j + 1]].
+
+    `share` lets several work at it, each at one of as many parts of the rounds.
+    """
     keys = np.asarray(keys)
     if keys.shape != (rounds,):
         raise ValueError(f"keys must name whose round it is, {rounds} times: got shape {keys.shape}")
     if keys.dtype.kind in "iu" and rounds > 0 and int(keys.max()) - int(keys.min()) <= 4 * rounds:
         low = keys.min()  # whole numbers that lie close together need not be sorted
-        codes = keys - low
-        counts = np.bincount(codes)
-        found = counts > 0
-        names = np.flatnonzero(found).astype(keys.dtype) + low
-        if len(names) < len(counts):
-            codes, counts = (np.cumsum(found) - 1)[codes], counts[found]
+        names = np.arange(int(keys.max()) - int(low) + 1).astype(keys.dtype) + low
+        codes = (keys - low).view(f"u{keys.itemsize}")  # what overflows is right again without a sign
     else:
         try:
-            names, codes, counts = np.unique(keys, return_inverse=True, return_counts=True)
+            names, codes = np.unique(keys, return_inverse=True)
         except TypeError:
             raise TypeError(
                 "keys must be of one kind, so that they can be sorted: all numbers or all text"
             ) from None
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    order = np.empty(rounds, np.int64)
-    call(deal, codes, starts[:-1].copy(), order)
-    return names, starts, order
+    parts = parts if parts * len(names) <= rounds else 1
+    cuts = np.linspace(0, rounds, parts + 1).astype(np.int64)
+    counts, order = np.zeros((parts, len(names)), np.int64), np.empty(rounds, np.int64)
+    list(share(lambda part: call(count, codes, cuts[part], cuts[part + 1], counts[part]), range(parts)))
+    found, starts = counts.any(axis=0), np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(counts, axis=0) - counts  # where each part puts its first round of a key
+    list(share(lambda part: call(deal, codes, cuts[part], cuts[part + 1], places[part], order), range(parts)))
+    return names[found], np.append(starts[:-1][found], rounds), order
 
 
-def deal(codes, places, order):
-    """Put each round behind the earlier ones of its key."""
-    for t in range(len(codes)):
+def count(codes, first, last, counts):
+    """How many of these rounds each key has."""
+    for t in range(first, last):
+        counts[codes[t]] += 1
+    return 0
+
+
+def deal(codes, first, last, places, order):
+    """Put each of these rounds behind the earlier ones of its key."""
+    for t in range(first, last):
         order[places[codes[t]]] = t
         places[codes[t]] += 1
     return 0
