@@ -6,6 +6,8 @@ does, a learner costs the same. It takes four entries at a time, then two and on
 they round as one by one. Eight at a time would be slower: the sums of the next round read four.
 """
 
+import math
+
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
@@ -54,6 +56,19 @@ def absorb_entries(typing_context, center, spread, factors, n, x):
     return types.void(center, spread, factors, types.float64, x), generate
 
 
+@intrinsic
+def standardise_entries(typing_context, center, factors, row, clip, x):
+    """`holdfast.vectors.standardised` of a dense row in C order, but for the constant."""
+
+    def generate(context, builder, signature, args):
+        *figures, reach, x_value = args
+        kinds = (*signature.args[:3], signature.args[4])
+        _call(context, builder, "standardise", kinds, (*figures, x_value), reach, _standardise)
+        return context.get_dummy_value()
+
+    return types.void(center, factors, row, types.float64, x), generate
+
+
 def _add(at, w, x, scale):
     at.write(w, at.plus(at.read(w), at.times(scale, at.read(x))))
 
@@ -87,6 +102,16 @@ def _grown(at, squares, square):
     first = at.minus(at.number(-0.0), square)
     moved = at.choose(at.greater(zero, squares), second, at.choose(at.greater(squares, zero), later, first))
     return at.choose(at.equal(square, zero), squares, moved)
+
+
+def _standardise(at, center, factors, row, x, clip):
+    value, least = (
+        at.times(at.minus(at.read(x), at.read(center)), at.read(factors)),
+        at.minus(at.number(-0.0), clip),
+    )
+    near = at.choose(at.greater(value, clip), clip, at.choose(at.greater(least, value), least, value))
+    endless = at.equal(at.magnitude(value), at.number(math.inf))
+    at.write(row, at.choose(endless, at.number(math.nan), near))
 
 
 class _Entries:

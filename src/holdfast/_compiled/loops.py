@@ -7,7 +7,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from holdfast import vectors
-from holdfast._compiled.entrywise import absorb_entries, add_entries, descend_entries
+from holdfast._compiled.entrywise import absorb_entries, add_entries, descend_entries, standardise_entries
 from holdfast._compiled.kernels import gathered_product, inner_product, prefetch, pure_log1p, sum_of_squares
 from holdfast._compiled.parts import Part
 from holdfast.vectors import UNEQUAL, Affine, Ahead, Lazy, Sparse
@@ -237,14 +237,14 @@ def standardised(w, x):
 
         return scaled
 
+    if x.layout != "C":
+        return lambda w, x: vectors.standardised(w, np.ascontiguousarray(x))
+
     def from_center(w, x):
-        d = len(w.center)
-        if len(x) != d:
+        if len(x) != len(w.center):
             raise ValueError(UNEQUAL)
-        for i in range(d):
-            value = (np.float64(x[i]) - w.center[i]) * w.factors[i]
-            w.row[i] = _clipped(value, w.clip)
-        w.row[d] = 1.0
+        standardise_entries(w.center, w.factors, w.row, w.clip, x)
+        w.row[len(x)] = 1.0
         return w.row
 
     return from_center
