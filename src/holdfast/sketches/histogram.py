@@ -9,7 +9,8 @@ _OCTAVES = (
     2047  # exponents of a finite float, the first for 0 and what is too small for an exponent of its own
 )
 _NEAR = 8  # buckets the cursor walks before it descends from the octaves
-_SEEN, _CURSOR, _BELOW = range(3)
+_SEEN, _CURSOR, _BELOW, _OCTAVE = range(4)
+_BUCKET = _OCTAVE + _OCTAVES
 
 
 class LogHistogram(NamedTuple):
@@ -34,48 +35,48 @@ class LogHistogram(NamedTuple):
     988.0
     """
 
-    counts: np.ndarray  # a bucket each
-    octaves: np.ndarray  # their sums, an octave each
-    marks: np.ndarray  # the sizes seen, the bucket at the cursor, how many sizes are in those before it
+    table: (
+        np.ndarray
+    )  # sizes seen, the cursor's bucket, how many are before it; counts of octaves, of buckets
     bits: int
 
     @staticmethod
     def empty(bits=7):
-        counts, octaves = np.zeros(_OCTAVES << bits, np.int64), np.zeros(_OCTAVES, np.int64)
-        return LogHistogram(counts, octaves, np.zeros(3, np.int64), bits)
+        return LogHistogram(np.zeros(_BUCKET + (_OCTAVES << bits), np.int64), bits)
 
     def seen(self):
         """How many sizes were pushed."""
-        return int(self.marks[_SEEN])
+        return int(self.table[_SEEN])
 
     def push(self, size):
         """Remember a size."""
         if not size < math.inf:
             return self
-        bucket = int(np.float64(size if size > 0.0 else 0.0).view(np.int64)) >> (52 - self.bits)
-        self.counts[bucket] += 1
-        self.octaves[bucket >> self.bits] += 1
-        self.marks[_SEEN] += 1
-        self.marks[_BELOW] += 1 if bucket < self.marks[_CURSOR] else 0
+        number = int(np.float64(size if size > 0.0 else 0.0).view(np.int64))
+        bucket = number >> (52 - self.bits)
+        self.table[_BUCKET + bucket] += 1
+        self.table[_OCTAVE + (number >> 52)] += 1
+        self.table[_SEEN] += 1
+        self.table[_BELOW] += 1 if bucket < self.table[_CURSOR] else 0
         return self
 
     def at(self, rank):
         """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
-        cursor, below = int(self.marks[_CURSOR]), int(self.marks[_BELOW])
-        if not 0 < rank - below <= self.counts[cursor]:
+        cursor, below = int(self.table[_CURSOR]), int(self.table[_BELOW])
+        if not 0 < rank - below <= self.table[_BUCKET + cursor]:
             cursor, below = self.moved(rank)
-            self.marks[_CURSOR], self.marks[_BELOW] = cursor, below
+            self.table[_CURSOR], self.table[_BELOW] = cursor, below
         return self, float(np.int64(cursor << (52 - self.bits)).view(np.float64))
 
     def moved(self, rank):
         """The bucket of a rank and the number of sizes before it: some steps away, or found from the top."""
-        cursor, below = int(self.marks[_CURSOR]), int(self.marks[_BELOW])
+        cursor, below = int(self.table[_CURSOR]), int(self.table[_BELOW])
         for _ in range(_NEAR):
             if rank <= below:
                 cursor -= 1
-                below -= int(self.counts[cursor])
-            elif rank > below + self.counts[cursor]:
-                below += int(self.counts[cursor])
+                below -= int(self.table[_BUCKET + cursor])
+            elif rank > below + self.table[_BUCKET + cursor]:
+                below += int(self.table[_BUCKET + cursor])
                 cursor += 1
             else:
                 return cursor, below
@@ -84,47 +85,48 @@ class LogHistogram(NamedTuple):
     def descended(self, rank):
         """The bucket of a rank and the number of sizes before it, found from the octaves down."""
         below, octave = 0, 0
-        while below + self.octaves[octave] < rank:
-            below += int(self.octaves[octave])
+        while below + self.table[_OCTAVE + octave] < rank:
+            below += int(self.table[_OCTAVE + octave])
             octave += 1
         bucket = octave << self.bits
-        while below + self.counts[bucket] < rank:
-            below += int(self.counts[bucket])
+        while below + self.table[_BUCKET + bucket] < rank:
+            below += int(self.table[_BUCKET + bucket])
             bucket += 1
         return bucket, below
 
     def cleared(self):
-        """The empty sketch, in the same arrays; only octaves in use take time."""
-        for octave in range(len(self.octaves)):
-            if self.octaves[octave] > 0:
-                self.octaves[octave] = 0
+        """The empty sketch, in the same array; only octaves in use take time."""
+        for octave in range(_OCTAVES):
+            if self.table[_OCTAVE + octave] > 0:
+                self.table[_OCTAVE + octave] = 0
                 for bucket in range(octave << self.bits, (octave + 1) << self.bits):
-                    self.counts[bucket] = 0
-        self.marks[:] = 0
+                    self.table[_BUCKET + bucket] = 0
+        self.table[:_OCTAVE] = 0
         return self
 
     def stowed(self, room, at):
         """Write the buckets in use into a row of numbers, and leave them empty; the place behind them."""
-        end = at + 4
-        for octave in np.flatnonzero(self.octaves):
-            self.octaves[octave] = 0
+        end, octaves, counts = at + _OCTAVE + 1, self.table[_OCTAVE:_BUCKET], self.table[_BUCKET:]
+        for octave in np.flatnonzero(octaves):
+            octaves[octave] = 0
             first = octave << self.bits
-            for bucket in first + np.flatnonzero(self.counts[first : first + (1 << self.bits)]):
-                room[end], room[end + 1] = bucket, self.counts[bucket]
-                self.counts[bucket] = 0
+            for bucket in first + np.flatnonzero(counts[first : first + (1 << self.bits)]):
+                room[end], room[end + 1] = bucket, counts[bucket]
+                counts[bucket] = 0
                 end += 2
-        room[at : at + 3] = self.marks
-        room[at + 3] = (end - at - 4) // 2
+        room[at : at + _OCTAVE] = self.table[:_OCTAVE]
+        room[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
         return end
 
     def fetched(self, room, at):
-        """The sketch that was written there, in these arrays, which are empty; and the place behind it."""
-        end = at + 4 + 2 * int(room[at + 3])
-        for i in range(at + 4, end, 2):
+        """The sketch that was written there, in this array, which is empty; and the place behind it."""
+        first = at + _OCTAVE + 1
+        end = first + 2 * int(room[first - 1])
+        for i in range(first, end, 2):
             bucket, count = int(room[i]), int(room[i + 1])
-            self.counts[bucket] = count
-            self.octaves[bucket >> self.bits] += count
-        self.marks[:] = room[at : at + 3]
+            self.table[_BUCKET + bucket] = count
+            self.table[_OCTAVE + (bucket >> self.bits)] += count
+        self.table[:_OCTAVE] = room[at : at + _OCTAVE]
         return self, end
 
     def merge(self, other):
@@ -133,21 +135,18 @@ class LogHistogram(NamedTuple):
             raise ValueError(
                 "histograms can be merged only if they have the same number of buckets an octave"
             )
-        self.counts[:] += other.counts
-        self.octaves[:] += other.octaves
-        self.marks[_SEEN] += other.marks[_SEEN]
-        self.marks[_CURSOR], self.marks[_BELOW] = 0, 0
+        self.table[_OCTAVE:] += other.table[_OCTAVE:]
+        self.table[_SEEN] += other.table[_SEEN]
+        self.table[_CURSOR], self.table[_BELOW] = 0, 0
         return self
 
     def __reduce__(self):
-        used = np.flatnonzero(self.counts)
-        return _rebuilt, (used, self.counts[used], self.marks, self.bits)
+        used = np.flatnonzero(self.table)
+        return _rebuilt, (used, self.table[used], self.bits)
 
 
-def _rebuilt(used, counts, marks, bits):
-    """A histogram from its buckets in use: pickled, it takes kilobytes instead of megabytes."""
+def _rebuilt(used, values, bits):
+    """A histogram from the entries in use: pickled, it takes kilobytes instead of megabytes."""
     sketch = LogHistogram.empty(bits)
-    sketch.counts[used] = counts
-    np.add.at(sketch.octaves, used >> bits, counts)
-    sketch.marks[:] = marks
+    sketch.table[used] = values
     return sketch
