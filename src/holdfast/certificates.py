@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certified import Certified, demand_bounds
-from holdfast.filters.binomial import BinomialTail
+from holdfast.filters.binomial_quantile import smallest
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,7 @@ def quantile_certificate(record, p, confidence=0.95):
 
 def _rank(n, p, level):
     """The largest r with P(Bin(n, p) < r) <= level."""
-    tail, k = BinomialTail.of_quantile(p), 0
-    for _ in range(n):
-        k = tail.grown(level)
-    return n - k
+    return n - smallest(n, 1.0 - p, p, level)
 
 
 def _parts(record):

@@ -4,6 +4,7 @@ import math
 
 from holdfast.bounds.budget import binomial_budget
 from holdfast.bounds.checks import above_one, columns, largest, probability
+from holdfast.filters.stairs import end_of_step
 
 
 def theorem_1(B, D, G, k, slack=2.0):
@@ -88,9 +89,12 @@ def theorem_g(B, D, G, k, slack=2.0, error=2.0**-7):
 
 
 def topshare_budget(share, T, delta):
-    """k_T of `TopShare(share, delta)`: the smallest k with P(Bin(T, share) > k) <= 6 delta / (pi T)².
+    """k_T of `TopShare(share, delta)`: the smallest k with P(Bin(e, share) > k) <= 6 delta / (pi e)².
+
+    Here e is the last round of the step to which round T belongs: T itself, before round 512.
 
     >>> topshare_budget(share=0.01, T=10_000, delta=1e-3)
-    174
+    177
     """
-    return binomial_budget(share, T, 6.0 * probability("delta", delta) / (math.pi * T) ** 2)
+    end = end_of_step(T, share)
+    return binomial_budget(share, end, 6.0 * probability("delta", delta) / (math.pi * end) ** 2)

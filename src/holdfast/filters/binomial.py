@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_CAUTION = 1.0 - 1e-9  # more than what rounding can accumulate between two fresh sums
+CAUTION = 1.0 - 1e-9  # more than what rounding can accumulate between two fresh sums
 _N, _K, _MASS, _TAIL, _FRESH_AT = range(5)
 
 
@@ -53,7 +53,7 @@ class BinomialTail(NamedTuple):
         tail = float(figures[_TAIL]) + self.share * mass
         mass *= self.rest * n / (n - k)
         figures[_N], figures[_MASS], figures[_TAIL] = n, mass, tail
-        level *= _CAUTION
+        level *= CAUTION
         if n < figures[_FRESH_AT] and tail * weight <= level < (tail + mass) * weight:
             return int(k)
         return self.moved(level / weight)

@@ -3,7 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
-from holdfast.filters.binomial import BinomialTail
+from holdfast.filters.stairs import Stairs
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
@@ -13,7 +13,7 @@ class Shares(NamedTuple):
     """What Top-share remembers: the sizes, and how many of them may be outliers by now."""
 
     memory: Any
-    budget: BinomialTail
+    budget: Stairs
 
 
 @rule
@@ -22,9 +22,12 @@ class TopShare:
 
     If each round is corrupted with probability at most `share`, independently, then more than k_t of the
     first t rounds are outliers with probability at most 6 delta / (pi t)^2, which sums to delta over all
-    rounds: k_t is the exact binomial quantile. So the argument of Algorithm 1 holds at every round at once,
-    without a horizon, and where TopK(share * T) must skip that many rounds before it trusts any, this
-    skips a handful.
+    rounds: k_t is the exact binomial quantile, from round 512 on that of the end of a short step (`Stairs`).
+    So the argument of Algorithm 1 holds at every round at once, without a horizon, and where TopK(share * T)
+    must skip that many rounds before it trusts any, this skips a handful.
+
+    Within a step the threshold only rises. So it is looked up when a step begins and when a size exceeds the
+    last one; of a round that was kept, the threshold given is the last one, which is at most the latest.
 
     Parameters
     ----------
@@ -74,9 +77,7 @@ class TopShare:
             raise ValueError(f"slack must exceed 1, and 2 is the paper's choice: got {self.slack}")
 
     def init(self, dim):
-        return Shares(
-            Ranks.empty() if self.exact else LogHistogram.empty(), BinomialTail.at_start(self.share)
-        )
+        return Shares(Ranks.empty() if self.exact else LogHistogram.empty(), Stairs.at_start())
 
     def renewed(self, state, dim):
         return Shares(state.memory.cleared(), state.budget.restarted())
@@ -84,11 +85,14 @@ class TopShare:
     def decide(self, state, size):
         if not size < math.inf:
             return state, math.nan, False
-        memory = state.memory.push(size)
-        t = float(memory.seen())
-        k = state.budget.grown(6.0 / (math.pi * math.pi) * self.delta, t * t)
-        threshold, rank = 0.0, memory.seen() - k  # from below
+        memory, budget = state.memory.push(size), state.budget
+        n = memory.seen()
+        if budget.admits(n, size):
+            return Shares(memory, budget), budget.held(), True
+        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # from below
+        threshold = 0.0
         if rank > 0:
             memory, value = memory.at(rank)
             threshold = self.slack * value
-        return Shares(memory, state.budget), threshold, size <= threshold
+        budget.hold(threshold)
+        return Shares(memory, budget), threshold, size <= threshold

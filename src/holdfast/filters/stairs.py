@@ -1,0 +1,88 @@
+"""How many of the first n rounds may be outliers: a binomial quantile, climbed in steps."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.filters.binomial import BinomialTail
+from holdfast.filters.binomial_quantile import smallest
+
+_EARLY = 512  # rounds, each of which is a step
+_END, _BUDGET, _HELD = range(3)
+
+
+class Stairs(NamedTuple):
+    """The smallest k with P(Bin(e, share) > k) <= level / e², where e is the last round of n's step.
+
+    Each of the first rounds is a step. Later ones are a 32nd as long as what came before, and at most as long
+    as k takes to grow by half a standard deviation. So k is computed now and then, and the rounds in between
+    take no time for it. What k promises of the first e rounds it promises of the first n, too.
+
+    Examples
+    --------
+    >>> stairs = Stairs.at_start()
+    >>> [stairs.at(n, share=0.1, level=1e-3) for n in (1, 2, 3)]
+    [1, 2, 3]
+    """
+
+    figures: np.ndarray  # the last round of the step, its k, a threshold; then those of a `BinomialTail`
+
+    @staticmethod
+    def at_start():
+        return Stairs(np.zeros(8)).restarted()
+
+    def restarted(self):
+        """The stairs before the first round, in the same array."""
+        self.figures[:] = 0.0
+        self.first_rounds(0.0).restarted()
+        return self
+
+    def hold(self, threshold):
+        """Keep a threshold of this step: with the same k, later ones are not lower."""
+        self.figures[_HELD] = threshold
+
+    def held(self):
+        """The threshold that was kept last."""
+        return float(self.figures[_HELD])
+
+    def admits(self, n, size):
+        """Whether round n belongs to the step, and its size is at most the threshold that was kept."""
+        return size <= self.figures[_HELD] and n <= self.figures[_END]
+
+    def at(self, n, share, level):
+        """The k of round n, which is the last one or the next."""
+        if n > self.figures[_END]:
+            self.climb(n, share, level)
+        return int(self.figures[_BUDGET])
+
+    def climb(self, n, share, level):
+        """Take the step that begins with round n."""
+        end, k = last_of_step(n, share), int(self.figures[_BUDGET])
+        square = float(end) * float(end)
+        if n < _EARLY:
+            k = self.first_rounds(share).grown(level, square)
+        else:
+            k = smallest(end, share, 1.0 - share, level / square, k)
+        self.figures[_END], self.figures[_BUDGET] = end, k
+
+    def first_rounds(self, share):
+        """What k is taken from before steps are worth their while."""
+        return BinomialTail(share, 1.0 - share, self.figures[_HELD + 1 :])
+
+
+def last_of_step(n, share):
+    """The last round of the step that begins with round n."""
+    return n + min(n // 32, int(0.5 * math.sqrt(n / share))) if n >= _EARLY else n
+
+
+def end_of_step(n, share):
+    """The last round of the step to which round n belongs.
+
+    >>> end_of_step(100, share=0.1), end_of_step(100_000, share=0.1)
+    (100, 100302)
+    """
+    end = min(n, _EARLY - 1)
+    while end < n:
+        end = last_of_step(end + 1, share)
+    return end
