@@ -9,20 +9,20 @@ pytestmark = pytest.mark.skipif(obstacle() is not None, reason=obstacle() or "")
 # of the guard 20, sparse ones 30 nonzeros. Write new ones when a change is meant to make a game cheaper, or
 # is worth what it costs.
 KNOWN = {
-    "Hinge Everything": 370,
-    "Hinge TopK": 383,
-    "Hinge TopShare": 443,
-    "Hinge Quantile": 475,
+    "Hinge Everything": 364,
+    "Hinge TopK": 378,
+    "Hinge TopShare": 397,
+    "Hinge Quantile": 442,
     "Logistic Everything": 679,
-    "Logistic TopK": 702,
-    "Logistic TopShare": 777,
-    "Logistic Quantile": 835,
-    "guarded": 1306,
-    "unguarded": 1062,
-    "sparse 2^16 Everything": 994,
-    "sparse 2^20 Everything": 994,
-    "sparse 2^16 TopShare": 1070,
-    "sparse 2^20 TopShare": 1070,
+    "Logistic TopK": 698,
+    "Logistic TopShare": 721,
+    "Logistic Quantile": 809,
+    "guarded": 1150,
+    "unguarded": 1010,
+    "sparse 2^16 Everything": 957,
+    "sparse 2^20 Everything": 957,
+    "sparse 2^16 TopShare": 1003,
+    "sparse 2^20 TopShare": 1003,
 }
 
 
@@ -41,13 +41,13 @@ def test_a_round_takes_at_most_a_quarter_more_instructions_than_it_did(counted, 
 
 
 @pytest.mark.parametrize("loss", ["Hinge", "Logistic"])
-@pytest.mark.parametrize(("filter", "most"), [("TopK", 30), ("TopShare", 130), ("Quantile", 220)])
+@pytest.mark.parametrize(("filter", "most"), [("TopK", 30), ("TopShare", 80), ("Quantile", 180)])
 def test_a_filter_takes_a_few_instructions_more_than_none(counted, loss, filter, most):
     assert counted[f"{loss} {filter}"].instructions - counted[f"{loss} Everything"].instructions <= most
 
 
 def test_the_guard_takes_a_few_instructions_more_than_its_learner(counted):
-    assert counted["guarded"].instructions <= 1.3 * counted["unguarded"].instructions
+    assert counted["guarded"].instructions <= 1.25 * counted["unguarded"].instructions
 
 
 @pytest.mark.parametrize("filter", ["Everything", "TopShare"])

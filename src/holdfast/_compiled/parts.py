@@ -2,7 +2,8 @@
 
 Of everything it compiles numba makes optimised machine code and a door for Python. A game reaches a hundred
 methods and helpers, of which Python calls none: the code of each is copied into the game and optimised there.
-To leave both out here halves the time that compiling a game takes.
+To leave both out here halves the time that compiling a game takes. What is `seldom` called is not copied, so
+that rounds without it need not make room for it.
 """
 
 from numba import _dynfunc
@@ -32,9 +33,15 @@ class _Lowering(NativeLowering):
         context, flags = state.targetctx, state.flags
         state.library = _Code(context.codegen(), state.func_id.func_qualname)
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        apart = getattr(state.func_id.func, "is_seldom_called", False)
+        flags.forceinline = flags.forceinline and not apart
         super().run_pass(state)
         found = state["cr"]
         name = found.fndesc.qualname.split(".")[-1]
+        if apart:
+            code = state.library._final_module.get_function(found.fndesc.llvm_func_name)
+            for word in ("noinline", "cold"):
+                code.add_function_attribute(word)
         # Nobody calls it: it is the name by which the callers know the code.
         handle = _dynfunc.make_function(
             found.fndesc.lookup_module(), name, "", 0, found.env, (state.library,)

@@ -7,6 +7,7 @@ import numpy as np
 
 from holdfast.filters.binomial import BinomialTail
 from holdfast.filters.binomial_quantile import smallest
+from holdfast.rule import seldom
 
 _EARLY = 512  # rounds, each of which is a step
 _END, _BUDGET, _HELD = range(3)
@@ -56,6 +57,7 @@ class Stairs(NamedTuple):
             self.climb(n, share, level)
         return int(self.figures[_BUDGET])
 
+    @seldom
     def climb(self, n, share, level):
         """Take the step that begins with round n."""
         end, k = last_of_step(n, share), int(self.figures[_BUDGET])
