@@ -64,9 +64,10 @@ def measure(run):
         ],
         "of pyarrow",
     )
-    yield Section(
-        f"the command line: memory for {rows:,} rows", "MB", [Row("at most", max(peaks), most=500.0)]
-    )
+    figures = [
+        Row("at most", max(peaks[1:]), most=500.0)
+    ]  # the first may have to compile, in some 150 MB more
+    yield Section(f"the command line: memory for {rows:,} rows, once it is compiled", "MB", figures)
     path.unlink()
 
 
