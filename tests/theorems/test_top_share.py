@@ -86,3 +86,22 @@ def test_it_holds_at_every_round_of_one_long_game():
             player, adversary, t, keep=("sizes", "kept", "products", "gradients"), compiled=False
         )
         assert holds(record, adversary.inliers[:t], k[t - 1], slack, 2.0**-7)
+
+
+@pytest.mark.parametrize("name", ["contrarian", "just larger"])
+def test_it_holds_in_steps_with_the_budget_of_their_ends(name):
+    share, delta, rounds = 0.1, 0.1, 3000
+    inner = hf.Gradients(np.random.default_rng(12).standard_normal((rounds, 2)))
+    outer = {"contrarian": Contrarian(rounds, 2, G=1e6), "just larger": hf.Gradients(-1.99 * inner.G)}[name]
+    adversary = Contaminated(inner, outer, share, seed=2)
+    least = budget(share, delta, rounds)
+    assert (np.cumsum(~adversary.inliers) <= least).all()
+    player, keep = (
+        hf.Filtered(hf.OGD(BALL), hf.TopShare(share, delta)),
+        ("sizes", "kept", "products", "gradients"),
+    )
+    for t in (511, 512, 700, 1800, rounds):
+        k = bounds.topshare_budget(share, t, delta)
+        assert k == least[t - 1] if t < 512 else k > least[t - 1]
+        record = hf.play(player, adversary, t, keep=keep, compiled=False)
+        assert holds(record, adversary.inliers[:t], k, 2.0, 2.0**-7)
