@@ -51,7 +51,8 @@ def test_a_unit_vector_turns_only_the_rows_below_it(monkeypatch):
     R = np.linalg.cholesky(np.cov(rng.standard_normal((9, 40)))).T
     rotate = factors.rotate
     monkeypatch.setattr(factors, "rotate", lambda row, x, k: turns.append(len(x) - k) or rotate(row, x, k))
-    moved = factors.shifted(R, 0.7)
+    moved = R.copy()
+    factors.shift(moved, 0.7)
     assert moved.T @ moved == pytest.approx(R.T @ R + 0.7 * np.eye(9), rel=1e-12, abs=1e-12)
     assert sum(turns) <= sum(k * (k + 1) // 2 for k in range(1, 10))
 

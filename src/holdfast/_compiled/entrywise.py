@@ -21,52 +21,38 @@ _WIDTHS = (4, 2, 1)
 @intrinsic
 def add_entries(typing_context, w, scale, x):
     """`holdfast.vectors.add` of a dense row in C order."""
-
-    def generate(context, builder, signature, args):
-        kinds = (signature.args[0], signature.args[2])
-        _call(context, builder, "add", kinds, (args[0], args[2]), args[1], _add)
-        return context.get_dummy_value()
-
-    return types.void(w, types.float64, x), generate
+    return types.void(w, types.float64, x), _calls("add", 1, _add)
 
 
 @intrinsic
 def descend_entries(typing_context, w, squares, steps, low, high, slope, x):
     """`holdfast.vectors.descend` of a dense row in C order."""
-
-    def generate(context, builder, signature, args):
-        *weights, slope_value, row = args
-        kinds = (*signature.args[:5], signature.args[6])
-        _call(context, builder, "descend", kinds, (*weights, row), slope_value, _descend)
-        return context.get_dummy_value()
-
-    return types.void(w, squares, steps, low, high, types.float64, x), generate
+    return types.void(w, squares, steps, low, high, types.float64, x), _calls("descend", 5, _descend)
 
 
 @intrinsic
 def absorb_entries(typing_context, center, spread, factors, n, x):
     """`holdfast.vectors.absorb` of a dense row in C order."""
-
-    def generate(context, builder, signature, args):
-        *figures, rounds, row = args
-        kinds = (*signature.args[:3], signature.args[4])
-        _call(context, builder, "absorb", kinds, (*figures, row), rounds, _absorb)
-        return context.get_dummy_value()
-
-    return types.void(center, spread, factors, types.float64, x), generate
+    return types.void(center, spread, factors, types.float64, x), _calls("absorb", 3, _absorb)
 
 
 @intrinsic
 def standardise_entries(typing_context, center, factors, row, clip, x):
     """`holdfast.vectors.standardised` of a dense row in C order, but for the constant."""
+    return types.void(center, factors, row, types.float64, x), _calls("standardise", 3, _standardise)
+
+
+def _calls(name, place, write):
+    """Have the function called that does this to the arrays among its arguments; at `place` is a number."""
 
     def generate(context, builder, signature, args):
-        *figures, reach, x_value = args
-        kinds = (*signature.args[:3], signature.args[4])
-        _call(context, builder, "standardise", kinds, (*figures, x_value), reach, _standardise)
+        kinds, arrays = list(signature.args), list(args)
+        kinds.pop(place)
+        number = arrays.pop(place)
+        _call(context, builder, name, kinds, arrays, number, write)
         return context.get_dummy_value()
 
-    return types.void(center, factors, row, types.float64, x), generate
+    return generate
 
 
 def _add(at, w, x, scale):
@@ -105,10 +91,8 @@ def _grown(at, squares, square):
 
 
 def _standardise(at, center, factors, row, x, clip):
-    value, least = (
-        at.times(at.minus(at.read(x), at.read(center)), at.read(factors)),
-        at.minus(at.number(-0.0), clip),
-    )
+    value = at.times(at.minus(at.read(x), at.read(center)), at.read(factors))
+    least = at.minus(at.number(-0.0), clip)
     near = at.choose(at.greater(value, clip), clip, at.choose(at.greater(least, value), least, value))
     endless = at.equal(at.magnitude(value), at.number(math.inf))
     at.write(row, at.choose(endless, at.number(math.nan), near))

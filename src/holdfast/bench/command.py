@@ -64,10 +64,9 @@ def measure(run):
         ],
         "of pyarrow",
     )
-    figures = [
-        Row("at most", max(peaks[1:]), most=500.0)
-    ]  # the first may have to compile, in some 150 MB more
-    yield Section(f"the command line: memory for {rows:,} rows, once it is compiled", "MB", figures)
+    compiled = peaks[1:]  # the first turn may have to compile, in some 150 MB more
+    title = f"the command line: memory for {rows:,} rows, once it is compiled"
+    yield Section(title, "MB", [Row("at most", max(compiled), most=500.0)])
     path.unlink()
 
 

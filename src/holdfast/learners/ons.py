@@ -8,7 +8,7 @@ import numpy as np
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
 from holdfast.learners.around import placed
-from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
+from holdfast.learners.factors import nearest, rotate_in, shift, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import TINY, euclidean
 from holdfast.rule import rule
@@ -95,10 +95,7 @@ class ONS:
             more = size / D if epsilon == 0.0 else 100.0 * _SMALL * (size / D)
             paid += 0.5 * more * D * D if epsilon > 0.0 else 0.0
             epsilon += more
-            for k in range(len(w)):
-                row = np.zeros(len(w))
-                row[k] = math.sqrt(more)
-                rotate_in(R, row)
+            shift(R, more)
         most = max(state.largest, size)
         gamma = 0.5 * min(self.alpha, 1.0 / D / most)
         g = np.zeros(len(w))
