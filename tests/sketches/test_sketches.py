@@ -45,20 +45,16 @@ def test_ranks_is_sorting(values, shares):
         assert value == expected[rank - 1]
 
 
-@given(sizes, st.lists(st.floats(0, 1), min_size=1, max_size=8), st.sampled_from([4, 7]))
-def test_the_histogram_is_below_the_exact_order_statistic_by_its_stated_error(values, shares, bits):
-    sketch, expected = pushed(hf.LogHistogram.empty(bits), values), measurable(values)
+@given(sizes, st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_the_histogram_is_below_the_exact_order_statistic_by_its_stated_error(values, shares):
+    sketch, expected = pushed(hf.LogHistogram.empty(), values), measurable(values)
     assert sketch.seen() == len(expected)
     for share in shares if expected else ():
         rank = 1 + int(share * (len(expected) - 1))
         sketch, value = sketch.at(rank)
         exact = expected[rank - 1]
         assert value <= exact
-        assert exact - value < max(value * 2.0**-bits, 2.0**-1022)
-
-
-def test_the_default_error_is_below_one_percent():
-    assert 2.0 ** -hf.LogHistogram.empty().bits < 0.01
+        assert exact - value < max(value / 128.0, 2.0**-1022)
 
 
 @settings(max_examples=30)
@@ -88,11 +84,6 @@ def test_merging_two_exact_sketches_is_one_pass_over_both(one, other):
     for rank in range(1, len(expected) + 1):
         merged, value = merged.at(rank)
         assert value == expected[rank - 1]
-
-
-def test_histograms_of_different_accuracy_do_not_merge():
-    with pytest.raises(ValueError, match="same number of buckets"):
-        hf.LogHistogram.empty(7).merge(hf.LogHistogram.empty(8))
 
 
 class Counted(np.ndarray):

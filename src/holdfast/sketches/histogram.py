@@ -5,24 +5,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-_OCTAVES = (
-    2047  # exponents of a finite float, the first for 0 and what is too small for an exponent of its own
-)
+_BITS = 7  # an octave has 2^7 = 128 buckets
+_OCTAVES = 2047  # exponents of a finite float, the first for 0 and what is too small for one of its own
 _NEAR = 8  # buckets the cursor walks before it descends from the octaves
 _SEEN, _CURSOR, _BELOW, _OCTAVE = range(4)
 _BUCKET = _OCTAVE + _OCTAVES
 
 
 class LogHistogram(NamedTuple):
-    """How many sizes fell into each of 2^bits equal buckets of every octave [2^e, 2^(e+1)).
+    """How many sizes fell into each of 128 equal buckets of every octave [2^e, 2^(e+1)).
 
     The bucket is read off the bits of the float. A cursor stands at the wanted rank and moves to a
     neighbour now and then; when it has to go further it descends through the counts per octave, so a
-    round costs at most 2,047 + 2^bits additions whatever the sizes are, and a handful as a rule. The
+    round costs at most 2,047 + 128 additions whatever the sizes are, and a handful as a rule. The
     buckets take 2 MB of addresses, of which the operating system backs 4 KB for every four octaves in use.
 
-    Error: if X is the exact order statistic, `at` returns v with v <= X < v (1 + 2^-bits), for sure and
-    with the rank exact: 0.8 % by default. (Sizes below 2^-1022 are rounded down by at most 2^-1022.) Sizes
+    Error: if X is the exact order statistic, `at` returns v with v <= X < v (1 + 1/128), for sure and
+    with the rank exact. (Sizes below 2^-1022 are rounded down by at most 2^-1022.) Sizes
     that are not finite are not remembered.
 
     Examples
@@ -35,14 +34,11 @@ class LogHistogram(NamedTuple):
     988.0
     """
 
-    table: (
-        np.ndarray
-    )  # sizes seen, the cursor's bucket, how many are before it; counts of octaves, of buckets
-    bits: int
+    table: np.ndarray  # sizes seen, the cursor's bucket, how many are before it; counts of octaves, buckets
 
     @staticmethod
-    def empty(bits=7):
-        return LogHistogram(np.zeros(_BUCKET + (_OCTAVES << bits), np.int64), bits)
+    def empty():
+        return LogHistogram(np.zeros(_BUCKET + (_OCTAVES << _BITS), np.int64))
 
     def seen(self):
         """How many sizes were pushed."""
@@ -53,7 +49,7 @@ class LogHistogram(NamedTuple):
         if not size < math.inf:
             return self
         number = int(np.float64(size if size > 0.0 else 0.0).view(np.int64))
-        bucket = number >> (52 - self.bits)
+        bucket = number >> (52 - _BITS)
         self.table[_BUCKET + bucket] += 1
         self.table[_OCTAVE + (number >> 52)] += 1
         self.table[_SEEN] += 1
@@ -66,7 +62,7 @@ class LogHistogram(NamedTuple):
         if not 0 < rank - below <= self.table[_BUCKET + cursor]:
             cursor, below = self.moved(rank)
             self.table[_CURSOR], self.table[_BELOW] = cursor, below
-        return self, float(np.int64(cursor << (52 - self.bits)).view(np.float64))
+        return self, float(np.int64(cursor << (52 - _BITS)).view(np.float64))
 
     def moved(self, rank):
         """The bucket of a rank and the number of sizes before it: some steps away, or found from the top."""
@@ -88,7 +84,7 @@ class LogHistogram(NamedTuple):
         while below + self.table[_OCTAVE + octave] < rank:
             below += int(self.table[_OCTAVE + octave])
             octave += 1
-        bucket = octave << self.bits
+        bucket = octave << _BITS
         while below + self.table[_BUCKET + bucket] < rank:
             below += int(self.table[_BUCKET + bucket])
             bucket += 1
@@ -99,7 +95,7 @@ class LogHistogram(NamedTuple):
         for octave in range(_OCTAVES):
             if self.table[_OCTAVE + octave] > 0:
                 self.table[_OCTAVE + octave] = 0
-                for bucket in range(octave << self.bits, (octave + 1) << self.bits):
+                for bucket in range(octave << _BITS, (octave + 1) << _BITS):
                     self.table[_BUCKET + bucket] = 0
         self.table[:_OCTAVE] = 0
         return self
@@ -109,8 +105,8 @@ class LogHistogram(NamedTuple):
         end, octaves, counts = at + _OCTAVE + 1, self.table[_OCTAVE:_BUCKET], self.table[_BUCKET:]
         for octave in np.flatnonzero(octaves):
             octaves[octave] = 0
-            first = octave << self.bits
-            for bucket in first + np.flatnonzero(counts[first : first + (1 << self.bits)]):
+            first = octave << _BITS
+            for bucket in first + np.flatnonzero(counts[first : first + (1 << _BITS)]):
                 room[end], room[end + 1] = bucket, counts[bucket]
                 counts[bucket] = 0
                 end += 2
@@ -125,16 +121,12 @@ class LogHistogram(NamedTuple):
         for i in range(first, end, 2):
             bucket, count = int(room[i]), int(room[i + 1])
             self.table[_BUCKET + bucket] = count
-            self.table[_OCTAVE + (bucket >> self.bits)] += count
+            self.table[_OCTAVE + (bucket >> _BITS)] += count
         self.table[:_OCTAVE] = room[at : at + _OCTAVE]
         return self, end
 
     def merge(self, other):
-        """The counts of both added up. The two must have seen different rounds and have the same bits."""
-        if self.bits != other.bits:
-            raise ValueError(
-                "histograms can be merged only if they have the same number of buckets an octave"
-            )
+        """The counts of both added up. The two must have seen different rounds."""
         self.table[_OCTAVE:] += other.table[_OCTAVE:]
         self.table[_SEEN] += other.table[_SEEN]
         self.table[_CURSOR], self.table[_BELOW] = 0, 0
@@ -142,11 +134,11 @@ class LogHistogram(NamedTuple):
 
     def __reduce__(self):
         used = np.flatnonzero(self.table)
-        return _rebuilt, (used, self.table[used], self.bits)
+        return _rebuilt, (used, self.table[used])
 
 
-def _rebuilt(used, values, bits):
+def _rebuilt(used, values):
     """A histogram from the entries in use: pickled, it takes kilobytes instead of megabytes."""
-    sketch = LogHistogram.empty(bits)
+    sketch = LogHistogram.empty()
     sketch.table[used] = values
     return sketch
