@@ -77,13 +77,13 @@ def rule(cls: type[Made]) -> type[Made]:
     return made
 
 
-def seldom(method):
-    """Mark a method that few rounds call, and that is long. Compiled, it is not copied into what calls it.
+def seldom(function):
+    """Mark a function that few rounds call, and that is long. Compiled, it is not copied into what calls it.
 
     The numbers it needs should be few: a state that is handed over costs more than the copy.
     """
-    method.is_seldom_called = True
-    return method
+    function.is_seldom_called = True
+    return function
 
 
 def _nothing(cls):

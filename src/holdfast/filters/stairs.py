@@ -7,10 +7,9 @@ import numpy as np
 
 from holdfast.filters.binomial import BinomialTail
 from holdfast.filters.binomial_quantile import smallest
-from holdfast.rule import seldom
 
 _EARLY = 512  # rounds, each of which is a step
-_END, _BUDGET, _HELD = range(3)
+_END, _BUDGET, _HELD = range(5, 8)
 
 
 class Stairs(NamedTuple):
@@ -27,7 +26,7 @@ class Stairs(NamedTuple):
     [1, 2, 3]
     """
 
-    figures: np.ndarray  # the last round of the step, its k, a threshold; then those of a `BinomialTail`
+    figures: np.ndarray  # those of a `BinomialTail`; then the last round of the step, its k, a threshold
 
     @staticmethod
     def at_start():
@@ -35,8 +34,7 @@ class Stairs(NamedTuple):
 
     def restarted(self):
         """The stairs before the first round, in the same array."""
-        self.figures[:] = 0.0
-        self.first_rounds(0.0).restarted()
+        BinomialTail(0.0, 1.0, self.figures).restarted()
         return self
 
     def hold(self, threshold):
@@ -54,23 +52,14 @@ class Stairs(NamedTuple):
     def at(self, n, share, level):
         """The k of round n, which is the last one or the next."""
         if n > self.figures[_END]:
-            self.climb(n, share, level)
+            end = last_of_step(n, share)
+            square = float(end) * float(end)
+            if n < _EARLY:
+                k = BinomialTail(share, 1.0 - share, self.figures).grown(level, square)
+            else:
+                k = smallest(end, share, 1.0 - share, level / square, int(self.figures[_BUDGET]))
+            self.figures[_END], self.figures[_BUDGET] = end, k
         return int(self.figures[_BUDGET])
-
-    @seldom
-    def climb(self, n, share, level):
-        """Take the step that begins with round n."""
-        end, k = last_of_step(n, share), int(self.figures[_BUDGET])
-        square = float(end) * float(end)
-        if n < _EARLY:
-            k = self.first_rounds(share).grown(level, square)
-        else:
-            k = smallest(end, share, 1.0 - share, level / square, k)
-        self.figures[_END], self.figures[_BUDGET] = end, k
-
-    def first_rounds(self, share):
-        """What k is taken from before steps are worth their while."""
-        return BinomialTail(share, 1.0 - share, self.figures[_HELD + 1 :])
 
 
 def last_of_step(n, share):
