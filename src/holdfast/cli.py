@@ -115,6 +115,12 @@ def _add_bench(commands):
         metavar="FOLDER",
         help="where to write (default: %(default)s)",
     )
+    bench.add_argument(
+        "--disk",
+        type=Path,
+        metavar="FOLDER",
+        help="play a large file from here as well: a folder on another disk, such as one in memory",
+    )
     bench.set_defaults(command=_bench)
 
 
@@ -224,10 +230,12 @@ def _bench(options):
     try:
         if options.readme:
             split_at_markers(options.readme)  # before minutes of measuring
+        if options.disk and not options.disk.is_dir():
+            raise ValueError(f"--disk is a folder on another disk, and there is none at {options.disk}")
     except (OSError, ValueError) as problem:
         print(f"holdfast: {problem}", file=sys.stderr)
         return 2
-    bench(options.only or SECTIONS, scale, options.to, options.readme)
+    bench(options.only or SECTIONS, scale, options.to, options.readme, options.disk)
     return 0
 
 

@@ -87,3 +87,14 @@ def test_a_readme_without_markers_is_refused_before_anything_is_measured(tmp_pat
     (tmp_path / "README.md").write_text("nothing here\n")
     assert main(["bench", "--tiny", "--to", str(tmp_path), "--readme", str(tmp_path / "README.md")]) == 2
     assert "no place for the table" in capsys.readouterr().err
+
+
+def test_a_file_is_played_from_another_disk_as_well(tmp_path):
+    disk = tmp_path / "disk"
+    assert main(["bench", "--tiny", "--only", "memory", "--to", str(tmp_path), "--disk", str(disk)]) == 2
+    disk.mkdir()
+    assert main(["bench", "--tiny", "--only", "memory", "--to", str(tmp_path), "--disk", str(disk)]) == 0
+    _, file = json.loads((tmp_path / "bench.json").read_text())["sections"]
+    played = [row["what"] for row in file["rows"] if row["what"].startswith("memory-mapped")]
+    assert len(played) == 2 and played[1].endswith("from the disk of --disk")
+    assert list(disk.iterdir()) == []

@@ -20,6 +20,7 @@ class Run(NamedTuple):
     to: Path  # for what stays
     scratch: Path  # for what does not
     say: Callable[[str], None] = _silence
+    disk: Path | None = None  # another disk, to play a large file from as well
 
     def amount(self, full, quick, tiny) -> Any:
         return {"full": full, "quick": quick, "tiny": tiny}[self.scale]

@@ -31,8 +31,11 @@ MODULES = {
 NAMES = tuple(MODULES)
 
 
-def bench(names, scale, folder, readme=None):
-    """Measure, and leave bench.json and the pictures in the folder; with `readme`, the table in that file."""
+def bench(names, scale, folder, readme=None, disk=None):
+    """Measure, and leave bench.json and the pictures in the folder; with `readme`, the table in that file.
+
+    With `disk`, a folder on another disk, a large file is played from there, too.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     about = describe() | {"scale": scale}
     print("\n".join(f"{name:<14}{value}" for name, value in _lines(about)))
@@ -40,7 +43,7 @@ def bench(names, scale, folder, readme=None):
         print("\nNothing is compiled, so no figure below means anything.")
     sections = []
     with tempfile.TemporaryDirectory(prefix="scratch-", dir=folder) as scratch:
-        run = Run(scale, folder, Path(scratch), _say if sys.stderr.isatty() else _keep_quiet)
+        run = Run(scale, folder, Path(scratch), _say if sys.stderr.isatty() else _keep_quiet, disk)
         for name in names:
             for section in importlib.import_module(f"holdfast.bench.{MODULES[name]}").measure(run):
                 sections.append(section if run.compiled else section.without_goals())
@@ -50,7 +53,7 @@ def bench(names, scale, folder, readme=None):
     if contests and drawing.possible():
         drawing.speed(contests, folder / "speed.png")
     if readme is not None:
-        put_between_markers(readme, markdown(about, sections, _command(scale, readme)))
+        put_between_markers(readme, markdown(about, sections, _command(scale, readme, disk)))
     print(f"\nThe figures{' and pictures' if drawing.possible() else ''}: {folder}")
     if not drawing.possible():
         print("For the pictures: pip install 'holdfast[bench]'")
@@ -85,8 +88,9 @@ def _processor():
         return platform.processor() or platform.machine()
 
 
-def _command(scale, readme):
-    return " ".join(["holdfast bench", *([f"--{scale}"] if scale != "full" else []), "--readme", readme.name])
+def _command(scale, readme, disk):
+    words = ["holdfast bench", *([f"--{scale}"] if scale != "full" else []), "--readme", readme.name]
+    return " ".join([*words, *(["--disk", "FOLDER"] if disk else [])])
 
 
 def _say(text):
