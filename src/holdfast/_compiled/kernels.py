@@ -161,8 +161,13 @@ def _write_block(function, halves, terms):
     product = terms(builder, *rows).product
     total, rest = (cgutils.alloca_once_value(builder, _DOUBLE(0.0)) for _ in range(2))
     whole = builder.and_(n, _LONG(-_LANES))
-    with cgutils.for_range_slice(builder, whole, n, _LONG(1)) as (i, _):  # nothing waits for these
-        builder.store(builder.fadd(builder.load(rest), product(i, 1)), rest)
+    at = whole
+    for lanes in (4, 2, 1):  # of those that are left, which nothing waits for: one after the other
+        some = builder.and_(n, _LONG(lanes))
+        with builder.if_then(builder.icmp_signed("!=", some, _LONG(0))):
+            for term in _each(builder, product(at, lanes), lanes):
+                builder.store(builder.fadd(builder.load(rest), term), rest)
+        at = builder.add(at, some)
     with builder.if_then(builder.icmp_signed(">", n, _LONG(_BLOCK + _LANES - 1)), likely=False):
         builder.ret(builder.fadd(builder.call(halves, [*rows, whole]), builder.load(rest)))
     with builder.if_then(builder.icmp_signed(">", whole, _LONG(0))):
@@ -175,6 +180,10 @@ def _write_block(function, halves, terms):
         first, second = (builder.extract_element(s, _INT(lane)) for lane in (0, 1))
         builder.store(builder.fadd(first, second), total)
     builder.ret(builder.fadd(builder.load(total), builder.load(rest)))
+
+
+def _each(builder, terms, lanes):
+    return [terms] if lanes == 1 else [builder.extract_element(terms, _INT(lane)) for lane in range(lanes)]
 
 
 def _paired(builder, a, b, some, others):
