@@ -245,10 +245,11 @@ def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
 def play_round(player, adversary, state, hidden, tally, columns, t, row):
     """Play round t, and write it down in this row of the columns."""
     w = player.predict(state)
+    y = adversary.target_at(t)  # not told yet: fetched before anything is written, it need not be again
     hidden, loss, slope, x = adversary.reveal(hidden, t, w)
     columns.revealed(row, w, loss, slope, x)  # at once: if nobody asks for the loss, it need not be computed
     tally.predicted(w)  # before learning, which may write into w
-    state, decision = player.observe(player.told(state, adversary.target_at(t)), slope, x)
+    state, decision = player.observe(player.told(state, y), slope, x)
     tally = tally.decided(tally.rounds + 1, decision)
     columns.decided(row, decision)
     return state, hidden, tally
