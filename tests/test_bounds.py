@@ -205,7 +205,7 @@ def test_budgets_are_binomial_quantiles_and_those_that_the_filter_uses(share, T)
     state = topshare.init(1)
     for _ in range(T):
         state, _, _ = topshare.decide(state, 1.0)
-    assert bounds.topshare_budget(share, T, delta) == state.budget.figures[1]
+    assert bounds.topshare_budget(share, T, delta) == state.budget.at(T, share, delta)
 
 
 # -- contamination and lower bounds
