@@ -2,6 +2,8 @@
 
 import copy
 import math
+import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -156,6 +158,102 @@ def test_a_filter_that_starts_its_learner_anew_does_so_here():
     record = hf.play(player, hf.Replay(X, y, hf.Hinge()), keep=["iterates", "kept"], compiled=False)
     starts = np.flatnonzero((record.iterates == 0.0).all(axis=1))
     assert {1024, 1025} <= set(starts.tolist())
+
+
+class Count(NamedTuple):
+    n: int
+
+
+@hf.rule
+class Every:
+    """A filter that keeps every round and ends an epoch after each `length` rounds that it judged."""
+
+    length: int
+
+    def init(self, dim):
+        return Count(0)
+
+    def decide(self, state, size):
+        return Count(state.n + 1), math.inf, True
+
+    def restarts(self, state):
+        return state.n > 0 and state.n % self.length == 0
+
+
+@hf.rule
+class Counting:
+    """A learner whose only weight is the number of rounds it has learned from."""
+
+    def init(self, dim):
+        return np.zeros(dim)
+
+    def predict(self, state):
+        return state
+
+    def update(self, state, slope, x):
+        state[:] += 1.0
+        return state
+
+
+def counted(y, finite, lengths, labels):
+    """The weight of `Counting` in each round: a restart is due once, in the round after an epoch ended."""
+    weights, weight, due, judged = [], 0, False, {}
+    for label, measured in zip(y, finite, strict=True):
+        weight = 0 if due else weight
+        weights.append(weight)
+        due = False
+        if measured:
+            weight += 1
+            for name, length in zip(("features", "target", "gradient"), lengths, strict=True):
+                memory = (name, label < 0) if labels and name == "gradient" else (name, False)
+                judged[memory] = judged.get(memory, 0) + 1
+                due = due or judged[memory] % length == 0
+    return weights
+
+
+def epochs(y, finite, lengths, labels):
+    X = np.where(finite, 1.0, math.nan)[:, None]
+    return hf.Guarded(Counting(), *map(Every, lengths), labels=labels), hf.Replay(X, y, hf.Linear())
+
+
+long = 10**6
+rounds_of_labels = st.lists(st.tuples(st.sampled_from([-1.0, 1.0]), st.sampled_from([True] * 4 + [False])))
+
+
+@given(rounds_of_labels, st.tuples(*[st.sampled_from([1, 2, 3, 5, long])] * 3), st.booleans())
+def test_a_learner_starts_anew_once_for_each_epoch_that_ends(rounds, lengths, labels):
+    y, finite = np.array([y for y, _ in rounds]), np.array([finite for _, finite in rounds], bool)
+    player, replay = epochs(y, finite, lengths, labels)
+    iterates = hf.play(player, replay, keep=["iterates"], compiled=False).iterates if rounds else []
+    assert [w for (w,) in iterates] == counted(y, finite, lengths, labels)
+
+
+def test_epochs_end_alike_compiled_in_parts_and_after_a_copy():
+    rng = np.random.default_rng(4)
+    y, finite = np.where(rng.random(60) < 0.2, -1.0, 1.0), rng.random(60) < 0.7
+    player, replay = epochs(y, finite, (9, long, 4), True)
+    expected = counted(y, finite, (9, long, 4), True)
+    assert hf.play(player, replay, keep=["iterates"], compiled=True).iterates[:, 0].tolist() == expected
+    one = hf.Player(player, dim=1, compiled=False)
+    for t in range(60):
+        assert one.predict() == expected[t]
+        one = pickle.loads(pickle.dumps(one))
+        first = hf.play(player, replay, t, keep=["iterates"], compiled=t % 2 == 0)
+        rest = hf.Replay(replay.X[t:], y[t:], hf.Linear())
+        then = hf.play(
+            player, rest, keep=["iterates"], after=pickle.loads(pickle.dumps(first)), compiled=False
+        )
+        assert [*first.iterates[:, 0], *then.iterates[:, 0]] == expected
+        one.learn(replay.X[t], y[t], hf.Linear())
+
+
+def test_a_label_that_is_absent_does_not_restart_the_learner():
+    rng = np.random.default_rng(0)
+    X, y = 1.0 + 0.1 * rng.random((2000, 1)), np.where(np.arange(2000) < 1024, -1.0, 1.0)
+    player = hf.Guarded(hf.OGD(hf.Ball(1.0)), hf.Everything(), hf.Everything(), hf.Quantile(0.9), labels=True)
+    record = hf.play(player, hf.Replay(X, y, hf.Logistic()), keep=["iterates", "kept"], compiled=False)
+    after = record.iterates[1025:, 0][record.kept[1025:].cumsum() > 1]
+    assert len(after) > 800 and (after > 0.0).all()
 
 
 @pytest.mark.parametrize(

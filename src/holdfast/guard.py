@@ -19,6 +19,7 @@ class Watch(NamedTuple):
     target: Any
     gradient: Any
     negative: Any  # of gradients in rounds whose label is, if labels are told apart
+    restart: bool  # whether a filter that judged the last measured round ended an epoch with it
     y: float  # the target of this round
 
 
@@ -96,7 +97,7 @@ class Guarded:
 
     def init(self, dim):
         memories = (self.features.init(dim), self.target.init(dim), self.gradient.init(dim))
-        return Watch(self.learner.init(dim), *memories, self.gradient.init(dim), 0.0)
+        return Watch(self.learner.init(dim), *memories, self.gradient.init(dim), False, 0.0)
 
     def renewed(self, state, dim):
         return Watch(
@@ -105,6 +106,7 @@ class Guarded:
             self.target.renewed(state.target, dim),
             self.gradient.renewed(state.gradient, dim),
             self.gradient.renewed(state.negative, dim),
+            False,
             0.0,
         )
 
@@ -113,7 +115,7 @@ class Guarded:
 
     def told(self, state, y):
         memories = (state.features, state.target, state.gradient, state.negative)
-        return Watch(self.learner.told(state.learner, y), *memories, y)
+        return Watch(self.learner.told(state.learner, y), *memories, state.restart, y)
 
     def predict(self, state):
         return self.learner.predict(self.awake(state))
@@ -122,13 +124,11 @@ class Guarded:
         return self.learner.predict(state.learner)
 
     def awake(self, state):
-        """The learner as this round finds it: started anew, if one of the filters wants that."""
-        if (
-            self.features.restarts(state.features)
-            or self.target.restarts(state.target)
-            or self.gradient.restarts(state.gradient)
-            or self.gradient.restarts(state.negative)
-        ):
+        """The learner as this round finds it: started anew, if an epoch ended with the round before.
+
+        The label of this round is not known yet, so the restart cannot wait for the label whose epoch ended.
+        """
+        if state.restart:
             dim = length(self.learner.predict(state.learner))
             return self.learner.told(self.learner.renewed(state.learner, dim), state.y)
         return state.learner
@@ -142,7 +142,9 @@ class Guarded:
         steepness = self.on.sized_seen(self.learner, learner, norm, slope, x, row, size)
         if not (size < math.inf and distance < math.inf and steepness < math.inf):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            return state, Verdict(False, steepness, math.nan, unknown[0], unknown[1])
+            verdict = Verdict(False, steepness, math.nan, unknown[0], unknown[1])
+            memories = (state.features, state.target, state.gradient, state.negative)
+            return Watch(learner, *memories, False, state.y), verdict
         features, feature_threshold, near = self.features.decide(state.features, size)
         target, target_threshold, likely = self.target.decide(state.target, distance)
         apart = self.labels and state.y < 0.0
@@ -159,4 +161,7 @@ class Guarded:
             Decision(near, size, feature_threshold),
             Decision(likely, distance, target_threshold),
         )
-        return Watch(learner, features, target, gradient, negative, state.y), verdict
+        restart = (
+            self.features.restarts(features) or self.target.restarts(target) or self.gradient.restarts(own)
+        )
+        return Watch(learner, features, target, gradient, negative, restart, state.y), verdict

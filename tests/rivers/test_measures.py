@@ -91,3 +91,14 @@ def test_quantile_filters_start_the_model_anew():
         first = model.model
         model.learn_one({"b": x["b"]}, y)
         assert (model.model is not first) == (t == 1024)
+
+
+@pytest.mark.parametrize("unmeasured", [[], [1024, 1025, 1026]], ids=["finite", "then NaN"])
+def test_a_label_that_is_absent_does_not_start_the_model_anew(unmeasured):
+    model = Robust(linear_model.LogisticRegression(), outliers=hf.Quantile(0.9, growth=2.0))
+    starts = []
+    for t in range(1100):
+        first = model.model
+        model.learn_one({"a": math.nan if t in unmeasured else 1.0 + t % 7}, t >= 1024)
+        starts += [t] if model.model is not first else []
+    assert starts == [1024]

@@ -157,7 +157,7 @@ class Robust(base.Wrapper, base.Estimator):
 
     def _credible(self, x, y, w=1.0):
         """Whether to learn from this round. If so, its values are among the usual ones from now on."""
-        if self._watch.restarts():
+        if self._watch.restart:
             self.model = self.model.clone()
             self._begin()
         try:

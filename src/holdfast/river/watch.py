@@ -42,14 +42,13 @@ class Watch:
         self.memories = [{} for _ in self.filters]  # by label, None where labels do not matter
         self.names = list(filters)
         self.audit = Audit(audit_size, filters, ["round"])
-
-    def restarts(self):
-        """Whether the model must start anew before the next round, as `Quantile` wants without a horizon."""
-        pairs = zip(self.filters, self.memories, strict=True)
-        return any(filter.restarts(memory) for filter, by_label in pairs for memory in by_label.values())
+        # Whether the model must start anew in the next round: a filter that judged the last one, such as
+        # `Quantile` without a horizon, ended an epoch with it.
+        self.restart = False
 
     def asked(self, sizes, label=None):
         """The opinion of all filters, who remember the round."""
+        self.restart = False
         if not all(size is None or abs(size) < math.inf for size in sizes):
             return Opinion([], False, sizes, [math.nan] * len(sizes))
         refused, thresholds = [], []
@@ -58,7 +57,9 @@ class Watch:
             if size is not None:
                 by_label, key = self.memories[i], label if self.names[i] == "gradient" else None
                 memory = by_label[key] if key in by_label else filter.init(1)
-                by_label[key], threshold, kept = filter.decide(memory, size)
+                memory, threshold, kept = filter.decide(memory, size)
+                by_label[key] = memory
+                self.restart = self.restart or filter.restarts(memory)
                 refused += [] if kept else [self.names[i]]
             thresholds.append(threshold)
         return Opinion(refused, True, sizes, thresholds)
