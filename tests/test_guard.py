@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from laws import like, same
 
 import holdfast as hf
+from holdfast import bounds
 from holdfast.defaults import filters_for, recommended
 
 KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
@@ -134,7 +135,7 @@ def test_theorem_h(stream, k, slack):
     assert (record.feature_sizes[kept] <= slack * A).all() and (record.sizes[kept] <= slack * G).all()
     regret = record.products[inliers].sum() + np.linalg.norm(record.gradients[inliers].sum(axis=0))
     learned = math.sqrt(2.0) * D * math.sqrt((record.sizes[kept] ** 2).sum())
-    bound = learned + slack * D * G * k + slack / (slack - 1.0) * D * (G + A) * k
+    bound = bounds.theorem_h(learned, D, slack * G, k, [(G, k, slack), (A, k, slack)], error=0.0)
     assert regret <= bound * (1.0 + 1e-12) + 1e-9
 
 

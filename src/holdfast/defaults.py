@@ -57,7 +57,7 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
         Whether targets are numbers, to be standardised too, rather than labels -1 and +1.
     outliers : "auto", a share below 1, a count, or a filter
         How many rounds may be wrong, whatever they are. "auto" withstands 10 % of wrong rows and targets, and
-        1 % of wrong labels in rows like any other; 0 keeps everything.
+        1 % of wrong labels in rows like any other, of the rounds with this label; 0 keeps everything.
     learner : a learner
         Of one weight more than there are features if they are scaled, for the constant.
     scale : bool

@@ -58,7 +58,9 @@ class Guarded:
         is left to learn, so that share is smaller.
     labels : bool
         Whether targets are labels, -1 and +1, of which each has a memory of gradients of its own. Otherwise
-        the mistakes on a label rarer than 1 % are taken for outliers.
+        the mistakes on a label rarer than 1 % are taken for outliers. Each memory counts the rounds of its
+        own label: the share or number of outliers that `gradient` withstands is of the rounds of a label,
+        not of all rounds. Should all outliers have one label, they are a larger share of it.
     norm : a norm
         Features and gradients are measured in its dual.
     on : Gradient, Range or LossForm
@@ -66,9 +68,13 @@ class Guarded:
 
     Guarantee
     ---------
-    `docs/math.md`, Theorem H, for a learner without running scales, losses with Lipschitz constant L and
-    filters of the same budget k and slack c: with A and G the largest feature and gradient size of an inlier,
-    robust regret at most B + c D G k + c / (c - 1) D (G + L A) k. With scales, in their units.
+    `docs/math.md`, Theorem H, for a learner without running scales, `TopK` or `TopShare` filters, and losses
+    with Lipschitz constant L; `bounds.theorem_h` computes it. Let A and G be the largest feature and gradient
+    size of an inlier, k1 and k the budgets of the two filters and c1 and c their slacks. If at any time at
+    most k1 outliers have features above A, and at most k gradients above G, then with m outliers in all the
+    robust regret is at most B + c D G m + c / (c - 1) D G k + c1 / (c1 - 1) D L A k1. With labels=True the
+    condition on gradients must hold among the rounds of each label, with its own G, and the third term is
+    there for each. With scales, in their units. With `Quantile` filters there is none.
 
     Examples
     --------

@@ -31,6 +31,7 @@ from holdfast.bounds.convex import (
     corollary_2_squares,
     corollary_2_squares_paper,
 )
+from holdfast.bounds.guard import theorem_h
 from holdfast.bounds.huber import (
     corollary_5,
     corollary_5_paper,
@@ -135,6 +136,7 @@ __all__ = [
     "theorem_8_probable",
     "theorem_8_uniform",
     "theorem_g",
+    "theorem_h",
     "topshare_budget",
     "uniform_ranks",
 ]

@@ -84,8 +84,13 @@ def theorem_g(B, D, G, k, slack=2.0, error=2.0**-7):
     >>> round(theorem_g(B=0.0, D=1.0, G=1.0, k=1), 3)
     4.016
     """
+    return B + (slack + skipped_factor(slack, error)) * D * G * k
+
+
+def skipped_factor(slack, error):
+    """c'/(c'-1) with c' = c / (1 + error): the sizes of the inliers that a filter skips sum to this G k."""
     band = above_one(slack / (1.0 + error))
-    return B + (slack + band / (band - 1.0)) * D * G * k
+    return band / (band - 1.0)
 
 
 def topshare_budget(share, T, delta):

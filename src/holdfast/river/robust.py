@@ -41,8 +41,8 @@ class Robust(base.Wrapper, base.Estimator):
         A classifier or regressor, or a whole pipeline, so that its scalers are guarded, too.
     outliers
         "auto", a share below 1, a count, or a filter: how many rounds may be wrong. "auto" withstands 5 % of
-        wrong rows, 5 % of wrong targets and, where there is a gradient, 1 % of anything else. 0 keeps every
-        round that is finite.
+        wrong rows, 5 % of wrong targets and, where there is a gradient, 1 % of anything else, for a
+        classifier 1 % of the rounds with the same label. 0 keeps every round that is finite.
     score
         A function of model, x and y that is the size of a round, instead of all the above; such as
         `holdfast.river.residual`.

@@ -22,7 +22,7 @@ class RobustClassifier(ClassifierMixin, Robust):
     ----------
     outliers : "auto", a share below 1, a count, or a filter
         How many rows may be wrong. "auto" withstands 10 % of wrong rows, and 1 % of wrong labels in rows like
-        any other. 0 keeps every row that is finite.
+        any other, counted among the rows with the same label. 0 keeps every row that is finite.
     loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
         By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. Of one weight more than there are features.
