@@ -441,6 +441,34 @@ def test_time_uniform_ranks_at_their_best_delta(p, number):
     assert bounds.theorem_8_exact(**UNIT, ranks=ranks, p=p, ties=True) <= forms[delta]
 
 
+def uniform_leading_term(T, rho):
+    """The leading term of `theorem_8_uniform`, in units of sqrt(p q T ln T)."""
+    whole, rest = (bounds.theorem_8_uniform(**UNIT, p=p, T=T, rho=rho) for p in (0.5, 1e-300))
+    return (whole - rest - 0.5 * (1.0 + math.log(T))) / math.sqrt(0.25 * T * math.log(T))
+
+
+@pytest.mark.parametrize("exponent", [3, 30, 300])
+def test_the_uniform_leading_term_tends_to_2_only_if_rho_tends_to_1(exponent):
+    T = 10.0**exponent
+    J, L = 1 + math.floor(math.log2(T)), math.log(T)
+    assert uniform_leading_term(T, 2.0) == pytest.approx(2.030 * math.sqrt(1 + 2 * math.log(J) / L), rel=1e-3)
+    near = 1.0 + 1.0 / L
+    J = 1 + math.floor(L / math.log(near))
+    at_most = 2.0 * math.sqrt(1 + 2 * math.log(J) / L) * (1.0 + 0.1 / L**2)
+    assert 2.0 < uniform_leading_term(T, near) <= at_most
+
+
+def test_the_failures_of_the_ranks_as_printed_cost_at_most_2_92():
+    """q (T - 1) Σ T^(-2 + 2/m) of docs/math.md, 6.2, and the bracket with it below the printed one."""
+    sums = {T: (T - 1) * np.sum(T ** (-2.0 + 2.0 / np.arange(2, T + 1))) for T in range(2, 1001)}
+    assert max(sums, key=sums.get) == 25 and sums[25] < 2.92
+    for T in [*range(2, 1001), 10**4, 10**6, 10**12]:
+        p, log = np.linspace(0.001, 0.999, 41), math.log(T)
+        assert T <= 1000 or 2.0 + T ** (-1 / 3) + 2 * log / math.sqrt(T) + 3.44 * log**2 / T < 2.92
+        ours = 4 * np.sqrt(p * (1 - p) * T * log) + 2 / 3 * log**2 + (2 / 3 + p) * log + p + 2.92 * (1 - p)
+        assert (ours <= 4 * np.sqrt(2 * p * (1 - p) * T * log) + 13 / 3 * log**2 + 3).all()
+
+
 def test_the_probable_bound_and_its_number():
     """Ranks whose chance of ever keeping an outlier is at most 0.05, and 0.01 for each deviation."""
     T, p = 2000, 0.9

@@ -28,7 +28,8 @@ def theorem_8(B, D, G, p, T, delta=None):
 def theorem_8_paper(B, D, G, p, T):
     """B + D G [4 sqrt(2 p (1-p) T ln T) + 13/3 (ln T)² + 3], for delta = T^-2.
 
-    True, though not by the paper's proof, which would need 8 sqrt(p (1-p) T ln T).
+    True, though not by the paper's proof, which would need 8 sqrt(p (1-p) T ln T). The ranks as printed, with
+    1/(n+1) where n sizes are known, need an argument of their own (`docs/math.md`, 6.2).
 
     >>> round(theorem_8_paper(B=0.0, D=1.0, G=1.0, p=0.5, T=10_000))
     1229
@@ -65,7 +66,9 @@ def theorem_8_uniform(B, D, G, p, T, delta=None, rho=2.0):
 
     Here `delta`, T^-1/2 by default, is the probability that any of the T thresholds fails, L = ln(J / delta)
     with J = 1 + floor(log_rho T), gamma = (rho^(1/4) + rho^(-1/4)) / 2: a time-uniform Bernstein inequality.
-    The leading term is (2 + o(1)) sqrt(p q T ln T). No filter here uses these ranks: newsvendor's are better.
+    The leading term is (2 gamma + o(1)) sqrt(p q T ln T), with 2 gamma = 2.03 at rho = 2. It is 2 + o(1) only
+    if rho tends to 1 as T grows, for example rho = 1 + 1/ln T. No filter here uses these ranks: newsvendor's
+    are better.
 
     >>> round(theorem_8_uniform(B=0.0, D=1.0, G=1.0, p=0.5, T=10_000, delta=0.003))
     481
