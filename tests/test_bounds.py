@@ -441,6 +441,39 @@ def test_time_uniform_ranks_at_their_best_delta(p, number):
     assert bounds.theorem_8_exact(**UNIT, ranks=ranks, p=p, ties=True) <= forms[delta]
 
 
+@pytest.mark.parametrize("T", [10**3, 10**6, 10**12])
+def test_near_0_and_1_the_overhead_is_of_the_order_of_the_squared_logarithm(T):
+    few, log = math.log(T) ** 3 / T, math.log(T)
+    for p in (few, 1.0 - few, 1e-12, 1.0 - 1e-12):
+        assert bounds.theorem_8(**UNIT, p=p, T=T) <= 6.0 * log**2
+    assert bounds.theorem_8(**UNIT, p=0.5, T=T) >= 2.0 * math.sqrt(T * log)
+
+
+@given(st.integers(1, 500), st.integers(3, 10**6), st.floats(0.0, 5.0))
+def test_a_logarithm_of_outliers_is_free_if_the_gradients_at_u_are_of_the_same_order(few, T, constant):
+    """Corollary 3 with k = few ln T: a constant times what it is without outliers, if b = constant G."""
+    k = math.floor(few * math.log(T))
+    with_outliers, without = (bounds.corollary_3(2.0, 2.0 * constant, 0.5, k, T) for k in (k, 0))
+    assert with_outliers <= (1.0 + few * (1.0 / 3.0 + constant**2 / 4.0)) * without
+    assert few * math.log(T) < 2 or bounds.corollary_3(2.0, 1e6, 0.5, k, T) > 1e9 * k  # else it is not
+
+
+@given(st.data(), st.integers(8, 10**6))
+def test_the_filter_costs_less_than_specialists_up_to_an_eighth_of_outliers(data, T):
+    k = data.draw(st.integers(1, T // 8))
+    overhead = bounds.specialists(1.0, 1.0, k, T) * (1.0 + 1e-9)
+    assert in_order(4.0 * k, math.sqrt(k * T * math.log(T / k)), overhead)
+
+
+@given(st.integers(0, 10**4), horizons)
+def test_the_combined_lower_bounds_are_of_the_order_of_both_terms(k, T):
+    T = max(T, 2 * k)
+    convex, curved = bounds.theorem_6_combined(2.0, 3.0, k, T), bounds.theorem_7_combined(2.0, 3.0, k, T)
+    assert in_order(2.0 * 3.0 * (k / 8.0 + math.sqrt(T / 32.0)), convex, bounds.corollary_2(2.0, 3.0, k, T))
+    assert in_order(2.0**2 / 3.0 * (k / 32.0 + math.log(T + 2) / 24.0), curved)
+    assert curved <= bounds.corollary_3(2.0, 2.0, 3.0, k, T)
+
+
 def uniform_leading_term(T, rho):
     """The leading term of `theorem_8_uniform`, in units of sqrt(p q T ln T)."""
     whole, rest = (bounds.theorem_8_uniform(**UNIT, p=p, T=T, rho=rho) for p in (0.5, 1e-300))

@@ -1,6 +1,8 @@
 """Theorems 6 and 7: whatever we ship, no filter and no step does better than the lower bounds, on average."""
 
 import functools
+import itertools
+import math
 
 import numpy as np
 import pytest
@@ -70,3 +72,51 @@ def test_top_k_pays_between_the_lower_and_the_upper_bound(k):
     mean, error = mean_and_error(regrets)
     assert mean >= bounds.theorem_6(2.0, 1.0, k) - 4.0 * error
     assert max(regrets) <= bounds.corollary_2(2.0, 1.0, k, 2 * k)
+
+
+# -- without outliers, over all sequences of coins and so without sampling error
+
+FEW, W = 4, 1.5
+SEQUENCES = np.array(list(itertools.product([-1.0, 1.0], repeat=FEW)))
+
+
+def played(filter, step, y, loss):
+    player = hf.Filtered(hf.OGD(hf.Interval(-W, W), step), filter)
+    adversary = hf.Replay(np.ones((FEW, 1)), y, loss)
+    return hf.play(player, adversary, keep=("losses",), compiled=False).losses
+
+
+@pytest.mark.parametrize(("filter", "step"), PLAYERS, ids=repr)
+def test_on_all_rounds_coins_cost_any_learner_the_root_of_t(filter, step):
+    G = 2.0
+    lost = [played(filter, step, G * coins, hf.Linear()).sum() for coins in SEQUENCES]
+    regret = np.mean(lost + G * W * np.abs(SEQUENCES.sum(axis=1)))
+    assert regret == pytest.approx(bounds.theorem_6_combined(2.0 * W, G, 0, FEW), rel=1e-12)
+    assert regret >= W * G * math.sqrt(FEW / 2.0)
+
+
+def expected_regret(losses_on):
+    """Against the mean, over all sequences whose coins have a bias that was drawn evenly from [0, 1]."""
+    total = 0.0
+    for coins in SEQUENCES:
+        ones = int((coins > 0.0).sum())
+        chance = 1.0 / ((FEW + 1) * math.comb(FEW, ones))
+        total += chance * (np.sum(losses_on(W * coins)) - 0.5 * FEW * np.var(W * coins))
+    return total
+
+
+@pytest.mark.parametrize(("filter", "step"), PLAYERS, ids=repr)
+def test_on_all_rounds_bowls_cost_any_learner_a_logarithm(filter, step):
+    regret = expected_regret(lambda y: played(filter, step, y, hf.Squared()))
+    assert regret >= bounds.theorem_7_combined(2.0 * W, 1.0, 0, FEW) * (1.0 - 1e-12)
+
+
+def test_laplaces_rule_attains_the_logarithm():
+    def losses(y):
+        n = np.arange(FEW)
+        ones = np.concatenate([[0.0], np.cumsum(y > 0.0)[:-1]])
+        return 0.5 * (W * (2.0 * (ones + 1.0) / (n + 2.0) - 1.0) - y) ** 2
+
+    assert expected_regret(losses) == pytest.approx(
+        bounds.theorem_7_combined(2.0 * W, 1.0, 0, FEW), rel=1e-12
+    )

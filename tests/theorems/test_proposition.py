@@ -61,3 +61,38 @@ def test_the_mean_regret_is_below_the_bound(ranks, loss, far, lipschitz):
     assert in_order(mean - 4.0 * error, exact, bounds.proposition_9(B, D, X_P, p, T, L=lipschitz))
     if lipschitz <= 1.0:
         assert in_order(exact, bounds.proposition_9_paper(B, D, X_P, p, T))
+
+
+@hf.rule
+class Shorter:
+    """Gradients no longer than `steepest` times i.i.d. sizes; all else is chosen after seeing w_t."""
+
+    sizes: np.ndarray
+    steepest: float
+
+    def extent(self):
+        return len(self.sizes), 2
+
+    def start(self):
+        return 0
+
+    def reveal(self, state, t, w):
+        length = np.sqrt(np.dot(w, w))
+        direction = w / length if length > 0.0 else np.eye(2)[t % 2]
+        slope, x = self.steepest * (1.0 - 0.5 * (t % 2)), self.sizes[t] * direction
+        return state, slope * np.dot(w, x), slope, x
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_gradients_need_not_be_rows_but_only_be_no_longer(p):
+    T, L, regrets = 300, 2.5, []
+    quantile = hf.Quantile(p, horizon=T, exact=True)
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0)), quantile, on=hf.Features())
+    for seed in range(15):
+        stream = QuantileStream(p, T, 2, seed, X_P, Pareto(0.2))
+        record = playing(player, Shorter(np.abs(stream.stream.G).max(axis=1), L))
+        regrets.append(hf.linearised_regret(record, stream.inliers))
+    B = bounds.ogd(D, L * X_P, p * T)
+    exact = bounds.theorem_8_exact(B, D, L * X_P, bounds.ranks(quantile, T), p)
+    mean, error = mean_and_error(regrets)
+    assert in_order(mean - 4.0 * error, exact, bounds.proposition_9(B, D, X_P, p, T, L=L))

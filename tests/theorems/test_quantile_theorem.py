@@ -71,6 +71,24 @@ def test_the_mean_regret_is_below_every_form(ranks, p, tail, adaptive):
     assert seldom(failed, 0.2 + bounds.failure_probability(schedule, p))
 
 
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_the_pseudo_regret_is_below_the_regret_and_its_bound(p):
+    """Against the fixed u that is best for the distribution of the inliers, not the best in hindsight."""
+    T, pseudo, worst, best = 300, [], [], np.array([-1.0, 0.0])
+    quantile = hf.Quantile(p, horizon=T, exact=True)
+    for seed in range(25):
+        stream = QuantileStream(p, T, 2, seed, G, Pareto(0.1))
+        directions = np.random.default_rng(seed).choice([1.0, 1.0, -1.0], T)[:, None] * [1.0, 0.0]
+        record = playing(
+            hf.Filtered(hf.OGD(BALL), quantile), hf.Gradients(sizes(stream)[:, None] * directions)
+        )
+        pseudo.append(hf.linearised_regret(record, stream.inliers, best))
+        worst.append(hf.linearised_regret(record, stream.inliers))
+    exact = bounds.theorem_8_exact(bounds.ogd(D, G, p * T), D, G, bounds.ranks(quantile, T), p)
+    _, error = mean_and_error(worst)
+    assert in_order(np.mean(pseudo), np.mean(worst), exact + 4.0 * error)
+
+
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("p", [0.3, 0.8])
 def test_the_exact_overhead_is_the_number_of_inliers_skipped(ranks, p):

@@ -7,6 +7,7 @@ A result bears its number in the paper, and its forms bear the same suffixes thr
   there is no other, the printed one is ours too.
 - `theorem_1_sizes`: tighter, for one who knows the sizes of the inliers.
 - `theorem_1_hindsight`: tightest, for one who also knows which rounds were kept.
+- `theorem_6_combined`: a lower bound together with the one that holds without outliers.
 - `theorem_8_exact`: for one who knows the ranks that the quantile filter uses; `ranks` finds them.
 
 Everywhere D is the diameter of the domain, G the largest size of an inlier, k the number of outliers
@@ -49,7 +50,14 @@ from holdfast.bounds.learner import (
     ogd_strongly_convex,
     ogd_strongly_convex_hindsight,
 )
-from holdfast.bounds.lower import theorem_6, theorem_6_paper, theorem_7
+from holdfast.bounds.lower import (
+    specialists,
+    theorem_6,
+    theorem_6_combined,
+    theorem_6_paper,
+    theorem_7,
+    theorem_7_combined,
+)
 from holdfast.bounds.odds import RankOdds, empirical_overhead, empirical_rank_odds, ends, rank_odds, ranks
 from holdfast.bounds.online_to_batch import (
     heavy_tails,
@@ -122,14 +130,17 @@ __all__ = [
     "proposition_9_paper",
     "rank_odds",
     "ranks",
+    "specialists",
     "theorem_1",
     "theorem_1_at_best_slack",
     "theorem_1_hindsight",
     "theorem_1_paper",
     "theorem_1_sizes",
     "theorem_6",
+    "theorem_6_combined",
     "theorem_6_paper",
     "theorem_7",
+    "theorem_7_combined",
     "theorem_8",
     "theorem_8_exact",
     "theorem_8_paper",

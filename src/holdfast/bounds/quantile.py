@@ -143,7 +143,8 @@ def epochs_factor(growth):
 def proposition_9(B, D, X, p, T, delta=None, L=1.0):
     """`theorem_8` for losses h_t(⟨w, x_t⟩) with |h_t'| <= L, X the p-quantile of the i.i.d. ‖x_t‖*.
 
-    The h_t may be chosen by an adversary; the filter judges features (`Filtered(..., on=Features())`).
+    The h_t may be chosen by an adversary; the filter judges features (`Filtered(..., on=Features())`). Any
+    convex losses will do whose gradients are at most L ‖x_t‖* long (`docs/math.md`, 6.5).
 
     >>> round(proposition_9(B=0.0, D=1.0, X=2.0, p=0.5, T=10_000, L=0.5))
     675
