@@ -24,7 +24,7 @@ test: $(VENV)/.everything ## run all tests, doctests and printed examples (ARGS=
 check: $(VENV)/.everything ## style, types, and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy src
+	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
 format: $(VENV)/.everything ## let ruff fix what it can

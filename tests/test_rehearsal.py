@@ -4,22 +4,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import samples
 
 from holdfast import (
     OGD,
     Ball,
+    Certified,
+    Decision,
+    Features,
     Filtered,
     Functions,
+    Gradient,
     Gradients,
+    Guarded,
+    LossForm,
     Player,
     Quantile,
     Replay,
+    Scaled,
     Squared,
     TopK,
     TopShare,
     play,
+    protocols,
 )
-from holdfast.rehearsal import rehearse
+from holdfast.adversaries import Chaser, Weighted
+from holdfast.learners import Averaged
+from holdfast.rehearsal import ask, ask_measure, rehearse
 from holdfast.rule import rule
 
 
@@ -185,18 +196,190 @@ class Plain:
 
 
 @pytest.mark.parametrize(
-    ("player", "says"),
+    ("make", "says"),
     [
-        (OGD(Ball(1.0)), "OGD cannot be a player: it has no method observe(state, slope, x)"),
-        (Filtered(TopK(1), TopK(1)), "TopK cannot be a learner: it has no method predict(state)"),
-        (with_filter(OGD(Ball(1.0))), "OGD cannot be a filter: it has no method decide(state, size)"),
-        (with_filter(TopK), "TopK is a class and no filter yet: call it with its parameters"),
-        (with_filter(Plain()), "Plain cannot be a filter: write @rule above its class"),
-        (with_filter(None), "NoneType cannot be a filter: write @rule above its class"),
+        (
+            lambda: Player(OGD(Ball(1.0)), dim=2),
+            "OGD cannot be a player: it has no methods observe(state, slope, x) and learned(state)",
+        ),
+        (
+            lambda: with_learner(TopK(1)),
+            "TopK cannot be a learner: it has no methods predict(state) and update(state, slope, x)",
+        ),
+        (
+            lambda: with_filter(OGD(Ball(1.0))),
+            "OGD cannot be a filter: it has no method decide(state, size)",
+        ),
+        (lambda: with_filter(TopK), "TopK is a class and no filter yet: call it with its parameters"),
+        (lambda: with_filter(Plain()), "Plain cannot be a filter: write @rule above its class"),
+        (lambda: with_filter(None), "NoneType cannot be a filter: write @rule above its class"),
     ],
 )
-def test_what_cannot_play_a_part_is_told_what_it_lacks(player, says):
-    assert complaint(player) == says
+def test_what_cannot_play_a_part_is_told_what_it_lacks(make, says):
+    with pytest.raises(TypeError) as caught:
+        make()
+    assert str(caught.value) == says
+
+
+@rule
+class Answers:
+    """A rule that gives the same answer to everything, in roles without a state."""
+
+    answer: Any
+
+    def value(self, z, y):
+        return self.answer
+
+    def slope(self, z, y):
+        return self.answer
+
+    def of(self, x):
+        return self.answer
+
+    def dual(self):
+        return self
+
+    def center(self, dim):
+        return self.answer
+
+    def project(self, w):
+        return self.answer
+
+    def diameter(self, norm, dim=0):
+        return self.answer
+
+    def support(self, g):
+        return self.answer
+
+    def measure(self, norm, slope, x):
+        return self.answer
+
+    def accrued(self, tally, size):
+        return self.answer
+
+    def eta(self, tally, diameter):
+        return self.answer
+
+    def held(self, tally, diameter):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("player", "says"),
+    [
+        (Filtered(OGD(Ball(1.0)), TopK(1), norm=Answers(None)), "Answers.of must return a number: got None"),
+        (Filtered(OGD(Ball(1.0)), TopK(1), on=Answers(X)), "Answers.sized must return a number: got array"),
+        (Guarded(OGD(Ball(1.0)), on=Answers(None)), "Answers.sized must return a number: got None"),
+        (with_learner(OGD(Answers(0.0))), "Answers.center must return a float64 array of 2 weights: got 0.0"),
+        (with_learner(OGD(Answers(X))), "Answers.diameter must return a number: got array"),
+        (with_learner(OGD(Ball(1.0), Answers(None))), "Answers.accrued must return a number: got None"),
+        (Guarded(OGD(Ball(1.0)), Answering(None)), "Answering.decide must return (state, threshold, kept)"),
+        (
+            Guarded(Scaled(Learning(Count(0), np.zeros(2), Count(0)))),
+            "Learning.predict must return a float64 array of 3 weights: got array([0., 0.])",
+        ),
+        (
+            with_learner(Averaged(Learning(Count(0), X, None))),
+            "Learning.update turns state from Count into None",
+        ),
+    ],
+)
+def test_rules_inside_of_others_are_asked_too(player, says):
+    assert complaint(player).startswith(says)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [lambda replay: replay, lambda replay: Weighted(replay, [1.0]), lambda replay: Chaser(replay, 1)],
+)
+def test_losses_are_asked_too(wrapped):
+    adversary = wrapped(Replay(np.ones((1, 2)), [1.0], Answers(None)))
+    assert complaint(with_filter(TopK(1)), adversary) == "Answers.value must return a number: got None"
+
+
+@rule
+class Playing:
+    """A player that gives the answers it was told to."""
+
+    answer: Any
+    weights: Any = X
+
+    def init(self, dim):
+        return Count(0)
+
+    def predict(self, state):
+        return X
+
+    def observe(self, state, slope, x):
+        return self.answer
+
+    def learned(self, state):
+        return self.weights
+
+
+DECISION = Decision(True, 1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("player", "says"),
+    [
+        (Playing(Count(1)), "Playing.observe must return (state, decision): got Count(n=1)"),
+        (Playing((Count(1), True)), "Playing.observe must return a holdfast.Decision, second: got True"),
+        (
+            Playing((Count(1), DECISION._replace(kept=1.0))),
+            "Playing.observe must return a holdfast.Decision, second: got Decision(kept=1.0",
+        ),
+        (Playing((Count(0.5), DECISION)), "Playing.observe turns state.n from int into float"),
+        (
+            Playing((Count(1), DECISION), None),
+            "Playing.learned must return a float64 array of 2 weights",
+        ),
+    ],
+)
+def test_a_player_that_answers_wrongly_is_told_so(player, says):
+    assert complaint(player).startswith(says)
+
+
+def test_the_extent_of_an_adversary_is_two_numbers():
+    @rule
+    class Endless:
+        def extent(self):
+            return 3
+
+        def start(self):
+            return 0
+
+        def reveal(self, state, t, w):
+            return state, 0.0, 0.0, w
+
+    with pytest.raises(TypeError, match=r"Endless.extent must return \(rounds, dim\): got 3"):
+        play(with_filter(TopK(1)), Endless())
+
+
+@pytest.mark.parametrize(
+    ("role", "ours"),
+    [
+        *((protocols.Filter, ours) for ours in samples.FILTERS),
+        *((protocols.Norm, ours) for ours in samples.NORMS),
+        *((protocols.Domain, ours) for ours in samples.DOMAINS),
+        *((protocols.Step, ours) for ours in samples.STEPS),
+        *((protocols.Loss, ours) for ours in samples.LOSSES),
+        *((protocols.Learner, ours) for ours in (*samples.LEARNERS, *samples.SCALED)),
+        *((protocols.Player, Filtered(ours, TopK(1))) for ours in (*samples.LEARNERS, *samples.SCALED)),
+        *((protocols.Player, ours) for ours in samples.GUARDED),
+        (protocols.Player, Certified(Filtered(OGD(Ball(1.0)), TopK(1)), 1)),
+    ],
+    ids=repr,
+)
+def test_our_own_rules_answer_rightly(role, ours):
+    with np.errstate(all="ignore"):
+        ask(ours, role, dim=2)
+
+
+@pytest.mark.parametrize("on", [Gradient(), Features(), LossForm(1.0)], ids=repr)
+@pytest.mark.parametrize("kind", [Filtered, Guarded])
+def test_our_own_measures_answer_rightly(kind, on):
+    ask_measure(kind(Scaled(OGD(Ball(1.0))), TopK(1), on=on), 2)
 
 
 def test_an_adversary_without_rounds_is_not_asked():

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.protocols import Player, PlayerInDomain, check_role
 from holdfast.rule import rule
 from holdfast.sketches.heap import replace_top, replace_top_row
 from holdfast.vectors import add, dot, refill
@@ -49,13 +50,14 @@ class Certified:
     ([1000000000.0, 1.0], 45)
     """
 
-    player: Any
+    player: Player
     k: int
 
     def check(self):
         if self.k < 0:
             raise ValueError(f"k counts outliers, so it cannot be negative: got {self.k}")
-        demand_bounds(getattr(self.player.core().learner, "domain", None))
+        check_role(self.player.core(), PlayerInDomain)
+        demand_bounds(self.player.core().learner.domain)
 
     def core(self):
         return self.player.core()
@@ -119,7 +121,7 @@ class Certified:
 
 def demand_bounds(domain):
     """Raise if a domain has none: no regret is bounded against every u of it."""
-    if domain is not None and not domain.bounded():
+    if not domain.bounded():
         raise ValueError(
             f"a certificate compares with every u of the domain, and {domain!r} has no end: "
             "learn in a bounded one, such as Ball(radius)"

@@ -24,6 +24,7 @@ from holdfast.learners import (
     SoloFTRL,
 )
 from holdfast.losses import Absolute, Hinge, Logistic, Squared, SquaredHinge
+from holdfast.protocols import Filter, LipschitzLoss, Rule, check_role
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial
@@ -100,6 +101,7 @@ def suited(learner, loss):
         )
     if needed != "Lipschitz":
         return learner
+    check_role(loss, LipschitzLoss)
     if not loss.lipschitz() < math.inf:
         raise ValueError(f"{name} has to know how steep a loss can be, and {loss!r} has no limit")
     return learner._replace(steepest=loss.lipschitz())
@@ -127,8 +129,9 @@ def filters_for(outliers):
         return FEATURES, TARGET, GRADIENT
     if isinstance(outliers, numbers.Real):
         return (_filter_for(outliers),) * 3
-    if not hasattr(outliers, "decide"):
+    if not isinstance(outliers, Rule):
         raise TypeError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
+    check_role(outliers, Filter)
     return (outliers,) * 3
 
 

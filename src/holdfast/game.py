@@ -8,6 +8,7 @@ import numpy as np
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.needs import refuse_without_hints
 from holdfast.norms import L2
+from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import add, count_in, dot, length, outcome, spread
 
@@ -127,10 +128,10 @@ class Filtered:
     Decision(kept=False, size=1000000000.0, threshold=2.0)
     """
 
-    learner: Any
-    filter: Any
-    norm: Any = L2()
-    on: Any = Gradient()
+    learner: Learner
+    filter: Filter
+    norm: Norm = L2()
+    on: Measure = Gradient()
 
     def fits(self, dim):
         refuse_without_hints(self.learner)

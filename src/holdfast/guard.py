@@ -7,6 +7,7 @@ from holdfast.filters.topshare import TopShare
 from holdfast.game import Decision, Gradient
 from holdfast.learners.needs import refuse_without_hints
 from holdfast.norms import L2
+from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import length
 
@@ -87,13 +88,13 @@ class Guarded:
     (False, False, 8)
     """
 
-    learner: Any
-    features: Any = TopShare(0.1, slack=4.5)
-    target: Any = TopShare(0.1, slack=4.5)
-    gradient: Any = TopShare(0.01)
+    learner: Learner
+    features: Filter = TopShare(0.1, slack=4.5)
+    target: Filter = TopShare(0.1, slack=4.5)
+    gradient: Filter = TopShare(0.01)
     labels: bool = False
-    norm: Any = L2()
-    on: Any = Gradient()
+    norm: Norm = L2()
+    on: Measure = Gradient()
 
     def fits(self, dim):
         refuse_without_hints(self.learner)

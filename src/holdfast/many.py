@@ -9,7 +9,7 @@ import numpy as np
 
 from holdfast.game import Tally, play_round
 from holdfast.record import GUARD
-from holdfast.rehearsal import rehearse
+from holdfast.rehearsal import checked_extent, rehearse
 from holdfast.stream import WORTH_COMPILING, check_keep, empty_columns, kept_columns
 from holdfast.vectors import entries, length, owned, refill
 
@@ -101,7 +101,7 @@ def play_many(
     (['a', 'b'], [[1.0], [0.0]], [False, False, True, False])
     """
     check_keep(keep, _COLUMNS)
-    rounds, dim = adversary.extent()
+    rounds, dim = checked_extent(adversary)
     if adversary.is_sparse() and "average" in keep:
         raise ValueError("the average of each key is not kept for sparse rows: leave it out of keep")
     rehearse(player, dim, adversary)

@@ -8,7 +8,8 @@ from holdfast.certificates import ledger_certificate
 from holdfast.certified import Certified
 from holdfast.game import Decision
 from holdfast.losses import slope_at
-from holdfast.rehearsal import rehearse
+from holdfast.protocols import Loss
+from holdfast.rehearsal import rehearse, rehearse_part
 from holdfast.vectors import aim, dot, entries, owned, refill
 
 _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compiling does
@@ -66,6 +67,7 @@ class Player:
         self._state = owned(player.init(dim))
         self._w, self._x = owned(np.array(entries(player.predict(self._state)))), owned(np.zeros(dim))
         self._held, self._loss = None, None  # the compiled round, and for which loss
+        self._rehearsed = None  # the loss that was
 
     def predict(self):
         """The weights w_t, as an array of your own."""
@@ -84,6 +86,9 @@ class Player:
         """End the round with an example: the loss is loss(<w_t, x>, y)."""
         self._read(x, "x")
         if self._held is None or (self._loss is not loss and self._loss != loss):
+            if self._rehearsed is not loss:
+                rehearse_part(loss, Loss, self.dim)
+                self._rehearsed = loss
             if not self._worth_compiling():
                 return self._counted(self._interpreted(learn_round, loss, float(y)))
             self._hold(learn_round, loss)

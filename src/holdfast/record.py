@@ -7,6 +7,7 @@ import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates import certificate, quantile_certificate
+from holdfast.protocols import PlayerInDomain, check_role
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
 GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # kept as one, "guard"
@@ -74,7 +75,9 @@ class Record:
     @property
     def domain(self) -> Any:
         """Where the learner's weights lie."""
-        return self.player.core().learner.domain
+        player = self.player.core()
+        check_role(player, PlayerInDomain)
+        return player.learner.domain
 
     def column(self, name):
         """A column by name; raises if it was not kept."""

@@ -15,23 +15,13 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
+from holdfast.protocols import Rule, check_parts, parameters, roles_of
+
 # The verbs of the game. A rule that defines one must read the same parameters as every other rule that
 # does, so that whoever calls it, by position or by name, in either world, need not know which it is.
-VERBS = {
-    "init": ("dim",),  # learners, filters, players: the first state
-    "predict": ("state",),  # learners, players
-    "update": ("state", "slope", "x"),  # learners: learn from the gradient slope * x
-    "decide": ("state", "size"),  # filters: remember the size, and say whether to keep the round
-    "renewed": ("state", "dim"),  # learners, filters, players: the first state again
-    "restarts": ("state",),  # filters: must the learner start anew before the next round?
-    "bound": ("state", "u"),  # learners: what the regret against u is at most, on the rounds learned from
-    "hinted": ("state", "hint"),  # learners: the state, knowing that no gradient to come is larger
-    "measure": ("norm", "slope", "x"),  # what a filter judges a round by
-    "observe": ("state", "slope", "x"),  # players: a whole round after the prediction
-    "extent": (),  # adversaries: the number of rounds and of dimensions
-    "start": (),  # adversaries: their first state
-    "reveal": ("state", "t", "w"),  # adversaries: the loss of round t against w
-}
+# `holdfast.protocols` says what each is for.
+_NAMES = "init predict observe update decide measure renewed restarts hinted bound extent start reveal"
+VERBS = {name: parameters(name) for name in _NAMES.split()}
 
 Made = TypeVar("Made")
 
@@ -42,7 +32,9 @@ def rule(cls: type[Made]) -> type[Made]:
 
     Parameters annotated `int`, `float` or `bool` are cast on construction and `np.ndarray` becomes a
     read-only float64 array of its own, so that `TopK(5)` and `TopK(np.int32(5))` are one type to the
-    compiler. If the class has a method `check`, it is called last and raises on what makes no sense.
+    compiler. A parameter annotated with a role of `holdfast.protocols`, such as `Learner`, must hold a rule
+    with all methods of that role. If the class has a method `check`, it is called last and raises on what
+    makes no sense.
 
     Examples
     --------
@@ -71,6 +63,7 @@ def rule(cls: type[Made]) -> type[Made]:
         "__signature__": _signature(annotations, defaults),  # read by help() and by the compiler
         "_casts": tuple(_cast_for(annotations.get(name)) for name in fields),
         "_raw": base.__new__ if annotations else _nothing,
+        "_parts": {name: role for name, role in annotations.items() if roles_of(role)},
     }
     made = type(cls.__name__, (_Rule, base), methods)
     made.__module__, made.__qualname__ = cls.__module__, cls.__qualname__
@@ -98,7 +91,7 @@ def _signature(annotations, defaults):
     )
 
 
-class _Rule(tuple):
+class _Rule(Rule):
     """What every rule has beside its own methods: construction with checks, equality, printing, pickling."""
 
     __slots__ = ()
@@ -114,6 +107,7 @@ class _Rule(tuple):
             raise TypeError(_misfit(cls, args, kwargs)) from None
         casts = zip(cls._casts, cls._fields, given, strict=True)
         self = tuple.__new__(cls, [cast(cls.__name__, name, value) for cast, name, value in casts])
+        check_parts(self)
         return self.check() or self
 
     def check(self):

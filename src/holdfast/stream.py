@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.game import Columns, Tally, play_rounds
 from holdfast.mapped import in_order
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
-from holdfast.rehearsal import rehearse
+from holdfast.rehearsal import checked_extent, rehearse
 from holdfast.vectors import Lazy, entries, owned
 
 # Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
@@ -54,7 +54,7 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     [0, 50]
     """
     check_keep(keep, COLUMNS)
-    length, dim = adversary.extent()
+    length, dim = checked_extent(adversary)
     rehearse(player, dim, adversary)
     state, hidden, tally, position = _start(player, adversary, dim, keep, after)
     left = length - position

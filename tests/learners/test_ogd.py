@@ -112,6 +112,9 @@ class Always:
     def diameter(self, norm, dim=0):
         return self.domain.diameter(norm, dim)
 
+    def support(self, g):
+        return self.domain.support(g)
+
     def fits(self, dim):
         self.domain.fits(dim)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.norms import euclidean
+from holdfast.protocols import Adversary
 from holdfast.rule import rule
 from holdfast.sketches.largest import Largest
 from holdfast.vectors import dot
@@ -66,7 +67,7 @@ class Chaser:
     array([ True, False,  True,  True])
     """
 
-    inner: Any
+    inner: Adversary
     k: int
     slack: float = 2.0
 

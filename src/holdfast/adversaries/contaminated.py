@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.adversaries.draws import frozen
+from holdfast.protocols import Adversary
 from holdfast.rule import rule
 from holdfast.vectors import add
 
@@ -55,8 +56,8 @@ class Contaminated:
     -1000000000.0
     """
 
-    inner: Any
-    outer: Any
+    inner: Adversary
+    outer: Adversary
     share: float
     seed: int = 0
     inliers: Any = None

@@ -8,6 +8,7 @@ import numpy as np
 from holdfast.adversaries import draws
 from holdfast.adversaries.draws import axes, frozen
 from holdfast.adversaries.gradients import Gradients
+from holdfast.protocols import Tail
 from holdfast.rule import rule
 
 
@@ -126,7 +127,7 @@ class QuantileStream:
     dim: int = 1
     seed: int = 0
     G: float = 1.0
-    tail: Any = Pareto(1.0)
+    tail: Tail = Pareto(1.0)
     atom: float = 0.0
     stream: Any = None
     inliers: Any = None

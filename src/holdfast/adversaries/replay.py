@@ -5,6 +5,7 @@ from typing import Any
 from holdfast.adversaries.data import labels, matrix
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.losses import slope_at
+from holdfast.protocols import Loss
 from holdfast.rule import rule
 from holdfast.vectors import aim, dot, fetch
 
@@ -34,7 +35,7 @@ class Replay:
 
     X: Any
     y: Any
-    loss: Any
+    loss: Loss
 
     def check(self):
         if hasattr(self.X, "tocsr"):

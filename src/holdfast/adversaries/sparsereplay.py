@@ -6,6 +6,7 @@ import numpy as np
 
 from holdfast.adversaries.data import labels, vector
 from holdfast.losses import slope_at
+from holdfast.protocols import Loss
 from holdfast.rule import rule
 from holdfast.vectors import Sparse, aim, dot, fetch_at
 
@@ -42,7 +43,7 @@ class SparseReplay:
     starts: Any
     dim: int
     y: Any
-    loss: Any
+    loss: Loss
 
     @staticmethod
     def of(csr, y, loss):

@@ -1,9 +1,8 @@
 """The adversary whose rounds count more or less than others."""
 
-from typing import Any
-
 import numpy as np
 
+from holdfast.protocols import Adversary
 from holdfast.rule import rule
 
 
@@ -29,7 +28,7 @@ class Weighted:
     (1.5, -3.0, [1.0, 2.0])
     """
 
-    inner: Any
+    inner: Adversary
     weights: np.ndarray
 
     def check(self):

@@ -1,10 +1,10 @@
 """Domains that lie elsewhere, and what all domains share."""
 
 import math
-from typing import Any
 
 import numpy as np
 
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import dot, largest
 
@@ -29,7 +29,7 @@ class Shifted:
     array([1.5, 1.5])
     """
 
-    domain: Any
+    domain: Domain
     around: "float | np.ndarray"
     dim: int = 0
     far: float = 0.0

@@ -1,7 +1,7 @@
 """AdaFTRL on a ball: follow the leader, regularised by how wrong it was (Orabona and Pál, 2018)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from holdfast.domains.shifted import Shifted
 from holdfast.learners.around import placed
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import euclidean
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, stretch
 
@@ -53,7 +54,7 @@ class AdaFTRL:
     [-0.324, 0.0] 3.083
     """
 
-    domain: Any
+    domain: Domain
 
     def check(self):
         if not isinstance(self.domain, Ball | Shifted):

@@ -1,12 +1,13 @@
 """Diagonal AdaGrad: a step of its own for every weight."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
 from holdfast.learners.needs import Needs
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import descend, dot, refill
 
@@ -56,7 +57,7 @@ class AdaGrad:
     [-1.0, 0.0]
     """
 
-    domain: Any
+    domain: Domain
     rate: float = 1.0
     ballast: float = 0.0
 

@@ -1,7 +1,7 @@
 """Diagonal AdaGrad where weights depend on each other: a ball, a simplex (Duchi, Hazan and Singer, 2011)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from holdfast.domains.simplex import Simplex
 from holdfast.learners.around import placed
 from holdfast.learners.needs import Needs
 from holdfast.norms import LInf, hypotenuse
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import entries, largest, place, refill, total
 
@@ -57,7 +58,7 @@ class ProjectedAdaGrad:
     [0.0, 0.0, 1.0]
     """
 
-    domain: Any
+    domain: Domain
     rate: float = 1.0
     ballast: float = 0.0
 

@@ -1,12 +1,13 @@
 """AdaHedge: experts, followed as closely as they deserve (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.needs import RANGE, Needs
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, largest, refill, stretch, total
 
@@ -52,7 +53,7 @@ class AdaHedge:
     [0.289, 0.711] 1.537
     """
 
-    domain: Any = Simplex()
+    domain: Domain = Simplex()
 
     def check(self):
         if not isinstance(self.domain, Simplex):

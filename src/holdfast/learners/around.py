@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.shifted import Shifted
+from holdfast.protocols import Domain, Learner
 from holdfast.rule import rule
 from holdfast.vectors import add, refill
 
@@ -42,8 +43,8 @@ class Around:
     [4.5, 5.0]
     """
 
-    learner: Any
-    domain: Any
+    learner: Learner
+    domain: Domain
 
     def needs(self):
         return self.learner.needs()

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.learners.needs import refuse_without_hints
+from holdfast.protocols import Learner
 from holdfast.rule import rule
 from holdfast.vectors import add, refill
 
@@ -44,7 +45,7 @@ class Averaged:
     [-0.546]
     """
 
-    learner: Any
+    learner: Learner
 
     def needs(self):
         return self.learner.needs()

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.norms import euclidean
+from holdfast.protocols import Domain, LearnerInDomain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
 
@@ -45,8 +46,8 @@ class Bounded:
     array([-1.])
     """
 
-    learner: Any
-    domain: Any
+    learner: LearnerInDomain
+    domain: Domain
 
     def check(self):
         if self.learner.domain.bounded():

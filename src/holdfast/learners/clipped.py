@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.norms import TINY
+from holdfast.protocols import HintedLearner, Learner, check_role
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
 
@@ -51,7 +52,7 @@ class Clipped:
     5.0 [5.]
     """
 
-    learner: Any
+    learner: Learner
     domain: Any = None
 
     def check(self):
@@ -60,6 +61,7 @@ class Clipped:
                 f"Clipped is for learners that must know how large gradients can be, and "
                 f"{type(self.learner).__name__} need not: use it as it is"
             )
+        check_role(self.learner, HintedLearner)
         return self._make((self.learner, self.learner.domain))
 
     def needs(self):

@@ -1,13 +1,14 @@
 """Exponentiated gradient, for portfolios (Helmbold, Schapire, Singer and Warmuth, 1998)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.adahedge import information, mixability_gap, weigh
 from holdfast.learners.needs import RANGE, Needs
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, refill
 
@@ -70,7 +71,7 @@ class EG:
     """
 
     rate: float
-    domain: Any = Simplex()
+    domain: Domain = Simplex()
 
     def check(self):
         if not 0.0 < self.rate < math.inf:

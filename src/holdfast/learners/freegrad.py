@@ -1,13 +1,14 @@
 """FreeGrad: no step size, no domain, no scale (Mhammedi and Koolen, 2020)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import euclidean, hypotenuse
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, refill, stretch
 
@@ -57,7 +58,7 @@ class FreeGrad:
     """
 
     epsilon: float = 1.0
-    domain: Any = Everywhere()
+    domain: Domain = Everywhere()
 
     def check(self):
         if not 0.0 < self.epsilon < math.inf:

@@ -1,7 +1,7 @@
 """MetaGrad: many online Newton steps, and the one that fits (van Erven, Koolen and van der Hoeven, 2021)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from holdfast.learners.around import placed
 from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import euclidean
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, stretch
 
@@ -65,7 +66,7 @@ class MetaGrad:
     array([-0.994])
     """
 
-    domain: Any
+    domain: Domain
     etas: int = 20
 
     def check(self):

@@ -1,12 +1,13 @@
 """Diagonal MetaGrad: one for each weight (van Erven, Koolen and van der Hoeven, 2021)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.learners.metagrad import left_out
 from holdfast.learners.needs import Needs
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import entries, place, refill
 
@@ -52,7 +53,7 @@ class DiagonalMetaGrad:
     array([-0.994,  0.   ])
     """
 
-    domain: Any
+    domain: Domain
     etas: int = 20
 
     def check(self):

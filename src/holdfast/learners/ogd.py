@@ -1,13 +1,14 @@
 """Online gradient descent, the ALG of the paper's examples (section 3.1.1)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.learners.steps import Adaptive
 from holdfast.norms import L2, euclidean
+from holdfast.protocols import Domain, Step
 from holdfast.rule import rule
 from holdfast.vectors import add, refill
 
@@ -54,8 +55,8 @@ class OGD:
     [-1.0, 0.0]
     """
 
-    domain: Any
-    step: Any = Adaptive()
+    domain: Domain
+    step: Step = Adaptive()
 
     def check(self):
         if isinstance(self.step, Adaptive) and not self.domain.bounded():

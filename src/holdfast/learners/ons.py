@@ -1,7 +1,7 @@
 """The online Newton step, for losses that are curved where they are steep (Hazan, Agarwal and Kale, 2007)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from holdfast.learners.around import placed
 from holdfast.learners.factors import nearest, rotate_in, shift, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import TINY, euclidean
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
 
@@ -60,7 +61,7 @@ class ONS:
     [-1.0, 0.0] 1.817
     """
 
-    domain: Any
+    domain: Domain
     alpha: float
 
     def check(self):

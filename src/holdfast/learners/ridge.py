@@ -1,13 +1,14 @@
 """Online ridge regression: the best weights so far, in every round."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.factors import rotate, solved_above
 from holdfast.learners.needs import Needs
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
 
@@ -56,7 +57,7 @@ class OnlineRidge:
     """
 
     strength: float = 1.0
-    domain: Any = Everywhere()
+    domain: Domain = Everywhere()
 
     def check(self):
         check_ridge(self)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.learners.needs import refuse_without_hints
+from holdfast.protocols import Learner
 from holdfast.rule import rule
 from holdfast.vectors import SWING, Affine, absorb, aim, grown, refill, refresh, remember, standardised, widen
 
@@ -76,7 +77,7 @@ class Scaled:
     array([0.44, 1.  ])
     """
 
-    learner: Any
+    learner: Learner
     target: bool = False
     clip: float = 8.0
     patience: int = 20

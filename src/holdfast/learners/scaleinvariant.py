@@ -1,13 +1,14 @@
 """Linear models whose features need no scaling (Kempka, Kotłowski and Warmuth, 2019, ScInOL₂)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.needs import Needs
 from holdfast.norms import TINY, hypotenuse
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import Ahead, entries, place, refill
 
@@ -63,7 +64,7 @@ class ScaleInvariant:
 
     epsilon: float = 1.0
     steepest: float = 1.0
-    domain: Any = Everywhere()
+    domain: Domain = Everywhere()
 
     def check(self):
         if not 0.0 < self.epsilon < math.inf:

@@ -1,12 +1,13 @@
 """SOLO-FTRL: follow the leader, regularised by the gradients' size (Orabona and Pál, 2018)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import TINY, euclidean, hypotenuse
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, stretch
 
@@ -51,7 +52,7 @@ class SoloFTRL:
     [-2.0, 0.0]
     """
 
-    domain: Any
+    domain: Domain
     strength: float = 1.0
 
     def check(self):

@@ -1,7 +1,7 @@
 """Squint: experts, and a step for each that fits it (Koolen and van Erven, 2015; Mhammedi et al., 2019)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from holdfast.domains.simplex import Simplex
 from holdfast.learners.adahedge import information
 from holdfast.learners.metagrad import left_out
 from holdfast.learners.needs import RANGE, Needs
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, spread, stretch, total
 
@@ -57,7 +58,7 @@ class Squint:
     """
 
     etas: int = 30
-    domain: Any = Simplex()
+    domain: Domain = Simplex()
 
     def check(self):
         if not 1 <= self.etas <= 1000:

@@ -1,13 +1,12 @@
 """The Vovk-Azoury-Warmuth forecaster: ridge regression that looks at the row before it predicts."""
 
-from typing import Any
-
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.factors import solved_below
 from holdfast.learners.needs import Needs
 from holdfast.learners.ridge import absorbed, begun_anew, check_ridge, first
+from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import Ahead, add, dot
 
@@ -43,7 +42,7 @@ class VAW:
     """
 
     strength: float = 1.0
-    domain: Any = Everywhere()
+    domain: Domain = Everywhere()
 
     def check(self):
         check_ridge(self)

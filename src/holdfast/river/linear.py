@@ -6,6 +6,8 @@ from river import base
 
 from holdfast.defaults import LEARNER, named_learner, refuse_weights
 from holdfast.losses import Absolute, Logistic, slope_at
+from holdfast.protocols import Loss, Rule
+from holdfast.rehearsal import rehearse_part
 from holdfast.river.gradients import gradient_size
 from holdfast.river.scale import as_float
 from holdfast.river.weights import Weights
@@ -15,12 +17,14 @@ class Linear(base.Estimator):
     """What the two models share."""
 
     def __init__(self, learner=None, loss=None):
-        if loss is not None and not hasattr(loss, "slope"):
+        if not isinstance(loss, Rule | None):
             raise TypeError(f"loss must be a loss of holdfast, such as Huber(2.0): got {loss!r}")
-        if not (learner is None or isinstance(learner, str) or hasattr(learner, "update")):
+        if not isinstance(learner, Rule | str | None):
             raise TypeError(
                 f"learner must be a name or a learner of holdfast, such as OGD(Ball(1.0)): got {learner!r}"
             )
+        if loss is not None:
+            rehearse_part(loss, Loss, dim=1)
         self.learner, self.loss = learner, loss
         rule = named_learner(learner, self._loss()) if isinstance(learner, str) else learner
         self._weights = Weights(LEARNER if rule is None else rule)

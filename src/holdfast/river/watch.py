@@ -4,6 +4,8 @@ import math
 from typing import NamedTuple
 
 from holdfast.audit import Audit
+from holdfast.protocols import Filter
+from holdfast.rehearsal import rehearse_part
 
 
 class Opinion(NamedTuple):
@@ -39,6 +41,8 @@ class Watch:
 
     def __init__(self, filters, audit_size):
         self.filters = list(filters.values())
+        for filter in self.filters:
+            rehearse_part(filter, Filter, dim=1)
         self.memories = [{} for _ in self.filters]  # by label, None where labels do not matter
         self.names = list(filters)
         self.audit = Audit(audit_size, filters, ["round"])

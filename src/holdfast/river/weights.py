@@ -6,6 +6,8 @@ import numpy as np
 
 from holdfast.learners import ONS
 from holdfast.norms import euclidean
+from holdfast.protocols import Learner
+from holdfast.rehearsal import rehearse_part
 from holdfast.vectors import Affine, Sparse, dot, entries
 
 _ROOM = 8  # weights at first
@@ -28,7 +30,7 @@ class Weights:
     """
 
     def __init__(self, learner):
-        learner.fits(_ROOM)
+        rehearse_part(learner, Learner, _ROOM)
         self.learner, self.names, self.room = learner, {}, _ROOM
         self.state = self._fresh(_ROOM)
         w = learner.predict(self.state)

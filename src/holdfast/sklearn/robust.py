@@ -17,6 +17,7 @@ from holdfast.certified import Certified
 from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
+from holdfast.protocols import Learner, Loss, Rule, check_role
 from holdfast.stream import WORTH_COMPILING, play
 from holdfast.vectors import Affine, entries
 
@@ -198,16 +199,20 @@ class Robust(BaseEstimator):
                     f"loss must be one of {', '.join(self._LOSSES)}, or a loss of holdfast: got {self.loss!r}"
                 )
             return self._LOSSES[self.loss]
-        if not hasattr(self.loss, "slope"):
+        if not isinstance(self.loss, Rule):
             raise TypeError(
                 f"loss must be a name or a loss of holdfast, such as Huber(2.0): got {self.loss!r}"
             )
+        check_role(self.loss, Loss)
         return self.loss
 
     def _learner_rule(self):
         if self.learner is None:
             return LEARNER
-        return named_learner(self.learner, self._loss) if isinstance(self.learner, str) else self.learner
+        if isinstance(self.learner, str):
+            return named_learner(self.learner, self._loss)
+        check_role(self.learner, Learner)
+        return self.learner
 
     def _learn_passes(self, X, targets, weights):
         """`n_epochs` passes; what is written down is about the last one."""

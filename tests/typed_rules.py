@@ -1,0 +1,43 @@
+"""Our own rules in their roles, for mypy (`make check`): nothing here is run.
+
+mypy sees that each class has all methods of its role, and that they read the same parameters. Most of our
+methods say nothing about types, so it does not see what they answer: `tests/test_rehearsal.py` asks them.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    import holdfast as hf
+    from holdfast import adversaries as enemies
+    from holdfast import protocols
+    from holdfast.learners import Averaged
+    from holdfast.learners.around import Around
+
+    ball, everywhere, box = hf.Ball(1.0), hf.Everywhere(), hf.Box(0.0, 1.0)
+    ogd, freegrad = hf.OGD(ball), hf.FreeGrad()
+    filtered = hf.Filtered(ogd, hf.TopK(1))
+    replay, row = hf.Replay([[1.0]], [1.0], hf.Hinge()), np.ones(1)
+
+    filters: list[protocols.Filter] = [hf.Everything(), hf.TopK(1), hf.TopShare(0.1), hf.Quantile(0.9)]
+    norms: list[protocols.Norm] = [hf.L1(), hf.L2(), hf.LInf(), hf.Lp(3.0), hf.Mahalanobis(np.eye(2))]
+    domains: list[protocols.Domain] = [ball, box, hf.Interval(0.0, 1.0), everywhere, hf.Shifted(ball, 1.0)]
+    domains += [hf.Simplex(), hf.L1Ball(1.0), hf.Ellipsoid(np.eye(2))]
+    steps: list[protocols.Step] = [hf.Adaptive(), hf.StronglyConvex(1.0)]
+    measures: list[protocols.Measure] = [hf.Gradient(), hf.Features(), hf.Range(), hf.LossForm(1.0)]
+    losses: list[protocols.LipschitzLoss] = [hf.Linear(), hf.Absolute(), hf.Squared(), hf.Huber()]
+    losses += [hf.Pinball(), hf.EpsilonInsensitive(), hf.Hinge(), hf.SquaredHinge(), hf.Logistic()]
+    learners: list[protocols.LearnerInDomain] = [ogd, hf.AdaGrad(ball), hf.AdaFTRL(ball), freegrad]
+    learners += [hf.Bounded(hf.Clipped(freegrad), ball), hf.ONS(ball, 0.5), hf.MetaGrad(ball)]
+    learners += [hf.DiagonalMetaGrad(box), hf.ScaleInvariant(), hf.OnlineRidge(), hf.VAW()]
+    learners += [hf.AdaHedge(), hf.Squint(), hf.EG(0.5), Around(ogd, ball), hf.ProjectedAdaGrad(ball)]
+    learners += [hf.SoloFTRL(everywhere)]
+    without_domain: list[protocols.Learner] = [hf.Scaled(ogd), Averaged(ogd), hf.Fixed(row)]
+    hinted: list[protocols.HintedLearner] = [freegrad, hf.Squint(), hf.MetaGrad(ball)]
+    proven: list[protocols.ProvenLearner] = [ogd, freegrad, hf.Clipped(freegrad), hf.AdaGrad(ball)]
+    players: list[protocols.Player] = [filtered, hf.Guarded(ogd), hf.Certified(filtered, 1)]
+    adversaries: list[protocols.Adversary] = [replay, hf.Gradients([[1.0]]), hf.Functions(abs, abs, 1, 1)]
+    adversaries += [enemies.Weighted(replay, row), enemies.Chaser(replay, 1), enemies.Contrarian(1)]
+    adversaries += [enemies.Contaminated(replay, replay, 0.1), enemies.Ramp(replay, 1), enemies.Tight(1)]
+    tails: list[protocols.Tail] = [enemies.Uniform(), enemies.Exponential(), enemies.Pareto()]
