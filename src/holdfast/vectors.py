@@ -416,13 +416,23 @@ def refresh(factors, spread, n, x):
         factors[:] = np.where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
 
 
+LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and far from the ends of floats
+
+
 @_quiet
-def descend(w, squares, steps, low, high, slope, x):
-    """A step of AdaGrad: every entry by its own sum of squared gradients, then back into its bounds."""
+def descend(w, squares, units, steps, low, high, slope, x):
+    """A step of AdaGrad: every entry by its own sum of squared gradients, then back into its bounds.
+
+    A sum is one of squares of units * g. If it does not end between LEAST and MOST, its entry is left for
+    `holdfast.learners.adagrad`, marked by a minus sign of its sum. Returns whether there is no such entry.
+    """
     at = x.places if isinstance(x, Sparse) else slice(None)
     g = np.multiply(slope, entries(x), dtype=np.float64)
-    squares[at] += g * g
-    step = np.where(squares[at] > 0.0, steps[at] * g / np.sqrt(squares[at]), 0.0)
-    moved = w[at] - step
+    y, before = g * units[at], squares[at]
+    total = before + y * y
+    fine, idle = (total > LEAST) & (total < MOST), g == 0.0
+    moved = w[at] - steps[at] * y / np.sqrt(total)
     moved = np.where(moved < low[at], low[at], moved)
-    w[at] = np.where(moved > high[at], high[at], moved)
+    w[at] = np.where(fine, np.where(moved > high[at], high[at], moved), w[at])
+    squares[at] = np.where(fine, total, np.where(idle, before, -before))
+    return bool(np.all(fine | idle))
