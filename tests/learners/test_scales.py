@@ -1,4 +1,4 @@
-"""Gradients of any size: what a learner does must not depend on the range in which their squares are floats."""
+"""Gradients of any size: what a learner does must not depend on whether their squares are floats."""
 
 import numpy as np
 import pytest
@@ -59,6 +59,17 @@ def test_adagrad_keeps_its_bound_at_every_size(domain, size):
     assert adagrad.bound(state, -np.ones(1)) / size == pytest.approx(theorem, rel=1e-4)
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("radius", [1e-100, 1.0, 1e100])
+def test_the_regret_of_ogd_is_at_most_its_bound_at_every_size(radius, size):
+    ogd = hf.OGD(hf.Ball(radius))
+    state, regret = ogd.init(1), 0.0
+    for _ in range(200):
+        regret += (float(ogd.predict(state)[0]) + radius) * size
+        state = ogd.update(state, size, np.ones(1))
+    assert regret <= ogd.bound(state, -np.ones(1)) * (1.0 + 1e-9)
+
+
 def test_tiny_gradients_leave_no_trace_in_the_steps_of_larger_ones():
     """As with a saturated logistic loss, whose slopes are 1e-300 until the first mistake."""
     adagrad = hf.AdaGrad(hf.Box(-1.0, 1.0))
@@ -84,3 +95,12 @@ def test_every_weight_has_a_range_of_its_own_and_both_worlds_the_same_bits(spars
     for i in range(13):  # each weight learns as it would alone
         alone = hf.play(player, hf.Gradients(X[:, i : i + 1]), keep=("iterates",), compiled=False)
         np.testing.assert_array_equal(interpreted.iterates[:, i], alone.iterates[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("radius", "slope", "x"), [(1e200, 1.0, 1e-291), (1.0, 1e20, 1e-310), (1e200, 1e5, 5e-324)]
+)
+def test_weights_stay_finite_where_a_step_is_no_float_times_the_row(radius, slope, x):
+    ogd = hf.OGD(hf.Ball(radius))
+    state = ogd.update(ogd.init(2), slope, np.array([x, 0.0]))
+    assert np.isfinite(ogd.predict(state)).all()
