@@ -83,6 +83,18 @@ def add(w, scale, x):
 
 
 @_quiet
+def add_exactly(w, rest, x):
+    """w += x, in place, and into `rest` what rounding loses: w + rest is nearly the exact sum.
+
+    The error of an addition is itself a float, which six operations find (Knuth's two-sum).
+    """
+    after = w + x
+    part = after - w
+    rest += (w - (after - part)) + (x - part)
+    w[:] = after
+
+
+@_quiet
 def stretch(w, factor):
     """w *= factor, in place."""
     if isinstance(w, Lazy):

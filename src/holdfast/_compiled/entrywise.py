@@ -25,6 +25,12 @@ def add_entries(typing_context, w, scale, x):
 
 
 @intrinsic
+def add_exactly_entries(typing_context, w, rest, scale, x):
+    """`holdfast.vectors.add_exactly`, with a scale of 1."""
+    return types.void(w, rest, types.float64, x), _calls("add_exactly", 2, _add_exactly)
+
+
+@intrinsic
 def descend_entries(typing_context, w, squares, units, steps, low, high, slope, x):
     """`holdfast.vectors.descend` of a dense row in C order; 0 if it was done for all entries."""
     kinds = (w, squares, units, steps, low, high, types.float64, x)
@@ -58,6 +64,15 @@ def _calls(name, place, write):
 
 def _add(at, w, x, scale):
     at.write(w, at.plus(at.read(w), at.times(scale, at.read(x))))
+
+
+def _add_exactly(at, w, rest, x, scale):
+    before, term = at.read(w), at.read(x)
+    after = at.plus(before, term)
+    part = at.minus(after, before)
+    error = at.plus(at.minus(before, at.minus(after, part)), at.minus(term, part))
+    at.write(rest, at.plus(at.read(rest), error))
+    at.write(w, after)
 
 
 def _descend(at, w, squares, units, steps, low, high, x, slope):

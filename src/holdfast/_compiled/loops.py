@@ -7,7 +7,13 @@ from numba import njit, types
 from numba.extending import overload
 
 from holdfast import vectors
-from holdfast._compiled.entrywise import absorb_entries, add_entries, descend_entries, standardise_entries
+from holdfast._compiled.entrywise import (
+    absorb_entries,
+    add_entries,
+    add_exactly_entries,
+    descend_entries,
+    standardise_entries,
+)
 from holdfast._compiled.kernels import gathered_product, inner_product, prefetch, pure_log1p, sum_of_squares
 from holdfast._compiled.parts import Part
 from holdfast.vectors import LEAST, MOST, UNEQUAL, Affine, Ahead, Lazy, Sparse
@@ -96,6 +102,11 @@ def add(w, scale, x):
             w[i] += scale * np.float64(x[i])
 
     return entrywise
+
+
+@teach(vectors.add_exactly)
+def add_exactly(w, rest, x):
+    return lambda w, rest, x: add_exactly_entries(w, rest, 1.0, x)
 
 
 @teach(vectors.stretch)
