@@ -16,6 +16,7 @@ from hypothesis.extra.numpy import arrays
 from holdfast._compiled import call
 from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
+from holdfast.rule import _Rule
 from holdfast.vectors import dot, largest
 
 C, SIDES = np.array([1.0, -2.0, 0.5]), np.array([0.0, 1.0, 2.0])
@@ -161,6 +162,24 @@ def test_support_is_attained_and_never_exceeded(case):
 
 
 @every_case
+def test_what_a_domain_reaches_is_its_support_both_ways_and_a_magnitude(case):
+    corners = np.array([case.domain.project(point(case.dim, seed, 1e9)) for seed in range(50)])
+    for seed in range(20):
+        g = point(case.dim, seed, 1.0)
+        for up, down, size in (case.domain.reaches(g), _Rule.reaches(case.domain, g)):
+            assert up == pytest.approx(case.domain.support(g), rel=1e-13, abs=1e-13)
+            assert down == pytest.approx(case.domain.support(-g), rel=1e-13, abs=1e-13)
+            assert (np.abs(corners) @ np.abs(g)).max() <= size * (1.0 + 1e-9)
+
+
+def test_a_small_entry_counts_beside_a_huge_one_that_cannot_gain():
+    box = Box([0.0, -1e290], [0.0, 1e290])
+    assert box.support(np.array([1e300, 1e-100])) == pytest.approx(1e190)
+    assert Box(-1e290, 1e290).support(np.array([1e300, 1.0])) == math.inf
+    assert Box([1e290, 1e290], [1e290, 1e290]).support(np.array([1e300, -1e300])) == 0.0
+
+
+@every_case
 def test_the_center_is_a_fresh_point_in_the_middle(case):
     center = case.domain.center(case.dim)
     assert center.dtype == np.float64 and case.domain.contains(center)
@@ -267,7 +286,7 @@ def answers(domain, norm, w, g):
     """All a domain has to say about w and g, in one call."""
     inside, center = domain.contains(w), domain.center(len(w))
     bound, wide = domain.support(g), domain.diameter(norm, len(w))
-    return inside, center, bound, wide, domain.project(w)
+    return inside, center, bound, domain.reaches(g), wide, domain.project(w)
 
 
 @pytest.mark.parametrize("i", [0, 2, 3, 5, 9, 10], ids=lambda i: type(CASES[i].domain).__name__)

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
-from holdfast.certified import Certified, demand_bounds
+from holdfast.certified import Certified, allowance, demand_bounds
 from holdfast.filters.binomial_quantile import smallest
+from holdfast.vectors import total
+
+_EPS, _LEAST = 2.0**-53, 2.0**-1074  # the unit of relative errors, and of absolute ones near 0
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,9 @@ class Certificate:
     For each `gamma` in `sizes`: whatever 𝒮 leaves out at most k of the measured rounds and has no size above
     gamma, and whatever u in the domain, R_T(u, 𝒮) <= the entry of `bounds` beside it. Nothing is assumed
     about the learner or the filter. (`docs/math.md`, 8)
+
+    The bounds hold for the exact regret Σ <w - u, g> of the weights and gradients that were floats in the
+    run: an allowance for all rounding is in them (`docs/math.md`, 8.1). A bound that is no float is inf.
     """
 
     k: int
@@ -83,40 +89,71 @@ def certificate(record, k):
         return certificate(record.again(Certified(record.player, k), keep=()), k)
     sizes, kept, below, above, regret = _parts(record)
     rows = np.stack([sizes, kept.astype(float), above], axis=1)
-    return _certificate(
-        k, rows, below[kept], regret, 0.0, len(sizes), int(kept.sum()), record.unmeasured_count
-    )
+    return _certificate(k, rows, below[kept], regret, len(sizes), int(kept.sum()), record.unmeasured_count)
 
 
 def ledger_certificate(ledger, rule, k, unmeasured):
     """The same from the books of a `Certified` player, for any k up to its own."""
     if not 0 <= k <= rule.k:
         raise ValueError(f"the books were kept for at most {rule.k} outliers: got k = {k}")
-    support = rule.core().learner.domain.support
-    regret = ledger.products + support(-ledger.gradients)
-    books = ledger.rows, ledger.pulls, regret, ledger.lost, ledger.rounds, ledger.kept
-    return _certificate(k, *books, unmeasured)
+    domain, products, lost = rule.core().learner.domain, ledger.products, ledger.lost
+    regret = _regret(domain, [*products], ledger.gradients + ledger.rest, ledger.magnitudes, ledger.rounds)
+    others = [*lost, lost.value * _sums(ledger.rounds)]
+    return _certificate(k, ledger.rows, ledger.pulls, regret + others, ledger.rounds, ledger.kept, unmeasured)
 
 
-def _certificate(k, rows, pulls, regret, lost, rounds, kept, unmeasured):
+def _regret(domain, products, gradients, magnitudes, rounds):
+    """Terms of which the exact sum is at least the regret on the kept rounds. (`docs/math.md`, 8.1)
+
+    Among them is an allowance for all that was rounded so far, and for all products that were nearly 0.
+    """
+    dim = len(gradients)
+    with np.errstate(all="ignore"):
+        most = domain.reaches(-gradients)[0]
+        widest = domain.reaches(np.ones(dim))[2]
+    relative = (allowance(dim) + _sums(rounds)) * (1.0 + 4.0 * rounds * _EPS)
+    underflow = (rounds + 1.0) * (8.0 * dim + 40.0) * _LEAST
+    return [*products, most, relative * magnitudes, underflow, underflow * widest]
+
+
+def _sums(rounds):
+    """What a compensated sum of so many terms is off at most, in units of the sum of their magnitudes."""
+    return 4.0 * (rounds * _EPS) * (rounds * _EPS)
+
+
+def _certificate(k, rows, pulls, regret, rounds, kept, unmeasured):
     """Theorem B from at least the k+2 largest rounds (size, kept, push) and the k largest pulls.
 
-    `lost` is the sum of the pushes of all other skipped rounds.
+    `regret` has terms that sum to the regret on the kept rounds and the pushes of all skipped rounds that are
+    not among the rows.
     """
     largest = np.zeros(k + 2)
     some = np.sort(rows[:, 0])[::-1][: k + 2]
     largest[: len(some)] = some
-    best = np.concatenate([[0.0], np.cumsum(np.sort(pulls)[::-1][:k])])
+    best = np.concatenate([[0.0], np.cumsum(np.sort(pulls)[::-1][:k])]) * (1.0 + 2.0 * (k + 2) * _EPS)
     skipped = rows[rows[:, 1] == 0.0]
     bounds = []
     for level in largest[: k + 1]:
         small = skipped[:, 0] <= level
         left = k - int(
             (~small).sum()
-        )  # the skipped rounds above must be outliers, so this many kept ones are
-        bounds.append(regret + best[min(left, len(best) - 1)] + lost + skipped[small, 2].sum())
+        )  # the skipped rounds above are outliers, so at most this many kept ones
+        bounds.append(_above([*regret, best[min(left, len(best) - 1)], _total(skipped[small, 2])]))
     doubts = _doubts(k, largest, rounds, kept, unmeasured)
     return Certificate(k, largest[: k + 1], np.array(bounds), rounds, kept, doubts)
+
+
+def _total(terms):
+    """At least the sum of numbers that are not negative: none of them is in more than 85 additions."""
+    return total(terms) * (1.0 + 128.0 * _EPS)
+
+
+def _above(terms):
+    """A float above the exact sum of the terms; infinite, if there is none or a term is not finite."""
+    try:
+        return math.nextafter(math.fsum(terms), math.inf) if np.isfinite(terms).all() else math.inf
+    except OverflowError:
+        return math.inf
 
 
 def quantile_certificate(record, p, confidence=0.95):
@@ -139,8 +176,8 @@ def quantile_certificate(record, p, confidence=0.95):
     a, b = _rank(T, p, level), T + 1 - _rank(T, 1.0 - p, level)
     lower = order[a - 1] if a > 0 else -math.inf
     upper = order[b - 1] if b <= T else math.inf
-    bound = regret + below[kept & (sizes > lower)].sum() + above[~kept & (sizes <= upper)].sum()
-    return float(bound), float(upper)
+    outliers, inliers = below[kept & (sizes > lower)], above[~kept & (sizes <= upper)]
+    return _above([*regret, _total(outliers), _total(inliers)]), float(upper)
 
 
 def _rank(n, p, level):
@@ -153,11 +190,22 @@ def _parts(record):
     measured = np.isfinite(record.column("sizes"))
     products, gradients = (column[measured] for column in record.linear())
     sizes, kept = record.sizes[measured], record.column("kept")[measured]
-    support = record.domain.support
-    below = np.array([support(g) for g in gradients]) - products
-    above = np.array([support(-g) for g in gradients]) + products
-    regret = products[kept].sum() + support(-gradients[kept].sum(axis=0))
-    return sizes, kept, np.maximum(below, 0.0), np.maximum(above, 0.0), float(regret)
+    with np.errstate(all="ignore"):
+        reached = np.array([record.domain.reaches(g) for g in gradients]).reshape(-1, 3)
+        error = allowance(gradients.shape[1]) * reached[:, 2]
+        below, above = reached[:, 0] - products + error, reached[:, 1] + products + error
+    summed = np.array([_nearest(column) for column in gradients[kept].T])
+    magnitudes = total(reached[kept, 2])
+    regret = _regret(record.domain, [_nearest(products[kept])], summed, magnitudes, len(sizes))
+    return sizes, kept, np.maximum(below, 0.0), np.maximum(above, 0.0), regret
+
+
+def _nearest(terms):
+    """The float nearest to the exact sum of the terms; NaN, if they have none."""
+    try:
+        return math.fsum(terms)
+    except (OverflowError, ValueError):
+        return math.nan
 
 
 def _doubts(k, largest, rounds, kept, unmeasured):

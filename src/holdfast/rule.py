@@ -178,6 +178,15 @@ class _Rule(Rule):
         """Whether the rows an adversary reveals are sparse."""
         return False
 
+    def reaches(self, g):
+        """What a certificate asks of a domain: see `holdfast.domains`. Here from `support` alone."""
+        size = 0.0
+        for i in range(len(g)):
+            axis = np.zeros(len(g))
+            axis[i] = 1.0
+            size += abs(float(g[i])) * max(self.support(axis), self.support(-axis))
+        return self.support(g), self.support(-g), size
+
     def projected(self, w, reach):
         """The nearest point of a domain to w, and how far from its center that can be, if w was that far."""
         return self.project(w), math.inf

@@ -83,6 +83,18 @@ def add(w, scale, x):
 
 
 @_quiet
+def add_exactly(w, rest, x):
+    """w += x, in place, and into `rest` what rounding loses: w + rest is nearly the exact sum.
+
+    The error of an addition is itself a float, which six operations find (Knuth's two-sum).
+    """
+    after = w + x
+    part = after - w
+    rest += (w - (after - part)) + (x - part)
+    w[:] = after
+
+
+@_quiet
 def stretch(w, factor):
     """w *= factor, in place."""
     if isinstance(w, Lazy):
@@ -184,8 +196,9 @@ def fetch_at(w, places):
     """Have the weights at these places come from memory. Nothing to do for NumPy."""
 
 
-_SCALE, _SQUARE, _SUM, _WORK = range(4)
+_SCALE, _SQUARE, _SUM, _WORK, _MOVED = range(5)
 _SMALL = 1e-4  # scales below are folded into v: drag and v grow as they fall, and the sum is their difference
+_LONG = 100.0  # times the length of the weights: before a longer step the sum is brought up to date
 _PASSES = 16  # as many entries touched as this many passes over all weights have, before a pass is made
 
 
@@ -197,12 +210,15 @@ class Lazy(NamedTuple):
     often enough for that never to add up to 1e-9.
 
     If `drag` has entries, the sum of all predictions is known as well: it is (sum of scales) * v - drag,
-    where drag holds what each step would have contributed had it been made in the first round.
+    where drag holds what each step would have contributed had it been made in the first round. Both grow with
+    the longest step, and so does the rounding error of their difference. A ball may shrink the weights again
+    at once, and then the error would be larger than the sum. So the sum of scales starts again at 0 before a
+    step that is much longer than the weights are: such a step was not made in any earlier round.
     """
 
     v: np.ndarray
     drag: np.ndarray  # empty unless the sum is wanted
-    numbers: np.ndarray  # the scale, the squared length, the sum of scales, the entries touched
+    numbers: np.ndarray  # scale, squared length, sum of scales, entries touched; 0 if all weights are 0, or 1
 
     def multiple(self):
         return float(self.numbers[_SCALE])
@@ -215,8 +231,11 @@ class Lazy(NamedTuple):
 
     def plus(self, c, x):
         numbers, touched, square = self.numbers, len(entries(x)), squared(x)
-        step = c / numbers[_SCALE]
-        numbers[_SQUARE] += 2.0 * c * self.product(x) + c * (c * square)
+        step, longer = c / numbers[_SCALE], c * (c * square)
+        if numbers[_SUM] != 0.0 and not longer <= _LONG * _LONG * numbers[_SQUARE]:
+            self.settle()
+        numbers[_SQUARE] += 2.0 * c * self.product(x) + longer
+        numbers[_MOVED] = 1.0
         add(self.v, step, x)
         if len(self.drag) > 0:
             add(self.drag, step * numbers[_SUM], x)
@@ -234,21 +253,25 @@ class Lazy(NamedTuple):
     def fold(self):
         """Bring the scale back to 1, at the cost of a pass over all weights, and measure them anew."""
         numbers = self.numbers
-        if len(self.drag) > 0:
-            add(self.drag, -numbers[_SUM], self.v)
+        self.settle()
         stretch(self.v, numbers[_SCALE])
-        numbers[_SCALE], numbers[_SQUARE] = 1.0, squared(self.v)
-        numbers[_SUM], numbers[_WORK] = 0.0, 0.0
+        numbers[_SCALE], numbers[_SQUARE], numbers[_WORK] = 1.0, squared(self.v), 0.0
+
+    def settle(self):
+        """Bring the sum of all predictions up to date, so that the sum of scales is 0 again: a pass, too."""
+        if len(self.drag) > 0:
+            add(self.drag, -self.numbers[_SUM], self.v)
+        self.numbers[_SUM] = 0.0
 
     def clear(self):
         """Set all weights to 0; the sum stays."""
         self.fold()
         self.v[:] = 0.0
-        self.numbers[_SQUARE] = 0.0
+        self.numbers[_SQUARE], self.numbers[_MOVED] = 0.0, 0.0
 
     def predicted(self):
-        """Count the weights into the sum of all predictions."""
-        self.numbers[_SUM] += self.numbers[_SCALE]
+        """Count the weights into the sum of all predictions, to which zeros add nothing."""
+        self.numbers[_SUM] += self.numbers[_SCALE] * self.numbers[_MOVED]
 
     def sum(self):
         return self.numbers[_SUM] * self.v - self.drag
@@ -274,7 +297,8 @@ def _aligned(array):
 
 def lazy(w, summed):
     """The same weights, lazy."""
-    return Lazy(w, np.zeros(len(w) if summed else 0), np.array([1.0, squared(w), 0.0, 0.0]))
+    moved = 1.0 if largest(w) != 0.0 else 0.0
+    return Lazy(w, np.zeros(len(w) if summed else 0), np.array([1.0, squared(w), 0.0, 0.0, moved]))
 
 
 class Affine(NamedTuple):
@@ -404,13 +428,23 @@ def refresh(factors, spread, n, x):
         factors[:] = np.where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
 
 
+LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and far from the ends of floats
+
+
 @_quiet
-def descend(w, squares, steps, low, high, slope, x):
-    """A step of AdaGrad: every entry by its own sum of squared gradients, then back into its bounds."""
+def descend(w, squares, units, steps, low, high, slope, x):
+    """A step of AdaGrad: every entry by its own sum of squared gradients, then back into its bounds.
+
+    A sum is one of squares of units * g. If it does not end between LEAST and MOST, its entry is left for
+    `holdfast.learners.adagrad`, marked by a minus sign of its sum. Returns whether there is no such entry.
+    """
     at = x.places if isinstance(x, Sparse) else slice(None)
     g = np.multiply(slope, entries(x), dtype=np.float64)
-    squares[at] += g * g
-    step = np.where(squares[at] > 0.0, steps[at] * g / np.sqrt(squares[at]), 0.0)
-    moved = w[at] - step
+    y, before = g * units[at], squares[at]
+    total = before + y * y
+    fine, idle = (total > LEAST) & (total < MOST), g == 0.0
+    moved = w[at] - steps[at] * y / np.sqrt(total)
     moved = np.where(moved < low[at], low[at], moved)
-    w[at] = np.where(moved > high[at], high[at], moved)
+    w[at] = np.where(fine, np.where(moved > high[at], high[at], moved), w[at])
+    squares[at] = np.where(fine, total, np.where(idle, before, -before))
+    return bool(np.all(fine | idle))

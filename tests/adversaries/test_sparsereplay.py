@@ -197,6 +197,22 @@ def test_a_ball_that_always_binds_makes_few_passes_over_all_weights(average, mon
     assert len(passes) <= 4
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("far", [1e3, 1e8, 1e14, 1e20, 1e300])
+def test_the_average_is_right_after_a_step_of_any_length(far, compiled):
+    """Steps of 1 / (sigma n) can be much longer than the ball is wide, which then shrinks the weights."""
+    rng = np.random.default_rng(0)
+    X, y = np.where(rng.random((300, 5)) < 0.5, rng.standard_normal((300, 5)), 0.0), np.ones(300)
+    X[[100, 101, 250]] = [[far, 0, 0, far, 0], [0, far, 0, 0, 1], [0, 0, far, -far, 0]]
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0), hf.StronglyConvex(1.0)), hf.Everything())
+    plain, record = (
+        hf.play(player, hf.Replay(rows, y, hf.Linear()), compiled=compiled)
+        for rows in (X, sparse.csr_array(X))
+    )
+    np.testing.assert_allclose(record.average, plain.average, rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(record.final, plain.final, rtol=0.0, atol=1e-11)
+
+
 # -- whatever people have
 
 

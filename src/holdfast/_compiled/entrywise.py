@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from holdfast.vectors import SWING
+from holdfast.vectors import LEAST, MOST, SWING
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _WIDTHS = (4, 2, 1)
@@ -25,9 +25,16 @@ def add_entries(typing_context, w, scale, x):
 
 
 @intrinsic
-def descend_entries(typing_context, w, squares, steps, low, high, slope, x):
-    """`holdfast.vectors.descend` of a dense row in C order."""
-    return types.void(w, squares, steps, low, high, types.float64, x), _calls("descend", 5, _descend)
+def add_exactly_entries(typing_context, w, rest, scale, x):
+    """`holdfast.vectors.add_exactly`, with a scale of 1."""
+    return types.void(w, rest, types.float64, x), _calls("add_exactly", 2, _add_exactly)
+
+
+@intrinsic
+def descend_entries(typing_context, w, squares, units, steps, low, high, slope, x):
+    """`holdfast.vectors.descend` of a dense row in C order; 0 if it was done for all entries."""
+    kinds = (w, squares, units, steps, low, high, types.float64, x)
+    return types.int64(*kinds), _calls("descend", 6, _descend)
 
 
 @intrinsic
@@ -49,8 +56,8 @@ def _calls(name, place, write):
         kinds, arrays = list(signature.args), list(args)
         kinds.pop(place)
         number = arrays.pop(place)
-        _call(context, builder, name, kinds, arrays, number, write)
-        return context.get_dummy_value()
+        noted = _call(context, builder, name, kinds, arrays, number, write)
+        return context.get_dummy_value() if signature.return_type == types.void else noted
 
     return generate
 
@@ -59,14 +66,28 @@ def _add(at, w, x, scale):
     at.write(w, at.plus(at.read(w), at.times(scale, at.read(x))))
 
 
-def _descend(at, w, squares, steps, low, high, x, slope):
-    g = at.times(slope, at.read(x))
-    total = at.plus(at.read(squares), at.times(g, g))
-    at.write(squares, total)
-    step = at.over(at.times(at.read(steps), g), at.root(total))
-    moved = at.minus(at.read(w), at.choose(at.greater(total, at.number(0.0)), step, at.number(0.0)))
+def _add_exactly(at, w, rest, x, scale):
+    before, term = at.read(w), at.read(x)
+    after = at.plus(before, term)
+    part = at.minus(after, before)
+    error = at.plus(at.minus(before, at.minus(after, part)), at.minus(term, part))
+    at.write(rest, at.plus(at.read(rest), error))
+    at.write(w, after)
+
+
+def _descend(at, w, squares, units, steps, low, high, x, slope):
+    g, zero, before, place = at.times(slope, at.read(x)), at.number(0.0), at.read(squares), at.read(w)
+    y = at.times(g, at.read(units))
+    total = at.plus(before, at.times(y, y))
+    fine = at.both(at.greater(total, at.number(LEAST)), at.greater(at.number(MOST), total))
+    moved = at.minus(place, at.over(at.times(at.read(steps), y), at.root(total)))
     moved = at.choose(at.greater(at.read(low), moved), at.read(low), moved)
-    at.write(w, at.choose(at.greater(moved, at.read(high)), at.read(high), moved))
+    moved = at.choose(at.greater(moved, at.read(high)), at.read(high), moved)
+    at.write(w, at.choose(fine, moved, place))
+    settled = at.either(fine, at.equal(g, zero))
+    marked = at.minus(at.number(-0.0), before)
+    at.write(squares, at.choose(fine, total, at.choose(settled, before, marked)))
+    at.note_unless(settled)
 
 
 def _absorb(at, center, spread, factors, x, n):
@@ -101,10 +122,10 @@ def _standardise(at, center, factors, row, x, clip):
 class _Entries:
     """As many entries, beginning with the i-th, and what can be done with them."""
 
-    def __init__(self, builder, i, lanes):
-        self.builder, self.i, self.lanes = builder, i, lanes
+    def __init__(self, builder, i, lanes, notes):
+        self.builder, self.i, self.lanes, self.notes = builder, i, lanes, notes
         self.plus, self.minus, self.times, self.over = builder.fadd, builder.fsub, builder.fmul, builder.fdiv
-        self.choose = builder.select
+        self.choose, self.both, self.either = builder.select, builder.and_, builder.or_
 
     def greater(self, a, b):
         return self.builder.fcmp_ordered(">", a, b)
@@ -134,6 +155,12 @@ class _Entries:
     def write(self, row, values):
         self.builder.store(values, self._address(row), align=8)
 
+    def note_unless(self, conditions):
+        """Have the function return another number than 0 unless these are true of all entries."""
+        builder, lanes = self.builder, ir.IntType(self.lanes)
+        failed = builder.zext(builder.not_(builder.bitcast(conditions, lanes)), _LONG)
+        builder.store(builder.or_(builder.load(self.notes), failed), self.notes)
+
     def root(self, values):
         return self._intrinsic("sqrt", values)
 
@@ -156,12 +183,15 @@ def _kind(element, lanes):
 
 
 def _call(context, builder, name, kinds, arrays, number, write):
-    """Call the function that does this to arrays of these kinds and a number, made if the module has none."""
+    """Call the function that does this to arrays of these kinds and a number, made if the module has none.
+
+    It returns 0, or another number if something was noted.
+    """
     made = [
         context.make_array(kind)(context, builder, array) for kind, array in zip(kinds, arrays, strict=True)
     ]
     data = [array.data for array in made]
-    signature = ir.FunctionType(ir.VoidType(), [*(pointer.type for pointer in data), _LONG, _DOUBLE])
+    signature = ir.FunctionType(_LONG, [*(pointer.type for pointer in data), _LONG, _DOUBLE])
     named = ".".join(["holdfast", name, str(kinds[-1].dtype)])
     function = cgutils.get_or_insert_function(builder.module, signature, named)
     if function.is_declaration:
@@ -169,7 +199,7 @@ def _call(context, builder, name, kinds, arrays, number, write):
         for word in ("nounwind", "willreturn", "noinline"):
             set.add(function.attributes, word)  # llvmlite's own `add` does not know them all
         _write(function, len(data), write)
-    builder.call(function, [*data, builder.extract_value(made[0].shape, 0), number])
+    return builder.call(function, [*data, builder.extract_value(made[0].shape, 0), number])
 
 
 def _write(function, count, write):
@@ -177,10 +207,11 @@ def _write(function, count, write):
     for row in rows:
         row.add_attribute("noalias")
     builder, start = ir.IRBuilder(function.append_basic_block()), _LONG(0)
+    notes = cgutils.alloca_once_value(builder, _LONG(0))
     for lanes in _WIDTHS:
         stop = builder.and_(n, _LONG(-lanes))
         with cgutils.for_range_slice(builder, start, stop, _LONG(lanes)) as (i, _):
-            at = _Entries(builder, i, lanes)
+            at = _Entries(builder, i, lanes, notes)
             write(at, *rows, at.everywhere(number))
         start = stop
-    builder.ret_void()
+    builder.ret(builder.load(notes))

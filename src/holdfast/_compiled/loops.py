@@ -7,10 +7,16 @@ from numba import njit, types
 from numba.extending import overload
 
 from holdfast import vectors
-from holdfast._compiled.entrywise import absorb_entries, add_entries, descend_entries, standardise_entries
+from holdfast._compiled.entrywise import (
+    absorb_entries,
+    add_entries,
+    add_exactly_entries,
+    descend_entries,
+    standardise_entries,
+)
 from holdfast._compiled.kernels import gathered_product, inner_product, prefetch, pure_log1p, sum_of_squares
 from holdfast._compiled.parts import Part
-from holdfast.vectors import UNEQUAL, Affine, Ahead, Lazy, Sparse
+from holdfast.vectors import LEAST, MOST, UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 TAUGHT: list = []  # what numba knows from here
 
@@ -96,6 +102,11 @@ def add(w, scale, x):
             w[i] += scale * np.float64(x[i])
 
     return entrywise
+
+
+@teach(vectors.add_exactly)
+def add_exactly(w, rest, x):
+    return lambda w, rest, x: add_exactly_entries(w, rest, 1.0, x)
 
 
 @teach(vectors.stretch)
@@ -304,29 +315,35 @@ def refresh(factors, spread, n, x):
 
 
 @teach(vectors.descend)
-def descend(w, squares, steps, low, high, slope, x):
+def descend(w, squares, units, steps, low, high, slope, x):
     if _is(x, Sparse):
 
-        def touched(w, squares, steps, low, high, slope, x):
+        def touched(w, squares, units, steps, low, high, slope, x):
+            all_fine = True
             for j in range(len(x.places)):
                 i, g = np.uint64(x.places[j]), slope * np.float64(x.values[j])
-                squares[i] += g * g
-                step = steps[i] * g / np.sqrt(squares[i]) if squares[i] > 0.0 else 0.0
-                moved = w[i] - step
-                moved = low[i] if moved < low[i] else moved
-                w[i] = high[i] if moved > high[i] else moved
+                y = g * units[i]
+                total = squares[i] + y * y
+                if total > LEAST and total < MOST:
+                    squares[i] = total
+                    moved = w[i] - steps[i] * y / np.sqrt(total)
+                    moved = low[i] if moved < low[i] else moved
+                    w[i] = high[i] if moved > high[i] else moved
+                elif g != 0.0:
+                    squares[i], all_fine = -squares[i], False
+            return all_fine
 
         return touched
 
-    def entrywise(w, squares, steps, low, high, slope, x):
+    def entrywise(w, squares, units, steps, low, high, slope, x):
         if len(w) != len(x):
             raise ValueError(UNEQUAL)
-        descend_entries(w, squares, steps, low, high, slope, x)
+        return descend_entries(w, squares, units, steps, low, high, slope, x) == 0
 
     if x.layout == "C":
         return entrywise
-    return lambda w, squares, steps, low, high, slope, x: vectors.descend(
-        w, squares, steps, low, high, slope, np.ascontiguousarray(x)
+    return lambda w, squares, units, steps, low, high, slope, x: vectors.descend(
+        w, squares, units, steps, low, high, slope, np.ascontiguousarray(x)
     )
 
 

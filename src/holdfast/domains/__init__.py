@@ -4,6 +4,9 @@
 fresh vector to start from; `diameter(norm)` is the D of every bound; `support(g)` is the largest ⟨u, g⟩
 over all points u, the best a comparator can do; `fits(dim)` raises if vectors of that length are foreign.
 
+`reaches(g)` is for certificates: the largest ⟨u, g⟩, the largest ⟨u, -g⟩, and at least the largest
+Σ |u_i g_i| over all u that the domain `contains`, the unit of rounding errors (`docs/math.md`, 8.1).
+
 To contain means up to rounding, 1e-12 of the domain's own size. A point inside is projected onto itself, bit
 for bit, and what was projected once stays where it is. For a w that is not finite nothing is promised, except
 that it raises nothing.

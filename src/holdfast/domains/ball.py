@@ -80,5 +80,9 @@ class Ball:
     def support(self, g):
         return self.radius * euclidean(g)
 
+    def reaches(self, g):
+        most = self.support(g)
+        return most, most, most
+
     def fits(self, dim):
         return None

@@ -8,6 +8,8 @@ from holdfast.domains.shifted import ROUNDING, point, write
 from holdfast.rule import rule
 from holdfast.vectors import dot, largest
 
+_FAR = 2.0**1000
+
 
 @rule
 class Box:
@@ -59,11 +61,17 @@ class Box:
         return norm.over_box(np.zeros(known) + (self.high - self.low))
 
     def support(self, g):
+        return self.reaches(g.astype(np.float64))[0]
+
+    def reaches(self, g):
         m = largest(g)
         if not 0.0 < m < math.inf:
-            return m
-        y = g.astype(np.float64) / m
-        return m * dot(np.maximum(self.low * y, self.high * y), np.ones(len(y)))
+            return m, m, m
+        most = _reaches(self.low, self.high, g)
+        if most[2] < math.inf:
+            return most
+        up, down, size = _reaches(self.low, self.high, g / _FAR)  # sums that overflow may still cancel
+        return up * _FAR, down * _FAR, size * _FAR
 
     def fits(self, dim):
         if self.dim not in (0, dim):
@@ -91,3 +99,11 @@ class Interval:
 
     project, contains, center = Box.project, Box.contains, Box.center
     diameter, support, fits = Box.diameter, Box.support, Box.fits
+    reaches = Box.reaches
+
+
+def _reaches(low, high, g):
+    least, most = np.zeros(len(g)) + low, np.zeros(len(g)) + high
+    rising, falling = np.maximum(g, 0.0), np.minimum(g, 0.0)
+    up, down = dot(most, rising) + dot(least, falling), -dot(least, rising) - dot(most, falling)
+    return up, down, dot(np.maximum(np.abs(least), np.abs(most)), np.abs(g))

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from holdfast.domains.shifted import ROUNDING, placed
-from holdfast.norms import euclidean, positive_definite
+from holdfast.norms import euclidean, hypotenuse, positive_definite
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, largest
+from holdfast.vectors import add, dot, largest, total
 
 
 @rule
@@ -23,9 +23,9 @@ class Ellipsoid:
     shape : array of shape (d, d)
         M: symmetric, positive definite, its largest eigenvalue at most 1e12 times its smallest.
     around : float or vector
-    axes, lengths, longest
+    axes, lengths, longest, blur
         Computed from `shape`: the directions of the semi-axes, in rows; their lengths, the longest being 1;
-        how long that one is.
+        how long that one is; and the root of how far M may be from the matrix with exactly these axes.
 
     Examples
     --------
@@ -38,13 +38,16 @@ class Ellipsoid:
     axes: "np.ndarray | None" = None
     lengths: "np.ndarray | None" = None
     longest: float = 0.0
+    blur: float = 0.0
 
     def check(self):
         M, squares, vectors = positive_definite("Ellipsoid: shape", self.shape)
         axes, lengths = np.ascontiguousarray(vectors.T), np.sqrt(squares / squares[-1])
         for array in (M, axes, lengths):
             array.flags.writeable = False
-        return placed(self._make((M, self.around, axes, lengths, math.sqrt(squares[-1]))))
+        longest = math.sqrt(squares[-1])
+        blur = longest * math.sqrt(_distance(M / longest / longest, axes, lengths))
+        return placed(self._make((M, self.around, axes, lengths, longest, blur)))
 
     def along(self, w):
         """The coordinates of w along the axes."""
@@ -93,7 +96,18 @@ class Ellipsoid:
             return m
         return m * self.longest * euclidean(self.lengths * self.along(g.astype(np.float64) / m))
 
+    def reaches(self, g):
+        most = hypotenuse(self.support(g), self.blur * euclidean(g))
+        return most, most, self.longest * total(g)
+
     def fits(self, dim):
         d = len(self.lengths)
         if d != dim:
             raise ValueError(f"an ellipsoid from a {d} by {d} matrix cannot hold vectors of {dim} entries")
+
+
+def _distance(M, axes, lengths):
+    """At least the Frobenius norm of M - axes' diag(lengths²) axes, whatever was rounded here."""
+    rows, d = lengths[:, None] * axes, len(M)
+    rounding = (d + 16) * 2.0**-53 * (np.abs(rows).T @ np.abs(rows) + np.abs(M))
+    return float(np.linalg.norm(np.abs(M - rows.T @ rows) + rounding)) * (1.0 + (d + 8) * 2.0**-50)

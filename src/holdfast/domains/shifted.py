@@ -64,6 +64,12 @@ class Shifted:
     def support(self, g):
         return self.domain.support(g) + dot(g, np.zeros(len(g)) + self.around)
 
+    def reaches(self, g):
+        up, down, size = self.domain.reaches(g)
+        offset = np.zeros(len(g)) + self.around
+        shift = dot(g, offset)
+        return up + shift, down - shift, size + dot(np.abs(g), np.abs(offset) + 2.0 * ROUNDING * self.far)
+
     def fits(self, dim):
         self.domain.fits(dim)
         if self.dim not in (0, dim):

@@ -54,6 +54,9 @@ class Simplex:
     def support(self, g):
         return float(g.max())
 
+    def reaches(self, g):
+        return float(g.max()), -float(g.min()), largest(g)
+
     def fits(self, dim):
         return None
 
@@ -94,6 +97,10 @@ class L1Ball:
 
     def support(self, g):
         return self.radius * largest(g)
+
+    def reaches(self, g):
+        most = self.support(g)
+        return most, most, most
 
     def fits(self, dim):
         return None

@@ -8,17 +8,19 @@ import numpy as np
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
 from holdfast.learners.needs import Needs
 from holdfast.protocols import Domain
-from holdfast.rule import rule
-from holdfast.vectors import descend, dot, refill
+from holdfast.rule import rule, seldom
+from holdfast.vectors import LEAST, MOST, descend, dot, entries, place, refill
 
 _WIDTHS = math.sqrt(2.0)
+_UNIT = 2.0**300
 
 
 class Squares(NamedTuple):
     """Where AdaGrad stands."""
 
     w: np.ndarray
-    squares: np.ndarray  # of the gradients, summed for every weight
+    squares: np.ndarray  # of the gradients times units, summed for every weight
+    units: np.ndarray  # powers of 2: 1 unless the squares would leave the range of floats
     steps: np.ndarray  # the first step of every weight
     low: np.ndarray
     high: np.ndarray
@@ -79,21 +81,51 @@ class AdaGrad:
     def init(self, dim):
         low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
         steps = self.rate * (high - low) / _WIDTHS
-        return Squares(self.domain.center(dim), np.full(dim, self.ballast), steps, low, high)
+        return Squares(self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high)
 
     def renewed(self, state, dim):
         refill(state.w, self.domain.center(dim))
         refill(state.squares, np.full(dim, self.ballast))
+        refill(state.units, np.ones(dim))
         return state
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        if slope != 0.0:
-            descend(state.w, state.squares, state.steps, state.low, state.high, slope, x)
+        w, squares, units, steps, low, high = state
+        if slope != 0.0 and not descend(w, squares, units, steps, low, high, slope, x):
+            _descend_rescaled(w, squares, units, steps, low, high, slope, x)
         return state
 
     def bound(self, state, u):
         factor = (self.rate + 1.0 / self.rate) / math.sqrt(2.0)
-        return factor * dot(state.high - state.low, np.sqrt(state.squares))
+        return factor * dot(state.high - state.low, np.sqrt(state.squares) / state.units)
+
+
+@seldom
+def _descend_rescaled(w, squares, units, steps, low, high, slope, x):
+    """The step of the entries that `descend` has marked, in a unit in which the sum has its full precision.
+
+    Units are powers of 2, so that no step depends on them, to the last bit.
+    """
+    values = entries(x)
+    for j in range(len(values)):
+        i, g = place(x, j), float(slope) * float(values[j])
+        if math.copysign(1.0, float(squares[i])) > 0.0:
+            continue
+        unit, before = float(units[i]), -float(squares[i])
+        squares[i] = before
+        if not abs(g) < math.inf:
+            continue
+        y = g * unit
+        total = before + y * y
+        while not LEAST < total < MOST:
+            factor = _UNIT if total <= LEAST else 1.0 / _UNIT
+            unit, before = unit * factor, before * factor * factor
+            y = g * unit
+            total = before + y * y
+        squares[i], units[i] = total, unit
+        moved = float(w[i]) - steps[i] * y / math.sqrt(total)
+        moved = low[i] if moved < low[i] else moved
+        w[i] = high[i] if moved > high[i] else moved

@@ -90,12 +90,17 @@ class OGD:
         size = abs(float(slope)) * length
         tally = self.step.accrued(state.tally, size)
         eta = self.step.eta(tally, state.width)
-        w, reach = state.w, state.reach
+        w, reach, paid = state.w, state.reach, state.paid + 0.5 * eta * size * size
         if eta * size > 0.0:
             scale = eta * slope if eta * size < _FAR else math.copysign(_FAR, slope) / length
-            add(w, -scale, x)
-            w, reach = self.domain.projected(w, reach + eta * size + _ROUNDING * state.width)
-        return Descent(w, tally, state.width, reach, state.paid + 0.5 * eta * size * size)
+            if abs(scale) < math.inf:
+                add(w, -scale, x)
+                w, reach = self.domain.projected(w, reach + eta * size + _ROUNDING * state.width)
+            else:  # x is so short that no float stretches it that far
+                paid = state.paid + state.width * size
+        elif eta == 0.0:  # sizes that are taken for 0, and that cost what they can
+            paid = state.paid + state.width * size
+        return Descent(w, tally, state.width, reach, paid)
 
     def bound(self, state, u):
         return self.step.held(state.tally, state.width) + state.paid

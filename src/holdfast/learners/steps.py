@@ -31,7 +31,8 @@ class Adaptive:
         return hypotenuse(tally, size) if size > 0.0 else tally
 
     def eta(self, tally, diameter):
-        return self.scale * diameter / math.sqrt(2.0) / tally if tally > TINY else 0.0
+        eta = self.scale * diameter / math.sqrt(2.0) / tally if tally > TINY else 0.0
+        return eta if eta < math.inf else 0.0
 
     def held(self, tally, diameter):
         """D² / (2 eta): how much of the regret the telescoping distances can hold."""
