@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.rule import rule
-from holdfast.sketches.heap import replace_top, replace_top_row
+from holdfast.sketches.heap import is_heap, replace_top, replace_top_row
 from holdfast.vectors import add, dot, refill
 
 
@@ -67,6 +67,14 @@ class Certified:
         rows = np.zeros((self.k + 2, 3))
         rows[:, 1] = 1.0  # nobody was skipped yet
         return Ledger(self.player.init(dim), 0, 0, 0.0, np.zeros(dim), np.zeros(self.k), rows, 0.0)
+
+    def valid(self, state):
+        rows = state.rows
+        flags = (rows[:, 1] == 0.0) | (rows[:, 1] == 1.0)
+        heaps = is_heap(state.pulls, len(state.pulls)) and is_heap(rows[:, 0], len(rows))
+        return (
+            heaps and bool(flags.all()) and 0 <= state.kept <= state.rounds and self.player.valid(state.inner)
+        )
 
     def renewed(self, state, dim):
         refill(state.gradients, np.zeros(dim))

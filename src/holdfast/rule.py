@@ -22,6 +22,9 @@ VERBS = {
     "predict": ("state",),  # learners, players
     "update": ("state", "slope", "x"),  # learners: learn from the gradient slope * x
     "decide": ("state", "size"),  # filters: remember the size, and say whether to keep the round
+    "valid": (
+        "state",
+    ),  # learners, filters, players: can a state that was read from a file be one of theirs?
     "renewed": ("state", "dim"),  # learners, filters, players: the first state again
     "restarts": ("state",),  # filters: must the learner start anew before the next round?
     "bound": ("state", "u"),  # learners: what the regret against u is at most, on the rounds learned from
@@ -125,6 +128,13 @@ class _Rule(tuple):
 
     def fits(self, dim):
         """Raise if the rule cannot be used in `dim` dimensions."""
+
+    def valid(self, state):
+        """Whether a state, each array of which has its length, is one that rounds can lead to.
+
+        At least as far as no round can then raise an error or reach outside of an array.
+        """
+        return True
 
     def renewed(self, state, dim):
         """The first state again, in the arrays of this one where the rule can use them."""
