@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.protocols import Player, PlayerInDomain, check_role
 from holdfast.rule import rule
-from holdfast.sketches.heap import replace_top, replace_top_row
+from holdfast.sketches.heap import is_heap, replace_top, replace_top_row
 from holdfast.vectors import add, add_exactly, dot, refill
 
 _EPS = 2.0**-53  # the relative error of a rounded sum, product, quotient or root
@@ -100,6 +100,14 @@ class Certified:
         rows[:, 1] = 1.0  # nobody was skipped yet
         nothing, sums, pulls = Sum(0.0, 0.0), (np.zeros(dim), np.zeros(dim)), np.zeros(self.k)
         return Ledger(self.player.init(dim), 0, 0, nothing, *sums, 0.0, pulls, rows, nothing)
+
+    def valid(self, state):
+        rows = state.rows
+        flags = (rows[:, 1] == 0.0) | (rows[:, 1] == 1.0)
+        heaps = is_heap(state.pulls, len(state.pulls)) and is_heap(rows[:, 0], len(rows))
+        return (
+            heaps and bool(flags.all()) and 0 <= state.kept <= state.rounds and self.player.valid(state.inner)
+        )
 
     def renewed(self, state, dim):
         refill(state.gradients, np.zeros(dim))

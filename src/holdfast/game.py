@@ -173,6 +173,9 @@ class Filtered:
     def told(self, state, y):
         return Mind(self.learner.told(state.learner, y), state.memory)
 
+    def valid(self, state):
+        return self.learner.valid(state.learner) and self.filter.valid(state.memory)
+
     def renewed(self, state, dim):
         return Mind(self.learner.renewed(state.learner, dim), self.filter.renewed(state.memory, dim))
 

@@ -106,6 +106,15 @@ class Guarded:
         memories = (self.features.init(dim), self.target.init(dim), self.gradient.init(dim))
         return Watch(self.learner.init(dim), *memories, self.gradient.init(dim), False, 0.0)
 
+    def valid(self, state):
+        return (
+            self.learner.valid(state.learner)
+            and self.features.valid(state.features)
+            and self.target.valid(state.target)
+            and self.gradient.valid(state.gradient)
+            and self.gradient.valid(state.negative)
+        )
+
     def renewed(self, state, dim):
         return Watch(
             self.learner.renewed(state.learner, dim),

@@ -91,6 +91,12 @@ class Filter(Protocol):
 class FilterOptions(Protocol):
     """What a filter may answer too."""
 
+    def valid(self, state: Any) -> bool:
+        """Whether a state that was read from a file is one that rounds can lead to; by default yes.
+
+        If it says yes, no later round may raise an error or reach outside of an array.
+        """
+
     def renewed(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
 
@@ -119,6 +125,12 @@ class LearnerOptions(Protocol):
 
     def fits(self, dim: int) -> None:
         """Raise if it cannot learn this many weights; by default it can."""
+
+    def valid(self, state: Any) -> bool:
+        """Whether a state that was read from a file is one that rounds can lead to; by default yes.
+
+        If it says yes, no later round may raise an error or reach outside of an array.
+        """
 
     def renewed(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
@@ -276,6 +288,12 @@ class PlayerOptions(Protocol):
 
     def fits(self, dim: int) -> None:
         """Raise if it cannot learn this many weights; by default it can."""
+
+    def valid(self, state: Any) -> bool:
+        """Whether a state that was read from a file is one that rounds can lead to; by default yes.
+
+        If it says yes, no later round may raise an error or reach outside of an array.
+        """
 
     def renewed(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""

@@ -20,7 +20,7 @@ from holdfast.protocols import Rule, check_parts, parameters, roles_of
 # The verbs of the game. A rule that defines one must read the same parameters as every other rule that
 # does, so that whoever calls it, by position or by name, in either world, need not know which it is.
 # `holdfast.protocols` says what each is for.
-_NAMES = "init predict observe update decide measure renewed restarts hinted bound extent start reveal"
+_NAMES = "init predict observe update decide measure valid renewed restarts hinted bound extent start reveal"
 VERBS = {name: parameters(name) for name in _NAMES.split()}
 
 Made = TypeVar("Made")
@@ -119,6 +119,13 @@ class _Rule(Rule):
 
     def fits(self, dim):
         """Raise if the rule cannot be used in `dim` dimensions."""
+
+    def valid(self, state):
+        """Whether a state, each array of which has its length, is one that rounds can lead to.
+
+        At least as far as no round can then raise an error or reach outside of an array.
+        """
+        return True
 
     def renewed(self, state, dim):
         """The first state again, in the arrays of this one where the rule can use them."""

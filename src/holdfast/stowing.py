@@ -5,7 +5,7 @@ As the functions of `holdfast.vectors` these have a body for each world; `holdfa
 
 import numpy as np
 
-from holdfast.sketches.histogram import LogHistogram
+from holdfast.sketches.histogram import LogHistogram, is_whole
 
 
 def stow(state, room, at):
@@ -40,6 +40,31 @@ def fetch_back(state, room, at):
         state[...] = room[at : at + state.size].reshape(state.shape)
         return state, at + state.size
     return type(state)(room[at]), at + 1
+
+
+def checked(state, room, at, end):
+    """The place behind a state like this one, written from `at` on; -1 if no such state stands before `end`.
+
+    Whatever is in the row, nothing outside of it is read. Whole numbers must be whole, truth values 0 or 1,
+    and the buckets of a histogram must exist and add up. What else a state must fulfil, `valid` of its rule
+    knows.
+    """
+    if at < 0:
+        return -1
+    if isinstance(state, LogHistogram):
+        return state.checked(room, at, end)
+    if isinstance(state, tuple):
+        for item in state:
+            at = checked(item, room, at, end)
+        return at
+    if at + np.size(state) > end:
+        return -1
+    if isinstance(state, np.ndarray):
+        fine = state.dtype.kind == "f" or all(map(is_whole, room[at : at + state.size]))
+        return at + state.size if fine else -1
+    if isinstance(state, bool):
+        return at + 1 if room[at] == 0.0 or room[at] == 1.0 else -1
+    return at + 1 if isinstance(state, float) or is_whole(room[at]) else -1
 
 
 def span(state):

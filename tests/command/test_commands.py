@@ -226,7 +226,7 @@ def test_what_is_no_run_is_a_sentence(tmp_path, capsys):
     assert main(["predict", str(tmp_path), "-"]) == 2
     (tmp_path / "model.safetensors").write_bytes(b"\x05\0\0\0\0\0\0\0junk!")
     assert main(["predict", str(tmp_path), "-"]) == 2
-    assert "is damaged" in capsys.readouterr().err
+    assert "is no run of holdfast" in capsys.readouterr().err
 
 
 def test_help_teaches_by_example(capsys):

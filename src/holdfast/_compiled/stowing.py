@@ -4,7 +4,7 @@ from numba.core import types
 
 from holdfast import stowing
 from holdfast._compiled.loops import _is, teach
-from holdfast.sketches.histogram import LogHistogram
+from holdfast.sketches.histogram import LogHistogram, is_whole
 
 
 @teach(stowing.stow)
@@ -57,9 +57,38 @@ def fetch_back(state, room, at):
     return lambda state, room, at: (room[at], at + 1)
 
 
-def _written(steps, answer, scope):
+@teach(stowing.checked)
+def checked(state, room, at, end):
+    if _is(state, LogHistogram):
+        return lambda state, room, at, end: state.checked(room, at, end) if at >= 0 else -1
+    if isinstance(state, types.BaseTuple):
+        steps = [f"at = checked(state[{i}], room, at, end)" for i in range(len(state))]
+        return _written(steps, "at", {"checked": stowing.checked}, "state, room, at, end")
+    if isinstance(state, types.Array) and isinstance(state.dtype, types.Float):
+        return lambda state, room, at, end: at + state.size if 0 <= at <= end - state.size else -1
+    if isinstance(state, types.Array):
+
+        def array(state, room, at, end):
+            if not 0 <= at <= end - state.size:
+                return -1
+            for i in range(at, at + state.size):
+                if not is_whole(room[i]):
+                    return -1
+            return at + state.size
+
+        return array
+    if isinstance(state, types.Boolean):
+        return lambda state, room, at, end: (
+            at + 1 if 0 <= at < end and (room[at] == 0.0 or room[at] == 1.0) else -1
+        )
+    if isinstance(state, types.Integer):
+        return lambda state, room, at, end: at + 1 if 0 <= at < end and is_whole(room[at]) else -1
+    return lambda state, room, at, end: at + 1 if 0 <= at < end else -1
+
+
+def _written(steps, answer, scope, parameters="state, room, at"):
     """A function of these lines: one for each item of a tuple, which may all be of different types."""
-    lines = ["def each(state, room, at):", *steps, f"return {answer}"]
+    lines = [f"def each({parameters}):", *steps, f"return {answer}"]
     scope |= {"__name__": __name__}
     exec("\n    ".join(lines), scope)
     return scope["each"]

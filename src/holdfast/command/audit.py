@@ -74,7 +74,7 @@ def worst_rows(found, count):
     from holdfast.runs.audit import MEASURES, excess
 
     rows: list[dict] = []
-    for table in found.folder.read_parts("audit", found.parts):
+    for table in found.read("audit"):
         far, measures = excess(table)
         worst = np.argsort(-far, kind="stable")[: max(count, 0)]
         for place, row in zip(worst, table.take(worst).to_pylist(), strict=True):

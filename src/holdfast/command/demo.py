@@ -103,7 +103,7 @@ def _line(name, found, source):
     record = play(found.player, Replay(X, y, found.loss), keep=("predictions",))
     error = np.abs(record.predictions - y)[~broken].mean()
     skipped = np.zeros(len(y), bool)
-    for audit in found.folder.read_parts("audit", found.parts):
+    for audit in found.read("audit"):
         skipped[audit.column("row").to_numpy() - 1] = True
     counts = f"{(skipped & broken).sum():,} of {broken.sum():,}"
     found.folder.close()

@@ -1,5 +1,7 @@
 """holdfast inspect: what a run has learned."""
 
+import json
+
 from holdfast.command.parsing import add_json, add_run, new_command
 from holdfast.command.speaking import DONE, mistakes_said, show
 
@@ -32,7 +34,7 @@ def run(options):
         from holdfast.runs.beginning import CONFIG, open_run
 
         found = open_run(options.run)
-        config = found.folder.read_json(CONFIG)
+        config = json.loads(found.folder.read(CONFIG))
         if options.json:
             show(
                 {

@@ -127,14 +127,14 @@ def add(commands):
 
 def run(options):
     with mistakes_said():
-        from holdfast.runs.beginning import CONFIG, begin, go_on, where
+        from holdfast.runs.beginning import begin, go_on, where
+        from holdfast.runs.folder import Folder
         from holdfast.runs.learning import learn
 
         quiet = options.quiet or options.json
         start, to = time.monotonic(), options.to or where(options.source)
         settings = settings_of(options)
-        known = (to / CONFIG).exists()
-        first = go_on if options.resume and known else begin
+        first = go_on if options.resume and Folder(to).is_begun() else begin
         signals = _Signals()
         with signals, contextlib.ExitStack() as closing:
             found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)

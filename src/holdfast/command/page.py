@@ -1,7 +1,6 @@
 """The page about a run: no network, no scripts, fit for a phone."""
 
 import html
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from holdfast import __version__
 from holdfast.command.audit import REASONS, worst_rows
 from holdfast.command.drawing import BLUE, COLORS, DUST, GREEN, RED, Picture
 from holdfast.command.inspect import certificate
+from holdfast.runs.folder import appearing
 
 _MARKED = 2_000  # skipped rounds in a picture
 _SHOWN = 100  # skipped rows in the table
@@ -22,11 +22,10 @@ _LINES = 8  # weights in a picture
 def write(found, to=None):
     """Write the page of a run; return its path."""
     if to is None:
-        found.folder.write("report.html", page(found))
+        found.folder.write_alone("report.html", page(found))
         return found.folder.path / "report.html"
-    temporary = Path(f"{to}.part")
-    temporary.write_text(page(found), encoding="utf-8")
-    os.replace(temporary, to)
+    with appearing(to) as file:
+        file.write(page(found).encode())
     return to
 
 
@@ -126,7 +125,7 @@ def _sizes(found):
 def _marked(found, measure):
     """Rounds that this filter skipped, or some of them, evenly spread; and their sizes."""
     columns, marked, stride, seen = ["round", "reason", f"{measure}_size"], np.zeros((0, 3)), 1, 0
-    for table in found.folder.read_parts("audit", found.parts, columns):
+    for table in found.read("audit", columns):
         mine = table.filter(pc.is_in(table.column("reason"), pa.array([measure, "not finite"])))
         places = seen + np.arange(mine.num_rows)
         seen += mine.num_rows

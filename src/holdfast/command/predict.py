@@ -49,10 +49,11 @@ def run(options):
 
 
 def _answers(options, counts):
-    from holdfast.runs.model import FILE, read_model
+    from holdfast.runs.folder import Folder
+    from holdfast.runs.model import read_model
     from holdfast.sources import open_source
 
-    model = read_model(options.run / FILE)
+    model = read_model(Folder(options.run))
     with contextlib.closing(open_source(options.source, options.format)) as source:
         yield from _answered(model, source, counts)
 
@@ -86,6 +87,8 @@ def _output(path):
     import pyarrow.csv as pacsv
     import pyarrow.parquet as pq
 
+    from holdfast.runs.folder import appearing
+
     writer = None
 
     def write(table):
@@ -105,12 +108,7 @@ def _output(path):
         target = sys.stdout.buffer
         yield write
         return
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with temporary.open("wb") as target:
-            yield write
-            if writer is not None:
-                writer.close()
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with appearing(path) as target:
+        yield write
+        if writer is not None:
+            writer.close()

@@ -1,8 +1,11 @@
 """Tails of the binomial distribution, carried along from round to round in O(1)."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+
+from holdfast.sketches.histogram import is_whole
 
 CAUTION = 1.0 - 1e-9  # more than what rounding can accumulate between two fresh sums
 _N, _K, _MASS, _TAIL, _FRESH_AT = range(5)
@@ -45,6 +48,18 @@ class BinomialTail(NamedTuple):
         self.figures[:] = 0.0
         self.figures[_MASS], self.figures[_FRESH_AT] = 1.0, 1.0
         return self
+
+    def valid(self, n):
+        """Whether n rounds can lead here, as far as the next one ends."""
+        figures = self.figures
+        return (
+            figures[_N] == n
+            and is_whole(figures[_K])
+            and 0.0 <= figures[_K] <= n
+            and 0.0 <= figures[_MASS] < math.inf
+            and abs(figures[_TAIL]) < math.inf
+            and figures[_FRESH_AT] <= n + n // 64 + 1.0
+        )
 
     def grown(self, level, weight=1.0):
         """One more round: the k that level / weight then allows."""

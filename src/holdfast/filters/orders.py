@@ -21,6 +21,11 @@ class Bernstein(NamedTuple):
         """The order before the first size."""
         return Bernstein(self.p, 0, 1.0, 0.0)
 
+    def valid(self, p, n):
+        """Whether n sizes can lead here, if p is the share of inliers."""
+        known = self.p == p and 0.0 < self.delta <= 1.0 and self.log == math.log(1.0 / self.delta)
+        return known and 0 <= self.rank <= n
+
     def stepped(self, n, delta, ahead):
         """The rank for n past sizes, confidence 1 - delta and `ahead` more rounds after this one."""
         if n == 0:
@@ -40,6 +45,10 @@ class Binomial(NamedTuple):
     def restarted(self):
         return Binomial(self.tail.restarted(), 0)
 
+    def valid(self, p, n):
+        fits = self.tail.share == 1.0 - p and self.tail.rest == p and 0 <= self.rank <= n
+        return fits and self.tail.valid(max(n - 1, 0))
+
     def stepped(self, n, delta, ahead):
         if n == 0:
             return self
@@ -58,6 +67,10 @@ class Newsvendor(NamedTuple):
 
     def restarted(self):
         return Newsvendor(self.tail.restarted(), 0)
+
+    def valid(self, p, n):
+        fits = self.tail.share == 1.0 - p and self.tail.rest == p and 0 <= self.rank <= n
+        return fits and self.tail.valid(n)
 
     def stepped(self, n, delta, ahead):
         k = self.tail.grown(1.0 / (1.0 + self.tail.rest * max(ahead, 1)))

@@ -13,6 +13,10 @@ class Forever(NamedTuple):
         """The plan before the first round."""
         return self
 
+    def valid(self, n):
+        """Whether n rounds can lead here."""
+        return 0.0 < self.delta < 1.0
+
     def ahead(self, n):
         """How many rounds come after this one, if n came before it."""
         return 0
@@ -36,6 +40,9 @@ class Horizon(NamedTuple):
     def restarted(self):
         return Horizon(self.delta, self.length, self.length)
 
+    def valid(self, n):
+        return 0.0 < self.delta < 1.0 and self.length >= 1 and n < self.end <= n + self.length
+
     def ahead(self, n):
         return self.end - n - 1
 
@@ -56,6 +63,9 @@ class Epochs(NamedTuple):
 
     def restarted(self):
         return first_epoch(self.growth)
+
+    def valid(self, n):
+        return self.delta == confidence(self.end) and 1.0 < self.growth < math.inf and self.end > n
 
     def ahead(self, n):
         return self.end - n - 1

@@ -97,6 +97,10 @@ class Quantile:
             plan = Forever(self.delta)
         return Past(Ranks.empty() if self.exact else LogHistogram.empty(), ORDERS[self.ranks](self.p), plan)
 
+    def valid(self, state):
+        n = state.memory.seen()
+        return state.memory.valid() and state.order.valid(self.p, n) and state.plan.valid(n)
+
     def renewed(self, state, dim):
         return Past(state.memory.cleared(), state.order.restarted(), state.plan.restarted())
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from holdfast.filters.binomial import BinomialTail
 from holdfast.filters.binomial_quantile import smallest
+from holdfast.sketches.histogram import is_whole
 
 _EARLY = 512  # rounds, each of which is a step
 _END, _BUDGET, _HELD = range(5, 8)
@@ -36,6 +37,19 @@ class Stairs(NamedTuple):
         """The stairs before the first round, in the same array."""
         BinomialTail(0.0, 1.0, self.figures).restarted()
         return self
+
+    def valid(self, n):
+        """Whether n rounds can lead here."""
+        end, budget, held = self.figures[_END], self.figures[_BUDGET], self.figures[_HELD]
+        tail = BinomialTail(0.0, 1.0, self.figures)
+        return (
+            tail.valid(min(n, _EARLY - 1))
+            and is_whole(end)
+            and is_whole(budget)
+            and n <= end <= n + n // 32
+            and 0.0 <= budget <= end
+            and held >= 0.0
+        )
 
     def hold(self, threshold):
         """Keep a threshold of this step: with the same k, later ones are not lower."""

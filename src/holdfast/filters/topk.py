@@ -55,6 +55,9 @@ class TopK:
     def init(self, dim):
         return Largest(np.zeros(self.k + 1))
 
+    def valid(self, state):
+        return state.valid()
+
     def renewed(self, state, dim):
         return state.cleared()
 

@@ -79,6 +79,9 @@ class TopShare:
     def init(self, dim):
         return Shares(Ranks.empty() if self.exact else LogHistogram.empty(), Stairs.at_start())
 
+    def valid(self, state):
+        return state.memory.valid() and state.budget.valid(state.memory.seen())
+
     def renewed(self, state, dim):
         return Shares(state.memory.cleared(), state.budget.restarted())
 

@@ -83,6 +83,10 @@ class AdaGrad:
         steps = self.rate * (high - low) / _WIDTHS
         return Squares(self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high)
 
+    def valid(self, state):
+        units, squares = state.units, state.squares
+        return bool(np.all((units > 0.0) & (units < math.inf) & (squares >= 0.0) & (squares < math.inf)))
+
     def renewed(self, state, dim):
         refill(state.w, self.domain.center(dim))
         refill(state.squares, np.full(dim, self.ballast))

@@ -59,6 +59,9 @@ class Around:
         offset = np.zeros(dim) + self.domain.around
         return self.moved(self.learner.init(dim), np.zeros(dim), offset)
 
+    def valid(self, state):
+        return self.learner.valid(state.inner)
+
     def renewed(self, state, dim):
         return self.moved(self.learner.renewed(state.inner, dim), state.w, state.offset)
 

@@ -57,6 +57,9 @@ class Averaged:
     def init(self, dim):
         return Course(self.learner.init(dim), np.zeros(dim), 0.0)
 
+    def valid(self, state):
+        return self.learner.valid(state.inner)
+
     def renewed(self, state, dim):
         refill(state.summed, np.zeros(dim))
         return Course(self.learner.renewed(state.inner, dim), state.summed, 0.0)

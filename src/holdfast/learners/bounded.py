@@ -67,6 +67,9 @@ class Bounded:
         center = self.domain.center(dim)
         return Inside(self.learner.init(dim), center.copy(), np.zeros(dim), center)
 
+    def valid(self, state):
+        return self.learner.valid(state.inner)
+
     def renewed(self, state, dim):
         refill(state.w, state.center)
         refill(state.out, np.zeros(dim))

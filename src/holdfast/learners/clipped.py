@@ -73,6 +73,9 @@ class Clipped:
     def init(self, dim):
         return Hints(self.learner.init(dim), 0.0, np.zeros(dim), 0.0)
 
+    def valid(self, state):
+        return self.learner.valid(state.inner)
+
     def renewed(self, state, dim):
         refill(state.left, np.zeros(dim))
         return Hints(self.learner.renewed(state.inner, dim), 0.0, state.left, 0.0)

@@ -96,6 +96,9 @@ class MetaGrad:
         logs, paid = np.zeros(self.etas), np.zeros(self.etas)
         return Team(np.zeros(dim), each, roots, logs, paid, sums, 0.0, 0.0, 0.0, 0.0, 0.0)
 
+    def valid(self, state):
+        return hints_fit(state.first, state.hint, self.etas)
+
     def renewed(self, state, dim):
         return self.anew(state, 0.0, 0.0)
 
@@ -172,6 +175,11 @@ class MetaGrad:
             needed = math.log((j + 1.0) * (j + 2.0)) + float(state.paid[j]) + 0.5 * far * far
             most = min(most, self.pace(j) * V + needed / self.pace(j))
         return most * state.first + state.past
+
+
+def hints_fit(first, hint, etas):
+    """Whether one of so many eta is left for the hint; both are 0 before there is one."""
+    return 0.0 <= first <= hint < math.inf and hint <= first * 2.0 ** (etas - 1)
 
 
 def left_out(first, hint):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from holdfast.learners.metagrad import left_out
+from holdfast.learners.metagrad import hints_fit, left_out
 from holdfast.learners.needs import Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
@@ -76,6 +76,12 @@ class DiagonalMetaGrad:
         figures[:, _REACH] = 0.5 * (high - low)
         state = Teams(center.copy(), center, figures, np.zeros((dim, self.etas, 4)))
         return self.renewed(state, dim)
+
+    def valid(self, state):
+        for i in range(len(state.figures)):
+            if not hints_fit(float(state.figures[i, _FIRST]), float(state.figures[i, _HINT]), self.etas):
+                return False
+        return True
 
     def renewed(self, state, dim):
         refill(state.w, state.center)

@@ -8,6 +8,7 @@ import numpy as np
 from holdfast.learners.needs import refuse_without_hints
 from holdfast.protocols import Learner
 from holdfast.rule import rule
+from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import SWING, Affine, absorb, aim, grown, refill, refresh, remember, standardised, widen
 
 _OFTEN = 1.01  # the scales are taken anew when there are this many times as many rounds
@@ -98,6 +99,12 @@ class Scaled:
         unknown = 0.0 if self.target else 1.0  # the target's spread
         figures = (0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
         return Standing(self.learner.init(dim + 1), *zeros, *room, *figures)
+
+    def valid(self, state):
+        begun = min(state.rounds, float(self.patience))
+        if not (is_whole(state.rounds) and state.rounds >= 0.0 and self.learner.valid(state.inner)):
+            return False
+        return bool(np.isfinite(state.first[: int(begun), -1]).all()) or not self.target
 
     def renewed(self, state, dim):
         for array in (state.center, state.spread, state.factors):

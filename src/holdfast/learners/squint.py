@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.adahedge import information
-from holdfast.learners.metagrad import left_out
+from holdfast.learners.metagrad import hints_fit, left_out
 from holdfast.learners.needs import RANGE, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
@@ -77,6 +77,9 @@ class Squint:
 
     def init(self, dim):
         return Grid(self.domain.center(dim), np.zeros(dim), np.zeros(dim), 0.0, 0.0, 0.0)
+
+    def valid(self, state):
+        return hints_fit(state.first, state.hint, self.etas)
 
     def renewed(self, state, dim):
         refill(state.w, self.domain.center(dim))

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 MEASURES = ("features", "target", "gradient")
 UNREADABLE, MISSING, NO_TARGET, NOT_FINITE = "unreadable", "missing cell", "no target", "not finite"
+REASONS = (*MEASURES, UNREADABLE, MISSING, NO_TARGET, NOT_FINITE)
 
 
 def sizes_of(columns):
@@ -21,8 +22,8 @@ def thresholds_of(columns):
 class Books:
     """Skipped rounds and sizes, since they were last written to the folder."""
 
-    def __init__(self, labels, by_target, sizes):
-        self.labels, self.by_target, self.with_sizes = labels, by_target, sizes
+    def __init__(self, labels, by_target, sizes, keyed):
+        self.labels, self.by_target, self.with_sizes, self.keyed = labels, by_target, sizes, keyed
         self.counts: dict[str, int] = {}
         self.clear()
 
@@ -60,6 +61,19 @@ class Books:
     def tables(self):
         """The skipped rounds, and the sizes, in the order of the source; None where there are none."""
         return tuple(self._in_order(found) if found else None for found in (self._skipped, self._sizes))
+
+    def schema(self, table):
+        """The columns of `audit` or `sizes`, in order, as `add` makes them."""
+        columns = {"row": pa.int64(), "features": pa.float64()}
+        columns |= (
+            {"target": pa.float64()} if self.by_target else {"gradient": pa.float64(), "positive": pa.bool_()}
+        )
+        if table == "audit":
+            columns = {"round": pa.int64(), "row": pa.int64()}
+            columns |= {f"{name}_{what}": pa.float64() for name in MEASURES for what in ("size", "threshold")}
+            columns |= {"reason": pa.string(), "detail": pa.string()}
+        columns |= {"label": pa.string()} if len(self.labels) > 1 else {}
+        return pa.schema(columns | ({"key": pa.string()} if self.keyed else {}))
 
     def _in_order(self, found):
         table = pa.concat_tables(found)

@@ -4,14 +4,16 @@ import contextlib
 import json
 from pathlib import Path
 
-from holdfast.runs.folder import Folder, RunError
-from holdfast.runs.learning import CHECKPOINT, CONFIG, Run
+from holdfast.runs.folder import Folder, RunError, damaged
+from holdfast.runs.learning import CHECKPOINT, CONFIG, Run, is_start, to_json
 from holdfast.runs.reading import pieces, readings
 from holdfast.runs.settings import Settings, loss_for
 from holdfast.sources import SourceError, open_source
 from holdfast.sources.stream import another
 from holdfast.tables import Head, guess_layout, guess_target, read_layout, read_target
 from holdfast.tables.guessing import ROWS
+
+FORMAT = "holdfast run 1"
 
 
 def begin(path, settings, to, say):
@@ -45,13 +47,8 @@ def _begun(path, settings, folder, source, say):
     loss = loss_for(settings.loss, target.regression)
     say(f"features: {layout.breadth():,}, loss: {loss!r}, outliers: {settings.outliers}")
     folder.create()
-    folder.lock()
-    if folder.has(CONFIG):
-        raise RunError(
-            f"{folder.path} holds a run already: go on with --resume, or choose another folder with --to"
-        )
     config = {
-        "format": "holdfast run 1",
+        "format": FORMAT,
         "source": str(path),
         "source_begins": source.begins(),
         "settings": settings.to_json(),
@@ -60,9 +57,7 @@ def _begun(path, settings, folder, source, say):
         "loss": repr(loss),
         "player": repr(settings.player(target.regression)),
     }
-    for name in ("audit", "sizes"):
-        folder.forget_parts(name, 0)
-    folder.write_json(CONFIG, config)
+    folder.write([(CONFIG, to_json(config))])
     run = Run(folder, source.name, settings, layout, target)
 
     def all_blocks():
@@ -85,17 +80,17 @@ def _gone_on(settings, folder, source, say):
     to = folder.path
     folder.lock()
     run = open_run(to, folder)
-    config = folder.read_json(CONFIG)
+    config = read_config(folder)
     for name, value in settings.to_json().items():
-        known = config["settings"].get(name)
-        if json.loads(json.dumps(value)) != known:
+        known = getattr(config["settings"], name)
+        if value != known:
             raise RunError(
                 f"{to} was begun with --{name} {known}, so it cannot go on with {value}: leave it as it was"
             )
     if source.begins(config["source_begins"]["bytes"]) != config["source_begins"]:
         raise another(source.name, 1)
-    for name in ("audit", "sizes"):
-        folder.forget_parts(name, run.parts)
+    run.games.check()
+    folder.clean_up(run.parts)
     readings(source, run.layout, run.target, run.settings.key)  # raises, if a column is gone
     say(f"going on after round {run.trace.rounds:,}")
     run.finished = False
@@ -116,13 +111,31 @@ def _closed_if_in_vain(*things):
 def open_run(to, folder=None):
     """The run in a folder as its last checkpoint has it, or as it was told if there is none."""
     folder = folder or Folder(to)
-    config = folder.read_json(CONFIG)
-    if config.get("format") != "holdfast run 1":
-        raise RunError(f"{to}: {config.get('format')!r} is not what this version of holdfast reads")
-    settings = Settings.from_json(config["settings"])
-    layout, target = read_layout(config["layout"]), read_target(config["target"])
-    run = Run(folder, config["source"], settings, layout, target)
+    config = read_config(folder)
+    run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
     return run.restore() if folder.has(CHECKPOINT) else run
+
+
+def read_config(folder):
+    """What a run was told, with the settings, the layout and the target as they are used."""
+    path = folder.path / CONFIG
+    try:
+        config = json.loads(folder.read(CONFIG))
+        if not isinstance(config, dict) or config.get("format") != FORMAT:
+            raise ValueError(f"it is not {FORMAT!r}")
+        if not all(isinstance(config.get(name), str) for name in ("source", "loss", "player")):
+            raise ValueError("source, loss and player are texts")
+        if not is_start(config.get("source_begins")):
+            raise ValueError("source_begins has bytes and crc32")
+        config["settings"] = Settings.from_json(config.get("settings"))
+        config["layout"], config["target"] = (
+            read_layout(config.get("layout")),
+            read_target(config.get("target")),
+        )
+        config["settings"].player(config["target"].regression)
+    except (ValueError, TypeError, OverflowError, RecursionError) as problem:
+        raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
+    return config
 
 
 def _expected(source, samples):

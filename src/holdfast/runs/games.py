@@ -9,13 +9,15 @@ from holdfast.certificates import ledger_certificate
 from holdfast.game import Tally, play_round
 from holdfast.many import caller, cores, evenly
 from holdfast.rehearsal import rehearse
+from holdfast.runs.folder import damaged
 from holdfast.runs.tapes import Tapes
-from holdfast.stowing import fetch_back, span, stow
+from holdfast.stowing import checked, fetch_back, span, stow
 from holdfast.stream import empty_columns
 from holdfast.vectors import Affine, entries, owned
 
 _FEW = 1_000  # games
 _SMALL = 65_536  # bytes of an array that is worth a place at the beginning of a cache line
+TENSORS = ("tape", "lengths", "counts")
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
 
 
@@ -46,6 +48,7 @@ class Games:
         fresh = np.zeros(size)
         stow(state, fresh, 0)
         self._tapes = Tapes(fresh)
+        self._checked = True  # whether every state on the tape is one that a game can have
         self._idle: list = []  # states to play in
         self.counts = np.zeros((0, 3), np.int64)
         self.keys: dict[str, int] = {}  # in the order in which they came
@@ -56,6 +59,7 @@ class Games:
 
     def play(self, keys, place, rows, y, compiled):
         """Play these rounds, in the game of each round's key (its place) and of the label at `place`."""
+        self.check()
         adversary, call = rows.replay(y, self.loss), caller(compiled)
         rehearse(self.player, self.width, adversary)
         slots, order, cuts = in_turn(keys)
@@ -102,6 +106,7 @@ class Games:
 
     def parameters(self):
         """What predicts, by name, a row for each game: the model as `docs/run-folder.md` has it."""
+        self.check()
         games = len(self._tapes)
         wide = {name: np.zeros((games, self.dim)) for name in ("center", "factors", "weights")}
         figures = ("clip", "constant", "high", "low", "y_center", "y_spread")
@@ -117,11 +122,33 @@ class Games:
         """All games as arrays by name."""
         return self._tapes.state(self._caller()) | {"counts": self.counts}
 
-    def load(self, keys, tensors):
-        """Go on from what `state` gave."""
-        self.keys = {key: i for i, key in enumerate(keys)}
-        self.counts = tensors["counts"].astype(np.int64)
-        self._tapes.load(tensors)
+    def load(self, keys, tensors, path):
+        """Go on from what `state` gave, as read from this file; raises ValueError if its arrays do not fit.
+
+        The states themselves are checked before the first of them is used.
+        """
+        count, counts = len(keys) * len(self.labels), tensors["counts"]
+        if counts.dtype != np.int64 or counts.shape != (count, 3):
+            raise ValueError(f"{count:,} games cannot have counts {counts.dtype} of shape {counts.shape}")
+        rounds, kept, unmeasured = counts.T
+        if not ((kept >= 0) & (unmeasured >= 0) & (kept <= rounds - unmeasured) & (rounds < 1 << 53)).all():
+            raise ValueError("the counts of the games are not counts of their rounds")
+        self.keys, self.counts = {key: i for i, key in enumerate(keys)}, np.array(counts)
+        self._tapes.load(tensors["tape"], tensors["lengths"], count)
+        self._checked, self._read_from = False, path
+
+    def check(self):
+        """Raise RunError if a state that was read back is not one that a game can have."""
+        if self._checked:
+            return
+        room = np.zeros(int(self._tapes.lengths.max(initial=0)))
+        tapes = (self._tapes.tape, self._tapes.starts, self._tapes.lengths, room)
+        broken = self._caller()(first_broken, self.player, self._new_state(), *tapes)
+        if broken >= 0:
+            key = list(self.keys)[broken // len(self.labels)]
+            whose = f" of the key {key[:40]!r}" if key else ""
+            raise damaged(self._read_from, f"the state{whose} is not one that a game can have")
+        self._checked = True
 
     def _caller(self):
         """For what takes a step a game: to compile it pays where there are many."""
@@ -139,6 +166,7 @@ class Games:
         return owned(self._blank(), _SMALL)
 
     def _state(self, name):
+        self.check()
         return fetch_back(self._blank(), self._tapes.row(self._slot(name)), 0)[0]
 
 
@@ -169,6 +197,20 @@ def take_turns(player, adversary, state, columns, turn, tape, first, last):
         counts[0], counts[1], counts[2] = tally.rounds, tally.kept, tally.unmeasured
         turn.lengths[game] = stow(state, tape, turn.writing[game]) - turn.writing[game]
     return 0
+
+
+def first_broken(player, state, tape, starts, lengths, room):
+    """The first game whose row is not a state that it can have; -1 if there is none."""
+    for game in range(len(starts)):
+        end = starts[game] + lengths[game]
+        if checked(state, tape, starts[game], end) != end:
+            return game
+        state, _ = fetch_back(state, tape, starts[game])
+        fine = player.valid(state)
+        stow(state, room, 0)  # leaves the histograms empty
+        if not fine:
+            return game
+    return -1
 
 
 def tell_scaled(player, state, tape, starts, room, told):

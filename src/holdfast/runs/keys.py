@@ -3,6 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
+from holdfast.runs.trace import numbers
+
 _WORST = 5  # keys that are named
 _QUARTERS = ("least", "lower_quartile", "median", "upper_quartile", "most")
 
@@ -20,6 +22,13 @@ class KeySums:
         # One after the other, so that the sums do not depend on the batches.
         for place, figures in enumerate((1.0, kept, np.where(counted, errors, 0.0), counted)):
             np.add.at(self.sums[:, place], keys, figures)
+
+    def load(self, sums, count):
+        """Go on from these sums of `count` keys; raises ValueError if they cannot be such."""
+        rounds, kept, _, counted = numbers(sums, (count, 4)).T
+        if not ((counted >= 0) & (counted <= kept) & (kept <= rounds) & (rounds < 1 << 53)).all():
+            raise ValueError("the sums of keys are not counts of their rounds")
+        self.sums = sums
 
     def table(self, names):
         """A row a key; the error is null where nothing was learned."""

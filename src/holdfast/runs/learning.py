@@ -1,18 +1,24 @@
 """Learn from a source into a folder, so that it can be stopped or killed at any moment and go on."""
 
+import dataclasses
 import json
 import time
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 from safetensors.numpy import save
 
-from holdfast.runs.audit import MISSING, NO_TARGET, Books, sizes_of, thresholds_of
+from holdfast.runs.audit import MISSING, NO_TARGET, REASONS, Books, sizes_of, thresholds_of
+from holdfast.runs.folder import damaged, table_bytes
+from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.games import Games
 from holdfast.runs.keys import KeySums
+from holdfast.runs.manifest import part_name
 from holdfast.runs.model import FILE, Model, read_tensors
 from holdfast.runs.reading import Ahead
 from holdfast.runs.settings import loss_for
+from holdfast.runs.trace import TENSORS as TRACE
 from holdfast.runs.trace import Trace
 from holdfast.sources import SourceError
 from holdfast.stream import WORTH_COMPILING
@@ -24,6 +30,7 @@ _OF_KEYS = 20_000  # the same, where each key is taken up and put away again
 _MANY_KEYS = 1_000  # of which each is taken up and put away in Python: then it is time to compile
 _WORTH_LOADING = 8_000  # rounds: interpreting them takes longer than it does to start numba
 _WAITING = 500_000  # rounds written down at the latest
+_LOOKED_AT = 1 << 16  # bytes, more than any source looks at to recognise itself
 _PROVEN, _TOLD = 1_000, 10  # certificates, of the first games, and of these in words
 
 
@@ -38,7 +45,8 @@ class Run:
         self.player = settings.player(self.regression)
         labels = target.games() or ("",)
         self.games = Games(self.player, layout.breadth(), self.loss, labels, layout.is_sparse())
-        self.books = Books(labels, self.regression and settings.scale, settings.sizes)
+        keyed = settings.key is not None
+        self.books = Books(labels, self.regression and settings.scale, settings.sizes, keyed)
         self.trace = Trace(layout.breadth() if settings.key is None else 0)
         self.trace.wide &= settings.key is None
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
@@ -143,10 +151,15 @@ class Run:
 
     def checkpoint(self):
         """Write down everything, so that a process that is killed from now on can go on from here."""
-        skipped, sizes = self.books.tables()
-        for name, table in (("audit", skipped), ("sizes", sizes)):
+        self.folder.write(self._checkpointed())
+        self.parts += 1
+        self.books.clear()
+
+    def _checkpointed(self):
+        """The files of a checkpoint, by name; the checkpoint itself, which counts the parts, comes last."""
+        for name, table in zip(("audit", "sizes"), self.books.tables(), strict=True):
             if table is not None:
-                self.folder.write_part(name, self.parts, table)
+                yield part_name(name, self.parts), table_bytes(table)
         about = {
             "format": FORMAT,
             "mark": self.mark,
@@ -159,19 +172,31 @@ class Run:
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
         tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
         tensors |= {"keys": self.keys.sums}
-        self.folder.write(CHECKPOINT, save(tensors, metadata={"holdfast": json.dumps(about)}))
-        self.parts += 1
-        self.books.clear()
+        yield CHECKPOINT, save(tensors, metadata={"holdfast": json.dumps(about)})
 
     def restore(self):
-        """Go on from the last checkpoint."""
-        about, tensors = read_tensors(self.folder.path / CHECKPOINT, FORMAT)
-        self.mark, self.done, self.parts = about["mark"], about["done"], about["parts"]
-        self.books.counts, self.keys.sums = about["counts"], tensors["keys"]
-        self.trace.load(_part(tensors, "trace."))
-        self.games.load(about["keys"], _part(tensors, "games."))
-        self.finished = about["finished"]
+        """Go on from the last checkpoint; nothing in it is used before it was checked."""
+        path = self.folder.path / CHECKPOINT
+        about, tensors = read_tensors(path, self.folder.read(CHECKPOINT), FORMAT)
+        try:
+            told = CheckpointHeader.from_json(
+                {name: about.get(name) for name in CheckpointHeader.__dataclass_fields__}
+            )
+            if set(tensors) != {"keys", *map("trace.{}".format, TRACE), *map("games.{}".format, GAMES)}:
+                raise ValueError("its tensors are not those of a checkpoint")
+            self.trace.load(_part(tensors, "trace."))
+            self.games.load(told.keys, _part(tensors, "games."), path)
+            self.keys.load(tensors["keys"], len(told.keys) if self.settings.key is not None else 0)
+        except ValueError as problem:
+            raise damaged(path, problem) from None
+        self.mark, self.done, self.parts, self.finished = told.mark, told.done, told.parts, told.finished
+        self.books.counts = told.counts
+        self.folder.check_parts(self.parts)
         return self
+
+    def read(self, table, columns=None):
+        """The parts of `audit` or `sizes`, one by one."""
+        return self.folder.read_parts(table, self.parts, self.books.schema(table), columns)
 
     def model(self):
         parameters = self.games.parameters()
@@ -217,11 +242,67 @@ class Run:
 
     def write_results(self):
         """The model, the metrics and the certificate as of now."""
-        self.folder.write(FILE, self.model().to_bytes())
+        self.folder.write(self._results())
+        self.folder.settle()
+
+    def _results(self):
+        yield FILE, self.model().to_bytes()
         if self.settings.key is not None:
-            self.folder.write_table("keys.parquet", self.keys.table(list(self.games.keys)))
-        self.folder.write_json("metrics.json", self.metrics())
-        self.folder.write_json("certificate.json", self.certificate())
+            yield "keys.parquet", table_bytes(self.keys.table(list(self.games.keys)))
+        yield "metrics.json", to_json(self.metrics())
+        yield "certificate.json", to_json(self.certificate())
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckpointHeader:
+    """What a checkpoint says beside its tensors."""
+
+    mark: Any  # where the last block of the source begins; None before the first
+    done: int  # rows of that block
+    parts: int
+    finished: bool
+    counts: dict[str, int]  # skipped rounds by reason
+    keys: list[str]
+
+    @staticmethod
+    def from_json(found):
+        """The same from JSON; raises ValueError if it does not fit."""
+        told = CheckpointHeader(**found)
+        if not (_is_count(told.done) and _is_count(told.parts) and isinstance(told.finished, bool)):
+            raise ValueError("done, parts and finished are not those of a checkpoint")
+        if not (isinstance(told.counts, dict) and set(told.counts) <= set(REASONS)):
+            raise ValueError("its reasons are not those of a checkpoint")
+        if not all(map(_is_count, told.counts.values())):
+            raise ValueError("its counts are not those of a checkpoint")
+        texts = isinstance(told.keys, list) and all(isinstance(key, str) for key in told.keys)
+        if not texts or len(set(told.keys)) < len(told.keys):
+            raise ValueError("its keys are not those of a checkpoint")
+        if told.mark is not None and not _is_mark(told.mark):
+            raise ValueError("its mark is not that of a checkpoint")
+        return told
+
+
+def _is_count(value):
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def _is_mark(mark):
+    """Whether this tells a place in a source: two counts, and how the bytes there begin."""
+    if not isinstance(mark, dict) or set(mark) != {"offset", "row", "begins"}:
+        return False
+    return (
+        _is_count(mark["offset"]) and _is_count(mark["row"]) and mark["row"] > 0 and is_start(mark["begins"])
+    )
+
+
+def is_start(begins):
+    """Whether this tells how something begins: a number of bytes, not many, and their CRC-32."""
+    fits = isinstance(begins, dict) and set(begins) == {"bytes", "crc32"}
+    return fits and all(map(_is_count, begins.values())) and begins["bytes"] <= _LOOKED_AT
+
+
+def to_json(found):
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def learn(run, source, rows, every, progress, stopped):

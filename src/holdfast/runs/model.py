@@ -7,11 +7,14 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from holdfast.runs.folder import RunError
+from holdfast.runs.folder import RunError, damaged
 from holdfast.tables import Layout, Target, read_layout, read_target
+from holdfast.tables.typed import typed
 
 FORMAT = "holdfast model 1"
 FILE = "model.safetensors"
+_WIDE = ("center", "factors", "weights")
+_FLAT = ("clip", "constant", "high", "low", "y_center", "y_spread")
 
 
 class Model(NamedTuple):
@@ -59,26 +62,49 @@ class Model(NamedTuple):
         return save(self.parameters, metadata={"holdfast": json.dumps(about, sort_keys=True)})
 
 
-def read_model(path):
-    """The model in a file."""
-    about, tensors = read_tensors(path, FORMAT)
-    layout, target = read_layout(about["layout"]), read_target(about["target"])
-    return Model(layout, target, tuple(about["keys"]), about["key"], tensors)
+def read_model(folder):
+    """The model of a run; every tensor has the shape that the layout, the labels and the keys imply."""
+    path = folder.path / FILE
+    about, tensors = read_tensors(path, folder.read(FILE), FORMAT)
+    try:
+        parts = {name: about.get(name) for name in ("key", "keys")}
+        key, keys = typed(_Keys, parts)
+        layout, target = read_layout(about.get("layout")), read_target(about.get("target"))
+    except ValueError as problem:
+        raise damaged(path, problem) from None
+    if len(set(keys)) < len(keys) or (key is None) != (not keys):
+        raise damaged(path, "its keys are not those of a model")
+    games = (len(keys) or 1) * (len(target.games()) or 1)
+    shapes = dict.fromkeys(_WIDE, (games, layout.breadth())) | dict.fromkeys(_FLAT, (games,))
+    check_tensors(path, tensors, dict.fromkeys(shapes, np.float64), shapes)
+    return Model(layout, target, keys, key, tensors)
 
 
-def read_tensors(path, form):
+class _Keys(NamedTuple):
+    key: str | None
+    keys: tuple[str, ...]
+
+
+def read_tensors(path, data, form):
     """What is said in a file of tensors, and the tensors."""
     try:
-        data = path.read_bytes()
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         about = json.loads(header["__metadata__"]["holdfast"])
         tensors = load(data)
-    except FileNotFoundError:
-        raise RunError(
-            f"{path.parent} is no run of holdfast, or has learned nothing yet: no {path.name} in it"
-        ) from None
-    except (OSError, ValueError, KeyError, SafetensorError) as problem:
-        raise RunError(f"{path} is damaged: {problem}") from None
-    if about.get("format") != form:
-        raise RunError(f"{path} is {about.get('format')!r}, and this version of holdfast reads {form!r}")
+    except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as problem:
+        raise damaged(path, f"no safetensors file ({str(problem)[:80]})") from None
+    if not isinstance(about, dict) or about.get("format") != form:
+        found = about.get("format") if isinstance(about, dict) else about
+        raise RunError(f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {form!r}")
     return about, tensors
+
+
+def check_tensors(path, tensors, kinds, shapes):
+    """Raise unless there are these tensors and no others, of these types and shapes; None is any length."""
+    if set(tensors) != set(kinds):
+        raise damaged(path, f"its tensors are not {', '.join(sorted(kinds))}")
+    for name, array in tensors.items():
+        shape = shapes[name]
+        fits = array.dtype == kinds[name] and array.ndim == len(shape)
+        if not fits or any(want not in (None, size) for size, want in zip(array.shape, shape, strict=True)):
+            raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")

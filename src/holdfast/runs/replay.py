@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from holdfast.certified import Certified
 from holdfast.many import caller
@@ -41,20 +40,18 @@ def replayed(run, outliers):
 
     The sizes are those the run measured. Had it learned from other rounds, later sizes would differ a little.
     """
-    paths = run.folder.parts("sizes", run.parts)
-    if not paths:
+    if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
     player = dataclasses.replace(run.settings, outliers=outliers).player(run.regression)
     guarded = player.player if isinstance(player, Certified) else player
     by_target = run.books.by_target
     filters = (guarded.features, guarded.target if by_target else guarded.gradient)
     judges = Judges(filters, guarded.labels and not by_target, run.trace.rounds >= WORTH_COMPILING)
-    before = Skipped(run.folder.parts("audit", run.parts))
+    before = Skipped(run.read("audit", ["row"]))
     answer = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
     gone: list[int] = []
     new: list[int] = []
-    for path in paths:
-        table = pq.read_table(path)
+    for table in run.read("sizes"):
         kept, rows = judges.keep(table), table.column("row").to_numpy()
         found, then = np.unique(rows[~kept]), before.upto(int(rows[-1]) if len(rows) else 0)
         answer["rounds"] += len(kept)
@@ -68,14 +65,17 @@ def replayed(run, outliers):
 class Skipped:
     """The rows that a run skipped, part after part."""
 
-    def __init__(self, paths):
-        self._paths, self._rows = list(paths), np.zeros(0, np.int64)
+    def __init__(self, tables):
+        self._tables, self._rows, self._ended = tables, np.zeros(0, np.int64), False
 
     def upto(self, row):
         """Those up to this one, which are then forgotten."""
-        while self._paths and (not len(self._rows) or self._rows[-1] <= row):
-            more = pq.read_table(self._paths.pop(0), columns=["row"]).column("row").to_numpy()
-            self._rows = np.concatenate([self._rows, more])
+        while not self._ended and (not len(self._rows) or self._rows[-1] <= row):
+            table = next(self._tables, None)
+            if table is None:
+                self._ended = True
+            else:
+                self._rows = np.concatenate([self._rows, table.column("row").to_numpy()])
         end = int(np.searchsorted(self._rows, row, side="right"))
         found, self._rows = self._rows[:end], self._rows[end:]
         return found

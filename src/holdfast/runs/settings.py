@@ -10,6 +10,7 @@ from holdfast.domains import Ball
 from holdfast.filters import Quantile
 from holdfast.learners import OGD
 from holdfast.runs.folder import RunError
+from holdfast.tables.typed import typed
 
 LOSSES = {
     "absolute": losses.Absolute,
@@ -49,10 +50,10 @@ class Settings:
 
     @staticmethod
     def from_json(found):
-        found = dict(found)
-        for name in ("features", "drop", "labels"):
-            found[name] = tuple(found[name])
-        return Settings(**found)
+        """The settings from what `to_json` gave; raises ValueError if it is anything else."""
+        settings = typed(Settings, found)
+        settings.check()
+        return settings
 
     def check(self):
         """Raise if a word is none that is known."""

@@ -57,11 +57,21 @@ class Tapes:
         move(copy_rows, self.tape, self.starts, self.lengths, tape, starts)
         return {"tape": tape, "lengths": self.lengths}
 
-    def load(self, tensors):
-        self.lengths = self.rooms = tensors["lengths"].astype(np.int64)
+    def load(self, tape, lengths, count):
+        """Go on from what `state` gave, of `count` games; raises ValueError if the lengths do not fit."""
+        if (
+            lengths.dtype != np.int64
+            or lengths.shape != (count,)
+            or tape.dtype != np.float64
+            or tape.ndim != 1
+        ):
+            raise ValueError(f"{count:,} games cannot have lengths {lengths.dtype} of shape {lengths.shape}")
+        if not ((lengths > 0) & (lengths <= len(tape))).all() or int(lengths.sum()) != len(tape):
+            raise ValueError("the lengths of the games do not add up to their numbers")
+        self.lengths = np.array(lengths)
         self.rooms = self.lengths.copy()
         self.starts = self.fresh + np.cumsum(self.lengths) - self.lengths
-        self.tape = np.concatenate([self.tape[: self.fresh], tensors["tape"]])
+        self.tape = np.concatenate([self.tape[: self.fresh], tape])
         self.end = len(self.tape)
 
 

@@ -10,6 +10,9 @@ _WIDEST = 512  # weights that are remembered
 COLUMNS = ("round", "error", "counted", "kept_error", "kept_counted", "skipped")
 
 
+TENSORS = ("rounds", "sums", "weights", "points.stride", "points.table", "samples.stride", "samples.table")
+
+
 class Thinned:
     """Rows at the multiples of a stride, which doubles whenever there are too many of them.
 
@@ -33,8 +36,12 @@ class Thinned:
     def state(self):
         return {"stride": np.array(self.stride), "table": self.table}
 
-    def load(self, tensors):
-        self.stride, self.table = int(tensors["stride"]), tensors["table"]
+    def load(self, stride, table, rounds):
+        """Go on from what `state` gave; raises ValueError if it cannot have been."""
+        self.stride, self.table = whole(stride, 1), numbers(table, (None, self.table.shape[1]))
+        first = self.table[:, 0]
+        if len(first) > self.most + 1 or not _increases(first, rounds):
+            raise ValueError("the rounds of a trace are not in order")
 
 
 class Trace:
@@ -82,12 +89,38 @@ class Trace:
         return parts
 
     def load(self, tensors):
-        self.rounds, self.sums, self.weights = int(tensors["rounds"]), tensors["sums"], tensors["weights"]
+        """Go on from what `state` gave; raises ValueError if it cannot have been."""
+        self.rounds, self.sums = whole(tensors["rounds"]), numbers(tensors["sums"], (5,))
+        self.weights = numbers(tensors["weights"], (None, self.weights.shape[1]))
+        if not _increases(self.weights[:, 0], self.rounds):
+            raise ValueError("the rounds of a trace are not in order")
+        _, counted, _, kept_counted, skipped = self.sums.tolist()
+        if not (0 <= kept_counted <= counted <= self.rounds and 0 <= skipped <= self.rounds):
+            raise ValueError("the sums of a trace are not counts of its rounds")
         for name in ("points", "samples"):
-            part = {key: tensors[f"{name}.{key}"] for key in ("stride", "table")}
-            getattr(self, name).load(part)
+            part = [tensors[f"{name}.{key}"] for key in ("stride", "table")]
+            getattr(self, name).load(*part, self.rounds)
 
     def errors(self):
         """The mean error of all rounds, and of those learned from; None where there are none."""
         error, counted, kept_error, kept_counted, _ = map(float, self.sums)
         return (error / counted if counted else None, kept_error / kept_counted if kept_counted else None)
+
+
+def whole(tensor, least=0):
+    """The whole number in a tensor; raises ValueError if there is none, or it is less than `least`."""
+    if tensor.dtype != np.int64 or tensor.ndim or not least <= int(tensor) <= 1 << 53:
+        raise ValueError(f"a count cannot be {tensor.dtype} of shape {tensor.shape}, or below {least}")
+    return int(tensor)
+
+
+def numbers(tensor, shape):
+    """A tensor of float64; raises ValueError if it has another shape, of which None is any length."""
+    fits = tensor.dtype == np.float64 and tensor.ndim == len(shape)
+    if not fits or any(want not in (None, size) for size, want in zip(tensor.shape, shape, strict=True)):
+        raise ValueError(f"numbers of shape {shape} cannot be {tensor.dtype} of shape {tensor.shape}")
+    return tensor
+
+
+def _increases(rounds, last):
+    return bool((np.diff(rounds, prepend=0.0, append=last + 0.5) > 0.0).all())

@@ -48,3 +48,11 @@ def replace_top_row(rows, key, second, third):
         i = child
         child = 2 * i + 1
     rows[i, 0], rows[i, 1], rows[i, 2] = key, second, third
+
+
+def is_heap(heap, length):
+    """Whether heap[:length] is one, of numbers that are not negative."""
+    for i in range(length):
+        if not (heap[i] >= 0.0 and heap[(i - 1) // 2 if i > 0 else 0] <= heap[i]):
+            return False
+    return True

@@ -8,8 +8,14 @@ import numpy as np
 _BITS = 7  # an octave has 2^7 = 128 buckets
 _OCTAVES = 2047  # exponents of a finite float, the first for 0 and what is too small for one of its own
 _NEAR = 8  # buckets the cursor walks before it descends from the octaves
+_WHOLE = 2.0**53
 _SEEN, _CURSOR, _BELOW, _OCTAVE = range(4)
 _BUCKET = _OCTAVE + _OCTAVES
+
+
+def is_whole(number):
+    """Whether a float is a whole number, and small enough for the one before and after it to be, too."""
+    return abs(number) <= _WHOLE and math.floor(number) == number
 
 
 class LogHistogram(NamedTuple):
@@ -124,6 +130,32 @@ class LogHistogram(NamedTuple):
             self.table[_OCTAVE + (bucket >> _BITS)] += count
         self.table[:_OCTAVE] = room[at : at + _OCTAVE]
         return self, end
+
+    def checked(self, room, at, end):
+        """The place behind the sketch that was written there; -1 if none was, or it goes beyond `end`."""
+        first = at + _OCTAVE + 1
+        if first > end:
+            return -1
+        for i in range(at, first):
+            if not (is_whole(room[i]) and room[i] >= 0.0):
+                return -1
+        seen, cursor, below, used = room[at + _SEEN], room[at + _CURSOR], room[at + _BELOW], room[first - 1]
+        if not (used <= _OCTAVES << _BITS and first + 2 * int(used) <= end and cursor < _OCTAVES << _BITS):
+            return -1
+        behind, last, total, before = first + 2 * int(used), -1.0, 0.0, 0.0
+        for i in range(first, behind, 2):
+            bucket, count = room[i], room[i + 1]
+            if not (is_whole(bucket) and last < bucket < _OCTAVES << _BITS):
+                return -1
+            if not (is_whole(count) and 1.0 <= count <= seen - total):
+                return -1
+            last, total = bucket, total + count
+            before += count if bucket < cursor else 0.0
+        return behind if total == seen and before == below else -1
+
+    def valid(self):
+        """True: `checked` has looked at every number that the sketch was read from."""
+        return True
 
     def merge(self, other):
         """The counts of both added up. The two must have seen different rounds."""

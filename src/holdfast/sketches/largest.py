@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from holdfast.sketches.heap import replace_top
+from holdfast.sketches.heap import is_heap, replace_top
 from holdfast.vectors import stretch
 
 
@@ -35,6 +35,10 @@ class Largest(NamedTuple):
     def smallest(self):
         """The smallest of the largest: the (k+1)-th largest size seen, 0 if there were fewer."""
         return float(self.heap[0])
+
+    def valid(self):
+        """Whether pushing sizes can lead to this."""
+        return is_heap(self.heap, len(self.heap)) and bool((self.heap < math.inf).all())
 
     def cleared(self):
         """The empty sketch, in the same array."""

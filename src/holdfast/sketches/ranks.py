@@ -63,6 +63,10 @@ class Ranks(NamedTuple):
             held, others = held - 1, others + 1
         return Ranks(small, large, held, others), float(-small[0])
 
+    def valid(self):
+        """Whether pushing sizes can lead to this, as far as no round can reach outside of the arrays."""
+        return 0 <= self.held <= len(self.small) and 0 <= self.others <= len(self.large)
+
     def cleared(self):
         """The empty sketch, in the same arrays."""
         return Ranks(self.small, self.large, 0, 0)

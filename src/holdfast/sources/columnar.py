@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
     @property
     def mark(self):
-        return {"row": self.row, "begins": begins(_text(self.data))}
+        return {"offset": 0, "row": self.row, "begins": begins(_text(self.data))}
 
 
 class Columnar(abc.ABC):

@@ -10,8 +10,10 @@ import pyarrow.compute as pc
 
 from holdfast.sources import cells
 from holdfast.tables.rows import DenseRows, SparseRows
+from holdfast.tables.typed import typed
 
 _DAY, _WEEK = 86_400.0, 604_800.0
+_WIDEST = 1 << 23  # features of one column, more than any reader makes
 
 
 class Number(NamedTuple):
@@ -162,14 +164,18 @@ class Layout(NamedTuple):
 
 
 def read_layout(found):
-    """A layout from what `to_json` gave."""
+    """A layout from what `to_json` gave; raises ValueError if it is anything else."""
     columns = []
-    for entry in found:
+    for entry in found if isinstance(found, list) else ():
+        kind = entry.get("kind") if isinstance(entry, dict) else None
+        if not isinstance(kind, str) or kind not in _COLUMNS:
+            raise ValueError(f"a column is one of {', '.join(_COLUMNS)}")
         parts = {name: value for name, value in entry.items() if name != "kind"}
-        if "values" in parts:
-            parts["values"] = tuple(parts["values"])
-        columns.append(_COLUMNS[entry["kind"]](**parts))
-    return Layout(tuple(columns))
+        columns.append(typed(_COLUMNS[kind], parts, width=(1, _WIDEST), groups=(1, _WIDEST)))
+    layout = Layout(tuple(columns))
+    if not columns or (layout.is_sparse() and len(columns) > 1):
+        raise ValueError("a layout has columns, and sparse ones stand alone")
+    return layout
 
 
 def _mark(array, X, place):

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from holdfast.sources import cells
 from holdfast.sources.batch import SourceError
 from holdfast.tables.guessing import kind_of
+from holdfast.tables.typed import typed
 
 _MOST_LABELS = 100
 _FEW_NUMBERS = 10  # different whole numbers that are taken for labels
@@ -46,8 +47,11 @@ class Target(NamedTuple):
 
 
 def read_target(found):
-    """A target from what `to_json` gave."""
-    return Target(found["name"], tuple(found["labels"]))
+    """A target from what `to_json` gave; raises ValueError if it is anything else."""
+    target = typed(Target, found)
+    if len(target.labels) == 1:
+        raise ValueError("a target has no labels, or two or more")
+    return target
 
 
 def guess_target(head, name, task, labels, where):

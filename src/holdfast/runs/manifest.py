@@ -1,0 +1,136 @@
+"""The manifest of a run: which files are its own, and the checksum of each."""
+
+import hashlib
+import json
+import re
+import secrets
+from typing import NamedTuple
+
+FORMAT = "holdfast manifest 1"
+FILE = "manifest.json"
+TABLES = ("audit", "sizes")  # folders of numbered parts
+FILES = (
+    "config.json",
+    "checkpoint.safetensors",
+    "model.safetensors",
+    "keys.parquet",
+    "metrics.json",
+    "certificate.json",
+    "report.html",
+)
+_PART = re.compile(r"part-([0-9]{6,12})\.parquet")
+_TOKEN = re.compile(r"[0-9a-f]{16}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class Digest(NamedTuple):
+    """Length and SHA-256 of the content of a file."""
+
+    bytes: int
+    sha256: str
+
+    @staticmethod
+    def of(data):
+        return Digest(memoryview(data).nbytes, hashlib.sha256(data).hexdigest())
+
+
+class Manifest(NamedTuple):
+    """The files of a run, each with the digests that its content may have; None, if it may be absent.
+
+    A file that is about to be replaced has two entries, for what is there and for what will be. So the
+    manifest is true before and after the replacement, at whatever moment the process is killed.
+    """
+
+    token: str  # random: names of temporary files begin with it
+    files: dict[str, tuple[Digest | None, ...]]
+
+    @staticmethod
+    def new():
+        return Manifest(secrets.token_hex(8), {})
+
+    def including(self, digests):
+        """The manifest with these contents as further possibilities."""
+        files = dict(self.files)
+        for name, digest in digests.items():
+            files[name] = tuple(dict.fromkeys((*files.get(name, (None,)), digest)))
+        return self._replace(files=files)
+
+    def settled(self, digests):
+        """The manifest with these contents as the only possibilities."""
+        return self._replace(files=self.files | {name: (digest,) for name, digest in digests.items()})
+
+    def without(self, names):
+        return self._replace(files={name: d for name, d in self.files.items() if name not in names})
+
+    def parts(self, table):
+        """The listed parts of a table: names by number, in order."""
+        found = {part_number(table, name): name for name in self.files}
+        return {number: found[number] for number in sorted(n for n in found if n is not None)}
+
+    def to_bytes(self):
+        body = {
+            "format": FORMAT,
+            "token": self.token,
+            "files": {name: [d and list(d) for d in found] for name, found in self.files.items()},
+        }
+        return (json.dumps(body | {"sha256": _digest(body)}, indent=1) + "\n").encode()
+
+
+def read_manifest(data):
+    """The manifest that `to_bytes` wrote; raises ValueError if it is anything else."""
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(body, dict) or set(body) != {"format", "token", "files", "sha256"}:
+        raise ValueError("its entries are not those of a manifest")
+    if body["format"] != FORMAT:
+        raise ValueError(f"it is {str(body['format'])[:40]!r}, and this version of holdfast reads {FORMAT!r}")
+    if body.pop("sha256") != _digest(body):
+        raise ValueError("its content does not match its own checksum")
+    token, files = body["token"], body["files"]
+    if not (isinstance(token, str) and _TOKEN.fullmatch(token) and isinstance(files, dict)):
+        raise ValueError("its entries are not those of a manifest")
+    if not all(is_ours(name) and _are_digests(found) for name, found in files.items()):
+        raise ValueError("it lists files that no run writes")
+    return Manifest(token, {name: tuple(d and Digest(*d) for d in found) for name, found in files.items()})
+
+
+def part_name(table, number):
+    return f"{table}/part-{number:06d}.parquet"
+
+
+def part_number(table, name):
+    """The number of a part of this table; None for any other name."""
+    folder, _, file = name.rpartition("/")
+    match = _PART.fullmatch(file)
+    number = int(match[1]) if match and folder == table else None
+    return number if number is not None and part_name(table, number) == name else None
+
+
+def is_ours(name):
+    """Whether a run writes a file of this name."""
+    return name in FILES or any(part_number(table, name) is not None for table in TABLES)
+
+
+def _are_digests(found):
+    return (
+        isinstance(found, list)
+        and len(found) > 0
+        and all(
+            d is None
+            or (
+                isinstance(d, list)
+                and len(d) == 2
+                and type(d[0]) is int
+                and d[0] >= 0
+                and isinstance(d[1], str)
+                and _DIGEST.fullmatch(d[1])
+            )
+            for d in found
+        )
+    )
+
+
+def _digest(body):
+    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -1,0 +1,150 @@
+"""Every file of a run has a checksum: what was changed by accident is found, and named in one sentence."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from runs.small import called, learned, refused, write_source
+
+READ = ["manifest.json", "config.json", "checkpoint.safetensors", "model.safetensors"]
+PARTS = ["audit/part-000000.parquet", "sizes/part-000000.parquet"]
+ONLY_WRITTEN = ["metrics.json", "certificate.json"]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    return write_source(tmp_path_factory.mktemp("source") / "rows.csv")
+
+
+@pytest.fixture(scope="module")
+def original(source, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("holdfast.runs.learning._AT_ONCE", 20)  # rounds, after which there can be a checkpoint
+        return learned(source, tmp_path_factory.mktemp("runs") / "run", "--checkpoint", "20")
+
+
+@pytest.fixture
+def run(original, tmp_path):
+    shutil.copytree(original, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def answers(run, source):
+    """What a folder tells: predictions, audit, set-up, and a replay of the sizes."""
+    commands = (["predict", run, source], ["audit", run], ["inspect", run], ["audit", run, "--replay", "k=3"])
+    return [called(*command) for command in commands]
+
+
+def test_a_flipped_bit_is_found_or_changes_nothing(source, run):
+    flip_and_ask(source, run, every=151)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*READ, *PARTS, *ONLY_WRITTEN, "audit/part-000001.parquet"])
+def test_a_flipped_bit_of_any_byte_is_found_or_changes_nothing(source, run, name):
+    flip_and_ask(source, run, every=1, names=[name])
+
+
+def flip_and_ask(source, run, every, names=None):
+    rng, expected = np.random.default_rng(0), answers(run, source)
+    for path in sorted(path for path in run.rglob("*") if path.is_file()):
+        name = str(path.relative_to(run))
+        data = path.read_bytes()
+        if names is not None and name not in names:
+            continue
+        for place in range(int(rng.integers(every)), len(data), every):
+            bit = int(rng.integers(8))
+            flipped = bytearray(data)
+            flipped[place] ^= 1 << bit
+            path.write_bytes(flipped)
+            told = answers(run, source)
+            where = f"{name}, byte {place}, bit {bit}"
+            wrong = [refused(answer) for answer in told]
+            assert any(wrong) or told == expected, where
+            assert all(str(path) in said for (_, _, said), bad in zip(told, wrong, strict=True) if bad), where
+            assert any(wrong) or name in ONLY_WRITTEN or name == "manifest.json", where  # white space of JSON
+        path.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", [*READ, *PARTS])
+@pytest.mark.parametrize("how", ["deleted", "empty", "shorter", "longer", "swapped", "a folder"])
+def test_a_changed_file_is_named(source, run, name, how):
+    path = run / name
+    data = path.read_bytes()
+    path.unlink()
+    if how == "a folder":
+        path.mkdir()
+    elif how != "deleted":
+        other = (run / "metrics.json").read_bytes()
+        path.write_bytes({"empty": b"", "shorter": data[:-9], "longer": data + b"\n", "swapped": other}[how])
+    told = answers(run, source)
+    if (name, how) == ("manifest.json", "longer"):  # JSON with one more line end is the same JSON
+        assert not any(map(refused, told))
+        return
+    named = [answer[2] for answer in told if refused(answer)]
+    assert named
+    assert all(path.name in said for said in named)
+
+
+def test_a_model_of_another_run_is_refused(source, run, tmp_path):
+    other = learned(source, tmp_path / "other", "--outliers", "3")
+    shutil.copy(other / "model.safetensors", run / "model.safetensors")
+    assert refused(called("predict", run, source))
+
+
+def test_parts_that_are_swapped_or_added_are_refused(source, run):
+    first, second = run / "audit/part-000000.parquet", run / "audit/part-000001.parquet"
+    whole = first.read_bytes(), second.read_bytes()
+    first.write_bytes(whole[1])
+    second.write_bytes(whole[0])
+    assert refused(called("audit", run))
+    first.write_bytes(whole[0])
+    second.write_bytes(whole[1])
+    assert not refused(called("audit", run))
+    shutil.copy(first, run / "audit/part-000009.parquet")
+    answer = called("audit", run)
+    assert refused(answer)
+    assert "audit/part-000009.parquet was not written by this run" in answer[2]
+
+
+@pytest.mark.parametrize("name", ["config.json", "checkpoint.safetensors", *PARTS])
+def test_a_damaged_run_does_not_go_on(source, run, name):
+    path = run / name
+    path.write_bytes(path.read_bytes()[:-1])
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    args = ["--target", "y", "--drop", "who", "--to", run, "--resume"]
+    answer = called("learn", source, *args)
+    assert refused(answer)
+    assert str(path) in answer[2]
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_of_an_earlier_version_is_a_sentence(source, run):
+    (run / "manifest.json").unlink()
+    for answer in answers(run, source):
+        assert refused(answer)
+        assert "written by an earlier version" in answer[2]
+
+
+def test_the_checksums_are_those_of_sha256sum(run):
+    import hashlib
+
+    files = json.loads((run / "manifest.json").read_text())["files"]
+    written = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
+    assert set(files) == written - {"manifest.json", "lock"}
+    for name, [(size, digest)] in files.items():
+        data = (run / name).read_bytes()
+        assert (size, digest) == (len(data), hashlib.sha256(data).hexdigest())
+
+
+def test_a_run_can_be_read_while_it_is_learned(source, run):
+    """A reader that has an old manifest in hand reads the new one before it complains."""
+    from holdfast.runs.folder import Folder
+
+    reader, writer = Folder(run), Folder(run)
+    reader.load()
+    writer.load()
+    for text in ("one", "two", "three"):
+        writer.write([("metrics.json", text)])
+    assert reader.read("metrics.json") == b"three"
