@@ -16,6 +16,7 @@ from holdfast.runs.settings import loss_for
 from holdfast.runs.trace import Trace
 from holdfast.sources import SourceError
 from holdfast.stream import WORTH_COMPILING
+from holdfast.terminal import OutputLost
 
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
 FORMAT = "holdfast checkpoint 3"
@@ -247,8 +248,8 @@ def learn(run, source, rows, every, progress, stopped):
             if run.learn(piece, after):
                 break
         run.finished = not stopped()
-    except SourceError:
-        _save(run)  # the rest of the source cannot be read, but this much was learned
+    except (SourceError, OutputLost):
+        _save(run)  # the source cannot be read on, or nobody reads what is printed: keep what was learned
         raise
     finally:
         ahead.leave()
