@@ -12,6 +12,7 @@ from holdfast.sources import SourceError, open_source
 from holdfast.sources.stream import another
 from holdfast.tables import Head, guess_layout, guess_target, read_layout, read_target
 from holdfast.tables.guessing import ROWS
+from holdfast.terminal import quoted, visible
 
 
 def begin(path, settings, to, say):
@@ -136,8 +137,9 @@ def _chosen(source, settings):
     asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
     for name in asked:
         if name not in source.names:
-            near = ", ".join(source.names[:20]) + (", ..." if len(source.names) > 20 else "")
-            raise SourceError(f"{source.name} has no column {name!r}; it has {near}")
+            near = [visible(each, 40) for each in source.names[:20]]
+            near += ["..."] if len(source.names) > 20 else []
+            raise SourceError(f"{source.name} has no column {quoted(name)}; it has {', '.join(near)}")
     names = list(settings.features) or [name for name in source.names if name not in settings.drop]
     return [name for name in names if name not in (settings.target, settings.key)]
 

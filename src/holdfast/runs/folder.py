@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from holdfast.terminal import as_json
+
 _PART = "part-{:06d}.parquet"
 
 
 class RunError(ValueError):
     """What is wrong with a run, with the remedy."""
+
+
+def read_table(path, columns=None):
+    """A table of Parquet. pyarrow would want a name that is UTF-8."""
+    with path.open("rb") as file:
+        return pq.ParquetFile(file).read(columns)
 
 
 class Folder:
@@ -54,7 +62,7 @@ class Folder:
             os.fsync(file.fileno())
 
     def write_json(self, name, found):
-        self.write(name, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        self.write(name, as_json(found, indent=2) + "\n")
 
     def read_json(self, name):
         try:
@@ -76,12 +84,11 @@ class Folder:
         """A table, in one step."""
         texts = [column for column in ("key", "label") if column in table.column_names]
         encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
-        with self._appearing(self.path / name) as temporary:
-            pq.write_table(
-                table, temporary, use_dictionary=texts, compression="none", column_encoding=encodings
-            )
-            with temporary.open("rb") as file:
-                os.fsync(file.fileno())
+        with self._appearing(self.path / name) as temporary, temporary.open("wb") as file:
+            # To an open file: pyarrow would want a name that is UTF-8.
+            pq.write_table(table, file, use_dictionary=texts, compression="none", column_encoding=encodings)
+            file.flush()
+            os.fsync(file.fileno())
 
     def parts(self, name, count):
         """The files of the parts numbered below `count`, in order."""
@@ -91,7 +98,7 @@ class Folder:
     def read_parts(self, name, count, columns=None):
         """The tables of the parts numbered below `count`, one by one: all may not fit into memory."""
         for path in self.parts(name, count):
-            yield pq.read_table(path, columns=columns)
+            yield read_table(path, columns)
 
     def forget_parts(self, name, count):
         """Remove parts that no checkpoint counts, and what a killed process left half written."""

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from holdfast.sources import SourceError
 from holdfast.sources.cells import labels as texts_of
 from holdfast.tables.columns import Number
+from holdfast.terminal import quoted
 
 _ENTRIES = 1 << 21  # of a piece
 _SPARSE = 1 << 16  # rows of a piece
@@ -57,7 +58,7 @@ def readings(source, layout, target=None, key=None):
     numbers |= {key: False} if key is not None else {}
     for name in numbers:
         if name not in source.names:
-            raise SourceError(f"{source.name} has no column {name!r}, of which the run has learned")
+            raise SourceError(f"{source.name} has no column {quoted(name)}, of which the run has learned")
     return {name: source.reading(name, number) for name, number in numbers.items()}
 
 

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from holdfast.certified import Certified
 from holdfast.many import caller
-from holdfast.runs.folder import RunError
+from holdfast.runs.folder import RunError, read_table
 from holdfast.runs.games import in_turn
 from holdfast.runs.tapes import Tapes
 from holdfast.stowing import fetch_back, span, stow
@@ -54,7 +53,7 @@ def replayed(run, outliers):
     gone: list[int] = []
     new: list[int] = []
     for path in paths:
-        table = pq.read_table(path)
+        table = read_table(path)
         kept, rows = judges.keep(table), table.column("row").to_numpy()
         found, then = np.unique(rows[~kept]), before.upto(int(rows[-1]) if len(rows) else 0)
         answer["rounds"] += len(kept)
@@ -74,7 +73,7 @@ class Skipped:
     def upto(self, row):
         """Those up to this one, which are then forgotten."""
         while self._paths and (not len(self._rows) or self._rows[-1] <= row):
-            more = pq.read_table(self._paths.pop(0), columns=["row"]).column("row").to_numpy()
+            more = read_table(self._paths.pop(0), columns=["row"]).column("row").to_numpy()
             self._rows = np.concatenate([self._rows, more])
         end = int(np.searchsorted(self._rows, row, side="right"))
         found, self._rows = self._rows[:end], self._rows[end:]

@@ -9,6 +9,7 @@ from holdfast.sources.delimited import Delimited
 from holdfast.sources.jsonlines import JsonLines
 from holdfast.sources.stream import Stream
 from holdfast.sources.svmlight import SvmLight
+from holdfast.terminal import quoted
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 _SUFFIXES = {
@@ -91,7 +92,7 @@ def _checked(source, name):
     if twice:
         places = [str(i + 1) for i, column in enumerate(source.names) if column == twice[0]]
         raise SourceError(
-            f"{name}: column {twice[0]!r} is there more than once (columns {' and '.join(places)}): "
+            f"{name}: column {quoted(twice[0])} is there more than once (columns {' and '.join(places)}): "
             "give each a name of its own"
         )
     return source

@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.terminal import quoted
+
 
 class Batch(NamedTuple):
     """Some rows as columns of Arrow.
@@ -23,6 +25,11 @@ class Batch(NamedTuple):
             return None
         columns = {name: table.column(name).combine_chunks() for name in names}
         return Batch(columns, np.arange(row, row + count), {})
+
+
+def wrong_cell(column, value, what):
+    """What is wrong with a cell, in words."""
+    return f"column {quoted(column)}: {quoted(value, 40)} is {what}"
 
 
 class SourceError(ValueError):

@@ -9,6 +9,7 @@ import pyarrow.json as pajson
 from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
 from holdfast.sources.cells import MISSING, number
 from holdfast.sources.delimited import Delimited
+from holdfast.terminal import quoted
 
 _BOOLEAN = "boolean"
 _TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), _BOOLEAN: pa.bool_()}
@@ -63,7 +64,7 @@ class JsonLines(Delimited):
             fault = "no JSON object" if found is None else None
             for name, kind in kinds.items():
                 value, wrong = _cell((found or {}).get(name), kind)
-                fault = fault or (f"column {name!r}: {wrong}" if wrong else None)
+                fault = fault or (f"column {quoted(name)}: {wrong}" if wrong else None)
                 cells[name].append(value)
             if fault:
                 faults[len(rows)] = fault
@@ -87,10 +88,11 @@ def _cell(value, kind):
         return None, None
     if kind == TEXT:
         return _text(value), None
+    shown = quoted(_text(value), 40)
     if kind == _BOOLEAN:
-        return (value, None) if isinstance(value, bool) else (None, f"{value!r:.40} is not true or false")
+        return (value, None) if isinstance(value, bool) else (None, f"{shown} is not true or false")
     found = number(value) if isinstance(value, str) else _float(value)
-    return (found, None) if found is not None else (None, f"{_text(value)[:40]!r} is not a number")
+    return (found, None) if found is not None else (None, f"{shown} is not a number")
 
 
 def _float(value):
