@@ -6,7 +6,7 @@ from pathlib import Path
 
 from holdfast.runs.folder import Folder, RunError
 from holdfast.runs.learning import CHECKPOINT, CONFIG, Run
-from holdfast.runs.reading import pieces, readings
+from holdfast.runs.reading import keys_of, pieces, readings
 from holdfast.runs.settings import Settings, loss_for
 from holdfast.sources import SourceError, open_source
 from holdfast.sources.stream import another
@@ -38,6 +38,8 @@ def _begun(path, settings, folder, source, say):
     head = Head.of(samples)
     target, sentence = guess_target(head, settings.target, settings.task, settings.labels, source.name)
     say(sentence)
+    if settings.key is not None:
+        keys_of(head.columns[settings.key], settings.key, source.name)  # raises, if it cannot be a key
     layout, said = guess_layout(head, names, settings.missing)
     for words in said:
         say(words)

@@ -19,7 +19,7 @@ from holdfast.stream import WORTH_COMPILING
 from holdfast.terminal import OutputLost
 
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
-FORMAT = "holdfast checkpoint 3"
+FORMAT = "holdfast checkpoint 4"
 _AT_ONCE = 500  # rounds that are interpreted between two looks at the clock
 _OF_KEYS = 20_000  # the same, where each key is taken up and put away again
 _MANY_KEYS = 1_000  # of which each is taken up and put away in Python: then it is time to compile

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
+from holdfast.sources.batch import LABEL, NUMBER, TEXT, Batch, SourceError
 from holdfast.sources.columnar import Arrow, Columnar, Parquet
 from holdfast.sources.delimited import Delimited
 from holdfast.sources.jsonlines import JsonLines
@@ -29,7 +29,7 @@ _SUFFIXES = {
     ".libsvm": "svmlight",
 }
 
-__all__ = ["FORMATS", "NUMBER", "TEXT", "Batch", "Columnar", "SourceError", "open_source"]
+__all__ = ["FORMATS", "LABEL", "NUMBER", "TEXT", "Batch", "Columnar", "SourceError", "open_source"]
 
 
 def open_source(path, form=None):

@@ -36,5 +36,6 @@ class SourceError(ValueError):
     """What is wrong with a source as a whole, with the file and the remedy."""
 
 
-# What a cell may be read as; whatever a source knows better about its columns takes precedence.
-NUMBER, TEXT = "number", "text"
+# What a cell may be read as; whatever a source knows better about its columns takes precedence. A label, or a
+# key, has its text or exact value (`holdfast.sources.cells.labels`).
+NUMBER, TEXT, LABEL = "number", "text", "label"

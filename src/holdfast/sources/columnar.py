@@ -77,7 +77,7 @@ class Columnar(abc.ABC):
                 ) from None
         return Batch(columns, np.arange(block.row, block.row + block.data.num_rows), {})
 
-    def reading(self, name, is_number):
+    def reading(self, name, kind):
         return TEXT
 
     def progress(self):

@@ -86,9 +86,9 @@ class Delimited:
         rows = np.concatenate([part.rows for part in parts])
         return Batch({name: column.combine_chunks() for name, column in columns.items()}, rows, faults)
 
-    def reading(self, name, is_number):
-        """How to read a column."""
-        return NUMBER if is_number else TEXT
+    def reading(self, name, kind):
+        """How to read a column that is wanted as this kind."""
+        return NUMBER if kind == NUMBER else TEXT
 
     def _parts(self, data, row, count, kinds):
         whole = self._at_once(data, row, count, kinds)

@@ -41,7 +41,7 @@ class Head(NamedTuple):
 def _joined(arrays):
     """One column of several parts; as text, where they are of different types."""
     if len({array.type for array in arrays}) > 1:
-        arrays = [pc.cast(array, pa.string()) for array in arrays]
+        arrays = [cells.labels(array) for array in arrays]
     return pa.chunked_array(arrays)
 
 

@@ -1,5 +1,6 @@
 """The column to predict: numbers, or labels."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +57,13 @@ def guess_target(head, name, task, labels, where):
     if labels:
         if len(labels) < 2 or len(set(labels)) < len(labels):
             raise SourceError(f"--labels must be at least two, each once: got {_listed(labels)}")
-        return Target(name, tuple(map(cells.label, labels))), f"task: classification of {_listed(labels)}"
+        found = _found(head.columns[name])
+        if found and not set(found) & set(labels):
+            raise SourceError(
+                f"{where}, column {quoted(name)}: the first {head.rows:,} rows have {_listed(found)}, and "
+                f"none of the --labels {_listed(labels)}: write them as they are in the file"
+            )
+        return Target(name, tuple(labels)), f"task: classification of {_listed(labels)}"
     array, kind, place = head.columns[name], kind_of(head.columns[name]), f"{where}, column {quoted(name)}"
     if kind == "empty":
         raise SourceError(f"{place}: no row has a target; name another with --target")
@@ -68,8 +75,7 @@ def guess_target(head, name, task, labels, where):
         task = "classification" if kind != "number" or _are_labels(array) else "regression"
     if task == "regression":
         return Target(name, ()), f"task: regression of {visible(name, 80)}"
-    found = pc.unique(pc.drop_null(cells.labels(array))).to_pylist()
-    found.sort(key=lambda text: (cells.number(text) is None, cells.number(text) or 0.0, text))
+    found = _found(array)
     if len(found) > _MOST_LABELS:
         raise SourceError(
             f"{place}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
@@ -81,6 +87,20 @@ def guess_target(head, name, task, labels, where):
             "name all with --labels, or use --task regression"
         )
     return Target(name, tuple(found)), f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
+
+
+def _found(array):
+    """The different labels of a column, in order."""
+    if not cells.can_be_labels(array.type):
+        return []
+    return sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist(), key=_order)
+
+
+def _order(text):
+    """Numbers first, by value, then the rest by the alphabet."""
+    value = cells.number(text)
+    known = value is not None and math.isfinite(value)
+    return not known, value if known else 0.0, text
 
 
 def _are_labels(array):
