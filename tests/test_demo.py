@@ -75,9 +75,9 @@ def test_main_prints_the_table_and_leaves_a_picture(tmp_path, capsys):
 
 
 def test_progress_is_for_terminals(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     demo.main(["--rounds", "1000", "--to", str(tmp_path / "demo.svg")])
-    assert "\r\033[Kplaying 1,000 rounds behind TopShare(0.02) ..." in capsys.readouterr().out
+    assert "\r\033[Kplaying 1,000 rounds behind TopShare(0.02) ..." in capsys.readouterr().err
 
 
 def test_without_matplotlib_the_table_is_still_printed(tmp_path, capsys, monkeypatch):

@@ -12,8 +12,9 @@ from holdfast.bench.runner import NAMES as SECTIONS
 from holdfast.bench.runner import bench
 from holdfast.bench.table import split_at_markers
 from holdfast.command import audit, completion, demo, inspect, learn, predict, report
-from holdfast.command.speaking import STOPPED, Failure
+from holdfast.command.speaking import DONE, STOPPED, WRONG, Failure
 from holdfast.experiments.runner import NAMES, experiment, run
+from holdfast.terminal import OutputLost, complain, open_streams, overwrite, quoted, tell, visible
 from holdfast.trials.crowd import CROWD, measure_crowds
 from holdfast.trials.data import NAMES as DATA
 from holdfast.trials.experts import DATA as EXPERT_DATA
@@ -26,21 +27,43 @@ from holdfast.trials.worst_table import WORST, search_all
 
 
 def main(argv=None):
-    """Run a command; return the exit status: 0 if all went well, 1 if a result failed, 2 for a wrong call."""
-    options = _parser().parse_args(argv)
+    """Run a command; return the exit status: 0 if all went well, 1 if a result failed, 2 for a wrong call.
+
+    141 if it printed to a pipe without a reader, as if SIGPIPE had ended it.
+    """
+    open_streams()
     try:
+        options = _parser().parse_args(argv)
         return options.command(options)
     except Failure as failure:
         return failure.status
+    except OutputLost as lost:
+        return lost.complained()
     except KeyboardInterrupt:
         return STOPPED
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that prints as all commands do. argparse itself ignores what it cannot print."""
+
+    def print_help(self, file=None):
+        tell(*self.format_help().removesuffix("\n").split("\n"))
+
+    def error(self, message):
+        super().error(visible(message))
+
+
+class _Version(argparse.Action):
+    """Print the version."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        tell(f"holdfast {__version__}")
+        parser.exit()
+
+
 def _parser():
-    parser = argparse.ArgumentParser(
-        prog="holdfast", description="Online learning that outliers cannot derail."
-    )
-    parser.add_argument("--version", action="version", version=f"holdfast {__version__}")
+    parser = _Parser(prog="holdfast", description="Online learning that outliers cannot derail.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in (demo, learn, predict, audit, report, inspect):
         command.add(commands)
@@ -217,12 +240,12 @@ def _tabulated(page, markers, measure):
             split_at_markers(page, markers)  # before minutes of measuring
         measure()
     except (OSError, ValueError) as problem:
-        print(f"holdfast: {problem}", file=sys.stderr)
-        return 2
+        complain(problem)
+        return WRONG
     except ImportError as problem:
-        print(f"holdfast: {problem}; pip install 'holdfast[bench]'", file=sys.stderr)
-        return 2
-    return 0
+        complain(f"{problem}; pip install 'holdfast[bench]'")
+        return WRONG
+    return DONE
 
 
 def _bench(options):
@@ -233,21 +256,21 @@ def _bench(options):
         if options.disk and not options.disk.is_dir():
             raise ValueError(f"--disk is a folder on another disk, and there is none at {options.disk}")
     except (OSError, ValueError) as problem:
-        print(f"holdfast: {problem}", file=sys.stderr)
-        return 2
+        complain(problem)
+        return WRONG
     bench(options.only or SECTIONS, scale, options.to, options.readme, options.disk)
-    return 0
+    return DONE
 
 
 def _reproduce(options):
     if options.list:
         for name in NAMES:
-            print(f"{name:22} {experiment(name).RESULT}: {experiment(name).TITLE}")
-        return 0
+            tell(f"{name:22} {experiment(name).RESULT}: {experiment(name).TITLE}")
+        return DONE
     unknown = [name for name in options.results if name not in NAMES]
     if unknown:
-        print(f"holdfast: there is no result {unknown[0]!r}; one of {', '.join(NAMES)}", file=sys.stderr)
-        return 2
+        complain(f"there is no result {quoted(unknown[0])}; one of {', '.join(NAMES)}")
+        return WRONG
     try:
         from holdfast.report.page import write
 
@@ -266,10 +289,10 @@ def _reproduce(options):
         )
         page = write(results, parts, note)
     except ImportError as problem:
-        print(f"holdfast: {problem}; pip install 'holdfast[reproduce]'", file=sys.stderr)
-        return 2
-    print(f"The report: {page}")
-    return 0 if all(experiment(r.name).judge(r.rows)[0] for r in results) else 1
+        complain(f"{problem}; pip install 'holdfast[reproduce]'")
+        return WRONG
+    tell(f"The report: {page}")
+    return DONE if all(experiment(r.name).judge(r.rows)[0] for r in results) else 1
 
 
 class _Bar:
@@ -287,12 +310,12 @@ class _Bar:
         left = f", {spent / new * (total - done):.0f} s left" if new else ""
         filled = round(30 * done / max(total, 1))
         bar = "█" * filled + "░" * (30 - filled)
-        print(f"\r\033[K{self.name:22} {bar} {done}/{total}{left}", end="", file=sys.stderr, flush=True)
+        overwrite(f"{self.name:22} {bar} {done}/{total}{left}")
 
     def end(self, text):
         if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr)
-        print(text, flush=True)
+            overwrite("")
+        tell(text)
 
 
 if __name__ == "__main__":

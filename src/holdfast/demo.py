@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 import holdfast as hf
+from holdfast.terminal import OutputLost, open_streams, overwrite, say, tell
 
 _SHARE = 0.01  # of the rounds are corrupted
 _DIM = 20
@@ -37,19 +38,25 @@ class Contender(NamedTuple):
 
 def main(argv=None):
     """Play, print the table, draw the picture; return the exit status."""
-    options = _options(argv)
+    open_streams()
+    try:
+        return _shown(_options(argv))
+    except OutputLost as lost:
+        return lost.complained()
+
+
+def _shown(options):
     stream = poisoned(options.rounds, options.seed)
-    print(_introduction(stream))
-    contenders = compete(stream, _progress if sys.stdout.isatty() else lambda text: None)
-    print(table(contenders))
-    print(_explanation(stream, contenders))
-    print(_next())
+    tell(*_introduction(stream).split("\n"))
+    contenders = compete(stream, overwrite if sys.stderr.isatty() else lambda text: None)
+    for text in (table(contenders), _explanation(stream, contenders), _next()):
+        tell(*text.split("\n"))
     try:
         picture(stream, contenders, options.to)
     except ImportError as problem:
-        print(problem, file=sys.stderr)
+        say(problem)
         return 1
-    print(f"The picture: {options.to}")
+    tell(f"The picture: {options.to}")
     return 0
 
 
@@ -100,10 +107,6 @@ def _contend(name, player, X, y, good, progress):
     return Contender(
         name, record, record.losses[good], int((good & ~kept).sum()), int((kept & ~good).sum()), seconds
     )
-
-
-def _progress(text):
-    print(f"\r\033[K{text}", end="", flush=True)
 
 
 # -- in words

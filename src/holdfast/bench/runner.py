@@ -13,6 +13,7 @@ from holdfast import __version__
 from holdfast.bench import drawing, peers
 from holdfast.bench.race import Run
 from holdfast.bench.table import as_json, markdown, put_between_markers, text, verdict
+from holdfast.terminal import overwrite, tell
 
 MODULES = {
     "dense": "dense",
@@ -38,27 +39,27 @@ def bench(names, scale, folder, readme=None, disk=None):
     """
     folder.mkdir(parents=True, exist_ok=True)
     about = describe() | {"scale": scale}
-    print("\n".join(f"{name:<14}{value}" for name, value in _lines(about)))
+    tell(*(f"{name:<14}{value}" for name, value in _lines(about)))
     if scale == "tiny":
-        print("\nNothing is compiled, so no figure below means anything.")
+        tell("", "Nothing is compiled, so no figure below means anything.")
     sections = []
     with tempfile.TemporaryDirectory(prefix="scratch-", dir=folder) as scratch:
-        run = Run(scale, folder, Path(scratch), _say if sys.stderr.isatty() else _keep_quiet, disk)
+        run = Run(scale, folder, Path(scratch), overwrite if sys.stderr.isatty() else _keep_quiet, disk)
         for name in names:
             for section in importlib.import_module(f"holdfast.bench.{MODULES[name]}").measure(run):
                 sections.append(section if run.compiled else section.without_goals())
-                print("\n" + text(sections[-1]), flush=True)
+                tell("", *text(sections[-1]).split("\n"))
                 (folder / "bench.json").write_text(as_json(about, sections), encoding="utf-8")
     contests = [section for section in sections if section.headline and section.against == peers.AGAINST]
     if contests and drawing.possible():
         drawing.speed(contests, folder / "speed.png")
     if readme is not None:
         put_between_markers(readme, markdown(about, sections, _command(scale, readme, disk)))
-    print(f"\nThe figures{' and pictures' if drawing.possible() else ''}: {folder}")
+    tell("", f"The figures{' and pictures' if drawing.possible() else ''}: {folder}")
     if not drawing.possible():
-        print("For the pictures: pip install 'holdfast[bench]'")
+        tell("For the pictures: pip install 'holdfast[bench]'")
     if run.compiled:
-        print(verdict(sections))
+        tell(*verdict(sections).split("\n"))
 
 
 def describe():
@@ -91,10 +92,6 @@ def _processor():
 def _command(scale, readme, disk):
     words = ["holdfast bench", *([f"--{scale}"] if scale != "full" else []), "--readme", readme.name]
     return " ".join([*words, *(["--disk", "FOLDER"] if disk else [])])
-
-
-def _say(text):
-    print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def _keep_quiet(text):

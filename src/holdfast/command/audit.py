@@ -1,7 +1,8 @@
 """holdfast audit: what a run skipped, and why; and what another budget would have."""
 
 from holdfast.command.parsing import add_json, add_run, new_command
-from holdfast.command.speaking import DONE, mistakes_said, show
+from holdfast.command.speaking import DONE, mistakes_said
+from holdfast.terminal import quoted, show, tell, visible
 
 REASONS = {
     "features": "the features are too far from those of other rows",
@@ -56,14 +57,13 @@ def run(options):
             if options.json:
                 show(answer)
             else:
-                print(_of_replay(answer))
+                tell(*_of_replay(answer))
             return DONE
         rows = worst_rows(found, options.worst)
         if options.json:
             show(found.metrics() | {"worst": rows})
         else:
-            print(_of_counts(found))
-            print(_of_rows(rows))
+            tell(*_of_counts(found), "", *_of_rows(rows))
     return DONE
 
 
@@ -99,7 +99,7 @@ def _budget(text):
     if name not in words:
         from holdfast.runs.folder import RunError
 
-        raise RunError(f"--replay knows k=, share= and quantile=: got {text!r}")
+        raise RunError(f"--replay knows k=, share= and quantile=: got {quoted(text)}")
     return words[name].format(value)
 
 
@@ -108,22 +108,22 @@ def _of_counts(found):
     lines = [f"{metrics['rounds']:,} rounds, {metrics['skipped']:,} skipped"]
     for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:>9,}  {reason:13} {REASONS[reason]}")
-    return "\n".join(lines)
+    return lines
 
 
 def _of_rows(rows):
     if not rows:
-        return ""
-    lines = ["", f"{'row':>10} {'reason':13} {'size of':9} {'size':>10} {'threshold':>10} {'times':>9}"]
+        return []
+    lines = [f"{'row':>10} {'reason':13} {'size of':9} {'size':>10} {'threshold':>10} {'times':>9}"]
     for row in rows:
         times = f"{row['times']:9.3g}" if row["times"] else " " * 9
-        whose = " ".join(str(row[name]) for name in ("key", "label") if row.get(name))
+        whose = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
         note = "  ".join(filter(None, (whose, row["detail"])))
         lines.append(
             f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} "
             f"{row['threshold']:10.4g} {times}  {note}".rstrip()
         )
-    return "\n".join(lines)
+    return lines
 
 
 def _of_replay(answer):
@@ -138,4 +138,4 @@ def _of_replay(answer):
     lines.append(
         "By the sizes the run measured: had it learned from other rounds, later ones would differ a little."
     )
-    return "\n".join(lines)
+    return lines

@@ -3,6 +3,7 @@
 import argparse
 
 from holdfast.command.speaking import DONE, mistakes_said
+from holdfast.terminal import pour
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -27,5 +28,5 @@ def run(options, parser):
     with mistakes_said():
         import shtab
 
-        print(shtab.complete(parser, options.shell))
+        pour(f"{shtab.complete(parser, options.shell)}\n".encode())
     return DONE

@@ -7,7 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from holdfast.command.parsing import new_command
-from holdfast.command.speaking import DONE, WRONG, complain, mistakes_said
+from holdfast.command.speaking import DONE, WRONG, mistakes_said
+from holdfast.terminal import complain, tell
 
 _ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser
 measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them something was broken and
@@ -47,7 +48,7 @@ def run(options):
         import tempfile
 
         source = folder / "air_quality.csv.gz"
-        print(_ABOUT)
+        tell(*_ABOUT.split("\n"))
         start = time.monotonic()
         found = _learned(source, "auto", to)
         with tempfile.TemporaryDirectory() as other:
@@ -57,10 +58,15 @@ def run(options):
 
         page = write(found)
         found.folder.close()
-    print(f"{'':22}{'mean absolute error':>20}{'broken rows':>14}{'good rows':>12}")
-    print(f"{'':22}{'on the good rows':>20}{'skipped':>14}{'skipped':>12}")
-    print("\n".join(lines))
-    print(f"\nin {time.monotonic() - start:.0f} s. The report: {page}\n\n{_next(to, source)}")
+    tell(
+        f"{'':22}{'mean absolute error':>20}{'broken rows':>14}{'good rows':>12}",
+        f"{'':22}{'on the good rows':>20}{'skipped':>14}{'skipped':>12}",
+        *lines,
+        "",
+        f"in {time.monotonic() - start:.0f} s. The report: {page}",
+        "",
+        *_next(to),
+    )
     return DONE
 
 
@@ -110,12 +116,14 @@ def _line(name, found, source):
     return f"{name:22}{error:>20.2f}{counts:>14}{(skipped & ~broken).sum():>12,}"
 
 
-def _next(to, source):
+def _next(to):
     """Commands that work as they stand, also where holdfast lives in a .venv that nobody activated."""
     here = Path(sys.prefix).name == ".venv" and Path(sys.prefix).parent == Path.cwd()
     command = ".venv/bin/holdfast" if here else "holdfast"
-    return f"""What to try next:
-  {command} audit {to}                      what was skipped, the worst first
-  {command} audit {to} --replay share=1%    what a smaller budget would have skipped
-  {command} inspect {to}                    what was learned
-  {command} learn YOUR.csv --target COLUMN --report    the same with your own data"""
+    return [
+        "What to try next:",
+        f"  {command} audit {to}                      what was skipped, the worst first",
+        f"  {command} audit {to} --replay share=1%    what a smaller budget would have skipped",
+        f"  {command} inspect {to}                    what was learned",
+        f"  {command} learn YOUR.csv --target COLUMN --report    the same with your own data",
+    ]

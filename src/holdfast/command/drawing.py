@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from holdfast.terminal import visible
+
 _WIDTH, _HEIGHT = 720, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 46
 # Okabe and Ito's colours, which all eyes can tell apart.
@@ -38,7 +40,7 @@ class Picture:
         points = " ".join(
             f"{x:.1f},{y:.1f}" for x, y in zip(self.x(rounds[fine]), self.y(values[fine]), strict=True)
         )
-        title = f"<title>{html.escape(name)}</title>" if name else ""
+        title = f"<title>{html.escape(visible(name, 200))}</title>" if name else ""
         if points:
             self.parts.append(
                 f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}">'

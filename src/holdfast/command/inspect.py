@@ -3,7 +3,8 @@
 import json
 
 from holdfast.command.parsing import add_json, add_run, new_command
-from holdfast.command.speaking import DONE, mistakes_said, show
+from holdfast.command.speaking import DONE, mistakes_said
+from holdfast.terminal import show, tell, visible
 
 
 def add(commands):
@@ -46,28 +47,27 @@ def run(options):
             )
             return DONE
         for name in ("source", "player", "loss"):
-            print(f"{name:12} {config[name]}")
-        print(f"{'settings':12} {_changed(found.settings)}")
+            tell(f"{name:12} {config[name]}")
+        tell(f"{'settings':12} {_changed(found.settings)}")
         metrics = found.metrics()
         state = "finished" if metrics["finished"] else "not finished: go on with --resume"
-        print(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped; {state}")
+        tell(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped; {state}")
         if metrics["error"] is not None:
-            print(
-                f"{'error':12} {metrics['error']:.4g}, the {metrics['error_is']} on the rounds learned from"
-            )
-        print(f"{'certificate':12} {certificate(found)['words']}")
+            tell(f"{'error':12} {metrics['error']:.4g}, the {metrics['error_is']} on the rounds learned from")
+        tell(f"{'certificate':12} {certificate(found)['words']}")
         if found.trace.rounds and found.settings.key is None:
             for label, weights in _all(found).items():
-                print(
-                    f"\nweights{f' of {label}' if label else ''}: by how much a standard deviation "
-                    "of the feature moves the prediction"
+                tell(
+                    "",
+                    f"weights{f' of {visible(label, 80)}' if label else ''}: by how much a standard "
+                    "deviation of the feature moves the prediction",
                 )
                 for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
                     : options.weights
                 ]:
-                    print(f"  {weight:>11.4g}  {name}")
+                    tell(f"  {weight:>11.4g}  {visible(name, 80)}")
         elif found.settings.key is not None:
-            print(f"{'keys':12} {len(found.games.keys):,}")
+            tell(f"{'keys':12} {len(found.games.keys):,}")
     return DONE
 
 

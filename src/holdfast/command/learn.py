@@ -15,9 +15,8 @@ from holdfast.command.speaking import (
     TERMINATED,
     Failure,
     mistakes_said,
-    say,
-    show,
 )
+from holdfast.terminal import OutputLost, complain, quoted, say, show, tell, visible
 
 
 def add(commands):
@@ -142,7 +141,12 @@ def run(options):
             closing.enter_context(contextlib.closing(found.folder))
             bar, before = progress_for(options.quiet, options.json), found.trace.rounds
             signals.wait = True
-            learn(found, source, rows, options.checkpoint, bar, signals.came)
+            try:
+                learn(found, source, rows, options.checkpoint, bar, signals.came)
+            except OutputLost as lost:
+                why = lost.words or "standard output has no reader any more"
+                complain(f"{why}: stopped, and saved; the same command with --resume goes on")
+                raise Failure(lost.status) from None
         bar.end()
         seconds = time.monotonic() - start
         page = None
@@ -159,7 +163,7 @@ def run(options):
                 | {"new_rounds": found.trace.rounds - before, "seconds": round(seconds, 3)}
             )
         elif not options.quiet:
-            print(summary(found, to, page, seconds, signals.status()))
+            tell(*summary(found, to, page, seconds, signals.status()))
         return signals.status()
 
 
@@ -186,11 +190,12 @@ def summary(found, to, page, seconds, status=DONE):
             f"on the rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
         )
     if found.settings.key is not None:
-        lines.append(_of_keys(metrics["keys"]))
+        lines += _of_keys(metrics["keys"])
     if status != DONE:
         lines.append("Stopped, and saved: the same command with --resume goes on.")
-    lines.append(f"The run: {to}" + (f"\nThe report: {page}" if page else ""))
-    return "\n".join(lines)
+    lines.append(f"The run: {to}")
+    lines += [f"The report: {page}"] if page else []
+    return lines
 
 
 def _of_keys(keys):
@@ -208,10 +213,9 @@ def _of_keys(keys):
     for one in keys["most_skipped"]:
         error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
         skipped = one["rounds"] - one["kept"]
-        lines.append(
-            f"  {one['key'] or '(none)':20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}"
-        )
-    return "\n".join(lines)
+        key = visible(one["key"] or "(none)", 80)
+        lines.append(f"  {key:20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}")
+    return lines
 
 
 class _Signals:
@@ -250,8 +254,8 @@ def _every(text):
         rounds, seconds = (math.inf, float(text[:-1])) if text.endswith("s") else (int(text), math.inf)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"rounds such as 100000, or seconds such as 30s: got {text!r}"
+            f"rounds such as 100000, or seconds such as 30s: got {quoted(text)}"
         ) from None
     if not min(rounds, seconds) > 0:
-        raise argparse.ArgumentTypeError(f"must be above 0: got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be above 0: got {quoted(text)}")
     return rounds, seconds

@@ -12,11 +12,13 @@ from holdfast.command.audit import REASONS, worst_rows
 from holdfast.command.drawing import BLUE, COLORS, DUST, GREEN, RED, Picture
 from holdfast.command.inspect import certificate
 from holdfast.runs.folder import appearing
+from holdfast.terminal import visible
 
 _MARKED = 2_000  # skipped rounds in a picture
 _SHOWN = 100  # skipped rows in the table
 _OPEN = 20  # of these, before one asks for more
 _LINES = 8  # weights in a picture
+_LONGEST = 200  # characters of a name or cell
 
 
 def write(found, to=None):
@@ -43,8 +45,8 @@ def page(found):
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>holdfast: {html.escape(name)}</title><style>{_CSS}</style></head>
-<body><main><h1>{html.escape(found.target.name)} <small>of {html.escape(name)}</small></h1>
+<title>holdfast: {_text(name)}</title><style>{_CSS}</style></head>
+<body><main><h1>{_text(found.target.name)} <small>of {_text(name)}</small></h1>
 {"".join(sections)}<footer>holdfast {__version__}</footer></main></body></html>
 """
 
@@ -60,7 +62,7 @@ def _summary(found, metrics):
             (_figure(metrics["error"]), f"{metrics['error_is']} on the rounds learned from"),
             (_figure(metrics["error_of_all_rounds"]), "on all rounds"),
         ]
-    cards = "".join(f"<div><b>{value}</b><span>{html.escape(words)}</span></div>" for value, words in figures)
+    cards = "".join(f"<div><b>{value}</b><span>{_text(words)}</span></div>" for value, words in figures)
     note = "" if metrics["finished"] else "<p>The run is not finished: <code>--resume</code> goes on.</p>"
     return f'<div class="cards">{cards}</div>{note}'
 
@@ -153,7 +155,7 @@ def _weights(found):
     for place, color in zip(heaviest, COLORS, strict=False):
         picture.line(table[:, 0], values[:, place], color, 2.0, names[place])
     listed = ", ".join(_key(color, names[place]) for place, color in zip(heaviest, COLORS, strict=False))
-    whose = f" of the label {html.escape(found.games.labels[0])}" if found.games.labels[0] else ""
+    whose = f" of the label {_text(found.games.labels[0])}" if found.games.labels[0] else ""
     return _section(
         "The weights over time",
         f"By how much a standard deviation of the feature moves the prediction{whose}: {listed}.",
@@ -184,7 +186,7 @@ def _keys(found):
 
 
 def _proof(found):
-    return _section("What this run proves", html.escape(certificate(found)["words"]), "")
+    return _section("What this run proves", html.escape(visible(certificate(found)["words"])), "")
 
 
 def _skipped(found, metrics):
@@ -227,19 +229,22 @@ def _settings(found):
 
 def _section(title, words, content):
     figure = f"<figure>{content}</figure>" if content else ""
-    return f"<section><h2>{html.escape(title)}</h2><p>{words}</p>{figure}</section>"
+    return f"<section><h2>{_text(title)}</h2><p>{words}</p>{figure}</section>"
 
 
 def _table(head, rows):
-    top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    top = "".join(f"<th>{_text(name)}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
+def _text(value):
+    """A value from a file, for the page: without markup and control characters, and not too long."""
+    return html.escape(visible(value, _LONGEST))
+
+
 def _key(color, words):
-    return f'<span style="border-bottom:.2em solid {color}">{html.escape(words)}</span>'
+    return f'<span style="border-bottom:.2em solid {color}">{_text(words)}</span>'
 
 
 def _figure(value):

@@ -5,9 +5,11 @@ from pathlib import Path
 
 EXITS = """exit status:
   0    done
-  1    could not write: the disk is full, or the folder may not be written to; the last checkpoint stands
+  1    could not write: the disk or standard output is full or closed, or the folder may not be written to;
+       the last checkpoint stands
   2    a wrong call, or a source or run that cannot be read; what was learned before is saved
-  130  stopped by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume"""
+  130  stopped by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
+  141  standard output is a pipe that nobody reads any more, as after | head: what was learned is saved"""
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 # What a shell completes files and folders with, in the words of shtab.
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}

@@ -1,11 +1,12 @@
 """holdfast predict: what a run says about other rows."""
 
 import contextlib
-import sys
+import io
 from pathlib import Path
 
 from holdfast.command.parsing import add_run, add_source, new_command
-from holdfast.command.speaking import DONE, mistakes_said, say
+from holdfast.command.speaking import DONE, mistakes_said
+from holdfast.terminal import pour, say
 
 
 def add(commands):
@@ -102,10 +103,12 @@ def _output(path):
                 writer = pacsv.CSVWriter(target, table.schema, write_options=form)
         writer.write_table(table)
         if path is None:
-            sys.stdout.flush()
+            pour(target.getvalue())
+            target.seek(0)
+            target.truncate()
 
     if path is None:
-        target = sys.stdout.buffer
+        target = io.BytesIO()
         yield write
         return
     with appearing(path) as target:

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from holdfast.command.speaking import say, show
+from holdfast.terminal import overwrite, say, show
 
 
 class Progress:
@@ -59,16 +59,14 @@ class Bar(Progress):
     """A line of a terminal that is written over and over."""
 
     def tell(self, figures):
-        self._write(line(figures))
+        overwrite(line(figures))
 
     def note(self, text):
-        self._write(f"{text}\n")
+        overwrite("")
+        say(text)
 
     def end(self):
-        self._write("")
-
-    def _write(self, text):
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        overwrite("")
 
 
 class Events(Progress):

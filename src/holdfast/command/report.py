@@ -4,6 +4,7 @@ from pathlib import Path
 
 from holdfast.command.parsing import add_run, new_command
 from holdfast.command.speaking import DONE, mistakes_said
+from holdfast.terminal import tell
 
 
 def add(commands):
@@ -29,5 +30,5 @@ def run(options):
         from holdfast.command.page import write
         from holdfast.runs.beginning import open_run
 
-        print(f"The report: {write(open_run(options.run), options.to)}")
+        tell(f"The report: {write(open_run(options.run), options.to)}")
     return DONE

@@ -1,25 +1,11 @@
-"""How the commands speak: results on standard output, all else on standard error."""
+"""How the commands end: with an exit status, and with a sentence if something went wrong."""
 
 import contextlib
 import errno
-import json
-import os
-import sys
 
-DONE, FAILED, WRONG, STOPPED, TERMINATED = 0, 1, 2, 130, 143
+from holdfast.terminal import FAILED, complain
 
-
-def complain(text):
-    print(f"holdfast: {text}", file=sys.stderr)
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def show(found):
-    """For machines: an object on a line."""
-    print(json.dumps(found, ensure_ascii=False), flush=True)
+DONE, WRONG, STOPPED, TERMINATED = 0, 2, 130, 143
 
 
 class Failure(Exception):  # noqa: N818  (a failure ends a command, and need not be an error)
@@ -47,10 +33,6 @@ def mistakes_said():
     except (RunError, SourceError) as problem:
         complain(problem)
         raise Failure(WRONG) from None
-    except BrokenPipeError:
-        with contextlib.suppress(OSError):  # nobody reads on: be quiet about it
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise Failure(DONE) from None
     except OSError as problem:
         complain(_in_words(problem))
         raise Failure(FAILED) from None

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from holdfast.runs.folder import Folder, RunError, damaged
 from holdfast.runs.learning import CHECKPOINT, CONFIG, Run, is_start, to_json
-from holdfast.runs.reading import pieces, readings
+from holdfast.runs.reading import keys_of, pieces, readings
 from holdfast.runs.settings import Settings, loss_for
 from holdfast.sources import SourceError, open_source
 from holdfast.sources.stream import another
 from holdfast.tables import Head, guess_layout, guess_target, read_layout, read_target
 from holdfast.tables.guessing import ROWS
+from holdfast.terminal import quoted, visible
 
 FORMAT = "holdfast run 1"
 
@@ -39,6 +40,8 @@ def _begun(path, settings, folder, source, say):
     head = Head.of(samples)
     target, sentence = guess_target(head, settings.target, settings.task, settings.labels, source.name)
     say(sentence)
+    if settings.key is not None:
+        keys_of(head.columns[settings.key], settings.key, source.name)  # raises, if it cannot be a key
     layout, said = guess_layout(head, names, settings.missing)
     for words in said:
         say(words)
@@ -149,8 +152,9 @@ def _chosen(source, settings):
     asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
     for name in asked:
         if name not in source.names:
-            near = ", ".join(source.names[:20]) + (", ..." if len(source.names) > 20 else "")
-            raise SourceError(f"{source.name} has no column {name!r}; it has {near}")
+            near = [visible(each, 40) for each in source.names[:20]]
+            near += ["..."] if len(source.names) > 20 else []
+            raise SourceError(f"{source.name} has no column {quoted(name)}; it has {', '.join(near)}")
     names = list(settings.features) or [name for name in source.names if name not in settings.drop]
     return [name for name in names if name not in (settings.target, settings.key)]
 

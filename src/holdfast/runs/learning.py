@@ -22,6 +22,7 @@ from holdfast.runs.trace import TENSORS as TRACE
 from holdfast.runs.trace import Trace
 from holdfast.sources import SourceError
 from holdfast.stream import WORTH_COMPILING
+from holdfast.terminal import OutputLost, as_json
 
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
 FORMAT = "holdfast checkpoint 4"
@@ -302,7 +303,7 @@ def is_start(begins):
 
 
 def to_json(found):
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    return as_json(found, indent=2) + "\n"
 
 
 def learn(run, source, rows, every, progress, stopped):
@@ -328,8 +329,8 @@ def learn(run, source, rows, every, progress, stopped):
             if run.learn(piece, after):
                 break
         run.finished = not stopped()
-    except SourceError:
-        _save(run)  # the rest of the source cannot be read, but this much was learned
+    except (SourceError, OutputLost):
+        _save(run)  # the source cannot be read on, or nobody reads what is printed: keep what was learned
         raise
     finally:
         ahead.leave()

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from holdfast.sources import SourceError
-from holdfast.sources.cells import labels as texts_of
+from holdfast.sources import LABEL, NUMBER, TEXT, SourceError, cells
 from holdfast.tables.columns import Number
+from holdfast.terminal import quoted, visible
 
 _ENTRIES = 1 << 21  # of a piece
 _SPARSE = 1 << 16  # rows of a piece
@@ -45,20 +45,33 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
                 faults = more | faults
             keys = None
             if key is not None:
-                keys = pc.fill_null(texts_of(batch.columns[key].slice(start, stop - start)), "")
+                keys = keys_of(batch.columns[key].slice(start, stop - start), key, source.name)
             yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
         skip = max(skip - len(batch.rows), 0)
 
 
 def readings(source, layout, target=None, key=None):
     """How this source reads each column that is used; raises if it has not got it."""
-    numbers = {column.name: isinstance(column, Number) and not column.truth for column in layout.columns}
-    numbers |= {target.name: target.regression} if target is not None else {}
-    numbers |= {key: False} if key is not None else {}
-    for name in numbers:
+    kinds = {
+        column.name: NUMBER if isinstance(column, Number) and not column.truth else TEXT
+        for column in layout.columns
+    }
+    kinds |= {target.name: NUMBER if target.regression else LABEL} if target is not None else {}
+    kinds |= {key: LABEL} if key is not None else {}
+    for name in kinds:
         if name not in source.names:
-            raise SourceError(f"{source.name} has no column {name!r}, of which the run has learned")
-    return {name: source.reading(name, number) for name, number in numbers.items()}
+            raise SourceError(f"{source.name} has no column {quoted(name)}, of which the run has learned")
+    return {name: source.reading(name, kind) for name, kind in kinds.items()}
+
+
+def keys_of(array, name, where):
+    """Whose row each is, as text; empty where that is missing."""
+    if not cells.can_be_labels(array.type):
+        raise SourceError(
+            f"{where}, column {quoted(name)}: {visible(array.type, 80)} cannot be a key; text, numbers, "
+            "truth values and times can"
+        )
+    return pc.fill_null(cells.labels(array), "")
 
 
 class Ahead:

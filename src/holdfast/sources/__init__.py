@@ -3,12 +3,13 @@
 import re
 from pathlib import Path
 
-from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
+from holdfast.sources.batch import LABEL, NUMBER, TEXT, Batch, SourceError
 from holdfast.sources.columnar import Arrow, Columnar, Parquet
 from holdfast.sources.delimited import Delimited
 from holdfast.sources.jsonlines import JsonLines
 from holdfast.sources.stream import Stream
 from holdfast.sources.svmlight import SvmLight
+from holdfast.terminal import quoted
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 _SUFFIXES = {
@@ -28,7 +29,7 @@ _SUFFIXES = {
     ".libsvm": "svmlight",
 }
 
-__all__ = ["FORMATS", "NUMBER", "TEXT", "Batch", "Columnar", "SourceError", "open_source"]
+__all__ = ["FORMATS", "LABEL", "NUMBER", "TEXT", "Batch", "Columnar", "SourceError", "open_source"]
 
 
 def open_source(path, form=None):
@@ -91,7 +92,7 @@ def _checked(source, name):
     if twice:
         places = [str(i + 1) for i, column in enumerate(source.names) if column == twice[0]]
         raise SourceError(
-            f"{name}: column {twice[0]!r} is there more than once (columns {' and '.join(places)}): "
+            f"{name}: column {quoted(twice[0])} is there more than once (columns {' and '.join(places)}): "
             "give each a name of its own"
         )
     return source

@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.terminal import quoted
+
 
 class Batch(NamedTuple):
     """Some rows as columns of Arrow.
@@ -25,9 +27,15 @@ class Batch(NamedTuple):
         return Batch(columns, np.arange(row, row + count), {})
 
 
+def wrong_cell(column, value, what):
+    """What is wrong with a cell, in words."""
+    return f"column {quoted(column)}: {quoted(value, 40)} is {what}"
+
+
 class SourceError(ValueError):
     """What is wrong with a source as a whole, with the file and the remedy."""
 
 
-# What a cell may be read as; whatever a source knows better about its columns takes precedence.
-NUMBER, TEXT = "number", "text"
+# What a cell may be read as; whatever a source knows better about its columns takes precedence. A label, or a
+# key, has its text or exact value (`holdfast.sources.cells.labels`).
+NUMBER, TEXT, LABEL = "number", "text", "label"

@@ -1,6 +1,7 @@
 """Cells as numbers, times and labels, whatever a source holds them as."""
 
 import datetime
+import decimal
 import math
 
 import numpy as np
@@ -54,24 +55,43 @@ def times(array):
 
 
 def labels(array):
-    """Text, the same for a number or a truth value however it is written; null where there is none."""
+    """Keys or labels as text, null where there is none. Two are the same if their texts are.
+
+    Text stays as it is written. A number is its value, written in the shortest way that has all its digits.
+    A truth value is true or false.
+    """
     array = plain(array)
     if pa.types.is_boolean(array.type):
-        array = pc.if_else(array, "true", "false")
+        return pc.if_else(array, "true", "false")
+    if pa.types.is_floating(array.type):
+        array = pc.cast(array, pa.float64())
+    elif pa.types.is_timestamp(array.type):
+        return pc.cast(pc.cast(array, pa.timestamp(array.type.unit)), pa.string())
+    elif not pa.types.is_decimal(array.type):
+        return pc.cast(array, pa.string())
     coded = pc.dictionary_encode(array)
     names = pa.array([label(value) for value in coded.dictionary.to_pylist()], pa.string())
     return pc.take(names, coded.indices)
 
 
+def can_be_labels(kind):
+    """Whether `labels` takes arrays of this type."""
+    t = pa.types
+    tests = (t.is_string, t.is_large_string, t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)
+    return any(test(kind) for test in (*tests, t.is_timestamp, t.is_date, t.is_null))
+
+
 def label(value):
-    """A label as it is written in a model."""
+    """The text of a number: 7 for the integer, for 7.0 and for Decimal("7.00"); None for NaN."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = str(value).strip()
-    if text.lower() in ("true", "false"):
-        return text.lower()
-    found = number(text)
-    return text if found is None or not math.isfinite(found) else f"{found:.15g}"
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() else repr(value)
+    text = format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def number(text):

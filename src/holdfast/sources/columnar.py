@@ -1,6 +1,7 @@
 """Parquet and Arrow: columns that know their types."""
 
 import abc
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 from holdfast.sources.batch import TEXT, Batch, SourceError
 from holdfast.sources.cells import plain
 from holdfast.sources.stream import another, begins
+from holdfast.terminal import quoted
 
 _ROWS = 1 << 16
 _LOOK = 20  # rows by which a place is known again
@@ -70,12 +72,12 @@ class Columnar(abc.ABC):
                 columns[name] = plain(column)
             except (pa.ArrowException, OSError) as problem:
                 raise SourceError(
-                    f"{self.name}, row {block.row:,}, column {name!r}: damaged ({_first(problem)}): "
+                    f"{self.name}, row {block.row:,}, column {quoted(name)}: damaged ({_first(problem)}): "
                     "get it again"
                 ) from None
         return Batch(columns, np.arange(block.row, block.row + block.data.num_rows), {})
 
-    def reading(self, name, is_number):
+    def reading(self, name, kind):
         return TEXT
 
     def progress(self):
@@ -95,7 +97,8 @@ class Parquet(Columnar):
     def __init__(self, path):
         self.name = str(path)
         try:
-            self._file = pq.ParquetFile(path)
+            # As bytes, since a name need not be UTF-8.
+            self._file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(f"{path}: no Parquet file ({_first(problem)})") from None
         self._check(self._file.schema_arrow)
@@ -126,7 +129,7 @@ class Arrow(Columnar):
         self.name, self._stream, self._file, self._reader = stream.name, stream, None, None
         try:
             if stream.peek(6) == b"ARROW1" and stream.seekable:
-                self._file = ipc.open_file(pa.memory_map(stream.path))
+                self._file = ipc.open_file(pa.memory_map(os.fsencode(stream.path)))
                 self._check(self._file.schema)
                 return
             if stream.peek(6) == b"ARROW1":

@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
+from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError, wrong_cell
 from holdfast.sources.cells import MISSING, number
 from holdfast.sources.stream import begins
+from holdfast.terminal import quoted
 
 _FEW = 512  # lines that are looked at one by one, if one of them is not as it should be
 _PARTS = 16
@@ -85,9 +86,9 @@ class Delimited:
         rows = np.concatenate([part.rows for part in parts])
         return Batch({name: column.combine_chunks() for name, column in columns.items()}, rows, faults)
 
-    def reading(self, name, is_number):
-        """How to read a column."""
-        return NUMBER if is_number else TEXT
+    def reading(self, name, kind):
+        """How to read a column that is wanted as this kind."""
+        return NUMBER if kind == NUMBER else TEXT
 
     def _parts(self, data, row, count, kinds):
         whole = self._at_once(data, row, count, kinds)
@@ -141,12 +142,10 @@ class Delimited:
                 value = None if value in MISSING else value
                 if value is not None and kinds[name] == NUMBER:
                     found = number(value)
-                    fault = fault or (
-                        f"column {name!r}: {value[:40]!r} is not a number" if found is None else None
-                    )
+                    fault = fault or (wrong_cell(name, value, "not a number") if found is None else None)
                     value = found
                 elif value is not None and not _is_utf8(value):
-                    fault = fault or f"column {name!r}: not UTF-8"
+                    fault = fault or f"column {quoted(name)}: not UTF-8"
                     value = None
                 cells[name].append(value)
             if fault:

@@ -4,14 +4,17 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from holdfast.sources.batch import NUMBER, TEXT, Batch, SourceError
-from holdfast.sources.cells import MISSING, number
+from holdfast.sources.batch import LABEL, NUMBER, TEXT, Batch, SourceError
+from holdfast.sources.cells import MISSING, is_text, label, labels, number
 from holdfast.sources.delimited import Delimited
+from holdfast.terminal import quoted
 
 _BOOLEAN = "boolean"
-_TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), _BOOLEAN: pa.bool_()}
+_TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), _BOOLEAN: pa.bool_()}
+_EXACT = 1 << 53  # from here on a float64 has not all digits of an integer
 
 
 class JsonLines(Delimited):
@@ -31,11 +34,11 @@ class JsonLines(Delimited):
             raise SourceError(f"{stream.name}: its first lines are no JSON objects")
         self.names = list(dict.fromkeys(name for found in objects for name in found))
         columns = {name: _column([found.get(name) for found in objects]) for name in self.names}
-        kinds = {pa.bool_(): _BOOLEAN, pa.float64(): NUMBER}
-        self._kinds = {name: kinds.get(column.type, TEXT) for name, column in columns.items()}
+        self._types = {name: column.type for name, column in columns.items()}
+        self._kinds = {name: _kind([found.get(name) for found in objects]) for name in self.names}
 
-    def reading(self, name, is_number):
-        return self._kinds[name]
+    def reading(self, name, kind):
+        return LABEL if kind == LABEL else self._kinds[name]
 
     def sample(self, block):
         lines = [line for line in enumerate(block.data.split(b"\n")) if line[1].strip()]
@@ -45,14 +48,24 @@ class JsonLines(Delimited):
         return Batch(columns, np.array([block.row + i for i, _ in lines], np.int64), faults)
 
     def _at_once(self, data, row, count, kinds):
-        schema = pa.schema([(name, _TYPES[kind]) for name, kind in kinds.items()])
+        types = {name: self._types[name] if kind == LABEL else _TYPES[kind] for name, kind in kinds.items()}
+        schema = pa.schema(list(types.items()))
         parsing = pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         reading = pajson.ReadOptions(block_size=max(len(data), 1))
         try:
             table = pajson.read_json(pa.BufferReader(pa.py_buffer(data)), reading, parsing)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
-        return Batch.whole(table, row, count, kinds)
+        batch = Batch.whole(table, row, count, kinds)
+        if batch is None or any(
+            kind == LABEL and _is_rounded(batch.columns[name]) for name, kind in kinds.items()
+        ):
+            return None
+        columns = {
+            name: _texts(column) if kinds[name] in (TEXT, LABEL) else column
+            for name, column in batch.columns.items()
+        }
+        return batch._replace(columns=columns)
 
     def _line_by_line(self, lines, row, kinds):
         rows, faults, cells = [], {}, {name: [] for name in kinds}
@@ -63,7 +76,7 @@ class JsonLines(Delimited):
             fault = "no JSON object" if found is None else None
             for name, kind in kinds.items():
                 value, wrong = _cell((found or {}).get(name), kind)
-                fault = fault or (f"column {name!r}: {wrong}" if wrong else None)
+                fault = fault or (f"column {quoted(name)}: {wrong}" if wrong else None)
                 cells[name].append(value)
             if fault:
                 faults[len(rows)] = fault
@@ -85,12 +98,13 @@ def _cell(value, kind):
     """A value as this kind, and what is wrong with it."""
     if value is None or (isinstance(value, str) and value in MISSING):
         return None, None
-    if kind == TEXT:
+    if kind in (TEXT, LABEL):
         return _text(value), None
+    shown = quoted(_text(value), 40)
     if kind == _BOOLEAN:
-        return (value, None) if isinstance(value, bool) else (None, f"{value!r:.40} is not true or false")
+        return (value, None) if isinstance(value, bool) else (None, f"{shown} is not true or false")
     found = number(value) if isinstance(value, str) else _float(value)
-    return (found, None) if found is not None else (None, f"{_text(value)[:40]!r} is not a number")
+    return (found, None) if found is not None else (None, f"{shown} is not a number")
 
 
 def _float(value):
@@ -101,13 +115,42 @@ def _float(value):
 
 
 def _text(value):
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return value
+    return label(value) if isinstance(value, int | float) else json.dumps(value)
+
+
+def _texts(column):
+    """Labels or text, null where one of the words for what is missing stands."""
+    texts = labels(column)
+    if not is_text(column):
+        return texts
+    return pc.if_else(pc.is_in(texts, pa.array(MISSING)), pa.scalar(None, pa.string()), texts)
+
+
+def _is_rounded(column):
+    """Whether there may be integers with more digits than a float64 has."""
+    return pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) >= _EXACT
+
+
+def _kind(values):
+    """What all these are, of those that are there."""
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, bool) for value in known):
+        return _BOOLEAN
+    if known and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
+        return NUMBER
+    return TEXT
 
 
 def _column(values):
-    known = [value for value in values if value is not None]
-    if known and all(isinstance(value, bool) for value in known):
+    """A column with the exact values: text, if there are integers that neither int64 nor float64 holds."""
+    kind = _kind(values)
+    if kind == _BOOLEAN:
         return pa.array(values, pa.bool_())
-    if known and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
-        return pa.array([None if value is None else _float(value) for value in values], pa.float64())
+    integers = [abs(value) for value in values if isinstance(value, int)]
+    if kind == NUMBER and len(integers) + values.count(None) == len(values) and max(integers) < 1 << 63:
+        return pa.array(values, pa.int64())
+    if kind == NUMBER and max(integers, default=0) < _EXACT:
+        return pa.array(values, pa.float64())
     return pa.array([_cell(value, TEXT)[0] for value in values], pa.string())

@@ -5,12 +5,15 @@ from array import array
 import numpy as np
 import pyarrow as pa
 
+from holdfast.sources import cells
+from holdfast.sources.batch import LABEL as AS_LABEL
 from holdfast.sources.batch import NUMBER, Batch, SourceError
 from holdfast.sources.delimited import Delimited
 
 LABEL, FEATURES = "label", "features"
 _MOST = 4096  # columns that rows are read with as they would be in a table; with more they are sparse
 _WIDEST = 1 << 22
+_EXACT = 1 << 53  # from here on a float64 has not all digits of an integer
 _FAULT = "not svmlight, such as 1 3:0.5 7:2"
 
 
@@ -42,10 +45,10 @@ class SvmLight(Delimited):
         self.names = [LABEL, *several]
 
     def sample(self, block):
-        return self.decode(block, dict.fromkeys(self.names, NUMBER))
+        return self.decode(block, dict.fromkeys(self.names, NUMBER) | {LABEL: AS_LABEL})
 
-    def reading(self, name, is_number):
-        return NUMBER
+    def reading(self, name, kind):
+        return AS_LABEL if name == LABEL and kind == AS_LABEL else NUMBER
 
     def _at_once(self, data, row, count, kinds):
         return self._line_by_line(data.split(b"\n")[:count], row, kinds)
@@ -71,32 +74,47 @@ class SvmLight(Delimited):
             ends.append(len(places))
             rows.append(row + i)
         made = {
-            LABEL: pa.array(labels, pa.float64(), from_pandas=True),
+            LABEL: _labels(labels, kinds.get(LABEL)),
             FEATURES: pa.MapArray.from_arrays(pa.array(ends, pa.int32()), pa.array(places), pa.array(values)),
         }
         return Batch({name: made[name] for name in kinds}, np.array(rows, np.int64), faults)
 
     def _dense(self, lines, row, kinds):
-        rows, faults, values = [], {}, []
+        rows, faults, values, labels = [], {}, [], []
         width = len(self.names) - 1
         for i, line in enumerate(lines):
             text = line.partition(b"#")[0]
             if not text.strip():
                 continue
             found = _parsed(text)
-            cells = np.zeros(width + 1)
+            features = np.zeros(width)
             if found is None:
                 faults[len(rows)] = _FAULT
-                cells[:] = np.nan
+                features[:] = np.nan
             else:
-                cells[0], places = found[0], np.array(found[1], np.int64) - self._first
+                places = np.array(found[1], np.int64) - self._first
                 inside = (places >= 0) & (places < width)
-                cells[1 + places[inside]] = np.array(found[2])[inside]
+                features[places[inside]] = np.array(found[2])[inside]
             rows.append(row + i)
-            values.append(cells)
-        table = np.array(values).reshape(-1, width + 1)
-        columns = {name: pa.array(table[:, self.names.index(name)], from_pandas=True) for name in kinds}
+            labels.append(None if found is None else found[0])
+            values.append(features)
+        table = np.array(values).reshape(-1, width)
+        columns = {
+            name: _labels(labels, kind)
+            if name == LABEL
+            else pa.array(table[:, self.names.index(name) - 1], from_pandas=True)
+            for name, kind in kinds.items()
+        }
         return Batch(columns, np.array(rows, np.int64), faults)
+
+
+def _labels(values, kind):
+    """A column of labels as numbers, or as text with all digits."""
+    if kind == AS_LABEL:
+        return pa.array([None if value is None else cells.label(value) for value in values], pa.string())
+    return pa.array(
+        [None if value is None else float(value) for value in values], pa.float64(), from_pandas=True
+    )
 
 
 def _parsed(line):
@@ -104,6 +122,8 @@ def _parsed(line):
     tokens = line.partition(b"#")[0].split()
     try:
         label = float(tokens[0])
+        if abs(label) >= _EXACT and label.is_integer():
+            label = int(tokens[0]) if tokens[0].lstrip(b"+-").isdigit() else label
         pairs = [token.split(b":") for token in tokens[1:] if not token.startswith(b"qid:")]
         indices = [int(index) for index, _ in pairs]
         if min(indices, default=0) < 0:

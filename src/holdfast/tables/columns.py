@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.sources import cells
+from holdfast.sources.batch import wrong_cell
 from holdfast.tables.rows import DenseRows, SparseRows
 from holdfast.tables.typed import typed
 
@@ -146,7 +147,7 @@ class Layout(NamedTuple):
             array = batch.columns[column.name].slice(start, stop - start)
             wrong, expected = column.write(array, X[:, place : place + width])
             for i in wrong:
-                faults[i] = f"column {column.name!r}: {str(array[i])[:40]!r} is not {expected}"
+                faults[i] = wrong_cell(column.name, array[i], f"not {expected}")
             place += width
         for i, fault in batch.faults.items():
             if start <= i < stop:

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from holdfast.sources import cells
 from holdfast.tables.columns import Category, Hashed, Layout, Number, SparseColumns, Time
+from holdfast.terminal import visible
 
 ROWS = 10_000  # looked at before anything is decided
 _FEW = 32  # values that get a feature each
@@ -40,7 +41,7 @@ class Head(NamedTuple):
 def _joined(arrays):
     """One column of several parts; as text, where they are of different types."""
     if len({array.type for array in arrays}) > 1:
-        arrays = [pc.cast(array, pa.string()) for array in arrays]
+        arrays = [cells.labels(array) for array in arrays]
     return pa.chunked_array(arrays)
 
 
@@ -97,7 +98,7 @@ def guess_layout(head, names, missing):
             else:
                 used.append(Hashed(name, _GROUPS))
                 notes[name] = f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
-    said += [f"{name}: {note}" for name, note in notes.items()]
+    said += [f"{visible(name, 80)}: {note}" for name, note in notes.items()]
     layout = Layout(tuple(used))
     lost = _lost(head, layout)
     share = float(lost.mean()) if len(lost) else 0.0

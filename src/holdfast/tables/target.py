@@ -1,5 +1,6 @@
 """The column to predict: numbers, or labels."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -7,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.sources import cells
-from holdfast.sources.batch import SourceError
+from holdfast.sources.batch import SourceError, wrong_cell
 from holdfast.tables.guessing import kind_of
 from holdfast.tables.typed import typed
+from holdfast.terminal import quoted, visible
 
 _MOST_LABELS = 100
 _FEW_NUMBERS = 10  # different whole numbers that are taken for labels
@@ -34,13 +36,13 @@ class Target(NamedTuple):
         array = batch.columns[self.name].slice(start, stop - start)
         if self.regression:
             y, wrong = cells.numbers(array)
-            return y, {i: f"column {self.name!r}: {str(array[i])[:40]!r} is not a number" for i in wrong}
+            return y, {i: wrong_cell(self.name, array[i], "not a number") for i in wrong}
         texts = cells.labels(array)
         codes = pc.index_in(texts, pa.array(self.labels, pa.string()))
         y = pc.cast(codes, pa.float64()).to_numpy(zero_copy_only=False)
         known = texts.is_valid().to_numpy(zero_copy_only=False)
         unknown = np.flatnonzero(known & np.isnan(y))
-        return y, {i: f"column {self.name!r}: {str(texts[i])[:40]!r} is none of the labels" for i in unknown}
+        return y, {i: wrong_cell(self.name, texts[i], "none of the labels") for i in unknown}
 
     def to_json(self):
         return {"name": self.name, "labels": list(self.labels)}
@@ -58,32 +60,51 @@ def guess_target(head, name, task, labels, where):
     """The target and a sentence about it."""
     if labels:
         if len(labels) < 2 or len(set(labels)) < len(labels):
-            raise SourceError(f"--labels must be at least two, each once: got {', '.join(labels)}")
-        return Target(name, tuple(map(cells.label, labels))), f"task: classification of {_listed(labels)}"
-    array, kind = head.columns[name], kind_of(head.columns[name])
+            raise SourceError(f"--labels must be at least two, each once: got {_listed(labels)}")
+        found = _found(head.columns[name])
+        if found and not set(found) & set(labels):
+            raise SourceError(
+                f"{where}, column {quoted(name)}: the first {head.rows:,} rows have {_listed(found)}, and "
+                f"none of the --labels {_listed(labels)}: write them as they are in the file"
+            )
+        return Target(name, tuple(labels)), f"task: classification of {_listed(labels)}"
+    array, kind, place = head.columns[name], kind_of(head.columns[name]), f"{where}, column {quoted(name)}"
     if kind == "empty":
-        raise SourceError(f"{where}, column {name!r}: no row has a target; name another with --target")
+        raise SourceError(f"{place}: no row has a target; name another with --target")
     if kind in ("time", "other"):
-        raise SourceError(f"{where}, column {name!r}: {kind} cannot be a target, numbers and labels can")
+        raise SourceError(f"{place}: {kind} cannot be a target, numbers and labels can")
     if task == "regression" and kind not in ("number", "truth"):
-        raise SourceError(f"{where}, column {name!r}: holds no numbers; use --task classification")
+        raise SourceError(f"{place}: holds no numbers; use --task classification")
     if task == "auto":
         task = "classification" if kind != "number" or _are_labels(array) else "regression"
     if task == "regression":
-        return Target(name, ()), f"task: regression of {name}"
-    found = pc.unique(pc.drop_null(cells.labels(array))).to_pylist()
-    found.sort(key=lambda text: (cells.number(text) is None, cells.number(text) or 0.0, text))
+        return Target(name, ()), f"task: regression of {visible(name, 80)}"
+    found = _found(array)
     if len(found) > _MOST_LABELS:
         raise SourceError(
-            f"{where}, column {name!r}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
+            f"{place}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
             "are the most; use --task regression if they are numbers"
         )
     if len(found) < 2:
         raise SourceError(
-            f"{where}, column {name!r}: only the label {found[0]!r} in the first {head.rows:,} rows; "
+            f"{place}: only the label {quoted(found[0])} in the first {head.rows:,} rows; "
             "name all with --labels, or use --task regression"
         )
-    return Target(name, tuple(found)), f"task: classification of {name}, labels {_listed(found)}"
+    return Target(name, tuple(found)), f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
+
+
+def _found(array):
+    """The different labels of a column, in order."""
+    if not cells.can_be_labels(array.type):
+        return []
+    return sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist(), key=_order)
+
+
+def _order(text):
+    """Numbers first, by value, then the rest by the alphabet."""
+    value = cells.number(text)
+    known = value is not None and math.isfinite(value)
+    return not known, value if known else 0.0, text
 
 
 def _are_labels(array):
@@ -93,5 +114,5 @@ def _are_labels(array):
 
 
 def _listed(labels):
-    shown = ", ".join(labels[:6])
+    shown = ", ".join(visible(label, 40) for label in labels[:6])
     return f"{shown} and {len(labels) - 6} more" if len(labels) > 6 else shown

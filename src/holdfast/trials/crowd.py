@@ -7,6 +7,7 @@ import numpy as np
 import holdfast as hf
 from holdfast.bench.table import put_between_markers
 from holdfast.rule import rule
+from holdfast.terminal import tell
 from holdfast.trials.learners_table import about, say
 from holdfast.vectors import dot
 
@@ -81,6 +82,6 @@ def measure_crowds(quick=False, page=None, counts=COUNTS, compiled=True):
         say(f"{experts:,} experts")
         cost = measure(experts, compiled=compiled)
         rows.append(f"| {experts:,} | " + " | ".join(f"{value:.1f}" for value in cost[1:]) + " |")
-        print(rows[-1], flush=True)
+        tell(rows[-1])
     if page is not None:
         put_between_markers(page, "\n".join([*rows, "", about(quick, page, " --crowd"), ""]), CROWD)

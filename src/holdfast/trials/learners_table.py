@@ -8,6 +8,7 @@ from importlib import metadata
 from holdfast import __version__
 from holdfast.bench.runner import describe
 from holdfast.bench.table import put_between_markers
+from holdfast.terminal import overwrite, tell
 from holdfast.trials.experts import DATA, FILTERS, available, compare_experts, references
 from holdfast.trials.learners import DIMS, ENTRIES, FULL, QUICK, measure
 
@@ -28,11 +29,11 @@ _HEAD = (
 def compare_learners(quick=False, page=None, entries=ENTRIES, scale=None):
     """Measure all learners and print; with `page`, leave the table in that file."""
     lines = []
-    print(_text(_HEAD))
+    tell(_text(_HEAD))
     for name in entries:
         say(f"{name}: compiling and measuring")
         lines.append(cells(measure(name, scale or (QUICK if quick else FULL), entries)))
-        print(_text(lines[-1]), flush=True)
+        tell(_text(lines[-1]))
     if page is not None:
         put_between_markers(page, markdown(lines, about(quick, page)), MARKERS)
 
@@ -41,15 +42,15 @@ def compare_on_data(folder, quick=False, page=None, compiled=True):
     """The same for experts on the data sets of a folder."""
     head, lines, told = ("data", "corruption", "learner", *FILTERS), [], []
     names = available(folder)
-    print(_wide(head))
+    tell(_wide(head))
     for name in names:
         for result in compare_experts(folder, name, 1 if quick else _SEEDS, compiled):
             scores = (f"{result.scores[filter]:.2f}" for filter in FILTERS)
             lines.append((result.data, result.kind, result.learner, *scores))
-            print(_wide(lines[-1]), flush=True)
+            tell(_wide(lines[-1]))
         uniform, best = references(folder, name)
         told.append(f"- {name}: {DATA[name].score}. Equal weights {uniform:.2f}, the best expert {best:.2f}.")
-    print("\n" + "\n".join(told))
+    tell("", *told)
     if page is not None:
         rows = [f"| {' | '.join(head)} |", "|---|---|---|" + "--:|" * len(FILTERS)]
         rows += [f"| {' | '.join(line)} |" for line in lines]
@@ -97,4 +98,4 @@ def about(quick, page, data=""):
 
 def say(text):
     if sys.stderr.isatty():
-        print(f"\r\033[K{text}\r", end="", file=sys.stderr, flush=True)
+        overwrite(text)

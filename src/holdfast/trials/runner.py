@@ -10,6 +10,7 @@ import numpy as np
 
 from holdfast import __version__
 from holdfast.bench.table import put_between_markers
+from holdfast.terminal import overwrite, tell
 from holdfast.trials.contestants import CONTESTANTS, ORACLE, OURS
 from holdfast.trials.corruptions import KINDS, corrupt
 from holdfast.trials.data import available, load
@@ -31,11 +32,11 @@ QUICK = Scale(seeds=2, rounds=50_000, slow_rounds=1_000)
 def hold_trials(folder, names=None, quick=False, page=None):
     """Measure and print; with `page`, leave the table in that file."""
     cells = []
-    print(header())
+    tell(header())
     for cell in trials(folder, names or available(folder), QUICK if quick else FULL, say=_say):
         cells.append(cell)
-        print(line(cell), flush=True)
-    print("\n" + "\n".join(map(str, goals(cells))))
+        tell(line(cell))
+    tell("", *goals(cells))
     if page is not None:
         put_between_markers(page, markdown(cells, _about(quick, page)), MARKERS)
 
@@ -49,7 +50,7 @@ def _about(quick, page):
 
 def _say(text):
     if sys.stderr.isatty():
-        print(f"\r\033[K{text}\r", end="", file=sys.stderr, flush=True)
+        overwrite(text)
 
 
 def trials(folder, names, scale, contestants=CONTESTANTS, say=lambda text: None):

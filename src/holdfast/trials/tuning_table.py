@@ -1,6 +1,7 @@
 """`holdfast learners --tune FOLDER`: the settings of the learners with names, tried and put in a table."""
 
 from holdfast.bench.table import put_between_markers
+from holdfast.terminal import tell
 from holdfast.trials.learners_table import about, say
 from holdfast.trials.tuning import GRID, tune
 
@@ -17,7 +18,7 @@ def tune_all(folder, quick=False, page=None, grid=GRID, **scale):
         tried = tune(folder, name, settings, **kinds | scale)
         for each in tried:
             mark = "*" if each.is_chosen() else " "
-            print(f"{name:18}{each.mean:8.3f}{each.worst:8.2f} {mark} {each.setting}", flush=True)
+            tell(f"{name:18}{each.mean:8.3f}{each.worst:8.2f} {mark} {each.setting}")
         rows.append(f"| {' | '.join(row(tried))} |")
         if page is not None:  # so that a run that is stopped leaves what it has
             put_between_markers(page, "\n".join([*rows, "", about(quick, page, " --tune FOLDER"), ""]), TUNED)

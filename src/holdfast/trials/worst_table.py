@@ -3,6 +3,7 @@
 import math
 
 from holdfast.bench.table import put_between_markers
+from holdfast.terminal import tell
 from holdfast.trials.learners_table import about, say
 from holdfast.trials.worst import CASES, search
 
@@ -28,7 +29,7 @@ def search_all(quick=False, page=None, cases=CASES, steps=None):
             case.cost,
         )
         lines.append((name, *told))
-        print(f"{name.replace('`', ''):34}{ratio(found.worst):>8} after {found.rounds} rounds", flush=True)
+        tell(f"{name.replace('`', ''):34}{ratio(found.worst):>8} after {found.rounds} rounds")
     if page is not None:
         head = [f"| {' | '.join(_HEAD)} |", "|---|---|---|---|---|--:|--:|---|"]
         rows = [f"| {' | '.join(line)} |" for line in lines]
