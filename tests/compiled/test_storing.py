@@ -130,6 +130,12 @@ def test_only_what_another_process_can_import_is_stored():
     class Local:
         k: float = 1.0
 
+        def init(self, dim):
+            return 0.0
+
+        def decide(self, state, size):
+            return state, self.k, size <= self.k
+
     assert has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), TopK(1))))
     assert not has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), Local())))
     Local.__qualname__ = "Local"  # which this module does not have
