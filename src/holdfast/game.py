@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.domains.simplex import Simplex
-from holdfast.learners.needs import refuse_without_hints
+from holdfast.learners.needs import refuse_hidden_rows, refuse_ranges, refuse_without_hints
 from holdfast.norms import L2
 from holdfast.rule import rule
 from holdfast.vectors import add, count_in, dot, length, outcome, spread
@@ -44,6 +43,9 @@ class Features:
     An infinite or NaN slope still makes the size NaN: nothing can be learned from it.
     """
 
+    def reads_rows(self):
+        return True
+
     def measure(self, norm, slope, x):
         return norm.of(x) + 0.0 * slope
 
@@ -53,15 +55,12 @@ class Range:
     """Judge a round by how far apart the losses of the experts are, for learners on the simplex.
 
     Adding a number to all losses changes nobody's regret, nor this size; the diameter that goes with it is 1.
+    But a learner that adapts to Euclidean sizes is ruined by such a number. So only learners whose bound
+    depends on ranges (`needs().size`) are allowed: `AdaHedge`, `EG` and `Squint`.
     """
 
     def suits(self, learner):
-        domain = getattr(learner, "domain", None)
-        if not (domain is None or isinstance(domain, Simplex)):
-            raise TypeError(
-                f"Range() is the size of a round for experts, on a Simplex(), and {type(learner).__name__} "
-                f"learns in {domain!r}: use on=Gradient()"
-            )
+        refuse_ranges(learner)
 
     def measure(self, norm, slope, x):
         return abs(slope) * spread(x) if slope != 0.0 else 0.0
@@ -85,6 +84,9 @@ class LossForm:
     def check(self):
         if not 0.0 < self.reach < math.inf:
             raise ValueError(f"reach is the length of a comparator, so it must be positive: got {self.reach}")
+
+    def reads_rows(self):
+        return True
 
     def sized(self, learner, state, norm, slope, x):
         return self.sized_seen(learner, state, norm, slope, x, x, norm.of(x))
@@ -135,6 +137,7 @@ class Filtered:
     def fits(self, dim):
         refuse_without_hints(self.learner)
         self.on.suits(self.learner)
+        refuse_hidden_rows(self.learner, not (self.filter.keeps_all() or self.on.reads_rows()))
         self.learner.fits(dim)
         self.norm.fits(dim)
 

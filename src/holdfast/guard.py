@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from holdfast.filters.topshare import TopShare
 from holdfast.game import Decision, Gradient
-from holdfast.learners.needs import refuse_without_hints
+from holdfast.learners.needs import refuse_hidden_rows, refuse_without_hints
 from holdfast.norms import L2
 from holdfast.rule import rule
 from holdfast.vectors import length
@@ -91,6 +91,9 @@ class Guarded:
     def fits(self, dim):
         refuse_without_hints(self.learner)
         self.on.suits(self.learner)
+        skips_some = not all(one.keeps_all() for one in (self.features, self.target, self.gradient))
+        by_rows = (not self.features.keeps_all()) or (self.on.reads_rows() and not self.gradient.keeps_all())
+        refuse_hidden_rows(self.learner, skips_some and not by_rows)
         self.learner.fits(dim)
         self.norm.fits(dim)
 

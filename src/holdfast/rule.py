@@ -158,6 +158,18 @@ class _Rule(tuple):
         """The state, knowing that gradients to come have sizes up to `hint`; most learners do not care."""
         return state
 
+    def needs(self):
+        """What a learner asks of a game (`holdfast.learners.needs`); None, if it does not say."""
+        return None
+
+    def reads_rows(self):
+        """Whether a learner or a measure uses rows also where the slope is 0, and so the gradient."""
+        return False
+
+    def keeps_all(self):
+        """Whether a filter is none: it keeps every round that is finite."""
+        return False
+
     def bounded(self):
         """Whether a domain is: all are, unless they say otherwise."""
         return True

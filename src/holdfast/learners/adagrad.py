@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.rule import rule
 from holdfast.vectors import descend, dot, refill
 
@@ -70,7 +70,7 @@ class AdaGrad:
         return None
 
     def needs(self):
-        return Needs("bounded", "Euclidean in each weight", "convex", True)
+        return Needs("bounded", EACH_WEIGHT, "convex", True)
 
     def fits(self, dim):
         self.domain.fits(dim)

@@ -87,6 +87,9 @@ class Scaled:
         if self.patience < 1:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
 
+    def needs(self):
+        return self.learner.needs()
+
     def fits(self, dim):
         refuse_without_hints(self.learner)
         self.learner.fits(dim + 1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.factors import solved_below
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.ridge import absorbed, begun_anew, check_ridge, first
 from holdfast.rule import rule
 from holdfast.vectors import Ahead, add, dot
@@ -49,7 +49,7 @@ class VAW:
         check_ridge(self)
 
     def needs(self):
-        return Needs("any", "loss form", "squared", True)
+        return Needs("any", LOSS_FORM, "squared", True)
 
     def init(self, dim):
         return first(self.strength, dim)
