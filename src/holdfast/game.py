@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.learners.needs import refuse_hidden_rows, refuse_ranges, refuse_without_hints
-from holdfast.norms import L2
+from holdfast.norms import HUGE, L2, LONG, euclidean
 from holdfast.rule import rule
 from holdfast.vectors import add, count_in, dot, length, outcome, spread
 
@@ -22,6 +22,14 @@ class Decision(NamedTuple):
         """Write down what else there is to say; here nothing."""
 
 
+def unmeasured(size):
+    """Of a round that is not finite in the size it is judged by, in its gradient, or in what is learned from.
+
+    No filter remembers it and no learner learns from it. Its size is infinite or NaN.
+    """
+    return Decision(False, size + math.inf, math.nan)
+
+
 @rule
 class Gradient:
     """Judge a round by the size of its gradient, as sections 3 and 4 of the paper do.
@@ -29,25 +37,19 @@ class Gradient:
     Where the slope is 0 so is the gradient, and x is not looked at.
     """
 
-    def measure(self, norm, slope, x):
-        return abs(slope) * norm.of(x) if slope != 0.0 else 0.0
-
     def sized_seen(self, learner, state, norm, slope, x, row, size):
         return abs(slope) * size
 
 
 @rule
 class Features:
-    """Judge a round by the size of its feature vector (the Proposition), whatever its loss.
-
-    An infinite or NaN slope still makes the size NaN: nothing can be learned from it.
-    """
+    """Judge a round by the size of its feature vector (the Proposition), whatever its loss."""
 
     def reads_rows(self):
         return True
 
-    def measure(self, norm, slope, x):
-        return norm.of(x) + 0.0 * slope
+    def sized_seen(self, learner, state, norm, slope, x, row, size):
+        return size
 
 
 @rule
@@ -88,9 +90,6 @@ class LossForm:
     def reads_rows(self):
         return True
 
-    def sized(self, learner, state, norm, slope, x):
-        return self.sized_seen(learner, state, norm, slope, x, x, norm.of(x))
-
     def sized_seen(self, learner, state, norm, slope, x, row, size):
         z, r = dot(learner.predict(state), x), self.reach * size
         return (abs(z) + r) * (0.5 * abs(z) + 0.5 * r + abs(z - slope))
@@ -116,7 +115,8 @@ class Filtered:
     norm : a norm
         The norm on the domain; sizes are measured in its dual.
     on : Gradient, Features, Range or LossForm
-        What the filter judges a round by.
+        What the filter judges a round by. Whatever it is, a round whose gradient is not finite is skipped and
+        not remembered. Beyond 2^1000 (1e301) gradients and rows count as infinite.
 
     Examples
     --------
@@ -157,14 +157,25 @@ class Filtered:
         return self.judged(state, slope, x)
 
     def judged(self, state, slope, x):
-        size = self.on.sized(self.learner, state.learner, self.norm.dual(), slope, x)
-        if not size < math.inf:  # infinite or NaN: nobody learns from it, nobody remembers it
-            return state, Decision(False, size, math.nan)
+        norm = self.norm.dual()
+        is_read = slope != 0.0 or self.on.reads_rows()
+        length = norm.of(x) if is_read else 0.0
+        entry = norm.entry_bound(x, length) if is_read else 0.0
+        size = self.on.sized_seen(self.learner, state.learner, norm, slope, x, x, length)
+        if not (size < math.inf and entry < HUGE and abs(slope) * entry < HUGE):
+            return state, unmeasured(size)
+        row = self.learner.seen(state.learner, x)
+        if self.learner.reads_rows() and not self.read_size(state.learner, slope, row) < LONG:
+            return state, unmeasured(size)
         learner = self.awake(state)
         memory, threshold, kept = self.filter.decide(state.memory, size)
         if kept:
-            learner = self.learner.update(learner, slope, x)
+            learner = self.learner.update_seen(learner, slope, x, row)
         return Mind(learner, memory), Decision(kept, size, threshold)
+
+    def read_size(self, learner, slope, row):
+        """At least the size of all that a learner reads: row, slope and target; NaN if one is."""
+        return euclidean(row) + abs(slope) + abs(self.learner.aimed(learner))
 
     def awake(self, state):
         """The learner as this round finds it: started anew, in its own arrays, if the filter wants that."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from holdfast.filters.topshare import TopShare
 from holdfast.game import Decision, Gradient
 from holdfast.learners.needs import refuse_hidden_rows, refuse_without_hints
-from holdfast.norms import L2
+from holdfast.norms import HUGE, L2, LONG
 from holdfast.rule import rule
 from holdfast.vectors import length
 
@@ -45,7 +45,8 @@ class Guarded:
 
     A huge row that is classified correctly has a gradient near 0, and a huge target may have one like any
     other. Both would ruin a running scale. Each size is measured as the learner sees it, before the round.
-    Each filter remembers its size of every round; a round is learned from only if all three keep it.
+    Each filter remembers its size of every round; a round is learned from only if all three keep it. A round
+    that is not finite, in a size or in its gradient, is skipped and no filter remembers it.
 
     Parameters
     ----------
@@ -143,9 +144,11 @@ class Guarded:
         size = norm.of(row)
         distance = abs(self.learner.aimed(learner))
         steepness = self.on.sized_seen(self.learner, learner, norm, slope, x, row, size)
-        if not (size < math.inf and distance < math.inf and steepness < math.inf):
+        entry, limit = norm.entry_bound(row, size), LONG if self.learner.reads_rows() else math.inf
+        finite = size < math.inf and steepness < math.inf and entry < HUGE and abs(slope) * entry < HUGE
+        if not (finite and entry + abs(slope) < limit and distance < limit):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            return state, Verdict(False, steepness, math.nan, unknown[0], unknown[1])
+            return state, Verdict(False, steepness + math.inf, math.nan, unknown[0], unknown[1])
         features, feature_threshold, near = self.features.decide(state.features, size)
         target, target_threshold, likely = self.target.decide(state.target, distance)
         apart = self.labels and state.y < 0.0

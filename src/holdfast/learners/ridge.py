@@ -61,6 +61,9 @@ class OnlineRidge:
     def check(self):
         check_ridge(self)
 
+    def reads_rows(self):
+        return True
+
     def needs(self):
         return Needs("any", LOSS_FORM, "squared", True)
 

@@ -75,6 +75,9 @@ class ScaleInvariant:
         if self.domain.bounded():
             raise TypeError(f"ScaleInvariant lives everywhere: got {self.domain!r}")
 
+    def reads_rows(self):
+        return True
+
     def needs(self):
         return Needs("any", FEATURES, "Lipschitz", True)
 

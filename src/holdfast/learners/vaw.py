@@ -48,6 +48,9 @@ class VAW:
     def check(self):
         check_ridge(self)
 
+    def reads_rows(self):
+        return True
+
     def needs(self):
         return Needs("any", LOSS_FORM, "squared", True)
 
