@@ -105,7 +105,8 @@ def test_predictions_stay_inside_the_domain(learner):
 
 def games():
     for learner in LEARNERS:
-        yield hf.Filtered(learner, hf.TopK(3)), hf.Gradients(GRADIENTS)
+        on = hf.Features() if learner.needs().size == "features" else hf.Gradient()
+        yield hf.Filtered(learner, hf.TopK(3), on=on), hf.Gradients(GRADIENTS)
     for loss in LOSSES:
         X = np.where(np.arange(60)[:, None] % 20 == 7, 1e6, 1.0) * GRADIENTS[:, ::-1]
         X[11, 0], X[12, 1] = math.nan, -math.inf

@@ -77,7 +77,6 @@ ANSWERS = {
         "measure": lambda self, norm, slope, x: abs(slope) * norm.of(x),
     },
     protocols.StateMeasure: {
-        "sized": lambda self, learner, state, norm, slope, x: abs(slope),
         "sized_seen": lambda self, learner, state, norm, slope, x, row, size: abs(slope),
     },
     protocols.Step: {

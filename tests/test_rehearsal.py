@@ -268,8 +268,11 @@ class Answers:
     ("player", "says"),
     [
         (Filtered(OGD(Ball(1.0)), TopK(1), norm=Answers(None)), "Answers.of must return a number: got None"),
-        (Filtered(OGD(Ball(1.0)), TopK(1), on=Answers(X)), "Answers.sized must return a number: got array"),
-        (Guarded(OGD(Ball(1.0)), on=Answers(None)), "Answers.sized must return a number: got None"),
+        (
+            Filtered(OGD(Ball(1.0)), TopK(1), on=Answers(X)),
+            "Answers.sized_seen must return a number: got array",
+        ),
+        (Guarded(OGD(Ball(1.0)), on=Answers(None)), "Answers.sized_seen must return a number: got None"),
         (with_learner(OGD(Answers(0.0))), "Answers.center must return a float64 array of 2 weights: got 0.0"),
         (with_learner(OGD(Answers(X))), "Answers.diameter must return a number: got array"),
         (with_learner(OGD(Ball(1.0), Answers(None))), "Answers.accrued must return a number: got None"),

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.domains.simplex import Simplex
-from holdfast.learners.needs import refuse_without_hints
-from holdfast.norms import L2
+from holdfast.learners.needs import refuse_hidden_rows, refuse_ranges, refuse_without_hints
+from holdfast.norms import HUGE, L2, LONG, euclidean
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import add, count_in, dot, length, outcome, spread
@@ -24,6 +23,14 @@ class Decision(NamedTuple):
         """Write down what else there is to say; here nothing."""
 
 
+def unmeasured(size):
+    """Of a round that is not finite in the size it is judged by, in its gradient, or in what is learned from.
+
+    No filter remembers it and no learner learns from it. Its size is infinite or NaN.
+    """
+    return Decision(False, size + math.inf, math.nan)
+
+
 @rule
 class Gradient:
     """Judge a round by the size of its gradient, as sections 3 and 4 of the paper do.
@@ -31,22 +38,19 @@ class Gradient:
     Where the slope is 0 so is the gradient, and x is not looked at.
     """
 
-    def measure(self, norm, slope, x):
-        return abs(slope) * norm.of(x) if slope != 0.0 else 0.0
-
     def sized_seen(self, learner, state, norm, slope, x, row, size):
         return abs(slope) * size
 
 
 @rule
 class Features:
-    """Judge a round by the size of its feature vector (the Proposition), whatever its loss.
+    """Judge a round by the size of its feature vector (the Proposition), whatever its loss."""
 
-    An infinite or NaN slope still makes the size NaN: nothing can be learned from it.
-    """
+    def reads_rows(self):
+        return True
 
-    def measure(self, norm, slope, x):
-        return norm.of(x) + 0.0 * slope
+    def sized_seen(self, learner, state, norm, slope, x, row, size):
+        return size
 
 
 @rule
@@ -54,15 +58,12 @@ class Range:
     """Judge a round by how far apart the losses of the experts are, for learners on the simplex.
 
     Adding a number to all losses changes nobody's regret, nor this size; the diameter that goes with it is 1.
+    But a learner that adapts to Euclidean sizes is ruined by such a number. So only learners whose bound
+    depends on ranges (`needs().size`) are allowed: `AdaHedge`, `EG` and `Squint`.
     """
 
     def suits(self, learner):
-        domain = getattr(learner, "domain", None)
-        if not (domain is None or isinstance(domain, Simplex)):
-            raise TypeError(
-                f"Range() is the size of a round for experts, on a Simplex(), and {type(learner).__name__} "
-                f"learns in {domain!r}: use on=Gradient()"
-            )
+        refuse_ranges(learner)
 
     def measure(self, norm, slope, x):
         return abs(slope) * spread(x) if slope != 0.0 else 0.0
@@ -87,8 +88,8 @@ class LossForm:
         if not 0.0 < self.reach < math.inf:
             raise ValueError(f"reach is the length of a comparator, so it must be positive: got {self.reach}")
 
-    def sized(self, learner, state, norm, slope, x):
-        return self.sized_seen(learner, state, norm, slope, x, x, norm.of(x))
+    def reads_rows(self):
+        return True
 
     def sized_seen(self, learner, state, norm, slope, x, row, size):
         z, r = dot(learner.predict(state), x), self.reach * size
@@ -115,7 +116,8 @@ class Filtered:
     norm : a norm
         The norm on the domain; sizes are measured in its dual.
     on : Gradient, Features, Range or LossForm
-        What the filter judges a round by.
+        What the filter judges a round by. Whatever it is, a round whose gradient is not finite is skipped and
+        not remembered. Beyond 2^1000 (1e301) gradients and rows count as infinite.
 
     Examples
     --------
@@ -136,6 +138,7 @@ class Filtered:
     def fits(self, dim):
         refuse_without_hints(self.learner)
         self.on.suits(self.learner)
+        refuse_hidden_rows(self.learner, not (self.filter.keeps_all() or self.on.reads_rows()))
         self.learner.fits(dim)
         self.norm.fits(dim)
 
@@ -155,14 +158,25 @@ class Filtered:
         return self.judged(state, slope, x)
 
     def judged(self, state, slope, x):
-        size = self.on.sized(self.learner, state.learner, self.norm.dual(), slope, x)
-        if not size < math.inf:  # infinite or NaN: nobody learns from it, nobody remembers it
-            return state, Decision(False, size, math.nan)
+        norm = self.norm.dual()
+        is_read = slope != 0.0 or self.on.reads_rows()
+        length = norm.of(x) if is_read else 0.0
+        entry = norm.entry_bound(x, length) if is_read else 0.0
+        size = self.on.sized_seen(self.learner, state.learner, norm, slope, x, x, length)
+        if not (size < math.inf and entry < HUGE and abs(slope) * entry < HUGE):
+            return state, unmeasured(size)
         learner = self.awake(state)
+        row = self.learner.seen(learner, x)
+        if self.learner.reads_rows() and not self.read_size(learner, slope, row) < LONG:
+            return state, unmeasured(size)
         memory, threshold, kept = self.filter.decide(state.memory, size)
         if kept:
-            learner = self.learner.update(learner, slope, x)
+            learner = self.learner.update_seen(learner, slope, x, row)
         return Mind(learner, memory), Decision(kept, size, threshold)
+
+    def read_size(self, learner, slope, row):
+        """At least the size of all that a learner reads: row, slope and target; NaN if one is."""
+        return euclidean(row) + abs(slope) + abs(self.learner.aimed(learner))
 
     def awake(self, state):
         """The learner as this round finds it: started anew, in its own arrays, if the filter wants that."""

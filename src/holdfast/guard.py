@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from holdfast.filters.topshare import TopShare
 from holdfast.game import Decision, Gradient
-from holdfast.learners.needs import refuse_without_hints
-from holdfast.norms import L2
+from holdfast.learners.needs import refuse_hidden_rows, refuse_without_hints
+from holdfast.norms import HUGE, L2, LONG
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import length
@@ -47,7 +47,8 @@ class Guarded:
 
     A huge row that is classified correctly has a gradient near 0, and a huge target may have one like any
     other. Both would ruin a running scale. Each size is measured as the learner sees it, before the round.
-    Each filter remembers its size of every round; a round is learned from only if all three keep it.
+    Each filter remembers its size of every round; a round is learned from only if all three keep it. A round
+    that is not finite, in a size or in its gradient, is skipped and no filter remembers it.
 
     Parameters
     ----------
@@ -99,6 +100,9 @@ class Guarded:
     def fits(self, dim):
         refuse_without_hints(self.learner)
         self.on.suits(self.learner)
+        skips_some = not all(one.keeps_all() for one in (self.features, self.target, self.gradient))
+        by_rows = (not self.features.keeps_all()) or (self.on.reads_rows() and not self.gradient.keeps_all())
+        refuse_hidden_rows(self.learner, skips_some and not by_rows)
         self.learner.fits(dim)
         self.norm.fits(dim)
 
@@ -156,9 +160,11 @@ class Guarded:
         size = norm.of(row)
         distance = abs(self.learner.aimed(learner))
         steepness = self.on.sized_seen(self.learner, learner, norm, slope, x, row, size)
-        if not (size < math.inf and distance < math.inf and steepness < math.inf):
+        entry, limit = norm.entry_bound(row, size), LONG if self.learner.reads_rows() else math.inf
+        finite = size < math.inf and steepness < math.inf and entry < HUGE and abs(slope) * entry < HUGE
+        if not (finite and entry + abs(slope) < limit and distance < limit):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            verdict = Verdict(False, steepness, math.nan, unknown[0], unknown[1])
+            verdict = Verdict(False, steepness + math.inf, math.nan, unknown[0], unknown[1])
             memories = (state.features, state.target, state.gradient, state.negative)
             return Watch(learner, *memories, False, state.y), verdict
         features, feature_threshold, near = self.features.decide(state.features, size)

@@ -321,8 +321,8 @@ class Logistic:
 
 
 def slope_at(loss, z, y):
-    """The slope of a loss at a prediction; NaN if that is not finite, so that nobody learns from it."""
-    return loss.slope(z, y) if abs(z) < math.inf else math.nan
+    """The slope of a loss at a prediction; NaN if that or the target is infinite: then so is the loss."""
+    return loss.slope(z, y) if abs(z) < math.inf and abs(y) != math.inf else math.nan
 
 
 def refuse_zero_one(loss, y):

@@ -14,9 +14,10 @@ import math
 import numpy as np
 
 from holdfast.rule import rule
-from holdfast.vectors import dense, dot, entries, largest, squared, total
+from holdfast.vectors import TINY, dense, dot, entries, largest, squared, total
 
-TINY = 1e-305  # learners take smaller sizes for 0: what is divided by them may be no float
+HUGE = 2.0**1000  # larger gradients and rows (1e301) count as infinite: sums of ten million must be floats
+LONG = 2.0**500  # so do larger rows, slopes and targets for learners that square them
 
 
 def euclidean(x):
@@ -41,6 +42,17 @@ def hypotenuse(a, b):
         return longer
     ratio = shorter / longer
     return longer * math.sqrt(1.0 + ratio * ratio)
+
+
+def row_length(slope, x):
+    """‖x‖, for learners that divide by it: 0 where the slope is, or if the inverse may be no float."""
+    length = euclidean(x) if slope != 0.0 else 0.0
+    return length if length > TINY else 0.0
+
+
+def gradient_size(slope, x):
+    """|slope| ‖x‖, for learners that divide by it."""
+    return abs(slope) * row_length(slope, x)
 
 
 # The p-norms differ in `of` and `dual` and share the rest: they see neither signs nor the order of entries.
@@ -75,6 +87,11 @@ def _over_ellipsoid(self, shape, longest):
     return min(longest * self.over_ball(len(shape)), self.of(np.sqrt(np.diag(shape))))
 
 
+def _entry_bound(self, x, size):
+    """At least the largest |xᵢ|: the size itself, also after rounding. Of `Mahalanobis` that is not true."""
+    return size
+
+
 def _fits(self, dim):
     """Raise if vectors of this dimension have no such norm; all have."""
 
@@ -96,7 +113,7 @@ class L1:
         return _LINF
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, fits = _over_box, _over_ellipsoid, _fits
+    over_box, over_ellipsoid, fits, entry_bound = _over_box, _over_ellipsoid, _fits, _entry_bound
 
 
 @rule
@@ -121,7 +138,8 @@ class L2:
     def over_ellipsoid(self, shape, longest):
         return longest
 
-    over_axes, over_edges, over_box, fits = _over_axes, _over_edges, _over_box, _fits
+    over_axes, over_edges, over_box = _over_axes, _over_edges, _over_box
+    fits, entry_bound = _fits, _entry_bound
 
 
 @rule
@@ -141,7 +159,7 @@ class LInf:
         return _L1
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, fits = _over_box, _over_ellipsoid, _fits
+    over_box, over_ellipsoid, fits, entry_bound = _over_box, _over_ellipsoid, _fits, _entry_bound
 
 
 _L1, _LINF = L1(), LInf()  # ready-made, because the compiler cannot make a rule that has no parameters
@@ -185,7 +203,7 @@ class Lp:
         return Lp(self.p / (self.p - 1.0))
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, fits = _over_box, _over_ellipsoid, _fits
+    over_box, over_ellipsoid, fits, entry_bound = _over_box, _over_ellipsoid, _fits, _entry_bound
 
 
 @rule

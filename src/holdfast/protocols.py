@@ -39,6 +39,9 @@ class NormOptions(Protocol):
     def fits(self, dim: int) -> None:
         """Raise if it cannot measure vectors of this many entries; by default it can."""
 
+    def entry_bound(self, x: Row, size: float) -> float:
+        """At least the largest absolute entry of x, whose norm is `size`; by default computed from x."""
+
 
 class Domain(Protocol):
     """Where the weights may lie."""
@@ -100,6 +103,9 @@ class FilterOptions(Protocol):
     def renewed(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
 
+    def keeps_all(self) -> bool:
+        """Whether it keeps every finite round; by default no."""
+
     def restarts(self, state: Any) -> bool:
         """Whether the learner must start anew before the next round; by default no."""
 
@@ -149,6 +155,12 @@ class LearnerOptions(Protocol):
 
     def aimed(self, state: Any) -> float:
         """The target of this round as it is learned from; by default 0."""
+
+    def needs(self) -> Any:
+        """A `holdfast.learners.needs.Needs`: what its bound asks of a game; by default None, it does not say."""
+
+    def reads_rows(self) -> bool:
+        """Whether it learns from rows also where the slope is 0; by default no."""
 
     def takes_hints(self) -> bool:
         """Whether it must know the size of a gradient in advance; by default no."""
@@ -234,23 +246,24 @@ class GradientMeasure(Protocol):
 class StateMeasure(Protocol):
     """The size of a round, from the state of the learner too."""
 
-    def sized(self, learner: Any, state: Any, norm: Any, slope: float, x: Row) -> float:
-        """The size of a round with the gradient slope * x."""
-
     def sized_seen(
         self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
     ) -> float:
-        """The same, given `learner.seen(state, x)` as `row`, and the norm of that as `size`."""
+        """The size of a round with the gradient slope * x.
+
+        `row` is x as it is learned from, and `size` the norm of that. Where the slope is 0, `size` may be 0
+        instead, unless the measure `reads_rows`.
+        """
 
 
 class MeasureOptions(Protocol):
-    """What a measure may answer too. By default `sized` and `sized_seen` call `measure`."""
+    """What a measure may answer too. By default `sized_seen` calls `measure`."""
 
     def suits(self, learner: Any) -> None:
         """Raise if it has no meaning for this learner; by default it has."""
 
-    def sized(self, learner: Any, state: Any, norm: Any, slope: float, x: Row) -> float:
-        """As in `StateMeasure`."""
+    def reads_rows(self) -> bool:
+        """Whether the size depends on the row also where the slope is 0; by default no."""
 
     def sized_seen(
         self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float

@@ -128,7 +128,6 @@ def ask_measure(player, dim):
     """A measure is asked as its player does."""
     on, learner, norm, x = player.on, player.learner, player.norm.dual(), np.ones(dim)
     state = learner.init(dim)
-    _expect_number(on, "sized", learner, state, norm, 1.0, x)
     row = learner.seen(state, x)
     _expect_number(on, "sized_seen", learner, state, norm, 1.0, x, row, norm.of(row))
 

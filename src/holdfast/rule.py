@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from holdfast.protocols import Rule, check_parts, parameters, roles_of
+from holdfast.vectors import largest
 
 # The verbs of the game. A rule that defines one must read the same parameters as every other rule that
 # does, so that whoever calls it, by position or by name, in either world, need not know which it is.
@@ -159,6 +160,18 @@ class _Rule(Rule):
         """The state, knowing that gradients to come have sizes up to `hint`; most learners do not care."""
         return state
 
+    def needs(self):
+        """What a learner asks of a game (`holdfast.learners.needs`); None, if it does not say."""
+        return None
+
+    def reads_rows(self):
+        """Whether a learner or a measure uses rows also where the slope is 0, and so the gradient."""
+        return False
+
+    def keeps_all(self):
+        """Whether a filter is none: it keeps every round that is finite."""
+        return False
+
     def bounded(self):
         """Whether a domain is: all are, unless they say otherwise."""
         return True
@@ -166,12 +179,12 @@ class _Rule(Rule):
     def suits(self, learner):
         """Raise if a measure has no meaning for a learner."""
 
-    def sized(self, learner, state, norm, slope, x):
-        """The size of a round: most measures look at its gradient only."""
-        return self.measure(norm, slope, x)
+    def entry_bound(self, x, size):
+        """At least the largest absolute entry of x, whose norm this size is."""
+        return largest(x)
 
     def sized_seen(self, learner, state, norm, slope, x, row, size):
-        """`sized`, where the row is known already as the learner sees it, and the norm of that."""
+        """The size of a round by a measure, where `size` is the norm of the row, as the learner sees it."""
         return self.measure(norm, slope, row)
 
     def target_at(self, t):

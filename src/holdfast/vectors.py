@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+TINY = 1e-305  # smaller sizes count as 0: what is divided by them may be no float
 SWING = 5.0  # standard deviations that count: of 1 in SWING**2 wild values, a running spread would run away
 UNEQUAL = (
     "two vectors must have the same number of entries: check that every x has as many as there are weights"
@@ -411,6 +412,7 @@ def widen(spread, factors, x):
     """Of a sparse row, keep the largest absolute value of each entry, and its inverse in `factors`."""
     if isinstance(x, Sparse):
         known, far = spread[x.places], np.abs(x.values, dtype=np.float64)
+        far = np.where(far > TINY, far, 0.0)
         far = np.where(known > 0.0, np.maximum(known, np.minimum(far, 2.0 * known)), far)
         spread[x.places], factors[x.places] = far, np.where(far > 0.0, 1.0 / far, 0.0)
 

@@ -76,8 +76,90 @@ def test_no_certificate_asks_for_a_learners_bound(name, monkeypatch):
     assert record.certificate(k=2).bound > 0.0
 
 
-def test_the_range_of_losses_is_a_size_for_experts_only():
-    for player in (hf.Filtered(hf.OGD(BALL), hf.TopK(1), on=hf.Range()), hf.Guarded(hf.VAW(), on=hf.Range())):
-        with pytest.raises(TypeError, match=r"for experts, on a Simplex\(\), and \w+ learns in"):
-            hf.Player(player, dim=2)
-    hf.Player(hf.Filtered(hf.SoloFTRL(hf.Simplex()), hf.TopK(1), on=hf.Range()), dim=2)
+# -- what a filter must measure for a learner
+
+
+def inside(learner):
+    """Players with this learner in every wrapper that takes it."""
+    for wrapped in (learner, learners.Averaged(learner), hf.Scaled(learner)):
+        yield lambda on, wrapped=wrapped: hf.Filtered(wrapped, hf.TopK(1), on=on)
+        yield lambda on, wrapped=wrapped: hf.Guarded(wrapped, on=on)
+        yield lambda on, wrapped=wrapped: hf.Guarded(wrapped, features=hf.Everything(), on=on)
+
+
+SIMPLEX = hf.Simplex()
+BY_RANGE = [hf.AdaHedge(), hf.EG(0.1), hf.Clipped(hf.Squint()), hf.Fixed([0.5, 0.5])]
+NOT_BY_RANGE = [
+    *(hf.OGD(SIMPLEX), hf.AdaGrad(SIMPLEX), hf.SoloFTRL(SIMPLEX), hf.OGD(BALL), hf.VAW()),
+    *(hf.Bounded(hf.Clipped(hf.FreeGrad()), SIMPLEX), hf.AdaFTRL(hf.Ball(1.0, around=0.5))),
+]
+
+
+@pytest.mark.parametrize("learner", BY_RANGE, ids=repr)
+def test_ranges_are_for_learners_whose_bound_depends_on_ranges(learner):
+    hf.Player(hf.Filtered(learner, hf.TopK(1), on=hf.Range()), dim=2)
+    hf.Player(hf.Guarded(learners.Averaged(learner), on=hf.Range()), dim=2)
+
+
+@pytest.mark.parametrize("learner", NOT_BY_RANGE, ids=repr)
+def test_ranges_are_refused_for_all_others_in_every_wrapper(learner):
+    for player in inside(learner):
+        with pytest.raises(TypeError, match=r"such as AdaHedge\(\), and that of .*: use on=Gradient\(\)"):
+            hf.Player(player(hf.Range()), dim=2)
+
+
+def test_a_learner_that_does_not_say_what_it_adapts_to_is_not_judged_by_ranges():
+    @hf.rule
+    class Own:
+        domain: object = SIMPLEX
+
+        def init(self, dim):
+            return self.domain.center(dim)
+
+        def predict(self, state):
+            return state
+
+        def update(self, state, slope, x):
+            return state
+
+    hf.Player(hf.Filtered(Own(), hf.TopK(1)), dim=2)
+    with pytest.raises(TypeError, match=r"does not say that it does: give it a method needs\(\)"):
+        hf.Player(hf.Filtered(Own(), hf.TopK(1), on=hf.Range()), dim=2)
+
+
+def test_a_learner_that_depends_on_rows_needs_a_filter_that_sees_them():
+    """One row of 1e12 whose gradient is 0 would freeze the weights of ScaleInvariant for ever."""
+    for i, player in enumerate(inside(hf.ScaleInvariant())):
+        hf.Player(player(hf.Features()), dim=2)
+        if i % 3 == 1:  # Guarded, with a filter on features
+            hf.Player(player(hf.Gradient()), dim=2)
+        else:
+            with pytest.raises(TypeError, match=r"ScaleInvariant.*: use on=Features\(\), or Guarded"):
+                hf.Player(player(hf.Gradient()), dim=2)
+    for filter in (hf.Everything(), hf.TopK(1)):
+        guarded = hf.Guarded(hf.ScaleInvariant(), hf.Everything(), filter, filter)
+        if filter == hf.Everything():  # nothing is skipped, so nothing goes past a filter
+            hf.Player(guarded, dim=2)
+            hf.Player(hf.Filtered(hf.ScaleInvariant(), filter), dim=2)
+        else:
+            with pytest.raises(TypeError, match="no filter here sees that"):
+                hf.Player(guarded, dim=2)
+
+
+@pytest.mark.parametrize(
+    "player",
+    [
+        hf.Filtered(hf.ScaleInvariant(), hf.TopK(1), on=hf.Features()),
+        hf.Guarded(hf.ScaleInvariant(), *[hf.TopK(1)] * 3),
+    ],
+    ids=["features", "guard"],
+)
+def test_a_huge_row_inside_the_tube_does_not_freeze_the_weights(player):
+    x = np.random.default_rng(0).normal(size=(400, 1))
+    y = 3.0 * x[:, 0]
+    losses = []
+    for row in (x[5, 0], 1e12):
+        x[5, 0], y[5] = row, 0.0
+        record = hf.play(player, hf.Replay(x, y, hf.EpsilonInsensitive(0.1)), compiled=False)
+        losses.append(np.delete(record.losses, 5).sum())
+    assert not record.kept[5] and losses[1] < losses[0] + 20.0

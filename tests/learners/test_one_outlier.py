@@ -44,7 +44,7 @@ class Run:
 
     def diameter(self, on):
         """D of the theorems: the domain's, 1 for sizes that have it in them, D(u, 𝒮) where there is none."""
-        if not isinstance(on, hf.Gradient):
+        if isinstance(on, hf.Range | hf.LossForm):
             return 1.0
         if self.learner.domain.bounded():
             return self.learner.domain.diameter(hf.L2(), DIM)

@@ -44,7 +44,7 @@ def test_each_meets_the_losses_and_the_sizes_that_it_needs(name):
     losses = {"strongly convex": bowls, "exp-concave": squared, "squared": squared}
     by_default = experts if needs.domain == "simplex" else absolute
     assert entry.stream is losses.get(needs.losses, by_default)
-    sizes = {"range": hf.Range(), "loss form": hf.LossForm(1.0)}
+    sizes = {"range": hf.Range(), "loss form": hf.LossForm(1.0), "features": hf.Features()}
     assert entry.on == sizes.get(needs.size, hf.Gradient())
 
 

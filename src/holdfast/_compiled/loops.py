@@ -16,7 +16,7 @@ from holdfast._compiled.entrywise import (
 )
 from holdfast._compiled.kernels import gathered_product, inner_product, prefetch, pure_log1p, sum_of_squares
 from holdfast._compiled.parts import Part
-from holdfast.vectors import LEAST, MOST, UNEQUAL, Affine, Ahead, Lazy, Sparse
+from holdfast.vectors import LEAST, MOST, TINY, UNEQUAL, Affine, Ahead, Lazy, Sparse
 
 TAUGHT: list = []  # what numba knows from here
 
@@ -282,6 +282,7 @@ def widen(spread, factors, x):
         for i in range(len(x.places)):
             place = np.uint64(x.places[i])
             known, far = spread[place], abs(np.float64(x.values[i]))
+            far = far if far > TINY else 0.0
             if known > 0.0:
                 far = max(known, min(far, 2.0 * known))
             spread[place] = far

@@ -21,5 +21,8 @@ class Everything:
     def init(self, dim):
         return 0
 
+    def keeps_all(self):
+        return True
+
     def decide(self, state, size):
         return state, math.inf, size < math.inf

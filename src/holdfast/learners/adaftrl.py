@@ -9,7 +9,7 @@ from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
 from holdfast.learners.around import placed
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.norms import euclidean
+from holdfast.norms import euclidean, gradient_size
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, stretch
@@ -84,7 +84,7 @@ class AdaFTRL:
         return state.w
 
     def update(self, state, slope, x):
-        size = abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        size = gradient_size(slope, x)
         if not size > 0.0:
             return state
         R, w, knee = self.domain.radius, state.w, 2.0 * state.gap

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule, seldom
 from holdfast.vectors import LEAST, MOST, descend, dot, entries, place, refill
@@ -73,7 +73,7 @@ class AdaGrad:
         return None
 
     def needs(self):
-        return Needs("bounded", "Euclidean in each weight", "convex", True)
+        return Needs("bounded", EACH_WEIGHT, "convex", True)
 
     def fits(self, dim):
         self.domain.fits(dim)

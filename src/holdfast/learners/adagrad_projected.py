@@ -9,7 +9,7 @@ from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.around import placed
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.norms import LInf, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
@@ -75,7 +75,7 @@ class ProjectedAdaGrad:
         return placed(self)
 
     def needs(self):
-        return Needs("a ball or simplex", "Euclidean in each weight", "convex", True)
+        return Needs("a ball or simplex", EACH_WEIGHT, "convex", True)
 
     def init(self, dim):
         roots = np.full(dim, math.sqrt(self.ballast))

@@ -49,6 +49,9 @@ class Around:
     def needs(self):
         return self.learner.needs()
 
+    def reads_rows(self):
+        return self.learner.reads_rows()
+
     def takes_hints(self):
         return self.learner.takes_hints()
 

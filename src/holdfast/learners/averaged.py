@@ -50,6 +50,9 @@ class Averaged:
     def needs(self):
         return self.learner.needs()
 
+    def reads_rows(self):
+        return self.learner.reads_rows()
+
     def fits(self, dim):
         refuse_without_hints(self.learner)
         self.learner.fits(dim)

@@ -56,6 +56,9 @@ class Bounded:
     def needs(self):
         return self.learner.needs()
 
+    def reads_rows(self):
+        return self.learner.reads_rows()
+
     def takes_hints(self):
         return self.learner.takes_hints()
 

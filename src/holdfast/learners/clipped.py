@@ -67,6 +67,9 @@ class Clipped:
     def needs(self):
         return self.learner.needs()
 
+    def reads_rows(self):
+        return self.learner.reads_rows()
+
     def fits(self, dim):
         self.learner.fits(dim)
 

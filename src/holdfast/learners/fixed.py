@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from holdfast.learners.needs import ANY, Needs
 from holdfast.rule import rule
 
 
@@ -23,6 +24,9 @@ class Fixed:
     def check(self):
         if self.u.ndim != 1 or not np.isfinite(self.u).all():
             raise ValueError(f"u must be a vector of finite numbers: got {self.u}")
+
+    def needs(self):
+        return Needs("any", ANY, "any", True)
 
     def fits(self, dim):
         if len(self.u) != dim:

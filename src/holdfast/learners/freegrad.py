@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.norms import euclidean, hypotenuse
+from holdfast.norms import euclidean, gradient_size, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, refill, stretch
@@ -74,7 +74,7 @@ class FreeGrad:
 
     def gauge(self, slope, x):
         """The size of a gradient, as the hints mean it."""
-        return abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        return gradient_size(slope, x)
 
     def init(self, dim):
         return Wealth(np.zeros(dim), np.zeros(dim), 1.0, 0.0, 0.0)

@@ -10,7 +10,7 @@ from holdfast.domains.shifted import Shifted
 from holdfast.learners.around import placed
 from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.norms import euclidean
+from holdfast.norms import euclidean, gradient_size
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, stretch
@@ -86,7 +86,7 @@ class MetaGrad:
         return True
 
     def gauge(self, slope, x):
-        return abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        return gradient_size(slope, x)
 
     def init(self, dim):
         roots = np.zeros((self.etas, dim, dim))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.learners.metagrad import hints_fit, left_out
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import entries, place, refill
@@ -65,7 +65,7 @@ class DiagonalMetaGrad:
             raise ValueError(f"etas counts steps, from 1 to 1000: got {self.etas}")
 
     def needs(self):
-        return Needs("box", "Euclidean in each weight", "convex", True)
+        return Needs("box", EACH_WEIGHT, "convex", True)
 
     def fits(self, dim):
         self.domain.fits(dim)

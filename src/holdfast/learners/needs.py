@@ -11,12 +11,16 @@ class Needs(NamedTuple):
     """
 
     domain: str  # where the weights may lie
-    size: str  # what the gradients are measured in
+    size: str  # what its bound depends on: how a filter should measure a round
     losses: str  # what they must be for the bound to hold
     proved: bool  # in docs/math.md; if not, the constants are from the literature and were only tried
 
 
-EUCLIDEAN, RANGE = "Euclidean", "range"
+EUCLIDEAN, EACH_WEIGHT = "Euclidean", "Euclidean in each weight"  # of gradients
+RANGE = "range"  # the largest entry of a gradient less its smallest, on the simplex
+LOSS_FORM = "loss form"  # the difference of two squared losses
+FEATURES = "features"  # of rows, also where the loss is flat and the gradient 0
+ANY = "any"
 
 
 def refuse_without_hints(learner):
@@ -25,4 +29,30 @@ def refuse_without_hints(learner):
         name = type(learner).__name__
         raise TypeError(
             f"{name} must be told how large a gradient can be before it comes: write Clipped({name}(...))"
+        )
+
+
+def refuse_ranges(learner):
+    """Raise unless the bound of a learner depends on ranges: a round of range 0 may be of any length."""
+    needs = learner.needs()
+    if needs is None:
+        raise TypeError(
+            f"Range() is for learners whose regret depends on the range of losses, and {learner!r} does not "
+            'say that it does: give it a method needs() that returns Needs("simplex", RANGE, ...) of '
+            "holdfast.learners.needs, or use on=Gradient()"
+        )
+    if needs.size not in (RANGE, ANY):
+        raise TypeError(
+            f"Range() is for learners whose regret depends on the range of losses, such as AdaHedge(), and "
+            f"that of {learner!r} depends on another size ({needs.size}): use on=Gradient()"
+        )
+
+
+def refuse_hidden_rows(learner, hidden):
+    """Raise if the bound of a learner depends on the size of rows, and that is `hidden` from the filters."""
+    needs = learner.needs()
+    if hidden and needs is not None and needs.size == FEATURES:
+        raise TypeError(
+            f"the regret of {learner!r} depends on the size of the features, also where the gradient is 0, "
+            "and no filter here sees that: use on=Features(), or Guarded with a filter on the features"
         )

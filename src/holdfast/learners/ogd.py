@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.learners.steps import Adaptive
-from holdfast.norms import L2, euclidean
+from holdfast.norms import L2, row_length
 from holdfast.protocols import Domain, Step
 from holdfast.rule import rule
 from holdfast.vectors import add, refill
@@ -86,7 +86,7 @@ class OGD:
         return state.w
 
     def update(self, state, slope, x):
-        length = euclidean(x) if slope != 0.0 else 0.0
+        length = row_length(slope, x)
         size = abs(float(slope)) * length
         tally = self.step.accrued(state.tally, size)
         eta = self.step.eta(tally, state.width)

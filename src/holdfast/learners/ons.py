@@ -10,7 +10,7 @@ from holdfast.domains.shifted import Shifted
 from holdfast.learners.around import placed
 from holdfast.learners.factors import nearest, rotate_in, shift, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.norms import TINY, euclidean
+from holdfast.norms import TINY, gradient_size
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
@@ -87,7 +87,7 @@ class ONS:
         return state.w
 
     def update(self, state, slope, x):
-        size = abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        size = gradient_size(slope, x)
         if not size > TINY:
             return state
         w, R, D = state.w, state.root, 2.0 * self.domain.radius

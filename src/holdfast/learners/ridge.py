@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.factors import rotate, solved_above
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill
@@ -62,8 +62,11 @@ class OnlineRidge:
     def check(self):
         check_ridge(self)
 
+    def reads_rows(self):
+        return True
+
     def needs(self):
-        return Needs("any", "loss form", "squared", True)
+        return Needs("any", LOSS_FORM, "squared", True)
 
     def init(self, dim):
         return first(self.strength, dim)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.learners.needs import refuse_without_hints
+from holdfast.norms import LONG
 from holdfast.protocols import Learner
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
@@ -89,6 +90,12 @@ class Scaled:
         if self.patience < 1:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
 
+    def reads_rows(self):
+        return True
+
+    def needs(self):
+        return self.learner.needs()
+
     def fits(self, dim):
         refuse_without_hints(self.learner)
         self.learner.fits(dim + 1)
@@ -148,7 +155,7 @@ class Scaled:
         y_low, y_high = state.y_low, state.y_high
         if self.target:
             y_low, y_high = min(y_low, state.y), max(y_high, state.y)
-            deviation = state.y - y_center
+            deviation = max(min(state.y - y_center, LONG), -LONG)
             if y_spread > 0.0:
                 far = SWING * y_spread
                 deviation = max(min(deviation, far), -far)
@@ -191,7 +198,7 @@ class Scaled:
 def _figures(values):
     """The center of a few values, fewer than half of them wild, and the sum of their squared deviations."""
     center = float(np.sort(values)[(len(values) - 1) // 2])
-    squares = np.sort((values - center) ** 2)
+    squares = np.sort(np.minimum(np.abs(values - center), LONG) ** 2)
     moved = squares[squares > 0.0]
     if len(moved) < 2:
         return center, float(0.0 - squares[-1])  # as `grown` has it

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import FEATURES, Needs
 from holdfast.norms import TINY, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
@@ -47,7 +47,9 @@ class ScaleInvariant:
     ---------
     For losses with that Lipschitz constant, regret against u at most the sum over weights of
     epsilon + 2|u| a max(ln(2|u| a e^¼ (a / M₁)^1.443 / epsilon) - 1, 0) on the rounds learned from, M₁ being
-    the first M (`docs/math.md`, 9.11; the update is theirs, this form of the bound ours).
+    the first M (`docs/math.md`, 9.11; the update is theirs, this form of the bound ours). It depends on the
+    largest |x|, also of rows whose gradient is 0. So a filter must see the features: `on=Features()`, or
+    `Guarded`. Behind another filter it is refused.
 
     Examples
     --------
@@ -74,8 +76,11 @@ class ScaleInvariant:
         if self.domain.bounded():
             raise TypeError(f"ScaleInvariant lives everywhere: got {self.domain!r}")
 
+    def reads_rows(self):
+        return True
+
     def needs(self):
-        return Needs("any", "any, of a linear model", "Lipschitz", True)
+        return Needs("any", FEATURES, "Lipschitz", True)
 
     def init(self, dim):
         return Bets(*[np.zeros(dim) for _ in range(4)], np.full(dim, self.epsilon))

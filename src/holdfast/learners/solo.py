@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.norms import TINY, euclidean, hypotenuse
+from holdfast.norms import TINY, euclidean, gradient_size, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, stretch
@@ -79,7 +79,7 @@ class SoloFTRL:
         return state.w
 
     def update(self, state, slope, x):
-        size = abs(slope) * euclidean(x) if slope != 0.0 else 0.0
+        size = gradient_size(slope, x)
         if not size > TINY:
             return state
         w, before, root = state.w, state.root, hypotenuse(state.root, size)

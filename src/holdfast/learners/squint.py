@@ -9,6 +9,7 @@ from holdfast.domains.simplex import Simplex
 from holdfast.learners.adahedge import information
 from holdfast.learners.metagrad import hints_fit, left_out
 from holdfast.learners.needs import RANGE, Needs
+from holdfast.norms import TINY
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, refill, spread, stretch, total
@@ -73,7 +74,8 @@ class Squint:
         return True
 
     def gauge(self, slope, x):
-        return abs(slope) * spread(x) if slope != 0.0 else 0.0
+        width = spread(x) if slope != 0.0 else 0.0
+        return abs(slope) * width if width > TINY else 0.0  # what is divided by less may be no float
 
     def init(self, dim):
         return Grid(self.domain.center(dim), np.zeros(dim), np.zeros(dim), 0.0, 0.0, 0.0)

@@ -4,7 +4,7 @@ import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.factors import solved_below
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.ridge import absorbed, begun_anew, check_ridge, first
 from holdfast.protocols import Domain
 from holdfast.rule import rule
@@ -47,8 +47,11 @@ class VAW:
     def check(self):
         check_ridge(self)
 
+    def reads_rows(self):
+        return True
+
     def needs(self):
-        return Needs("any", "loss form", "squared", True)
+        return Needs("any", LOSS_FORM, "squared", True)
 
     def init(self, dim):
         return first(self.strength, dim)

@@ -1,11 +1,9 @@
 """A learner whose weights have names, and become more as names appear."""
 
-import math
-
 import numpy as np
 
 from holdfast.learners import ONS
-from holdfast.norms import euclidean
+from holdfast.norms import HUGE, LONG, euclidean
 from holdfast.protocols import Learner
 from holdfast.rehearsal import rehearse_part
 from holdfast.vectors import Affine, Sparse, dot, entries
@@ -63,8 +61,9 @@ class Weights:
 
     @np.errstate(all="ignore")
     def update(self, slope, row):
-        """Learn from the gradient slope * x, if it is finite."""
-        if abs(slope) * euclidean(row) < math.inf:
+        """Learn from the gradient slope * x, if all that the learner reads is finite, as in `Filtered`."""
+        length, limit = euclidean(row), LONG if self.learner.reads_rows() else HUGE
+        if length < limit and abs(slope) * length < limit:
             self.state = self.learner.update(self.state, slope, row)
 
     def constant(self):

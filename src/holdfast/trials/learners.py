@@ -38,7 +38,8 @@ class Entry(NamedTuple):
         return hf.Filtered(self.learner, filter, on=self.on)
 
 
-_BALL, _BOX, _EXPERTS, _LOSSES = hf.Ball(1.0), hf.Box(-1.0, 1.0), hf.Range(), hf.LossForm(1.0)
+_BALL, _BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
+_ROWS, _EXPERTS, _LOSSES = hf.Features(), hf.Range(), hf.LossForm(1.0)
 _CURVED = 1.0 / 25.0  # 1 / M², M the largest residual of `squared` in the ball
 
 ENTRIES = {
@@ -50,7 +51,7 @@ ENTRIES = {
     "`Clipped(FreeGrad())`": Entry(hf.Clipped(hf.FreeGrad()), absolute),
     "`Clipped(MetaGrad(Ball(1.0)))`": Entry(hf.Clipped(hf.MetaGrad(_BALL)), absolute),
     "`DiagonalMetaGrad`": Entry(hf.DiagonalMetaGrad(_BOX), absolute),
-    "`ScaleInvariant`": Entry(hf.ScaleInvariant(), absolute),
+    "`ScaleInvariant`": Entry(hf.ScaleInvariant(), absolute, _ROWS),
     "`OGD`, strongly convex": Entry(hf.OGD(_BALL, hf.StronglyConvex(1.0)), bowls),
     "`ONS`": Entry(hf.ONS(_BALL, _CURVED), squared),
     "`OnlineRidge`": Entry(hf.OnlineRidge(), squared, _LOSSES),
