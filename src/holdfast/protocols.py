@@ -68,6 +68,12 @@ class DomainOptions(Protocol):
     def bounded(self) -> bool:
         """Whether its diameter is finite; by default yes."""
 
+    def reaches(self, g: Any) -> tuple[float, float, float]:
+        """For certificates: `support(g)`, `support(-g)`, and at least the largest sum of |u_i g_i|.
+
+        By default from `support` alone.
+        """
+
     def projected(self, w: Any, reach: float) -> tuple[Any, float]:
         """`project(w)`, and a bound on its distance from the center, if w is within `reach` of that.
 
@@ -157,7 +163,7 @@ class LearnerOptions(Protocol):
         """The target of this round as it is learned from; by default 0."""
 
     def needs(self) -> Any:
-        """A `holdfast.learners.needs.Needs`: what its bound asks of a game; by default None, it does not say."""
+        """What its bound asks of a game, a `holdfast.learners.needs.Needs`; by default None, it does not say."""
 
     def reads_rows(self) -> bool:
         """Whether it learns from rows also where the slope is 0; by default no."""
