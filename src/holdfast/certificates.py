@@ -135,9 +135,7 @@ def _certificate(k, rows, pulls, regret, rounds, kept, unmeasured):
     bounds = []
     for level in largest[: k + 1]:
         small = skipped[:, 0] <= level
-        left = k - int(
-            (~small).sum()
-        )  # the skipped rounds above are outliers, so at most this many kept ones
+        left = k - int((~small).sum())  # skipped rounds above are outliers: so many kept ones can be, too
         bounds.append(_above([*regret, best[min(left, len(best) - 1)], _total(skipped[small, 2])]))
     doubts = _doubts(k, largest, rounds, kept, unmeasured)
     return Certificate(k, largest[: k + 1], np.array(bounds), rounds, kept, doubts)

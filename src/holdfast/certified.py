@@ -11,9 +11,7 @@ from holdfast.sketches.heap import is_heap, replace_top, replace_top_row
 from holdfast.vectors import add, add_exactly, dot, refill
 
 _EPS = 2.0**-53  # the relative error of a rounded sum, product, quotient or root
-_ADDED = (
-    85  # of the additions of a sum, `holdfast.vectors` has no term take part in more, however many there are
-)
+_ADDED = 85  # no term of a sum of `holdfast.vectors` is in more additions than this, however long the sum
 
 
 class Sum(NamedTuple):
@@ -135,10 +133,9 @@ class Certified:
 
     def observe(self, state, slope, x):
         g = np.zeros(len(state.gradients))
-        add(g, slope, x)
-        product = dot(
-            self.player.predict(state.inner), g
-        )  # before learning, which may write into the weights
+        if slope != 0.0:
+            add(g, slope, x)
+        product = dot(self.player.predict(state.inner), g)  # before the update, which writes into the weights
         inner, decision = self.player.observe(state.inner, slope, x)
         if not decision.size < math.inf:
             return state, decision
