@@ -163,7 +163,7 @@ class LearnerOptions(Protocol):
         """The target of this round as it is learned from; by default 0."""
 
     def needs(self) -> Any:
-        """What its bound asks of a game, a `holdfast.learners.needs.Needs`; by default None, it does not say."""
+        """What its bound asks of a game: a `holdfast.learners.needs.Needs`, by default None (unknown)."""
 
     def reads_rows(self) -> bool:
         """Whether it learns from rows also where the slope is 0; by default no."""

@@ -1,6 +1,6 @@
 """Weights and rows, dense or sparse, and what the game does with them.
 
-The functions here, and those of `holdfast.stowing`, have a body for each world, as no others do. Here stand
+The functions here, and those of `holdfast.flatten`, have a body for each world, as no others do. Here stand
 NumPy's; `holdfast._compiled` has loops that round in the same order, so that both worlds give
 the same bits. That order is NumPy's own pairwise summation (eight running sums, blocks of 128), which is
 also more accurate than adding from left to right; the last up to seven entries are summed by themselves.

@@ -13,11 +13,11 @@ import pytest
 from runs.small import called, learned, refused, rewrite, rewrite_tensors, write_source
 
 from holdfast.defaults import LEARNERS
+from holdfast.flatten import check_flat, flatten, restore
 from holdfast.runs.folder import table_bytes
 from holdfast.runs.games import first_broken
 from holdfast.runs.settings import Settings
 from holdfast.sketches import LogHistogram
-from holdfast.stowing import checked, fetch_back, stow
 from holdfast.vectors import dot, owned
 
 EVIL = (-1.0, 0.0, 0.5, 1e9, 9e11, -1e300, 1e300, 2.0**53, math.nan, math.inf, -math.inf)
@@ -76,14 +76,14 @@ def played(player, state, rounds, seed):
 
 def written(player, rounds):
     room = np.zeros(20_000)
-    return room[: stow(owned(played(player, player.init(3), rounds, 0)), room, 0)].copy()
+    return room[: flatten(owned(played(player, player.init(3), rounds, 0)), room, 0)].copy()
 
 
 def restored(player, row):
     """The state in a row of numbers; None if it is refused."""
-    if checked(player.init(3), row, 0, len(row)) != len(row):
+    if check_flat(player.init(3), row, 0, len(row)) != len(row):
         return None
-    state, end = fetch_back(player.init(3), row, 0)
+    state, end = restore(player.init(3), row, 0)
     assert end == len(row)
     with np.errstate(all="ignore"):
         return state if player.valid(state) else None
@@ -111,8 +111,8 @@ def test_a_row_that_is_too_short_or_too_long_is_refused():
     player = Settings("y").player(True)
     row = written(player, 40)
     for length in range(0, len(row), 3):
-        assert checked(player.init(3), row, 0, length) != length
-    assert checked(player.init(3), np.append(row, 0.0), 0, len(row) + 1) == len(row)
+        assert check_flat(player.init(3), row, 0, length) != length
+    assert check_flat(player.init(3), np.append(row, 0.0), 0, len(row) + 1) == len(row)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.certificates import ledger_certificate
+from holdfast.flatten import check_flat, flat_size, flatten, restore
 from holdfast.game import Tally, play_round
 from holdfast.many import caller, cores, evenly
 from holdfast.rehearsal import rehearse
 from holdfast.runs.folder import damaged
 from holdfast.runs.tapes import Tapes
-from holdfast.stowing import checked, fetch_back, span, stow
 from holdfast.stream import empty_columns
 from holdfast.vectors import Affine, entries, owned
 
@@ -44,9 +44,9 @@ class Games:
         self.scaled = isinstance(player.learned(player.init(2)), Affine)
         self.width = dim + (0 if self.scaled else 1)  # of a row as the player gets it
         state = self._blank()
-        size, self._more = span(state)
+        size, self._more = flat_size(state)
         fresh = np.zeros(size)
-        stow(state, fresh, 0)
+        flatten(state, fresh, 0)
         self._tapes = Tapes(fresh)
         self._checked = True  # whether every state on the tape is one that a game can have
         self._idle: list = []  # states to play in
@@ -167,7 +167,7 @@ class Games:
 
     def _state(self, name):
         self.check()
-        return fetch_back(self._blank(), self._tapes.row(self._slot(name)), 0)[0]
+        return restore(self._blank(), self._tapes.row(self._slot(name)), 0)[0]
 
 
 class Parameters(NamedTuple):
@@ -188,14 +188,14 @@ def take_turns(player, adversary, state, columns, turn, tape, first, last):
     """Play the rounds of the games first, ..., last - 1, each read from the tape and written to it."""
     nothing = np.zeros(0)
     for game in range(first, last):
-        state, _ = fetch_back(state, tape, turn.reading[game])
+        state, _ = restore(state, tape, turn.reading[game])
         hidden, counts = adversary.start(), turn.counts[game]
         tally = Tally(int(counts[0]), int(counts[1]), int(counts[2]), nothing)
         for i in range(turn.cuts[game], turn.cuts[game + 1]):
             t = turn.order[i]
             state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
         counts[0], counts[1], counts[2] = tally.rounds, tally.kept, tally.unmeasured
-        turn.lengths[game] = stow(state, tape, turn.writing[game]) - turn.writing[game]
+        turn.lengths[game] = flatten(state, tape, turn.writing[game]) - turn.writing[game]
     return 0
 
 
@@ -203,11 +203,11 @@ def first_broken(player, state, tape, starts, lengths, room):
     """The first game whose row is not a state that it can have; -1 if there is none."""
     for game in range(len(starts)):
         end = starts[game] + lengths[game]
-        if checked(state, tape, starts[game], end) != end:
+        if check_flat(state, tape, starts[game], end) != end:
             return game
-        state, _ = fetch_back(state, tape, starts[game])
+        state, _ = restore(state, tape, starts[game])
         fine = player.valid(state)
-        stow(state, room, 0)  # leaves the histograms empty
+        flatten(state, room, 0)  # leaves the histograms empty
         if not fine:
             return game
     return -1
@@ -217,7 +217,7 @@ def tell_scaled(player, state, tape, starts, room, told):
     """Write down what each game predicts with, of learners that scale their features."""
     dim = told.weights.shape[1]
     for game in range(len(starts)):
-        state, _ = fetch_back(state, tape, starts[game])
+        state, _ = restore(state, tape, starts[game])
         w = player.learned(state)
         v = entries(w.v)
         told.weights[game], told.constant[game] = v[:dim], v[dim]
@@ -227,7 +227,7 @@ def tell_scaled(player, state, tape, starts, room, told):
         bounded = w.y_low <= w.y_high
         told.low[game] = w.y_low - w.y_spread if bounded else -np.inf
         told.high[game] = w.y_high + w.y_spread if bounded else np.inf
-        stow(state, room, 0)  # for the histograms to be empty
+        flatten(state, room, 0)  # for the histograms to be empty
     return 0
 
 
@@ -235,12 +235,12 @@ def tell_plain(player, state, tape, starts, room, told):
     """Write down what each game predicts with, of learners that take features as they are."""
     dim = told.weights.shape[1]
     for game in range(len(starts)):
-        state, _ = fetch_back(state, tape, starts[game])
+        state, _ = restore(state, tape, starts[game])
         v = entries(player.learned(state))
         told.weights[game], told.constant[game] = v[:dim], v[dim]
         told.factors[game], told.y_spread[game] = 1.0, 1.0
         told.clip[game], told.low[game], told.high[game] = np.inf, -np.inf, np.inf
-        stow(state, room, 0)
+        flatten(state, room, 0)
     return 0
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow.compute as pc
 
 from holdfast.certified import Certified
+from holdfast.flatten import flat_size, flatten, restore
 from holdfast.many import caller
 from holdfast.runs.folder import RunError
 from holdfast.runs.games import in_turn
 from holdfast.runs.tapes import Tapes
-from holdfast.stowing import fetch_back, span, stow
 from holdfast.stream import WORTH_COMPILING
 
 _SHOWN = 10
@@ -87,9 +87,9 @@ class Judges:
     def __init__(self, filters, apart, compiled):
         self.filters, self.apart, self.compiled = filters, apart, compiled
         memory = self._new()
-        size, self._more = span(memory)
+        size, self._more = flat_size(memory)
         fresh = np.zeros(size)
-        stow(memory, fresh, 0)
+        flatten(memory, fresh, 0)
         self._tapes, self._games = Tapes(fresh), {}
 
     def keep(self, table):
@@ -125,7 +125,7 @@ def judge(features, other, apart, memory, sizes, kept, places, tape):
     """Ask the filters of every game about its rounds, in order."""
     order, cuts, reading, writing, lengths = places
     for game in range(len(lengths)):
-        memory, _ = fetch_back(memory, tape, reading[game])
+        memory, _ = restore(memory, tape, reading[game])
         near, own, negative = memory.features, memory.other, memory.negative
         for i in range(cuts[game], cuts[game + 1]):
             t = order[i]
@@ -137,5 +137,5 @@ def judge(features, other, apart, memory, sizes, kept, places, tape):
                 else:
                     own, _, second_keeps = other.decide(own, second)
                 kept[t] = first_keeps and second_keeps
-        lengths[game] = stow(Memories(near, own, negative), tape, writing[game]) - writing[game]
+        lengths[game] = flatten(Memories(near, own, negative), tape, writing[game]) - writing[game]
     return 0

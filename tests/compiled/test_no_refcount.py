@@ -1,4 +1,4 @@
-"""Arrays on loan: nobody counts them, nobody loses them."""
+"""Arguments are passed without reference counts: nothing leaks, and nothing is freed too early."""
 
 import os
 import pathlib
@@ -49,7 +49,7 @@ def test_what_is_written_into_is_the_callers_and_what_is_new_is_owned():
     assert (again.pages == 3.0).all()
 
 
-def test_a_part_of_what_was_lent_comes_back_as_a_copy():
+def test_a_view_of_an_argument_comes_back_as_a_copy():
     shelf = Shelf(np.arange(3.0), np.ones((2, 2)), "a")
     tail, head, new = call(opened, shelf)
     shelf.books[:] = -1.0

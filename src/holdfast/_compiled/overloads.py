@@ -1,4 +1,4 @@
-"""The compiled side of holdfast.vectors: the same functions as loops, in the same order of rounding."""
+"""The functions of holdfast.vectors as numba compiles them: loops that round in NumPy's order."""
 
 import math
 
@@ -7,34 +7,59 @@ from numba import njit, types
 from numba.extending import overload
 
 from holdfast import vectors
-from holdfast._compiled.entrywise import (
-    absorb_entries,
-    add_entries,
-    add_exactly_entries,
-    descend_entries,
-    standardise_entries,
-)
-from holdfast._compiled.kernels import gathered_product, inner_product, prefetch, pure_log1p, sum_of_squares
-from holdfast._compiled.parts import Part
+from holdfast._compiled.numba_path import private
 from holdfast.vectors import LEAST, MOST, TINY, UNEQUAL, Affine, Ahead, Lazy, Sparse
 
-TAUGHT: list = []  # what numba knows from here
+if private is None:
+    from holdfast._compiled.numba_public import OVERLOAD
+    from holdfast._compiled.plain_kernels import (
+        absorb_entries,
+        add_entries,
+        add_exactly_entries,
+        descend_entries,
+        gathered_product,
+        inner_product,
+        prefetch,
+        pure_log1p,
+        standardise_entries,
+        sum_of_squares,
+    )
+else:
+    from holdfast._compiled.llvm_entrywise import (
+        absorb_entries,
+        add_entries,
+        add_exactly_entries,
+        descend_entries,
+        standardise_entries,
+    )
+    from holdfast._compiled.llvm_kernels import (
+        gathered_product,
+        inner_product,
+        prefetch,
+        pure_log1p,
+        sum_of_squares,
+    )
+    from holdfast._compiled.numba_private import OVERLOAD
+
+OVERLOADED: set = set()  # the functions that have a body of their own here or in `flatten`
 
 
-def teach(function):
-    TAUGHT.append(function)
-    return overload(function, jit_options={"nogil": True, "pipeline_class": Part})
+def overloads(function):
+    """Register the decorated function: for arguments of given types it returns what to compile."""
+    OVERLOADED.add(function)
+    return overload(function, jit_options=OVERLOAD)
 
 
-def _is(kind, cls):
+def is_instance(kind, cls):
+    """Whether values of this type are instances of a NamedTuple class."""
     return getattr(kind, "instance_class", None) is cls
 
 
-@teach(vectors.dot)
+@overloads(vectors.dot)
 def dot(a, b):
-    if _is(a, Affine) or _is(a, Ahead) or _is(a, Lazy):
+    if is_instance(a, Affine) or is_instance(a, Ahead) or is_instance(a, Lazy):
         return lambda a, b: a.product(b)
-    if _is(b, Sparse):
+    if is_instance(b, Sparse):
 
         def gathered(a, b):
             if len(a) != b.dim:
@@ -53,13 +78,13 @@ def dot(a, b):
     return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
 
 
-@teach(vectors.squared)
+@overloads(vectors.squared)
 def squared(x):
-    if _is(x, Lazy):
+    if is_instance(x, Lazy):
         return lambda x: x.square()
-    if _is(x, Sparse):
+    if is_instance(x, Sparse):
         return lambda x: sum_of_squares(x.values)
-    if _is(x, Affine) or _is(x, Ahead):
+    if is_instance(x, Affine) or is_instance(x, Ahead):
         return lambda x: sum_of_squares(x.slopes())
     return (
         (lambda x: sum_of_squares(x))
@@ -68,15 +93,15 @@ def squared(x):
     )
 
 
-@teach(vectors.add)
+@overloads(vectors.add)
 def add(w, scale, x):
-    if _is(w, Lazy):
+    if is_instance(w, Lazy):
         return lambda w, scale, x: w.plus(scale, x)
-    if _is(x, Lazy):
+    if is_instance(x, Lazy):
         return lambda w, scale, x: vectors.add(w, scale * x.multiple(), x.v)
-    if _is(x, Affine) or _is(x, Ahead):
+    if is_instance(x, Affine) or is_instance(x, Ahead):
         return lambda w, scale, x: vectors.add(w, scale, x.slopes())
-    if _is(x, Sparse):
+    if is_instance(x, Sparse):
 
         def scattered(w, scale, x):
             if len(w) != x.dim:
@@ -104,14 +129,14 @@ def add(w, scale, x):
     return entrywise
 
 
-@teach(vectors.add_exactly)
+@overloads(vectors.add_exactly)
 def add_exactly(w, rest, x):
     return lambda w, rest, x: add_exactly_entries(w, rest, 1.0, x)
 
 
-@teach(vectors.stretch)
+@overloads(vectors.stretch)
 def stretch(w, factor):
-    if _is(w, Lazy):
+    if is_instance(w, Lazy):
         return lambda w, factor: w.times(factor)
 
     def entrywise(w, factor):
@@ -121,9 +146,9 @@ def stretch(w, factor):
     return entrywise
 
 
-@teach(vectors.refill)
+@overloads(vectors.refill)
 def refill(w, values):
-    if _is(w, Lazy):
+    if is_instance(w, Lazy):
         return lambda w, values: w.clear()
 
     def entrywise(w, values):
@@ -133,7 +158,7 @@ def refill(w, values):
     return entrywise
 
 
-@teach(vectors.total)
+@overloads(vectors.total)
 def total(x):
     def sum_of_magnitudes(x):
         magnitudes = np.abs(vectors.entries(x))
@@ -142,7 +167,7 @@ def total(x):
     return sum_of_magnitudes
 
 
-@teach(vectors.largest)
+@overloads(vectors.largest)
 def largest(x):
     def scan(x):
         most, row = 0.0, vectors.entries(x)
@@ -157,7 +182,7 @@ def largest(x):
     return scan
 
 
-@teach(vectors.spread)
+@overloads(vectors.spread)
 def spread(x):
     def scan(row, low, high):
         for i in range(len(row)):
@@ -167,8 +192,8 @@ def spread(x):
             low, high = min(low, entry), max(high, entry)
         return high - low
 
-    scan = njit(scan, nogil=True, pipeline_class=Part)
-    if not _is(x, Sparse):
+    scan = njit(scan, **OVERLOAD)
+    if not is_instance(x, Sparse):
         return lambda x: scan(vectors.entries(x), np.inf, -np.inf)
 
     def with_zeros(x):
@@ -178,23 +203,23 @@ def spread(x):
     return with_zeros
 
 
-@teach(vectors.entries)
+@overloads(vectors.entries)
 def entries(x):
-    if _is(x, Lazy):
+    if is_instance(x, Lazy):
         return lambda x: x.multiple() * x.v
-    if _is(x, Affine) or _is(x, Ahead):
+    if is_instance(x, Affine) or is_instance(x, Ahead):
         return lambda x: x.slopes()
-    return (lambda x: x.values) if _is(x, Sparse) else (lambda x: x)
+    return (lambda x: x.values) if is_instance(x, Sparse) else (lambda x: x)
 
 
-@teach(vectors.place)
+@overloads(vectors.place)
 def place(x, j):
-    return (lambda x, j: np.int64(x.places[j])) if _is(x, Sparse) else (lambda x, j: j)
+    return (lambda x, j: np.int64(x.places[j])) if is_instance(x, Sparse) else (lambda x, j: j)
 
 
-@teach(vectors.dense)
+@overloads(vectors.dense)
 def dense(x):
-    if not _is(x, Sparse):
+    if not is_instance(x, Sparse):
         return lambda x: x.astype(np.float64)
 
     def with_zeros(x):
@@ -205,26 +230,26 @@ def dense(x):
     return with_zeros
 
 
-@teach(vectors.length)
+@overloads(vectors.length)
 def length(w):
-    if _is(w, Affine):
+    if is_instance(w, Affine):
         return lambda w: len(w.center)
-    if _is(w, Ahead):
+    if is_instance(w, Ahead):
         return lambda w: len(w.slopes())
-    return (lambda w: len(w.v)) if _is(w, Lazy) else (lambda w: len(w))
+    return (lambda w: len(w.v)) if is_instance(w, Lazy) else (lambda w: len(w))
 
 
-@teach(vectors.aim)
+@overloads(vectors.aim)
 def aim(w, y):
-    return (lambda w, y: w.aimed(y)) if _is(w, Affine) else (lambda w, y: y)
+    return (lambda w, y: w.aimed(y)) if is_instance(w, Affine) else (lambda w, y: y)
 
 
-@teach(vectors.outcome)
+@overloads(vectors.outcome)
 def outcome(w, z):
-    return (lambda w, z: w.outcome(z)) if _is(w, Affine) else (lambda w, z: z)
+    return (lambda w, z: w.outcome(z)) if is_instance(w, Affine) else (lambda w, z: z)
 
 
-@njit(nogil=True, forceinline=True, pipeline_class=Part)
+@njit(forceinline=True, **OVERLOAD)
 def _clipped(value, clip):
     if value > clip:
         return clip if value < np.inf else np.nan
@@ -233,9 +258,9 @@ def _clipped(value, clip):
     return value
 
 
-@teach(vectors.standardised)
+@overloads(vectors.standardised)
 def standardised(w, x):
-    if _is(x, Sparse):
+    if is_instance(x, Sparse):
 
         def scaled(w, x):
             count = len(x.places)
@@ -261,9 +286,9 @@ def standardised(w, x):
     return from_center
 
 
-@teach(vectors.absorb)
+@overloads(vectors.absorb)
 def absorb(center, spread, factors, n, x):
-    if _is(x, Sparse):
+    if is_instance(x, Sparse):
         return lambda center, spread, factors, n, x: vectors.widen(spread, factors, x)
 
     if x.layout == "C":
@@ -273,9 +298,9 @@ def absorb(center, spread, factors, n, x):
     )
 
 
-@teach(vectors.widen)
+@overloads(vectors.widen)
 def widen(spread, factors, x):
-    if not _is(x, Sparse):
+    if not is_instance(x, Sparse):
         return lambda spread, factors, x: None
 
     def largest_so_far(spread, factors, x):
@@ -291,9 +316,9 @@ def widen(spread, factors, x):
     return largest_so_far
 
 
-@teach(vectors.remember)
+@overloads(vectors.remember)
 def remember(row, x):
-    if _is(x, Sparse):
+    if is_instance(x, Sparse):
         return lambda row, x: None
 
     def copy(row, x):
@@ -303,9 +328,9 @@ def remember(row, x):
     return copy
 
 
-@teach(vectors.refresh)
+@overloads(vectors.refresh)
 def refresh(factors, spread, n, x):
-    if _is(x, Sparse):
+    if is_instance(x, Sparse):
         return lambda factors, spread, n, x: None
 
     def inverses(factors, spread, n, x):
@@ -315,9 +340,9 @@ def refresh(factors, spread, n, x):
     return inverses
 
 
-@teach(vectors.descend)
+@overloads(vectors.descend)
 def descend(w, squares, units, steps, low, high, slope, x):
-    if _is(x, Sparse):
+    if is_instance(x, Sparse):
 
         def touched(w, squares, units, steps, low, high, slope, x):
             all_fine = True
@@ -348,9 +373,9 @@ def descend(w, squares, units, steps, low, high, slope, x):
     )
 
 
-@teach(vectors.count_in)
+@overloads(vectors.count_in)
 def count_in(summed, w):
-    if _is(w, Lazy):
+    if is_instance(w, Lazy):
         return lambda summed, w: w.predicted()
 
     def counted(summed, w):
@@ -360,16 +385,16 @@ def count_in(summed, w):
     return counted
 
 
-@teach(vectors.fetch)
+@overloads(vectors.fetch)
 def fetch(rows, t):
     return lambda rows, t: prefetch(rows, t * rows.strides[0], rows.strides[0])
 
 
-@teach(vectors.fetch_at)
+@overloads(vectors.fetch_at)
 def fetch_at(w, places):
-    if not (_is(w, Lazy) or isinstance(w, types.Array)):
+    if not (is_instance(w, Lazy) or isinstance(w, types.Array)):
         return lambda w, places: None
-    if _is(w, Lazy):
+    if is_instance(w, Lazy):
         return lambda w, places: vectors.fetch_at(w.v, places)
 
     def each(w, places):
@@ -379,6 +404,6 @@ def fetch_at(w, places):
     return each
 
 
-@teach(vectors.log1p)
+@overloads(vectors.log1p)
 def log1p(x):
     return lambda x: pure_log1p(np.float64(x))

@@ -1,4 +1,4 @@
-"""What numba has to say about a rule it cannot compile, in one sentence."""
+"""Say in one sentence why numba cannot compile a rule, where, and what to do."""
 
 import linecache
 import os
@@ -9,8 +9,8 @@ _HEADING = re.compile(
 )
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)|(?:Raised from|at) (\S+\.py) \((\d+)\)')
 
-# What numba calls things, and what everybody else does.
-_WORDS = [
+# How numba writes things, and how we do.
+_PLAIN_TEXT = [
     (r"\x1b\[[0-9;]*m", ""),
     (r"type\(CPUDispatcher\(<function (\S+) at 0x\w+>\)\)", r"\1"),
     (r"Function\(<(?:built-in )?function (\S+?)(?: at 0x\w+)?>\)", r"\1"),
@@ -23,7 +23,7 @@ _WORDS = [
     (r"\.*\s*(Raised from|, defined at) .*", ""),
 ]
 
-# The reasons that people meet, each with what to do about it.
+# Common reasons: numba's text, ours, and what to do.
 _PYTHON_CAN = "write it another way, or pass compiled=False and Python runs it as it is"
 _REASONS = [
     (r"NameError: (.*)", r"\1", "define it, or correct the spelling"),
@@ -65,28 +65,28 @@ _REASONS = [
 ]
 
 
-def sentence(problem, inside, functions):
+def explain(problem, inside, functions):
     """The innermost reason that numba gives, and where it is.
 
-    Numba's own text fills a page, from the inside out; the first line that is no heading is the reason.
-    `inside` is the method whose compilation failed first, if one did, and `functions` all that were reached.
+    Numba's own text fills a page and starts with the innermost reason, on the first line that is no heading.
+    `inside` is the method whose compilation failed first, if one did; `functions` are all that were reached.
     """
     lines = [line.strip() for line in problem.splitlines() if line.strip()]
-    telling = [line for line in lines if not _HEADING.match(line)] or lines
-    reason = " ".join(telling[:2]) if telling[1:] and telling[1].startswith(">>>") else telling[0]
+    content = [line for line in lines if not _HEADING.match(line)] or lines
+    reason = " ".join(content[:2]) if content[1:] and content[1].startswith(">>>") else content[0]
     reason = reason.rstrip(".")
-    for pattern, words in _WORDS:
-        reason = re.sub(pattern, words, reason)
+    for pattern, text in _PLAIN_TEXT:
+        reason = re.sub(pattern, text, reason)
     for pattern, meaning, remedy in _REASONS:
         match = re.fullmatch(pattern, reason)
         if match:
-            place, words = _place(lines, inside, functions), _short(match.expand(meaning))
-            return f"numba cannot compile {place}: {words}; {remedy}"
+            place, text = _place(lines, inside, functions), _short(match.expand(meaning))
+            return f"numba cannot compile {place}: {text}; {remedy}"
     raise AssertionError("the last pattern matches everything")
 
 
-def untyped(path, value):
-    """What to say of an argument whose type numba does not know."""
+def explain_type(path, value):
+    """The message for an argument whose type numba does not know."""
     kind = type(value).__name__
     return (
         f"numba cannot compile {path}, which is of type {kind}: rules are classes with @rule above them, "
@@ -95,11 +95,11 @@ def untyped(path, value):
 
 
 def _place(lines, inside, functions):
-    """Where it is: a method or function, and the line if numba tells it."""
+    """The method or function in which it is, and the line if numba gives it."""
     called = f"<function {inside.__qualname__} at" if inside else None
     for line in lines:
         if called and line.startswith("During: resolving callee") and called in line:
-            break  # from here on numba speaks of the caller
+            break  # what follows is about the caller
         match = _PLACE.search(line)
         if match:
             path, number = [group for group in match.groups() if group]

@@ -1,17 +1,20 @@
-"""What a learner does to each weight by itself, as functions of their own in the machine code.
+"""Steps and running scales, entry by entry, as LLVM functions of their own.
 
-In a game there are so many numbers to carry from round to round that a loop in its midst would fetch its
-pointers from memory at every entry. Here a loop has its arguments in registers, and whatever else a game
-does, a learner costs the same. It takes four entries at a time, then two and one; since no sum is involved,
-they round as one by one. Eight at a time would be slower: the sums of the next round read four.
+A game has more values to keep from round to round than there are registers. A loop in the middle of it would
+load its pointers from memory again for every entry. A function of its own has them in registers, so a learner
+costs the same in any game. It takes four entries at a time, then two and one; without sums this rounds as one
+at a time does. Eight at a time would be slower: the sums of the next round read four, and cannot read what
+was just written in eights.
 """
 
 import math
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic
 
+from holdfast._compiled.llvm_kernels import add_attributes, counting, declared
+from holdfast._compiled.numba_private import data_and_length, nothing
 from holdfast.vectors import LEAST, MOST, SWING
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
@@ -50,14 +53,14 @@ def standardise_entries(typing_context, center, factors, row, clip, x):
 
 
 def _calls(name, place, write):
-    """Have the function called that does this to the arrays among its arguments; at `place` is a number."""
+    """Generate a call of the function that does this to its arguments: arrays, and a number at `place`."""
 
     def generate(context, builder, signature, args):
         kinds, arrays = list(signature.args), list(args)
         kinds.pop(place)
         number = arrays.pop(place)
         noted = _call(context, builder, name, kinds, arrays, number, write)
-        return context.get_dummy_value() if signature.return_type == types.void else noted
+        return nothing(context) if signature.return_type == types.void else noted
 
     return generate
 
@@ -115,12 +118,12 @@ def _standardise(at, center, factors, row, x, clip):
     value = at.times(at.minus(at.read(x), at.read(center)), at.read(factors))
     least = at.minus(at.number(-0.0), clip)
     near = at.choose(at.greater(value, clip), clip, at.choose(at.greater(least, value), least, value))
-    endless = at.equal(at.magnitude(value), at.number(math.inf))
-    at.write(row, at.choose(endless, at.number(math.nan), near))
+    infinite = at.equal(at.magnitude(value), at.number(math.inf))
+    at.write(row, at.choose(infinite, at.number(math.nan), near))
 
 
 class _Entries:
-    """As many entries, beginning with the i-th, and what can be done with them."""
+    """`lanes` entries, beginning with the i-th, and arithmetic on them."""
 
     def __init__(self, builder, i, lanes, notes):
         self.builder, self.i, self.lanes, self.notes = builder, i, lanes, notes
@@ -140,7 +143,7 @@ class _Entries:
     def number(self, value):
         return ir.Constant(_kind(_DOUBLE, self.lanes), [value] * self.lanes if self.lanes > 1 else value)
 
-    def everywhere(self, value):
+    def repeated(self, value):
         if self.lanes == 1:
             return value
         nothing = ir.Constant(_kind(_DOUBLE, self.lanes), ir.Undefined)
@@ -170,7 +173,7 @@ class _Entries:
     def _intrinsic(self, name, values):
         width = f"v{self.lanes}f64" if self.lanes > 1 else "f64"
         signature = ir.FunctionType(values.type, [values.type])
-        function = cgutils.get_or_insert_function(self.builder.module, signature, f"llvm.{name}.{width}")
+        function = declared(self.builder.module, signature, f"llvm.{name}.{width}")
         return self.builder.call(function, [values])
 
     def _address(self, row):
@@ -183,23 +186,21 @@ def _kind(element, lanes):
 
 
 def _call(context, builder, name, kinds, arrays, number, write):
-    """Call the function that does this to arrays of these kinds and a number, made if the module has none.
+    """Call the function that does this to arrays and a number; add it to the module if it has none.
 
     It returns 0, or another number if something was noted.
     """
-    made = [
-        context.make_array(kind)(context, builder, array) for kind, array in zip(kinds, arrays, strict=True)
+    parts = [
+        data_and_length(context, builder, kind, array) for kind, array in zip(kinds, arrays, strict=True)
     ]
-    data = [array.data for array in made]
+    data, length = [pointer for pointer, _ in parts], parts[0][1]
     signature = ir.FunctionType(_LONG, [*(pointer.type for pointer in data), _LONG, _DOUBLE])
-    named = ".".join(["holdfast", name, str(kinds[-1].dtype)])
-    function = cgutils.get_or_insert_function(builder.module, signature, named)
+    function = declared(builder.module, signature, ".".join(["holdfast", name, str(kinds[-1].dtype)]))
     if function.is_declaration:
         function.linkage = "linkonce_odr"
-        for word in ("nounwind", "willreturn", "noinline"):
-            set.add(function.attributes, word)  # llvmlite's own `add` does not know them all
+        add_attributes(function, "nounwind", "willreturn", "noinline")
         _write(function, len(data), write)
-    return builder.call(function, [*data, builder.extract_value(made[0].shape, 0), number])
+    return builder.call(function, [*data, length, number])
 
 
 def _write(function, count, write):
@@ -207,11 +208,12 @@ def _write(function, count, write):
     for row in rows:
         row.add_attribute("noalias")
     builder, start = ir.IRBuilder(function.append_basic_block()), _LONG(0)
-    notes = cgutils.alloca_once_value(builder, _LONG(0))
+    notes = builder.alloca(_LONG)
+    builder.store(_LONG(0), notes)
     for lanes in _WIDTHS:
         stop = builder.and_(n, _LONG(-lanes))
-        with cgutils.for_range_slice(builder, start, stop, _LONG(lanes)) as (i, _):
+        with counting(builder, start, stop, _LONG(lanes)) as i:
             at = _Entries(builder, i, lanes, notes)
-            write(at, *rows, at.everywhere(number))
+            write(at, *rows, at.repeated(number))
         start = stop
     builder.ret(builder.load(notes))

@@ -9,7 +9,7 @@ import pytest
 from laws import filtered
 
 from holdfast._compiled import call
-from holdfast._compiled.sentence import sentence
+from holdfast._compiled.error_messages import explain
 from holdfast.rule import rule
 
 FILTER = """
@@ -118,8 +118,8 @@ def complaint(tmp_path):
             "numba knows no quantile(1d array of",
         ),
         ("return state, np.sqroot(size), True", "module 'numpy' has no attribute 'sqroot'"),
-        ("raise ValueError(formatted(size))", "numba cannot compile formatted (test_sentence.py, line"),
-        ("return state, stored(size), True", "numba cannot compile stored (test_sentence.py, line"),
+        ("raise ValueError(formatted(size))", "numba cannot compile formatted (test_error_messages.py, line"),
+        ("return state, stored(size), True", "numba cannot compile stored (test_error_messages.py, line"),
         ("yield size", "numba cannot compile"),
         ("with open('x') as file: pass", "numba cannot compile Mine.decide"),
         ("return state, (lambda: (yield))(), True", "numba cannot compile"),
@@ -145,7 +145,7 @@ def test_the_guide_shows_what_the_compiler_says(complaint):
 
 
 def test_a_long_reason_is_cut():
-    text = sentence("Cannot do this with " + "a very long type " * 100, None, set())
+    text = explain("Cannot do this with " + "a very long type " * 100, None, set())
     assert len(text) < 400 and "..." in text and text.startswith("numba cannot compile this: Cannot do")
 
 

@@ -1,4 +1,4 @@
-"""What numba is taught, and what its fingerprint sees."""
+"""Which methods and helpers are registered with numba, and what the fingerprint depends on."""
 
 from types import ModuleType
 from typing import NamedTuple
@@ -9,8 +9,8 @@ import pytest
 from laws import filtered, same
 
 from holdfast import L2, TopK
-from holdfast._compiled import call, is_ready, lesson
-from holdfast._compiled.lesson import Lesson
+from holdfast._compiled import call, is_ready, method_registration
+from holdfast._compiled.method_registration import CallGraph
 from holdfast.rule import rule
 
 SIZES = np.array([1.0, 2.0, 3.0])
@@ -86,12 +86,12 @@ def square(x):
     return x * x
 
 
-def test_modules_that_know_each_other_are_no_trap():
+def test_modules_that_import_each_other_are_walked_once():
     a, b = ModuleType("a"), ModuleType("b")
     a.b, b.a = b, a
     exec("def one():\n    return 1.0", b.__dict__)
     assert call(eval("lambda: b.one()", {"a": a, "b": b})) == 1.0
-    Lesson(eval("lambda: a.b.one() + b.a.b.one()", {"a": a, "b": b}), ())
+    CallGraph(eval("lambda: a.b.one() + b.a.b.one()", {"a": a, "b": b}), ())
 
 
 def test_what_is_never_called_is_not_compiled():
@@ -142,12 +142,12 @@ def test_a_name_that_comes_to_stand_for_something_else_is_looked_up_again():
     assert call(ask, 3) == 1  # nor does another type find the old meaning
 
 
-def test_the_same_value_again_is_no_news():
+def test_the_same_value_again_is_no_change():
     notebook = {}
     exec("LIMIT = 1000.5\ndef ask(x):\n    return LIMIT * x", notebook)
     call(notebook["ask"], 1.0)
     exec("LIMIT = 1000.5", notebook)
-    assert not Lesson(notebook["ask"], (1.0,)).is_news
+    assert not CallGraph(notebook["ask"], (1.0,)).changed
 
 
 # -- the fingerprint
@@ -193,7 +193,7 @@ def fingerprint(program=PROGRAM, helpers=HELPERS):
     vars(own).update(helpers=other, level=other.level)
     exec(program, vars(own))
     mine = own.Mine()
-    return Lesson(filtered, (mine, mine.init(1), SIZES)).fingerprint()
+    return CallGraph(filtered, (mine, mine.init(1), SIZES)).fingerprint()
 
 
 @pytest.mark.parametrize(
@@ -232,10 +232,10 @@ def test_no_other_change_does(old, new):
 
 def test_the_fingerprint_depends_on_the_source_of_the_compiler(monkeypatch):
     before = fingerprint()
-    monkeypatch.setattr(lesson, "_own_source", lambda: "another version of loops.py")
+    monkeypatch.setattr(method_registration, "_own_source", lambda: "another version of overloads.py")
     assert fingerprint() != before
 
 
 def test_values_are_no_part_of_the_fingerprint():
-    few, many = [Lesson(filtered, (TopK(k), TopK(k).init(1), SIZES)).fingerprint() for k in (1, 1000)]
+    few, many = [CallGraph(filtered, (TopK(k), TopK(k).init(1), SIZES)).fingerprint() for k in (1, 1000)]
     assert few == many

@@ -1,20 +1,23 @@
-"""Sums in the compiler's own language, which round in NumPy's order, and requests to the memory.
+"""Dot products and sums of squares in LLVM's language, rounded in NumPy's order; prefetching; log1p.
 
-NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves.
-Doing the same gives both worlds, and every machine, the same bits. The eight running sums are written as
-two vectors of four, because the compiler will not reorder a sum into vectors by itself unless it may also
-change its result; one vector of eight waits longer for itself. The up to seven entries that do not fill
-all eight have a sum of their own, so that nothing waits for them.
+NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves. Doing
+the same gives the same bits in Python, in compiled code and on every machine. The eight running sums are two
+vectors of four: LLVM does not turn a sum into vectors by itself unless it may change the result, and one
+vector of eight has a longer latency. The last up to seven entries have a sum of their own, so that no other
+addition waits for them.
 
-A sum is a function of its own in the machine code, with its arguments in registers. It is not
-inlined: six copies of an unrolled loop in one game make the game slower, and four times as long to compile.
-What a sum says about itself lets the compiler drop a call it has made before: a row that cannot be written
-to has the same length when the learner asks as when the filter did.
+A sum is a function of its own in the machine code and is not inlined: six copies of an unrolled loop in one
+game make the game slower, and four times as long to compile. Its attributes (it reads and writes nothing
+else) let LLVM drop a call that was made before, such as the second ||x|| of a round.
 """
 
+import contextlib
+
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic
+
+from holdfast._compiled.numba_private import data_and_length, nothing
 
 _INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _LANES, _BLOCK = 8, 128
@@ -25,11 +28,9 @@ def inner_product(typing_context, a, b):
     """The inner product of two rows of the same length in C order."""
 
     def generate(context, builder, signature, args):
-        x, y = (
-            context.make_array(kind)(context, builder, row) for kind, row in zip((a, b), args, strict=True)
-        )
-        n = builder.extract_value(x.shape, 0)
-        return _sum_of_products(context, builder, [a, b], [x.data, y.data], n, _Entry)
+        x, n = data_and_length(context, builder, a, args[0])
+        y, _ = data_and_length(context, builder, b, args[1])
+        return _sum_of_products(builder, [a, b], [x, y], n, _Entry)
 
     return types.float64(a, b), generate
 
@@ -39,26 +40,22 @@ def sum_of_squares(typing_context, a):
     """The inner product of a row in C order with itself."""
 
     def generate(context, builder, signature, args):
-        x = context.make_array(a)(context, builder, args[0])
-        n = builder.extract_value(x.shape, 0)
-        return _sum_of_products(context, builder, [a], [x.data], n, _Square)
+        x, n = data_and_length(context, builder, a, args[0])
+        return _sum_of_products(builder, [a], [x], n, _Square)
 
     return types.float64(a), generate
 
 
 @intrinsic
 def gathered_product(typing_context, w, places, values):
-    """The sum of w[places] * values. Nobody checks the places here: the adversary did."""
+    """The sum of w[places] * values. The places are not checked here: the adversary has checked them."""
 
     def generate(context, builder, signature, args):
-        kinds = (w, places, values)
-        rows = [
-            context.make_array(kind)(context, builder, row) for kind, row in zip(kinds, args, strict=True)
-        ]
-        n = builder.extract_value(rows[1].shape, 0)
-        w_data, places_data, values_data = (row.data for row in rows)
-        arguments = [values_data, places_data, w_data]
-        return _sum_of_products(context, builder, [values, places, w], arguments, n, _Gathered)
+        weights, _ = data_and_length(context, builder, w, args[0])
+        indices, n = data_and_length(context, builder, places, args[1])
+        entries, _ = data_and_length(context, builder, values, args[2])
+        rows = [entries, indices, weights]
+        return _sum_of_products(builder, [values, places, w], rows, n, _Gathered)
 
     return types.float64(w, places, values), generate
 
@@ -67,7 +64,7 @@ class _Entry:
     """x[i] * y[i]"""
 
     name = "dot"
-    moves = (0, 1)  # the arguments that a half begins further on
+    moves = (0, 1)  # the arguments that begin further on in the second half
 
     def __init__(self, builder, x, y):
         self.builder, self.x, self.y = builder, x, y
@@ -121,32 +118,61 @@ def _loaded(builder, row, i, lanes):
     return loaded if element == _DOUBLE else builder.fpext(loaded, wide)
 
 
-def _sum_of_products(context, builder, kinds, rows, n, terms):
-    """Call the function that sums the products of rows of these kinds, made if the module has none."""
-    elements = [context.get_data_type(kind.dtype) for kind in kinds]
+def _sum_of_products(builder, kinds, rows, n, terms):
+    """Call the function that sums products of such rows; add it to the module if it has none."""
     constant = not any(kind.mutable for kind in kinds)
     name = ".".join(["holdfast", terms.name, *(str(kind.dtype) for kind in kinds), *["constant"] * constant])
-    signature = ir.FunctionType(_DOUBLE, [*(element.as_pointer() for element in elements), _LONG])
-    function, halves = (
-        cgutils.get_or_insert_function(builder.module, signature, name + part) for part in ("", ".halves")
-    )
+    signature = ir.FunctionType(_DOUBLE, [*(row.type for row in rows), _LONG])
+    function, halves = (declared(builder.module, signature, name + part) for part in ("", ".halves"))
     if function.is_declaration:
         for written in (function, halves):
             written.linkage = "linkonce_odr"
-            _promise(written, "noinline", "readnone" if constant else "readonly")
+            access = "readnone" if constant else "readonly"
+            add_attributes(written, "nounwind", "willreturn", "noinline", access)
         _write_halves(halves, function, terms)
         _write_block(function, halves, terms)
     return builder.call(function, [*rows, n])
 
 
-def _promise(function, *words):
-    """Say of a function what the compiler may rely on."""
-    for word in ("nounwind", "willreturn", *words):
-        set.add(function.attributes, word)  # llvmlite's own `add` does not know them all
+def declared(module, signature, name):
+    """The function of this name in a module, declared there if it is not yet."""
+    found = module.globals.get(name)
+    return ir.Function(module, signature, name) if found is None else found
+
+
+def add_attributes(function, *names):
+    """Tell LLVM what it may rely on."""
+    for name in names:
+        set.add(function.attributes, name)  # llvmlite's own `add` does not know them all
+
+
+@contextlib.contextmanager
+def counting(builder, start, stop, step):
+    """for i in range(start, stop, step)"""
+    before = builder.block
+    head, body, after = (builder.append_basic_block(name) for name in ("head", "body", "after"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    i = builder.phi(_LONG)
+    i.add_incoming(start, before)
+    builder.cbranch(builder.icmp_signed("<", i, stop), body, after)
+    builder.position_at_end(body)
+    yield i
+    i.add_incoming(builder.add(i, step), builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
+
+
+def _variable(builder, value):
+    """A variable with this first value. Made in the first block, so that LLVM can keep it in a register."""
+    with builder.goto_entry_block():
+        place = builder.alloca(value.type)
+    builder.store(value, place)
+    return place
 
 
 def _write_halves(function, either, terms):
-    """A function of its own, so that short rows need not save the registers that this one takes."""
+    """The sum of a long row, in a function of its own: short rows need not save the registers it uses."""
     builder = ir.IRBuilder(function.append_basic_block())
     *rows, n = function.args
     half = builder.and_(builder.lshr(n, _LONG(1)), _LONG(-_LANES))
@@ -159,10 +185,10 @@ def _write_block(function, halves, terms):
     builder = ir.IRBuilder(function.append_basic_block())
     *rows, n = function.args
     product = terms(builder, *rows).product
-    total, rest = (cgutils.alloca_once_value(builder, _DOUBLE(0.0)) for _ in range(2))
+    total, rest = (_variable(builder, _DOUBLE(0.0)) for _ in range(2))
     whole = builder.and_(n, _LONG(-_LANES))
     at = whole
-    for lanes in (4, 2, 1):  # of those that are left, which nothing waits for: one after the other
+    for lanes in (4, 2, 1):  # the last up to seven, added one after the other
         some = builder.and_(n, _LONG(lanes))
         with builder.if_then(builder.icmp_signed("!=", some, _LONG(0))):
             for term in _each(builder, product(at, lanes), lanes):
@@ -171,8 +197,8 @@ def _write_block(function, halves, terms):
     with builder.if_then(builder.icmp_signed(">", n, _LONG(_BLOCK + _LANES - 1)), likely=False):
         builder.ret(builder.fadd(builder.call(halves, [*rows, whole]), builder.load(rest)))
     with builder.if_then(builder.icmp_signed(">", whole, _LONG(0))):
-        running = [cgutils.alloca_once_value(builder, product(_LONG(at), 4)) for at in (0, 4)]
-        with cgutils.for_range_slice(builder, _LONG(_LANES), whole, _LONG(_LANES)) as (i, _):
+        running = [_variable(builder, product(_LONG(at), 4)) for at in (0, 4)]
+        with counting(builder, _LONG(_LANES), whole, _LONG(_LANES)) as i:
             for four, at in zip(running, (i, builder.add(i, _LONG(4))), strict=True):
                 builder.store(builder.fadd(builder.load(four), product(at, 4)), four)
         s = _paired(builder, *map(builder.load, running), (0, 4, 2, 6), (1, 5, 3, 7))
@@ -187,7 +213,7 @@ def _each(builder, terms, lanes):
 
 
 def _paired(builder, a, b, some, others):
-    """The sum of these lanes of two vectors and those others, each with each."""
+    """The sums of these lanes of two vectors and those others, pair by pair."""
     some, others = (
         builder.shuffle_vector(a, b, ir.VectorType(_INT, len(lanes))(lanes)) for lanes in (some, others)
     )
@@ -196,27 +222,29 @@ def _paired(builder, a, b, some, others):
 
 @intrinsic
 def prefetch(typing_context, array, begin, length):
-    """Have `length` bytes of an array come from memory, beginning at byte `begin`."""
+    """Prefetch `length` bytes of an array into the cache, beginning at byte `begin`."""
 
     def generate(context, builder, signature, args):
         byte = ir.IntType(8)
-        data = context.make_array(array)(context, builder, args[0]).data
+        data, _ = data_and_length(context, builder, array, args[0])
         start = builder.gep(builder.bitcast(data, byte.as_pointer()), [args[1]])
         kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _INT, _INT, _INT])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        with cgutils.for_range_slice(builder, _LONG(0), args[2], _LONG(64)) as (i, _):
+        prefetch = declared(builder.module, kind, "llvm.prefetch.p0")
+        with counting(builder, _LONG(0), args[2], _LONG(64)) as i:
             builder.call(prefetch, [builder.gep(start, [i]), _INT(0), _INT(3), _INT(1)])
-        return context.get_dummy_value()
+        return nothing(context)
 
     return types.void(array, types.intp, types.intp), generate
 
 
 @intrinsic
 def pure_log1p(typing_context, x):
+    """log1p, which LLVM may leave out where the result is not used."""
+
     def generate(context, builder, signature, args):
         kind = ir.FunctionType(_DOUBLE, [_DOUBLE])
-        function = cgutils.get_or_insert_function(builder.module, kind, "log1p")
-        _promise(function, "readnone")
+        function = declared(builder.module, kind, "log1p")
+        add_attributes(function, "nounwind", "willreturn", "readnone")
         return builder.call(function, args)
 
     return types.float64(types.float64), generate

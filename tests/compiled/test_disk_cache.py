@@ -1,4 +1,4 @@
-"""The disk cache: never stale, shared by all programs, and never in the way. Each program is a process."""
+"""The disk cache: never out of date, shared by all programs, and it says so when it cannot be used."""
 
 import os
 import pathlib
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from holdfast import OGD, Ball, Filtered, TopK
-from holdfast._compiled import _entries, call, storing
-from holdfast._compiled.storing import has_an_address
+from holdfast._compiled import _programs, call, disk_cache
+from holdfast._compiled.disk_cache import can_be_imported
 from holdfast.rule import rule
 
 SOURCE = pathlib.Path(__file__).parents[2] / "src"
@@ -60,9 +60,8 @@ def run(folder, **files):
         "PYTHONPATH": f"{SOURCE}{os.pathsep}{folder}",
         "NUMBA_CACHE_DIR": str(folder.parent / "cache"),
     }
-    done = subprocess.run(
-        [sys.executable, folder / "program.py"], env=os.environ | variables, capture_output=True, text=True
-    )
+    command = [sys.executable, "-W", "error::RuntimeWarning", folder / "program.py"]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.split()
 
@@ -136,34 +135,81 @@ def test_only_what_another_process_can_import_is_stored():
         def decide(self, state, size):
             return state, self.k, size <= self.k
 
-    assert has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), TopK(1))))
-    assert not has_an_address(numba.typeof(Filtered(OGD(Ball(1.0)), Local())))
+    assert can_be_imported(numba.typeof(Filtered(OGD(Ball(1.0)), TopK(1))))
+    assert not can_be_imported(numba.typeof(Filtered(OGD(Ball(1.0)), Local())))
     Local.__qualname__ = "Local"  # which this module does not have
-    assert not has_an_address(numba.typeof((1.0, Local())))
+    assert not can_be_imported(numba.typeof((1.0, Local())))
 
 
-def test_without_a_folder_to_write_to_every_process_compiles_for_itself(monkeypatch):
-    def nowhere(function):
-        raise RuntimeError("no locator available")
-
-    monkeypatch.setattr("holdfast._compiled.Cache", nowhere)
-    assert call(lambda x: x + 1.0, 1.0) == 2.0
+@pytest.fixture
+def no_warning_yet(monkeypatch):
+    monkeypatch.setattr(disk_cache, "_warned", [])
 
 
-def test_a_full_disk_is_no_mistake_of_the_game(monkeypatch):
-    def full(self, name, data):
-        raise OSError("no space left on device")
+@pytest.mark.parametrize("variable", ["HOLDFAST_CACHE_DIR", "NUMBA_CACHE_DIR"])
+def test_a_folder_that_cannot_be_written_to_is_named_once_with_the_remedy(
+    variable, tmp_path, monkeypatch, no_warning_yet
+):
+    (tmp_path / "file").touch()
+    monkeypatch.delenv("HOLDFAST_CACHE_DIR", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "file"))
+    with pytest.warns(RuntimeWarning, match=rf"not kept on disk.*{tmp_path}/file.*Set HOLDFAST_CACHE_DIR"):
+        assert call(lambda x: x + 1.0, 1.0) == 2.0
+    assert call(lambda x: x + 2.0, 1.0) == 3.0  # a second warning would be an error here
 
-    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._save_data", full)
-    assert call(lambda x: x + 2.0, 1.0) == 3.0
+
+def test_a_full_disk_is_no_mistake_of_the_game(tmp_path, monkeypatch, no_warning_yet):
+    def full(self, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(pathlib.Path, "write_bytes", full)
+    with pytest.warns(RuntimeWarning, match="No space left on device"):
+        assert call(lambda x: x + 3.0, 1.0) == 4.0
+
+
+def test_what_is_stored_whole_but_never_loads_is_reported(tmp_path, monkeypatch, no_warning_yet):
+    def broken(*args):
+        raise ValueError("another layout")
+
+    monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path))
+
+    def add(x):
+        return x + 4.0
+
+    call(add, 1.0)
+    monkeypatch.setattr("holdfast._compiled._programs", {})
+    monkeypatch.setattr("numba.core.compiler.CompileResult._rebuild", broken)
+    with pytest.warns(RuntimeWarning, match=r"does not load .*add-.*another layout"):
+        assert call(add, 1.0) == 5.0
+
+
+def test_files_are_read_from_every_folder_and_written_to_the_first_that_allows_it(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(disk_cache, "folders", lambda: [tmp_path / "file", tmp_path / "second"])
+    store = disk_cache.Store("game", (), numba.float64, "")
+    assert not store.exists()
+    store.save(numba.float64, lambda: b"code")
+    assert [path.name for path in (tmp_path / "second").iterdir()] == [store.file]
+    assert store.exists() and store.load(bytes) == b"code"
+
+
+def test_the_folder_is_the_one_that_was_set(tmp_path, monkeypatch):
+    monkeypatch.delenv("HOLDFAST_CACHE_DIR", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert disk_cache.folders()[0].name == "__pycache__" and disk_cache.folders()[1].name == "holdfast"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert disk_cache.folders() == [tmp_path / "holdfast"]
+    monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path / "own"))
+    assert disk_cache.folders() == [tmp_path / "own"]
 
 
 def test_the_oldest_files_go_when_there_are_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(storing, "_MOST", 3)
+    monkeypatch.setattr(disk_cache, "_MOST", 3)
     for i in range(5):
         (tmp_path / f"{i}.nbc").touch()
         os.utime(tmp_path / f"{i}.nbc", (i, i))
-    storing._forget_the_oldest(tmp_path)
+    disk_cache._remove_oldest(tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["2.nbc", "3.nbc", "4.nbc"]
 
 
@@ -185,4 +231,4 @@ def test_threads_that_compile_at_once_do_not_mix_up_their_games():
     for thread in threads:
         thread.join()
     assert results == {i: [[i * i] * 2, [i * i] * 2, [[i * i]] * 2] for i in range(4)}
-    assert len(_entries[powers].overloads) == 3
+    assert len([function for function, _ in _programs if function is powers]) == 3

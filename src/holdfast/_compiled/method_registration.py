@@ -1,0 +1,190 @@
+"""Find all code that a function can reach, and register its methods and helpers with numba.
+
+Numba compiles nested NamedTuples, but it knows neither their methods nor plain Python functions. A
+`CallGraph` walks from a function over everything it can reach. For each method and helper on the way it has
+numba compile the same function that Python would run. So rules are combined by their types, and a user's own
+`@rule` compiles as it is.
+"""
+
+import dis
+import hashlib
+import inspect
+import pathlib
+import sys
+from types import FunctionType, ModuleType
+
+import numba
+import numpy as np
+
+from holdfast._compiled import flatten  # noqa: F401  (importing it registers holdfast.flatten)
+from holdfast._compiled.numba_path import private
+from holdfast._compiled.overloads import OVERLOADED
+
+if private is None:
+    from holdfast._compiled.numba_public import register_function, register_method
+else:
+    from holdfast._compiled.numba_private import register_function, register_method
+
+_LIBRARIES = {*sys.stdlib_module_names, "numpy", "numba"}
+_NAMED_TUPLE = {"_asdict", "_replace", "_make", "_raw"}
+_last_seen: dict = {}  # function -> what its names stood for: functions themselves, other values as text
+
+
+class CallGraph:
+    """All functions, classes and constants that a function and its arguments can reach.
+
+    `changed` tells whether a name stands for something else than when its function was registered: numba
+    looks a name up only once.
+    """
+
+    def __init__(self, function, args):
+        self.functions: set = set()
+        self.classes: set = set()
+        self.names: set = set()  # all names and attributes in the code reached
+        self.facts: set = {numba.__version__, _own_source()}
+        self.bindings: list = []  # (scope, name, value) of each global name in use
+        self.changed = False
+        self._members: dict = {}
+        self._add_argument(args)
+        self._add_function(function)
+        known = -1
+        while known != len(self.functions):  # a new function may call methods that no other calls
+            known = len(self.functions)
+            for cls in list(self.classes):
+                for name in sorted(self.names & self._members_of(cls).keys()):
+                    self._add_method(cls, name)
+
+    def fingerprint(self):
+        """A digest of all code and constants reached. If it is the same, so is the machine code."""
+        return hashlib.sha256("\n".join(sorted(self.facts)).encode()).hexdigest()
+
+    def is_current(self):
+        """Whether every global name still stands for the same object."""
+        return all(scope.get(name) is value for scope, name, value in self.bindings)
+
+    def _add_argument(self, value):
+        """The compiler knows an argument by its type only, so its value is no fact."""
+        if isinstance(value, tuple):
+            self._add_class(type(value))
+            for item in value:
+                self._add_argument(item)
+        elif hasattr(value, "py_func"):
+            self._add_function(value.py_func)
+
+    def _add_class(self, cls):
+        if hasattr(cls, "_fields") and cls not in self.classes:
+            self.classes.add(cls)
+            self.facts.add(f"class {_qualified_name(cls)} {cls._fields}")
+
+    def _members_of(self, cls):
+        """The names that a class and its bases define."""
+        if cls not in self._members:
+            self._members[cls] = {name: None for base in cls.__mro__ for name in vars(base)}
+        return self._members[cls]
+
+    def _add_method(self, cls, name):
+        method = _method(cls, name)
+        if method is not None:
+            self.facts.add(f"{_qualified_name(cls)}.{name} is {_qualified_name(method)}")
+            register_method(cls, name, method)
+            self._add_function(method)
+
+    def _add_function(self, function):
+        if function in self.functions:
+            return
+        self.functions.add(function)
+        code = function.__code__
+        names = _names(code)
+        self.names.update(names)
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        closure = {name: cell.cell_contents for name, cell in cells}
+        values = dict(self._look_up(function.__globals__, _globals(code), names, set()))
+        values |= self._look_up(closure, closure, names, set())
+        values |= {f"default {i}": value for i, value in enumerate(function.__defaults__ or ())}
+        values |= {f"default {name}": value for name, value in (function.__kwdefaults__ or {}).items()}
+        text = {name: self._describe(value) for name, value in sorted(values.items())}
+        self.facts.add(f"{_qualified_name(function)} {_code_text(code)} {text}")
+        seen = {name: value if callable(value) else text[name] for name, value in values.items()}
+        if _last_seen.setdefault(function, seen) != seen:
+            self.changed = True
+            if private is not None:  # numba will compile it again; the public API cannot
+                _last_seen[function] = seen
+
+    def _look_up(self, scope, wanted, names, seen):
+        """The values of the names wanted in a scope; for a module, of all names of the code in it."""
+        for name in wanted:
+            if name in scope:
+                value = scope[name]
+                self.bindings.append((scope, name, value))
+                if not isinstance(value, ModuleType) or _is_library(value.__name__):
+                    yield name, value
+                elif value not in seen:
+                    inside = self._look_up(vars(value), names, names, {value, *seen})
+                    yield from ((f"{name}.{inner}", item) for inner, item in inside)
+
+    def _describe(self, value):
+        """Text that tells this value from all others that a name could stand for; adds what it reaches."""
+        if isinstance(value, FunctionType):
+            if not _is_library(value.__module__):
+                if value not in OVERLOADED:
+                    register_function(value)
+                self._add_function(value)
+            return _qualified_name(value)
+        if hasattr(value, "py_func"):
+            self._add_function(value.py_func)
+            return _qualified_name(value.py_func)
+        if isinstance(value, type):
+            if issubclass(value, tuple):
+                self._add_class(value)
+            return _qualified_name(value)
+        if isinstance(value, tuple):
+            self._add_class(type(value))
+            return _qualified_name(type(value)), [self._describe(item) for item in value]
+        if isinstance(value, np.ndarray):
+            return value.dtype.str, value.shape, hashlib.sha256(value.tobytes()).hexdigest()
+        if isinstance(value, int | float | complex | str | bytes | np.generic | None):
+            return repr(value)
+        return _qualified_name(value)
+
+
+def _method(cls, name):
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    return found if isinstance(found, FunctionType) and name not in _NAMED_TUPLE else None
+
+
+def _names(code):
+    """The names and attributes that a code object and those inside it use."""
+    inner = [_names(constant) for constant in code.co_consts if inspect.iscode(constant)]
+    return sorted({*code.co_names}.union(*inner))
+
+
+def _globals(code):
+    """The names that they look up as globals: an attribute of the same name is something else."""
+    inner = [_globals(constant) for constant in code.co_consts if inspect.iscode(constant)]
+    return sorted({i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}.union(*inner))
+
+
+def _code_text(code):
+    """What a code object does, as text that is the same in every process."""
+    constants = [_code_text(c) if inspect.iscode(c) else _constant_text(c) for c in code.co_consts]
+    return code.co_code.hex(), code.co_names, code.co_varnames, constants
+
+
+def _constant_text(constant):
+    return sorted(map(repr, constant)) if isinstance(constant, frozenset) else repr(constant)
+
+
+def _qualified_name(thing):
+    """The module and name of a class or function; for anything else, those of its class."""
+    owner = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{owner.__module__}.{owner.__qualname__}"
+
+
+def _is_library(module):
+    return (module or "").split(".")[0] in _LIBRARIES
+
+
+def _own_source():
+    """A digest of this package, which decides what machine code is made of all other code."""
+    here = pathlib.Path(__file__).parent
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))).hexdigest()

@@ -1,0 +1,276 @@
+"""Everything that holdfast uses of numba beyond its documented API. No other file touches it.
+
+Each section gives the reason and what it is worth. The figures are for the guarded game of 20 features with
+logistic loss, each measured by leaving out this one use; docs/performance.md says how.
+`HOLDFAST_PUBLIC_NUMBA=1` leaves out all of them: see `numba_public`.
+
+`check` runs when this module is loaded. If something is missing, games are compiled through the public API.
+"""
+
+import pickle
+
+import numba
+from numba import _dynfunc, types
+from numba.core import caching, serialize
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.cpu import CPUContext
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import cpu_target
+from numba.core.runtime.context import NRTContext
+from numba.core.typed_passes import NativeLowering
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
+from numba.extending import infer_getattr, lower_builtin
+
+TESTED = ("0.68",)  # the releases that the tests have run with; pyproject.toml allows the same
+
+# What is used without being imported by name: checked here, because it would fail only in the middle of a
+# game.
+_ATTRIBUTES = {
+    CPUContext: (
+        *(
+            "add_linking_libs",
+            "codegen",
+            "get_abi_sizeof",
+            "get_dummy_value",
+            "get_function",
+            "get_value_type",
+        ),
+        *("insert_user_function", "make_array", "make_helper", "nrt", "refresh"),
+    ),
+    CompileResult: ("_find_referenced_environments", "_rebuild", "_reduce"),
+    JITCPUCodegen: ("magic_tuple", "set_env"),
+    Dispatcher: ("_reset_overloads", "compile"),
+    JITCodeLibrary: ("_finalize_dynamic_globals", "_verify_declare_only_symbols", "has_dynamic_globals"),
+    NRTContext: ("decref", "incref"),
+    _dynfunc: ("make_function",),
+}
+
+
+def check():
+    """Raise AttributeError if this numba lacks something that is used here."""
+    for owner, names in _ATTRIBUTES.items():
+        for name in names:
+            getattr(owner, name)
+
+
+# -- lean compilation
+# -------------------------------------------------------------------------------------------
+#
+# Reason: numba optimises each function by itself and makes a wrapper for Python. A game reaches a hundred
+# methods and helpers that Python never calls, and all of them are optimised again as parts of the game. Here
+# they get neither. A function marked `holdfast.rule.seldom` is kept out of line, so that its callers need
+# fewer registers.
+# Worth: LEAN_FIGURES
+
+
+class _UncompiledLibrary(JITCodeLibrary):
+    """LLVM code to be linked into callers. It is not optimised and never becomes machine code by itself."""
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LeanLowering(NativeLowering):
+    _name = "holdfast_lean_lowering"
+
+    def run_pass(self, state):
+        context, flags = state.targetctx, state.flags
+        state.library = _UncompiledLibrary(context.codegen(), state.func_id.func_qualname)
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        out_of_line = getattr(state.func_id.func, "is_seldom_called", False)
+        flags.forceinline = flags.forceinline and not out_of_line
+        super().run_pass(state)
+        result = state["cr"]
+        if out_of_line:
+            code = state.library._final_module.get_function(result.fndesc.llvm_func_name)
+            for attribute in ("noinline", "cold"):
+                code.add_function_attribute(attribute)
+        # Callers look the code up by this object; nothing ever calls it.
+        name = result.fndesc.qualname.split(".")[-1]
+        handle = _dynfunc.make_function(
+            result.fndesc.lookup_module(), name, "", 0, result.env, (state.library,)
+        )
+        context.insert_user_function(handle, result.fndesc, [state.library])
+        state.reload_init.extend(state.library._reload_init)
+        state["cr"] = result._replace(cfunc=handle)
+        return True
+
+
+class _LeanCompiler(CompilerBase):
+    """Numba's compiler with `_LeanLowering` in place of its own lowering."""
+
+    def define_pipelines(self):
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.passes = [
+            (_LeanLowering if made is NativeLowering else made, text) for made, text in pipeline.passes
+        ]
+        pipeline.finalize()
+        return [pipeline]
+
+
+OVERLOAD: dict = {"nogil": True, "pipeline_class": _LeanCompiler}  # options for numba.extending.overload
+HELPER: dict = {"forceinline": True, **OVERLOAD}  # options of njit for what only compiled code calls
+
+
+# -- methods and helpers
+# ----------------------------------------------------------------------------------------
+#
+# Reason: `overload_method` has one entry for each method name, with one list of parameters for all classes,
+# and keeps what it compiled for ever. Here each class has its own method, keywords and defaults work, and
+# `reset` lets numba compile again when a name in a notebook has come to stand for something else.
+# Worth: METHOD_FIGURES
+
+_dispatchers: dict = {}  # function -> its dispatcher
+_registered: set = set()
+_methods: dict = {}  # (class, name) -> method
+_templates: dict = {}  # method -> how numba types a call of it
+open_calls: list = []  # the methods that numba is compiling, the innermost last; those that fail stay
+
+
+def dispatcher(function):
+    """The function as numba compiles it when other compiled code calls it."""
+    if function not in _dispatchers:
+        _dispatchers[function] = numba.njit(function, **HELPER)
+    return _dispatchers[function]
+
+
+def reset():
+    """Have numba compile all methods and helpers again."""
+    for known in _dispatchers.values():
+        known._reset_overloads()
+
+
+def register_function(function):
+    """Let compiled code call a plain Python function by its name."""
+    if function not in _registered:
+        _registered.add(function)
+        infer_global(function, types.Dispatcher(dispatcher(function)))
+
+
+def register_method(cls, name, method):
+    """Let compiled code call this method of a NamedTuple."""
+    _methods[cls, name] = method
+    if method not in _templates:
+        _templates[method] = _template(method)
+
+
+@infer_getattr
+class _MethodLookup(AttributeTemplate):
+    """state.push(size) is Largest.push(state, size)."""
+
+    key = types.BaseNamedTuple
+
+    def generic_resolve(self, kind, name):
+        method = _methods.get((kind.instance_class, name))
+        return None if method is None else types.BoundFunction(_templates[method], kind)
+
+
+def _template(method):
+    class MethodCall(AbstractTemplate):
+        key = method
+
+        def generic(self, args, kws):
+            depth = len(open_calls)
+            open_calls.append(method)
+            kind = types.Dispatcher(dispatcher(method))
+            found = kind.get_call_type(self.context, (self.this, *args), kws)
+            del open_calls[depth:]
+            return found.as_method()
+
+    @lower_builtin(method, types.VarArg(types.Any))
+    def generate(context, builder, signature, args):
+        call = context.get_function(types.Dispatcher(dispatcher(method)), signature)
+        context.add_linking_libs(getattr(call, "libs", ()))
+        return call(builder, args)
+
+    return MethodCall
+
+
+# -- machine code that Python calls
+# -----------------------------------------------------------------------------
+#
+# Reason: calling a dispatcher finds out the types of all arguments, which `call` has done already. The disk
+# cache of numba looks only at the file of the outermost function, so it would run old code after a change of
+# a method in another file; `disk_cache` has its own keys and files, and this hands it what numba compiled.
+# Worth: ENTRY_FIGURES
+
+
+class _Overloads(caching.NullCache):
+    """What a dispatcher asks before it compiles, and hands its result to afterwards."""
+
+    def __init__(self, store):
+        self.store = store
+
+    def load_overload(self, sig, target_context):
+        target_context.refresh()
+        return self.store.load(lambda data: CompileResult._rebuild(target_context, *pickle.loads(data)))
+
+    def save_overload(self, sig, compiled):
+        if not compiled.library.has_dynamic_globals:
+            self.store.save(compiled.signature.return_type, lambda: serialize.dumps(compiled._reduce()))
+
+
+def compile_entry(dispatcher, kinds, store):
+    """Compile for arguments of these types, or load from `store`; a builtin function that runs the result."""
+    dispatcher._cache = _Overloads(store)
+    dispatcher.compile(kinds)
+    compiled = dispatcher.overloads[kinds]
+    # Lean parts refer to Python objects, such as exceptions to raise, through these.
+    for environment in compiled._find_referenced_environments():
+        compiled.library.codegen.set_env(environment.env_name, environment)
+    return compiled.entry_point
+
+
+def processor():
+    """The kind of processor that code is compiled for: what is stored runs on no other."""
+    return cpu_target.target_context.codegen().magic_tuple()
+
+
+# -- values in LLVM code
+# ----------------------------------------------------------------------------------------
+#
+# Reason: what `llvm_kernels`, `llvm_entrywise`, `no_refcount` and `native_state` write in LLVM's language has
+# to read arrays as numba lays them out, and to keep or leave out its reference counts.
+# Worth: VALUE_FIGURES
+
+
+def data_and_length(context, builder, kind, array):
+    """The pointer to the entries of an array, and the number of its rows."""
+    made = context.make_array(kind)(context, builder, array)
+    return made.data, builder.extract_value(made.shape, 0)
+
+
+def without_counter(context, builder, kind, value):
+    """The array or string with no reference counter: numba then counts nothing."""
+    made = context.make_helper(builder, kind, value)
+    for name in ("meminfo", "parent"):
+        pointer = getattr(made, name)
+        setattr(made, name, pointer.type(None))
+    return made._getvalue()
+
+
+def incref(context, builder, kind, value):
+    context.nrt.incref(builder, kind, value)
+
+
+def decref(context, builder, kind, value):
+    context.nrt.decref(builder, kind, value)
+
+
+def nothing(context):
+    """What an intrinsic returns that returns nothing."""
+    return context.get_dummy_value()
+
+
+def size_of(kind):
+    """How many bytes a value of this type takes."""
+    context = cpu_target.target_context
+    return context.get_abi_sizeof(context.get_value_type(kind))

@@ -1,0 +1,72 @@
+"""A small game through everything that `numba_private` uses, for a release of numba that is not tested."""
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from holdfast._compiled import numba_private
+from holdfast._compiled.no_refcount import uncounted, with_owners
+
+
+class Sum(NamedTuple):
+    parts: np.ndarray
+    name: str
+
+    def plus(self, x, times=1.0):
+        self.parts[0] += doubled(x) * times
+        return Sum(self.parts, self.name)
+
+
+def doubled(x):
+    if x < 0.0:
+        raise ValueError("not that one")
+    return 2.0 * x
+
+
+def add_all(total, row):
+    for x in row:
+        total = total.plus(x, times=0.5)
+    return total
+
+
+class _Memory:
+    """In place of the disk."""
+
+    data = b""
+
+    def load(self, rebuild):
+        return rebuild(self.data) if self.data else None
+
+    def save(self, returned, pack):
+        self.data = pack()
+
+
+def run():
+    """Raise an error if the results are wrong, or if anything on the way fails."""
+    numba_private.register_function(doubled)
+    numba_private.register_method(Sum, "plus", Sum.plus)
+    store = _Memory()
+    for _ in range(2):  # compiled, then loaded
+        _play(store)
+    if not (store.data and numba_private.processor() and numba_private.size_of(numba.types.intp)):
+        raise RuntimeError("a trial compiled nothing that could be stored")
+
+
+def _play(store):
+    inner = numba.njit(add_all, **numba_private.HELPER)
+
+    def entry(args):
+        return inner(*uncounted(args))
+
+    args = Sum(np.zeros(1), "sum"), np.arange(4.0)
+    play = numba_private.compile_entry(numba.njit(entry, nogil=True), (numba.typeof(args),), store)
+    total = with_owners(play(args), args)
+    if not (total.parts is args[0].parts and math.isclose(total.parts[0], 6.0) and total.name == "sum"):
+        raise RuntimeError("a trial gave a wrong result")
+    try:
+        play((args[0], np.full(1, -1.0)))
+    except ValueError:
+        return
+    raise RuntimeError("a trial did not raise the error that it should")

@@ -1,0 +1,69 @@
+"""Without what is private to numba the same games are compiled through its public API, with one warning."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+SOURCE = pathlib.Path(__file__).parents[2] / "src"
+
+PROGRAM = """
+import warnings
+import numba
+{change}
+
+def double(x):
+    return 2.0 * x
+
+def quadruple(x):
+    return double(double(x))
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from holdfast._compiled import call, numba_path
+    print(numba_path.private is None, call(quadruple, 2.0), call(quadruple, 2), len(caught))
+print(*(warning.message for warning in caught))
+"""
+LIBRARY = "del numba.core.codegen.JITCodeLibrary"
+REDUCE = "del numba.core.compiler.CompileResult._reduce"
+REBUILD = "numba.core.compiler.CompileResult._rebuild = lambda *args: 1 / 0"
+UNTESTED = "numba.__version__ = '0.99.1'"
+
+
+def printed(program, **variables):
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)} | variables
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (LIBRARY, "cannot import name 'JITCodeLibrary'"),
+        (REDUCE, "has no attribute '_reduce'"),
+        (f"{UNTESTED}\n{REBUILD}", "division by zero"),
+    ],
+    ids=["missing at import", "missing attribute", "fails in the trial"],
+)
+def test_a_numba_without_what_is_private_is_used_through_its_public_api(change, reason):
+    result, warning = printed(PROGRAM.format(change=change))
+    assert result == "True 8.0 8.0 1"
+    assert reason in warning
+    assert "Install numba>=0.68,<0.69, or set HOLDFAST_PUBLIC_NUMBA=1" in warning
+
+
+@pytest.mark.parametrize(
+    ("change", "switch", "public"), [("", "", False), (UNTESTED, "0", False), (LIBRARY, "1", True)]
+)
+def test_there_is_no_warning_where_all_is_well_or_the_public_api_was_asked_for(change, switch, public):
+    result, warnings = printed(PROGRAM.format(change=change), HOLDFAST_PUBLIC_NUMBA=switch)
+    assert result == f"{public} 8.0 8.0 0" and warnings == ""
+
+
+def test_the_trial_for_untested_releases_passes_with_this_one():
+    from holdfast._compiled.trial import run
+
+    run()
