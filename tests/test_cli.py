@@ -14,7 +14,7 @@ from holdfast.experiments.runner import NAMES
 def holdfast(*args, cwd=None):
     environment = {**os.environ, "COLUMNS": "100"}
     command = [sys.executable, "-m", "holdfast.cli", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=600)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
 
 
 @pytest.fixture(scope="session")

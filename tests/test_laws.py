@@ -25,9 +25,8 @@ def test_every_exported_rule_is_among_the_samples():
     assert {type(rule) for rule in RULES} >= set(rules)
 
 
-@pytest.mark.parametrize("cls", exported, ids=lambda cls: cls.__name__)
-def test_every_export_explains_itself(cls):
-    assert len(inspect.getdoc(cls) or "") > 40
+def test_every_export_has_a_docstring_of_its_own():
+    assert [cls.__name__ for cls in exported if not vars(cls).get("__doc__")] == []
 
 
 def test_no_field_bears_the_name_of_a_method():

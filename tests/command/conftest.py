@@ -50,7 +50,7 @@ def holdfast(*args, **options):
     """The installed command, in a process of its own."""
     environment = {**os.environ, "COLUMNS": "100"}
     command = [sys.executable, "-m", "holdfast.cli", *map(str, args)]
-    options = {"capture_output": True, "text": True, "timeout": 300} | options
+    options = {"capture_output": True, "text": True} | options
     return subprocess.run(command, env=environment, **options)
 
 

@@ -99,7 +99,7 @@ def outliers_for(text):
             share = float(word[:-1]) / 100.0
         else:
             share = float(word)
-            if share >= 1.0 and share == int(share):
+            if share >= 1.0 and share.is_integer():
                 return int(share)
     except ValueError:
         raise RunError(_misunderstood(text)) from None

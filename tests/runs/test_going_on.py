@@ -12,43 +12,48 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from command.conftest import bits, holdfast
+from command.conftest import ROWS, bits, holdfast
+
+from holdfast.runs.learning import Run
 
 SEED = 4
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
-def test_fifty_kills_lose_and_repeat_nothing(source, learn, tmp_path):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kills", [25, pytest.param(250, marks=pytest.mark.slow)])
+def test_many_kills_lose_and_repeat_nothing(source, learn, tmp_path, kills):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     script = Path(__file__).with_name("killing.py")
-    command = [sys.executable, script, "50", str(SEED), tmp_path, source, "--target", "y"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+    command = [sys.executable, script, kills, SEED, tmp_path, source, "--target", "y"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    kills, chains = map(int, done.stdout.split())
-    assert kills == 50
+    found, chains = map(int, done.stdout.split())
+    assert found == kills
     for chain in range(chains):
         assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_stops_at_the_end_of_a_round_with_everything_saved(source, learn, tmp_path, number, status):
-    lines, path, run = source.read_bytes().splitlines(keepends=True), tmp_path / "all.csv", tmp_path / "run"
-    path.write_bytes(b"".join(lines) + b"".join(lines[1:] * 4))
-    args = ["learn", "-", "--target", "y", "--to", run, "--checkpoint", "500"]
-    command = list(map(str, [sys.executable, "-m", "holdfast.cli", *args]))
-    with path.open("rb") as file:
-        process = subprocess.Popen(command, stdin=file, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    while not (run / "checkpoint.safetensors").exists():
-        assert process.poll() is None
-    process.send_signal(number)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == status
-    assert b"Stopped, and saved" in out
-    assert json.loads((run / "metrics.json").read_text())["rounds"] < 5 * (len(lines) - 1)
-    with path.open("rb") as file:
-        done = holdfast(*args, "--resume", stdin=file)
-    assert done.returncode == 0, done.stderr
-    assert bits(run) == bits(learn(path, "--target", "y", to="all")[0])
+def test_a_signal_stops_at_the_end_of_a_round_with_everything_saved(
+    source, learn, monkeypatch, number, status
+):
+    """The signal comes right after the first checkpoint."""
+    expected, _, _ = learn(source, "--target", "y", to="whole")
+    once, checkpoint = iter([number]), Run.checkpoint
+
+    def interrupted(run):
+        checkpoint(run)
+        for sent in once:
+            os.kill(os.getpid(), sent)
+
+    monkeypatch.setattr(Run, "checkpoint", interrupted)
+    run, found, said = learn(source, "--target", "y", "--checkpoint", "100")
+    assert found == status
+    assert "Stopped, and saved" in said
+    assert 100 <= json.loads((run / "metrics.json").read_text())["rounds"] < ROWS
+    run, found, _ = learn(source, "--target", "y", "--checkpoint", "100", "--resume")
+    assert found == 0
+    assert bits(run) == bits(expected)
 
 
 def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
@@ -93,7 +98,7 @@ def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, chang
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "jsonl"])
 def test_nor_can_another_table(table, learn, tmp_path, kind):
-    from command.test_sources import written
+    from sources.test_every_kind import written
 
     path = tmp_path / f"rows.{kind}"
     learn(written(table, path), "--target", "y")

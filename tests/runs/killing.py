@@ -1,0 +1,78 @@
+"""Run `holdfast learn` again and again, each time killed at some call, until that happened N times.
+
+Every run is a process of its own, forked from this one, which has everything imported and does nothing else.
+No clock is read: a run is killed at one of the calls of its main thread, or of those that touch files.
+"""
+
+import os
+import random
+import signal
+import sys
+
+import pandas  # noqa: F401  (imported before the fork, since pyarrow would import it after)
+
+from holdfast.cli import main
+from holdfast.runs import beginning  # noqa: F401  (the same)
+
+
+class Calls:
+    """Counts the calls of this thread and those of `os` among them, and kills the process at a given one."""
+
+    def __init__(self, last=None, of_os=False):
+        self.counts, self.last, self.of_os = [0, 0], last, of_os
+
+    def __call__(self, frame, event, arg):
+        is_of_os = event.startswith("c_") and arg.__module__ == "posix"  # before the call, and after it
+        self.counts[0] += 1
+        self.counts[1] += is_of_os
+        if self.counts[self.of_os] == self.last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fork(argv, calls, tell=None):
+    pid = os.fork()
+    if pid == 0:
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, 1)
+        os.dup2(sink, 2)
+        sys.setprofile(calls)
+        status = main(argv)
+        sys.setprofile(None)
+        if tell is not None:
+            os.write(tell, "{} {}".format(*calls.counts).encode())
+        os._exit(status)
+    return pid
+
+
+def calls_of_a_whole_run(argv):
+    told, tell = os.pipe()
+    finish(fork(argv, Calls(), tell))
+    return list(map(int, os.read(told, 100).split()))
+
+
+def finish(pid):
+    """Whether the run was killed, rather than done."""
+    status = os.waitpid(pid, 0)[1]
+    if status not in (0, signal.SIGKILL):
+        sys.exit("a run failed")
+    return status == signal.SIGKILL
+
+
+def kill_until(kills, seed, folder, source, *args):
+    def argv(name):
+        return ["learn", source, "--to", f"{folder}/{name}", "--resume", "--checkpoint", "60", *args]
+
+    rng, done, chains = random.Random(seed), 0, 0
+    totals = calls_of_a_whole_run(argv("counted"))
+    while done < kills:
+        of_os = rng.random() < 0.5
+        if finish(fork(argv(chains), Calls(rng.randint(1, totals[of_os]), of_os))):
+            done += 1
+        else:
+            chains += 1
+    finish(fork(argv(chains), Calls()))
+    print(done, chains + 1)
+
+
+if __name__ == "__main__":
+    kill_until(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

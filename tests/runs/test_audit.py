@@ -1,0 +1,79 @@
+"""Skipped rounds with their reasons, and by how much they were too large."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+
+from holdfast.runs.audit import Books, excess
+
+NAN = math.nan
+
+
+def played(features, targets, gradients, kept):
+    """Rounds as the games give them, with thresholds of 1; NaN where a size is none."""
+    columns = {"feature_sizes": features, "target_sizes": targets, "sizes": gradients}
+    columns = {name: np.array(values, float) for name, values in columns.items()}
+    bounds = np.where(np.isfinite(columns["sizes"]), 1.0, NAN)
+    thresholds = dict.fromkeys(("feature_thresholds", "target_thresholds", "thresholds"), bounds)
+    return SimpleNamespace(**columns, **thresholds, kept=np.array(kept))
+
+
+def test_the_first_filter_that_would_not_have_a_round_is_the_reason():
+    books = Books(("",), True, True)
+    rounds = played(
+        [0.5, 9.0, 0.5, 0.5, 0.5, NAN],
+        [0.5, 9.0, 9.0, 0.5, 0.5, 0.5],
+        [0.5] * 4 + [9.0, NAN],
+        [True] + [False] * 5,
+    )
+    books.add(rounds, np.arange(1, 7), np.arange(11, 17), np.ones(6), {3: "2 cells"}, {}, 0, None)
+    skipped, sizes = books.tables()
+    assert skipped.column("reason").to_pylist() == [
+        "features",
+        "target",
+        "unreadable",
+        "gradient",
+        "not finite",
+    ]
+    assert skipped.column("row").to_pylist() == [12, 13, 14, 15, 16]
+    assert skipped.column("detail").to_pylist() == ["", "", "2 cells", "", ""]
+    assert books.counts == dict.fromkeys(["features", "target", "unreadable", "gradient", "not finite"], 1)
+    assert sizes.column_names == ["row", "features", "target"] and sizes.num_rows == books.waiting == 6
+    books.clear()
+    assert books.tables() == (None, None) and books.counts["target"] == 1
+
+
+def test_rounds_of_several_labels_are_in_the_order_of_the_source():
+    books = Books(("x", "z"), False, True)
+    for place in (1, 0):
+        books.add(
+            played([0.5, 9.0], [0.0] * 2, [0.5] * 2, [True, False]),
+            np.arange(2),
+            np.arange(2),
+            np.ones(2),
+            {},
+            {},
+            place,
+            None,
+        )
+    skipped, sizes = books.tables()
+    assert list(zip(sizes.column("row").to_pylist(), sizes.column("label").to_pylist(), strict=True)) == [
+        *((0, "x"), (0, "z"), (1, "x"), (1, "z"))
+    ]
+    assert skipped.column("label").to_pylist() == ["x", "z"]
+
+
+def test_the_excess_is_the_largest_factor_over_a_threshold():
+    columns = {
+        "features": ([3.0, 0.5, NAN, math.inf, 9.0], 1.0),
+        "target": ([8.0, 0.5, NAN, 1.0, 9.0], 2.0),
+        "gradient": ([1.0, 0.5, NAN, 1.0, 9.0], 0.0),
+    }
+    table = pa.table(
+        {f"{name}_size": sizes for name, (sizes, _) in columns.items()}
+        | {f"{name}_threshold": [bound] * 5 for name, (_, bound) in columns.items()}
+    )
+    times, which = excess(table)
+    assert times.tolist() == [4.0, 0.0, 0.0, math.inf, 9.0] and which.tolist() == [1, 0, 0, 0, 0]

@@ -1,0 +1,68 @@
+"""What predicts, and what a damaged file of it says."""
+
+import numpy as np
+import pytest
+
+from holdfast.runs.folder import RunError
+from holdfast.runs.model import Model, read_model
+from holdfast.tables import Layout, Target
+from holdfast.tables.columns import Number
+from holdfast.tables.rows import DenseRows
+
+LAYOUT = Layout((Number("a"), Number("b")))
+ROWS = DenseRows(np.array([[1.0, 2.0], [3.0, np.nan], [10.0, 0.0]]))
+
+
+def model(labels=(), keys=(), games=1):
+    parameters = {
+        "center": np.zeros((games, 2)),
+        "factors": np.ones((games, 2)),
+        "weights": np.outer(1.0 + np.arange(games), [1.0, -1.0]),
+        "clip": np.full(games, np.inf),
+        "constant": np.full(games, 0.5),
+        "y_center": np.zeros(games),
+        "y_spread": np.full(games, 2.0),
+        "low": np.full(games, -5.0),
+        "high": np.full(games, 5.0),
+    }
+    return Model(LAYOUT, Target("y", labels), keys, "who" if keys else None, parameters)
+
+
+def test_numbers_stay_between_their_ends_and_a_missing_cell_gives_the_constant():
+    found = model().outcomes(ROWS, np.zeros(3, int))
+    assert found[:, 0].tolist() == [-1.0, 1.0, 5.0]
+    assert model().answers(found).tolist() == [-1.0, 1.0, 5.0]
+
+
+def test_of_two_labels_the_sign_decides_and_of_more_the_largest():
+    two = model(("no", "yes"))
+    assert two.answers(two.outcomes(ROWS, np.zeros(3, int))).tolist() == ["no", "yes", "yes"]
+    three = model(("x", "y", "z"), games=3)
+    assert three.answers(three.outcomes(ROWS.part(0, 1), np.zeros(1, int))).tolist() == ["x"]
+
+
+def test_a_key_has_its_own_parameters_and_an_unknown_one_no_answer():
+    found = model(keys=("p", "q"), games=2).outcomes(ROWS.part(0, 1), np.array([1]))
+    assert found.tolist() == [[-3.0]]
+    assert np.isnan(model(keys=("p", "q"), games=2).outcomes(ROWS.part(0, 1), np.array([-1]))).all()
+
+
+def test_a_model_is_the_same_after_it_was_written(tmp_path):
+    one = model(("no", "yes"), ("p",))
+    (tmp_path / "model").write_bytes(one.to_bytes())
+    again = read_model(tmp_path / "model")
+    assert again[:4] == one[:4]
+    assert all(np.array_equal(again.parameters[name], value) for name, value in one.parameters.items())
+
+
+def test_what_is_no_model_is_a_sentence(tmp_path):
+    path, data = tmp_path / "model", model().to_bytes()
+    with pytest.raises(RunError, match="is no run of holdfast, or has learned nothing yet"):
+        read_model(path)
+    for damaged in (b"", data[:50], data[:-1], b"\xff" * 100):
+        path.write_bytes(damaged)
+        with pytest.raises(RunError, match="is damaged"):
+            read_model(path)
+    path.write_bytes(data.replace(b"holdfast model 1", b"holdfast model 9"))
+    with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 1'"):
+        read_model(path)

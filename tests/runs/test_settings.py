@@ -1,0 +1,76 @@
+"""Words of a command line, and what they mean."""
+
+import json
+
+import pytest
+
+import holdfast as hf
+from holdfast.runs.folder import RunError
+from holdfast.runs.settings import LOSSES, Settings, learner_for, loss_for, outliers_for
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [("auto", "auto"), ("none", 0), ("3%", 0.03), ("0.03", 0.03), (" 50 ", 50), ("1", 1), ("1e3", 1000)],
+)
+def test_a_share_has_a_percent_sign_or_is_below_1_and_a_count_is_whole(text, meaning):
+    found = outliers_for(text)
+    assert found == meaning and type(found) is type(meaning)
+
+
+def test_a_quantile_is_a_filter():
+    assert outliers_for("quantile:0.9") == hf.Quantile(0.9, delta=1e-6)
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1", "0", "1.5", "100%", "nan", "inf", "quantile:2", "%"])
+def test_other_words_are_refused_with_the_right_ones(text):
+    with pytest.raises(RunError, match="--outliers must be auto, a share such as 1%"):
+        outliers_for(text)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_goes_by_name(name):
+    assert type(loss_for(name, None)) is LOSSES[name]
+
+
+def test_some_losses_take_a_number():
+    assert loss_for("huber:2", True) == hf.Huber(2.0)
+    with pytest.raises(RunError, match="--loss squared takes no number"):
+        loss_for("squared:2", True)
+    with pytest.raises(RunError, match="--loss pinball:2"):
+        loss_for("pinball:2", True)
+
+
+def test_losses_of_labels_and_of_numbers_are_not_mixed_up():
+    assert (loss_for("auto", True), loss_for("auto", False)) == (hf.Absolute(), hf.Hinge())
+    with pytest.raises(RunError, match="is for numbers, and the target holds labels: use one of hinge"):
+        loss_for("huber", False)
+
+
+def test_a_learner_may_have_a_rate_or_a_radius():
+    assert learner_for("adagrad:0.5").rate == 0.5
+    assert learner_for("ogd:3") == hf.OGD(hf.Ball(3.0))
+    with pytest.raises(RunError, match=r"adagrad:RATE or ogd:RADIUS: got 'vaw:3'"):
+        learner_for("vaw:3")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ({}, "features have a running scale"),
+        ({"scale": False}, "it needs a number of outliers"),
+        ({"scale": False, "outliers": "none"}, "it needs a number of outliers"),
+        ({"scale": False, "outliers": "5", "learner": "vaw"}, "weights of vaw may be anywhere"),
+        ({"scale": False, "outliers": "5", "learner": "ogd:1"}, ""),
+    ],
+)
+def test_a_certificate_needs_a_count_plain_features_and_a_bounded_domain(words, why):
+    settings = Settings("y", loss="squared", **words)
+    found = settings.why_no_certificate()
+    assert why in found and bool(why) == bool(found)
+    assert isinstance(settings.player(True), hf.Certified) == (not why)
+
+
+def test_settings_are_the_same_after_json():
+    settings = Settings("y", features=("a", "b"), labels=("x", "y"), key="who", scale=False)
+    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings

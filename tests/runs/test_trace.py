@@ -1,0 +1,93 @@
+"""What is remembered of a run does not grow, and does not depend on how its rounds came in batches."""
+
+import numpy as np
+import pytest
+
+from holdfast.runs.keys import KeySums
+from holdfast.runs.trace import Thinned, Trace
+
+ROUNDS = 5_000
+RNG = np.random.default_rng(1)
+ERRORS = np.where(RNG.random(ROUNDS) < 0.02, np.nan, RNG.exponential(size=ROUNDS))
+KEPT = RNG.random(ROUNDS) < 0.9
+SIZES = RNG.exponential(size=(3, ROUNDS))
+BATCHES = pytest.mark.parametrize("cuts", [[], [1], [64, 65, 3000], list(range(7, ROUNDS, 7))], ids=len)
+
+
+def traced(cuts):
+    trace = Trace(2)
+    for start, stop in zip([0, *cuts], [*cuts, ROUNDS], strict=True):
+        sizes = SIZES[:, start:stop]
+        trace.add(ERRORS[start:stop], KEPT[start:stop], sizes, 2.0 * sizes)
+    return trace
+
+
+@BATCHES
+def test_the_same_rounds_in_other_batches_leave_the_same_trace(cuts):
+    one, other = traced([]).state(), traced(cuts).state()
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_points_and_samples_are_few_and_evenly_spread():
+    trace = traced([])
+    for thinned in (trace.points, trace.samples):
+        assert 0.5 * thinned.most <= len(thinned.table) <= thinned.most
+        assert (np.diff(thinned.table[:, 0]) == thinned.stride).all()
+
+
+def test_a_point_holds_the_sums_up_to_its_round():
+    trace = traced([])
+    t, total, counted, *_, skipped = trace.points.table[100]
+    assert total == pytest.approx(np.nansum(ERRORS[: int(t)]))
+    assert counted == np.isfinite(ERRORS[: int(t)]).sum() and skipped == (~KEPT[: int(t)]).sum()
+
+
+def test_errors_are_means_of_the_rounds_whose_error_is_known():
+    assert traced([]).errors() == pytest.approx((np.nanmean(ERRORS), np.nanmean(ERRORS[KEPT])))
+    assert Trace(2).errors() == (None, None)
+
+
+def test_a_trace_goes_on_from_what_was_written_down():
+    half, whole = traced([]), traced([])
+    again = Trace(2)
+    again.load(half.state())
+    for trace in (again, whole):
+        trace.remember(np.ones(2))
+        trace.add(ERRORS, KEPT, SIZES, SIZES)
+    assert all(np.array_equal(again.state()[name], value) for name, value in whole.state().items())
+
+
+def test_weights_are_remembered_eight_times_while_rounds_double():
+    trace, seen = Trace(2), []
+    while trace.rounds < 10_000:
+        trace.rounds = trace.next_snapshot()
+        seen.append(trace.rounds)
+    assert seen == sorted(set(seen)) and seen[0] == 64
+    assert sum(1_000 < t <= 2_000 for t in seen) == 8
+
+
+def test_a_stride_doubles_when_there_are_too_many_rows():
+    thinned = Thinned(2, 10)
+    thinned.add(1, [np.arange(1, 26)])
+    assert thinned.stride == 4 and thinned.table.tolist() == [[t, t] for t in range(4, 25, 4)]
+
+
+@BATCHES
+def test_sums_of_keys_do_not_depend_on_batches_either(cuts):
+    keys, sums = np.arange(ROUNDS) * 7 % 11, KeySums()
+    for start, stop in zip([0, *cuts], [*cuts, ROUNDS], strict=True):
+        sums.add(11, keys[start:stop], ERRORS[start:stop], KEPT[start:stop])
+    expected = KeySums()
+    expected.add(11, keys, ERRORS, KEPT)
+    assert np.array_equal(sums.sums, expected.sums)
+    assert sums.sums[3, 0] == (keys == 3).sum()
+    assert sums.sums[3, 2] / sums.sums[3, 3] == pytest.approx(np.nanmean(ERRORS[(keys == 3) & KEPT]))
+
+
+def test_a_key_of_which_nothing_was_learned_has_no_error():
+    sums = KeySums()
+    sums.add(2, np.array([0, 1, 1]), np.array([2.0, 1.0, np.nan]), np.array([True, False, True]))
+    assert sums.table(["p", "q"]).column("error").to_pylist() == [2.0, None]
+    found = sums.summary(["p", "q"])
+    assert found["count"] == 2 and found["error"]["most"] == 2.0
+    assert found["most_skipped"][0] == {"key": "q", "rounds": 2, "kept": 1, "error": None}
