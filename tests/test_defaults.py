@@ -6,7 +6,7 @@ import pytest
 import holdfast as hf
 from holdfast.defaults import LEARNERS, named_learner, recommended
 from holdfast.river import LinearRegressor
-from holdfast.river import weights as weights_room
+from holdfast.river import named_weights as weights_room
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 ROUNDS = 400

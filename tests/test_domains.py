@@ -313,7 +313,7 @@ def test_a_domain_around_zero_is_itself_and_elsewhere_it_is_shifted():
 
 @every_case
 def test_domains_fit_their_own_dimension(case):
-    case.domain.fits(case.dim)
+    case.domain.check_dim(case.dim)
 
 
 @pytest.mark.parametrize(
@@ -335,11 +335,11 @@ def test_domains_fit_their_own_dimension(case):
         (lambda: Ellipsoid(np.ones((2, 3))), "square"),
         (lambda: Ellipsoid(-np.eye(2)), "positive definite"),
         (lambda: Ellipsoid(np.eye(2), around=C), "2 by 2"),
-        (lambda: Ball(1.0, around=C).fits(4), "around has 3 entries, but the vectors have 4"),
-        (lambda: Box(C, 3.0).fits(4), "Box has dimension 3"),
-        (lambda: Interval(0.0, 1.0).fits(2), "Interval has dimension 1"),
-        (lambda: Ellipsoid(M).fits(2), "3 by 3"),
-        (lambda: Ellipsoid(M, around=1.0).fits(2), "3 by 3"),
+        (lambda: Ball(1.0, around=C).check_dim(4), "around has 3 entries, but the vectors have 4"),
+        (lambda: Box(C, 3.0).check_dim(4), "Box has dimension 3"),
+        (lambda: Interval(0.0, 1.0).check_dim(2), "Interval has dimension 1"),
+        (lambda: Ellipsoid(M).check_dim(2), "3 by 3"),
+        (lambda: Ellipsoid(M, around=1.0).check_dim(2), "3 by 3"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_reason(make, reason):

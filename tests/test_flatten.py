@@ -7,7 +7,7 @@ import holdfast as hf
 from holdfast.defaults import LEARNERS
 from holdfast.flatten import flat_size, flatten, restore
 from holdfast.runs.settings import Settings
-from holdfast.vectors import owned
+from holdfast.vectors import aligned_copy
 
 ROUNDS = 60
 
@@ -16,14 +16,14 @@ def played(player):
     """A state that has seen some rounds."""
     rng, state = np.random.default_rng(0), player.init(3)
     for _ in range(ROUNDS):
-        state = player.told(state, float(rng.normal()))
+        state = player.set_target(state, float(rng.normal()))
         state, _ = player.observe(state, float(rng.normal()), rng.normal(size=3))
     return state
 
 
 def written(state):
     buffer = np.full(5_000, -1.0)
-    return buffer[: flatten(owned(state), buffer, 0)]
+    return buffer[: flatten(aligned_copy(state), buffer, 0)]
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -65,7 +65,7 @@ def test_compiled_code_flattens_and_restores_the_same_numbers():
     state = played(hf.Filtered(hf.OGD(hf.Ball(5.0)), hf.TopShare(0.1)))
     row = written(state)
     buffer = np.full(5_000, -1.0)
-    assert call(flattened, owned(state), buffer) == len(row)
+    assert call(flattened, aligned_copy(state), buffer) == len(row)
     assert np.array_equal(buffer[: len(row)], row)
     back, _ = call(restored, hf.Filtered(hf.OGD(hf.Ball(5.0)), hf.TopShare(0.1)).init(3), row)
     assert np.array_equal(written(back), row)

@@ -327,8 +327,8 @@ def test_the_loss_form_is_that_of_the_row_as_the_learner_sees_it():
     for x, target in zip(X[:50], y[:50], strict=True):
         player.learn(x, target, hf.Squared())
     standing = copy.deepcopy(player.state.learner)
-    row = scaled.seen(standing, X[50]).copy()
-    z, aim = float(standing.inner.w @ row), scaled.aimed(scaled.told(standing, y[50]))
+    row = scaled.transform_row(standing, X[50]).copy()
+    z, aim = float(standing.inner.w @ row), scaled.transform_target(scaled.set_target(standing, y[50]))
     r = 3.0 * np.linalg.norm(row)
     verdict = player.learn(X[50], y[50], hf.Squared())
     assert verdict.size == pytest.approx((abs(z) + r) * (abs(z) / 2 + r / 2 + abs(aim)))

@@ -13,7 +13,7 @@ from samples import ADVERSARIES, DOMAINS, FILTERS, GUARDED, LEARNERS, LOSSES, RU
 import holdfast as hf
 from holdfast import adversaries
 from holdfast._compiled import call
-from holdfast.vectors import entries
+from holdfast.vectors import values_of
 
 exported = [value for name in hf.__all__ if inspect.isclass(value := getattr(hf, name))]
 exported += [value for name in adversaries.__all__ if (value := getattr(adversaries, name)) not in exported]
@@ -97,7 +97,7 @@ def test_predictions_stay_inside_the_domain(learner):
     dust, huge = np.full(2, 5e-324), np.array([-1e307, 1e307])
     for g in [dust, *GRADIENTS, np.full(2, 1e154), huge, dust, np.zeros(2)]:
         state = learner.update(state, 1.0, g)
-        w = entries(learner.predict(state))
+        w = values_of(learner.predict(state))
         assert np.isfinite(w).all()
         assert learner.domain.contains(w)
 

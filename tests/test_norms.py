@@ -186,7 +186,7 @@ def test_norms_survive_pickling(norm):
         (lambda: Mahalanobis([[1.0, 0.5], [0.0, 1.0]]), "symmetric"),
         (lambda: Mahalanobis([[1.0, 0.0], [0.0, -1.0]]), "positive definite"),
         (lambda: Mahalanobis([[1.0, 0.0], [0.0, 1e-13]]), "condition number"),
-        (lambda: Mahalanobis(np.eye(3)).fits(4), "3 by 3"),
+        (lambda: Mahalanobis(np.eye(3)).check_dim(4), "3 by 3"),
         (lambda: L1().over_ball(0), "pass dim="),
         (lambda: Lp(1.9).over_ball(0), "pass dim="),
     ],
@@ -198,4 +198,4 @@ def test_what_makes_no_sense_is_refused_with_its_reason(make, reason):
 
 @every_norm
 def test_norms_fit_their_dimension(norm):
-    norm.fits(3)
+    norm.check_dim(3)

@@ -77,7 +77,7 @@ ANSWERS = {
         "measure": lambda self, norm, slope, x: abs(slope) * norm.of(x),
     },
     protocols.StateMeasure: {
-        "sized_seen": lambda self, learner, state, norm, slope, x, row, size: abs(slope),
+        "size_of_transformed": lambda self, learner, state, norm, slope, x, row, size: abs(slope),
     },
     protocols.Step: {
         "accrued": lambda self, tally, size: tally + 1.0,
@@ -88,7 +88,7 @@ ANSWERS = {
         "init": lambda self, dim: np.zeros(dim),
         "predict": lambda self, state: state,
         "observe": lambda self, state, slope, x: (state, Decision(True, 1.0, 2.0)),
-        "learned": lambda self, state: state,
+        "current_weights": lambda self, state: state,
     },
     protocols.Adversary: {
         "extent": lambda self: (4, 2),
@@ -253,7 +253,7 @@ def test_a_parameter_can_be_missing_too():
 
 
 def test_clipped_says_what_a_learner_with_hints_must_answer():
-    answers = ANSWERS[protocols.Learner] | {"takes_hints": lambda self: True}
+    answers = ANSWERS[protocols.Learner] | {"needs_hints": lambda self: True}
     hinted = rule(type("Mine", (), answers))()
     assert told(Clipped, hinted) == (
         "Mine cannot be a learner with hints: it has no methods hinted(state, hint) and gauge(slope, x) "

@@ -233,7 +233,7 @@ def test_sparse_rows_are_the_same_rows():
 def test_both_worlds_fit_the_same_bits(monkeypatch):
     X, y, *_ = table(100)
     interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
-    monkeypatch.setattr("holdfast.sklearn.robust.WORTH_COMPILING", 1)
+    monkeypatch.setattr("holdfast.sklearn.base.WORTH_COMPILING", 1)
     compiled = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
     assert interpreted.coef_.tobytes() == compiled.coef_.tobytes()
 

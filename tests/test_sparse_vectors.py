@@ -11,20 +11,20 @@ from laws import like, same
 from holdfast._compiled import call
 from holdfast.norms import euclidean
 from holdfast.vectors import (
-    Lazy,
+    LazyWeights,
     Sparse,
     add,
-    count_in,
-    dense,
+    add_to_sum,
+    assign,
     dot,
-    entries,
     largest,
     lazy,
     length,
-    refill,
+    scale_by,
     squared,
-    stretch,
-    total,
+    sum_abs,
+    to_dense,
+    values_of,
 )
 
 DIM = 1200
@@ -59,9 +59,9 @@ def measured(w, places, values, starts, dim):
     sizes, images = np.empty((len(starts) - 1, 6)), np.zeros((len(starts) - 1, dim))
     for i in range(len(starts) - 1):
         x = Sparse(places[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]], dim)
-        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(w, x), squared(x), total(x), largest(x)
-        sizes[i, 4], sizes[i, 5] = float(len(entries(x))), euclidean(x)
-        images[i] = dense(x)
+        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(w, x), squared(x), sum_abs(x), largest(x)
+        sizes[i, 4], sizes[i, 5] = float(len(values_of(x))), euclidean(x)
+        images[i] = to_dense(x)
         add(w, -1.7, x)
     return sizes, images
 
@@ -86,11 +86,11 @@ def test_a_sparse_row_is_worth_its_dense_twin(nonzeros, dtype):
     x, w = row(3, nonzeros, dtype=dtype), numbers(np.random.default_rng(4), DIM, False)
     twin = np.zeros(DIM)
     twin[x.places] = x.values
-    assert same(dense(x), twin)
+    assert same(to_dense(x), twin)
     for sparse, plain in (
         (dot(w, x), dot(w, twin)),
         (squared(x), squared(twin)),
-        (total(x), total(twin)),
+        (sum_abs(x), sum_abs(twin)),
         (largest(x), largest(twin)),
         (euclidean(x), euclidean(twin)),
     ):
@@ -116,7 +116,7 @@ def test_weights_of_another_length_are_refused_in_both_worlds():
 
 def seen(w):
     """What anybody may ask of weights."""
-    return np.array([squared(w), total(w), largest(w), euclidean(w), float(length(w))])
+    return np.array([squared(w), sum_abs(w), largest(w), euclidean(w), float(length(w))])
 
 
 def walked(w, places, values, starts, steps, dim):
@@ -124,17 +124,17 @@ def walked(w, places, values, starts, steps, dim):
     noted, summed = np.empty((len(starts), 6)), np.zeros(0)
     for i in range(len(starts) - 1):
         x = Sparse(places[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]], dim)
-        count_in(summed, w)
+        add_to_sum(summed, w)
         noted[i, 5] = dot(w, x)
         add(w, steps[i], x)
-        stretch(w, 0.1 + steps[i] * steps[i])
+        scale_by(w, 0.1 + steps[i] * steps[i])
         noted[i, :5] = seen(w)
         if i == 5:
-            refill(w, np.zeros(dim))
+            assign(w, np.zeros(dim))
     noted[-1, :5], noted[-1, 5] = seen(w), 0.0
     copy = np.zeros(dim)
     add(copy, 0.7, w)
-    return noted, entries(w), w.sum(), copy
+    return noted, values_of(w), w.sum(), copy
 
 
 @pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
@@ -186,17 +186,17 @@ def test_lazy_weights_are_the_weights_they_stand_for(pattern, repeats, dim):
             add(w, number, x)
             twin.w[places] += number * x.values
         elif name == "times":
-            stretch(w, number)
+            scale_by(w, number)
             twin.w *= number
         elif name == "clear":
-            refill(w, np.zeros(dim))
+            assign(w, np.zeros(dim))
             twin.w[:] = 0.0
         else:
             for _ in range(number):
-                count_in(np.zeros(0), w)
+                add_to_sum(np.zeros(0), w)
                 twin.predicted()
         longest = max(longest, np.abs(twin.w).max())
-        assert np.abs(entries(w) - twin.w).max() <= 1e-9 * longest
+        assert np.abs(values_of(w) - twin.w).max() <= 1e-9 * longest
         assert squared(w) == pytest.approx(twin.w @ twin.w, rel=1e-9, abs=1e-12 * longest**2 + 1e-300)
     assert np.abs(w.sum() - twin.sum).max() <= 1e-9 * longest * max(twin.count, 1)
 
@@ -208,7 +208,7 @@ def wandered(w, plain, places, values, steps, factor):
     for t in range(len(steps)):
         row = t % len(places)
         x = Sparse(places[row], values[row], dim)
-        count_in(summed, w)
+        add_to_sum(summed, w)
         add(summed, 1.0, plain)
         magnitude += 1.0
         add(w, steps[t], x)
@@ -216,15 +216,15 @@ def wandered(w, plain, places, values, steps, factor):
             plain[places[row, i]] += steps[t] * values[row, i]
         size = euclidean(w)
         if size > 1.0:
-            stretch(w, 1.0 / size)
-            stretch(plain, 1.0 / size)
+            scale_by(w, 1.0 / size)
+            scale_by(plain, 1.0 / size)
         if t % 7919 == 0:  # steps themselves shrink and grow the weights, too
-            stretch(w, factor)
-            stretch(plain, factor)
+            scale_by(w, factor)
+            scale_by(plain, factor)
         if t % 997 == 0 or t == len(steps) - 1:
             worst[0] = max(worst[0], abs(euclidean(w) - euclidean(plain)))
             for i in range(dim):
-                worst[1] = max(worst[1], abs(entries(w)[i] - plain[i]))
+                worst[1] = max(worst[1], abs(values_of(w)[i] - plain[i]))
     for i in range(dim):
         worst[2] = max(worst[2], abs(w.sum()[i] - summed[i]) / magnitude)
     return worst
@@ -249,15 +249,15 @@ def test_a_sum_that_began_long_ago_is_still_exact_when_the_weights_have_shrunk()
     add(w, 1.0, first)
     plain[:3] += 1.0
     for _ in range(100_000):
-        count_in(np.zeros(0), w)
+        add_to_sum(np.zeros(0), w)
     summed += 100_000 * plain
     for _ in range(3_000):
-        stretch(w, 0.99)
+        scale_by(w, 0.99)
         plain *= 0.99
         x = Sparse(rng.permutation(dim)[:3], rng.normal(size=3), dim)
         add(w, 1.0, x)
         plain[x.places] += x.values
-        count_in(np.zeros(0), w)
+        add_to_sum(np.zeros(0), w)
         summed += plain
     assert np.abs(w.sum() - summed).max() <= 1e-9 * 103_000
 
@@ -278,8 +278,8 @@ def test_steps_along_rows_of_any_size_are_measured(size, step):
 def test_cleared_weights_are_zeros_and_not_negative_ones():
     for world in (lambda function, *args: function(*args), call):
         w = lazy(np.array([1.0, -2.0, 0.0]), True)
-        world(lambda w: refill(w, np.zeros(3)), w)
-        assert entries(w).tobytes() == np.zeros(3).tobytes()
+        world(lambda w: assign(w, np.zeros(3)), w)
+        assert values_of(w).tobytes() == np.zeros(3).tobytes()
         assert euclidean(w) == 0.0
 
 
@@ -308,13 +308,13 @@ class Watched(np.ndarray):
 @pytest.mark.parametrize("dim", [1_000, 100_000])
 def test_a_step_touches_only_the_nonzeros(dim):
     w = lazy(np.zeros(dim), True)
-    w = Lazy(w.v.view(Watched), w.drag.view(Watched), w.numbers)
+    w = LazyWeights(w.v.view(Watched), w.drag.view(Watched), w.numbers)
     Watched.touched = 0
     for t in range(100):
         x = Sparse(np.arange(t, t + 5), np.ones(5), dim)
-        count_in(np.zeros(0), w)
+        add_to_sum(np.zeros(0), w)
         add(w, 0.5, x)
-        stretch(w, 0.99 if euclidean(w) > 1.0 else 1.0)
+        scale_by(w, 0.99 if euclidean(w) > 1.0 else 1.0)
     assert 100 * 5 <= Watched.touched <= 100 * 5 * 6
-    stretch(w, 1e-12)  # and this is a pass over all weights, as the watch shows
+    scale_by(w, 1e-12)  # and this is a pass over all weights, as the watch shows
     assert Watched.touched > 3 * dim

@@ -14,7 +14,7 @@ from samples import FILTERS, LEARNERS, LOSSES, NORMS, SCALED
 import holdfast as hf
 from holdfast.learners import Averaged
 from holdfast.losses import slope_at
-from holdfast.vectors import Affine, Sparse, aim, dot, entries
+from holdfast.vectors import ScaledWeights, Sparse, dot, target_for, values_of
 
 INNER = [*LEARNERS, *SCALED, Averaged(hf.OGD(hf.Ball(1.0))), hf.Scaled(hf.VAW(), target=True, patience=2)]
 ON = {"range": hf.Range(), "features": hf.Features()}
@@ -44,27 +44,31 @@ def players(draw):
 
 def learned_part(player, state):
     """The learner's state, without the room that it keeps for a row."""
-    learner = copy.deepcopy(player.awake(copy.deepcopy(state)))
+    learner = copy.deepcopy(player.active_learner(copy.deepcopy(state)))
     return learner._replace(row=0) if "row" in getattr(learner, "_fields", ()) else learner
 
 
 def sound(w):
     """Whether weights are numbers; those of unscaled features may be too large for a float."""
-    return not np.isnan(entries(w)).any() if isinstance(w, Affine) else bool(np.isfinite(entries(w)).all())
+    return (
+        not np.isnan(values_of(w)).any()
+        if isinstance(w, ScaledWeights)
+        else bool(np.isfinite(values_of(w)).all())
+    )
 
 
 def survives(player, stream, loss):
     """Play, and look at every round."""
-    player.fits(2)
+    player.check_dim(2)
     by_gradients = player.learner.needs().losses != "squared"  # others read the target off the slope
     state = player.init(2)
     for a, b, y, sparse, direct in stream:
         x = Sparse(np.array([1]), np.array([b]), 2) if sparse else np.array([a, b])
         w = player.predict(state)
-        assert sound(w), (player, entries(w))
-        slope = y if direct and by_gradients else slope_at(loss, dot(w, x), aim(w, y))
-        state = player.told(state, y)
-        row = entries(player.learner.seen(player.awake(state), x)).copy()
+        assert sound(w), (player, values_of(w))
+        slope = y if direct and by_gradients else slope_at(loss, dot(w, x), target_for(w, y))
+        state = player.set_target(state, y)
+        row = values_of(player.learner.transform_row(player.active_learner(state), x)).copy()
         before = learned_part(player, state)
         state, decision = player.observe(state, slope, x)
         gradient = slope * row if slope != 0.0 else np.zeros(2)

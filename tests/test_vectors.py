@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.vectors import Sparse, add, dot, largest, spread, squared, total
+from holdfast.vectors import Sparse, add, dot, largest, spread, squared, sum_abs
 
 MOST = 20_000
 LENGTHS = np.array([*range(301), 511, 512, 513, 1000, 1023, 1025, 4096, 8192, 8193, 16_385, MOST])
@@ -19,7 +19,7 @@ def measured(w, x, lengths):
     sizes = np.empty((len(lengths), 4))
     for i in range(len(lengths)):
         a, b = w[: lengths[i]], x[: lengths[i]]
-        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(a, b), squared(b), total(b), largest(b)
+        sizes[i, 0], sizes[i, 1], sizes[i, 2], sizes[i, 3] = dot(a, b), squared(b), sum_abs(b), largest(b)
     add(w, -1.7, x)
     return sizes
 
@@ -60,7 +60,7 @@ def test_a_view_gives_the_bits_of_its_copy():
     for view in VIEWS.values():
         assert dot(a[view], b[view]) == dot(a[view].copy(), b[view].copy())
         assert squared(a[view]) == dot(a[view], a[view])
-        assert total(b[view]) == total(b[view].copy())
+        assert sum_abs(b[view]) == sum_abs(b[view].copy())
 
 
 def test_dot_is_as_accurate_as_pairwise_sums_are():
@@ -70,25 +70,27 @@ def test_dot_is_as_accurate_as_pairwise_sums_are():
         depth = 22 + math.log2(n)  # roundings on the way of any one product: 16 in its block, then halves
         allowed = depth * 2.0**-53 * math.fsum(map(abs, products))
         assert abs(dot(a[:n], b[:n]) - math.fsum(products)) <= allowed
-        assert abs(total(a[:n]) - math.fsum(map(abs, a[:n]))) <= depth * 2.0**-53 * math.fsum(map(abs, a[:n]))
+        assert abs(sum_abs(a[:n]) - math.fsum(map(abs, a[:n]))) <= depth * 2.0**-53 * math.fsum(
+            map(abs, a[:n])
+        )
 
 
 def test_float32_entries_are_widened_before_they_are_multiplied():
     huge = np.full(3, 1e30, np.float32)
     assert dot(huge, huge) == 3 * float(huge[0]) ** 2
-    assert total(np.full(3, 3e38, np.float32)) == 3 * float(np.float32(3e38))
+    assert sum_abs(np.full(3, 3e38, np.float32)) == 3 * float(np.float32(3e38))
 
 
 def test_an_empty_row_measures_nothing():
     nothing = np.zeros(0)
-    assert (dot(nothing, nothing), total(nothing), largest(nothing)) == (0.0, 0.0, 0.0)
+    assert (dot(nothing, nothing), sum_abs(nothing), largest(nothing)) == (0.0, 0.0, 0.0)
 
 
 def test_nan_is_never_lost():
     for n in (1, 8, 9, 200):
         x = np.zeros(n)
         x[n // 2] = math.nan
-        assert all(map(math.isnan, (dot(x, x), squared(x), total(x), largest(x))))
+        assert all(map(math.isnan, (dot(x, x), squared(x), sum_abs(x), largest(x))))
 
 
 def test_nothing_warns():

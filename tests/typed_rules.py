@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast import adversaries as enemies
     from holdfast import protocols
     from holdfast.learners import Averaged
-    from holdfast.learners.around import Around
+    from holdfast.learners.recentered import Recentered
 
     ball, everywhere, box = hf.Ball(1.0), hf.Everywhere(), hf.Box(0.0, 1.0)
     ogd, freegrad = hf.OGD(ball), hf.FreeGrad()
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     learners: list[protocols.LearnerInDomain] = [ogd, hf.AdaGrad(ball), hf.AdaFTRL(ball), freegrad]
     learners += [hf.Bounded(hf.Clipped(freegrad), ball), hf.ONS(ball, 0.5), hf.MetaGrad(ball)]
     learners += [hf.DiagonalMetaGrad(box), hf.ScaleInvariant(), hf.OnlineRidge(), hf.VAW()]
-    learners += [hf.AdaHedge(), hf.Squint(), hf.EG(0.5), Around(ogd, ball), hf.ProjectedAdaGrad(ball)]
+    learners += [hf.AdaHedge(), hf.Squint(), hf.EG(0.5), Recentered(ogd, ball), hf.ProjectedAdaGrad(ball)]
     learners += [hf.SoloFTRL(everywhere)]
     without_domain: list[protocols.Learner] = [hf.Scaled(ogd), Averaged(ogd), hf.Fixed(row)]
     hinted: list[protocols.HintedLearner] = [freegrad, hf.Squint(), hf.MetaGrad(ball)]

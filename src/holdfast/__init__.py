@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from holdfast import learners
 from holdfast.adversaries import Functions, Gradients, Replay
-from holdfast.certificates import Certificate
-from holdfast.certified import Certified
+from holdfast.certificates.certificate import Certificate
+from holdfast.certificates.certified import Certified
 from holdfast.domains import Ball, Box, Ellipsoid, Everywhere, Interval, L1Ball, Shifted, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered, Gradient, LossForm, Range
-from holdfast.guard import Guarded, Verdict
+from holdfast.guard import Guarded, GuardedDecision
+from holdfast.lazy_imports import lazy_names
 from holdfast.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -27,15 +28,14 @@ from holdfast.losses import (
     Squared,
     SquaredHinge,
 )
-from holdfast.many import Crowd, play_many
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
-from holdfast.ondemand import on_demand
+from holdfast.play import play
+from holdfast.play_many import KeyedRecord, play_many
 from holdfast.player import Player
 from holdfast.record import Record
 from holdfast.regret import linearised_regret, robust_regret, worst_case
 from holdfast.rule import rule
 from holdfast.sketches import Largest, LogHistogram, Ranks
-from holdfast.stream import play
 
 if TYPE_CHECKING:
     from holdfast.learners import (
@@ -83,7 +83,6 @@ __all__ = [
     "Certificate",
     "Certified",
     "Clipped",
-    "Crowd",
     "Decision",
     "DiagonalMetaGrad",
     "Ellipsoid",
@@ -98,9 +97,11 @@ __all__ = [
     "Gradient",
     "Gradients",
     "Guarded",
+    "GuardedDecision",
     "Hinge",
     "Huber",
     "Interval",
+    "KeyedRecord",
     "L1Ball",
     "LInf",
     "Largest",
@@ -132,7 +133,6 @@ __all__ = [
     "StronglyConvex",
     "TopK",
     "TopShare",
-    "Verdict",
     "linearised_regret",
     "play",
     "play_many",
@@ -141,4 +141,6 @@ __all__ = [
     "worst_case",
 ]
 
-__getattr__, __dir__ = on_demand(__name__, {name: "learners" for name in learners.__all__ if name in __all__})
+__getattr__, __dir__ = lazy_names(
+    __name__, {name: "learners" for name in learners.__all__ if name in __all__}
+)

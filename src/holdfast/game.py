@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import refuse_hidden_rows, refuse_ranges, refuse_without_hints
+from holdfast.learners.needs import check_hints, refuse_hidden_rows, refuse_ranges
 from holdfast.norms import HUGE, L2, LONG, euclidean
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
-from holdfast.vectors import add, count_in, dot, length, outcome, spread
+from holdfast.vectors import add, add_to_sum, dot, length, prediction_of, spread
 
 
 class Decision(NamedTuple):
@@ -19,7 +19,7 @@ class Decision(NamedTuple):
     size: float
     threshold: float
 
-    def write_down(self, columns, i):
+    def write_details(self, columns, i):
         """Write down what else there is to say; here nothing."""
 
 
@@ -38,7 +38,7 @@ class Gradient:
     Where the slope is 0 so is the gradient, and x is not looked at.
     """
 
-    def sized_seen(self, learner, state, norm, slope, x, row, size):
+    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
         return abs(slope) * size
 
 
@@ -49,7 +49,7 @@ class Features:
     def reads_rows(self):
         return True
 
-    def sized_seen(self, learner, state, norm, slope, x, row, size):
+    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
         return size
 
 
@@ -62,7 +62,7 @@ class Range:
     depends on ranges (`needs().size`) are allowed: `AdaHedge`, `EG` and `Squint`.
     """
 
-    def suits(self, learner):
+    def check_learner(self, learner):
         refuse_ranges(learner)
 
     def measure(self, norm, slope, x):
@@ -91,12 +91,12 @@ class LossForm:
     def reads_rows(self):
         return True
 
-    def sized_seen(self, learner, state, norm, slope, x, row, size):
+    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
         z, r = dot(learner.predict(state), x), self.reach * size
         return (abs(z) + r) * (0.5 * abs(z) + 0.5 * r + abs(z - slope))
 
 
-class Mind(NamedTuple):
+class FilteredState(NamedTuple):
     """The state of a filtered learner: what ALG knows, and what FILTER remembers."""
 
     learner: Any
@@ -135,66 +135,66 @@ class Filtered:
     norm: Norm = L2()
     on: Measure = Gradient()
 
-    def fits(self, dim):
-        refuse_without_hints(self.learner)
-        self.on.suits(self.learner)
+    def check_dim(self, dim):
+        check_hints(self.learner)
+        self.on.check_learner(self.learner)
         refuse_hidden_rows(self.learner, not (self.filter.keeps_all() or self.on.reads_rows()))
-        self.learner.fits(dim)
-        self.norm.fits(dim)
+        self.learner.check_dim(dim)
+        self.norm.check_dim(dim)
 
     def init(self, dim):
-        return Mind(self.learner.init(dim), self.filter.init(dim))
+        return FilteredState(self.learner.init(dim), self.filter.init(dim))
 
     def predict(self, state):
-        return self.learner.predict(self.awake(state))
+        return self.learner.predict(self.active_learner(state))
 
-    def learned(self, state):
+    def current_weights(self, state):
         """The weights as they are, also where the filter will have them start anew with the next round."""
         return self.learner.predict(state.learner)
 
     def observe(self, state, slope, x):
         if slope == 0.0:  # of this call the compiler makes a copy that neither measures x nor moves weights
-            return self.judged(state, 0.0, x)
-        return self.judged(state, slope, x)
+            return self.judge_round(state, 0.0, x)
+        return self.judge_round(state, slope, x)
 
-    def judged(self, state, slope, x):
+    def judge_round(self, state, slope, x):
         norm = self.norm.dual()
         is_read = slope != 0.0 or self.on.reads_rows()
         length = norm.of(x) if is_read else 0.0
         entry = norm.entry_bound(x, length) if is_read else 0.0
-        size = self.on.sized_seen(self.learner, state.learner, norm, slope, x, x, length)
+        size = self.on.size_of_transformed(self.learner, state.learner, norm, slope, x, x, length)
         if not (size < math.inf and entry < HUGE and abs(slope) * entry < HUGE):
             return state, unmeasured(size)
-        learner = self.awake(state)
-        row = self.learner.seen(learner, x)
+        learner = self.active_learner(state)
+        row = self.learner.transform_row(learner, x)
         if self.learner.reads_rows() and not self.read_size(learner, slope, row) < LONG:
             return state, unmeasured(size)
         memory, threshold, kept = self.filter.decide(state.memory, size)
         if kept:
-            learner = self.learner.update_seen(learner, slope, x, row)
-        return Mind(learner, memory), Decision(kept, size, threshold)
+            learner = self.learner.update_transformed(learner, slope, x, row)
+        return FilteredState(learner, memory), Decision(kept, size, threshold)
 
     def read_size(self, learner, slope, row):
         """At least the size of all that a learner reads: row, slope and target; NaN if one is."""
-        return euclidean(row) + abs(slope) + abs(self.learner.aimed(learner))
+        return euclidean(row) + abs(slope) + abs(self.learner.transform_target(learner))
 
-    def awake(self, state):
+    def active_learner(self, state):
         """The learner as this round finds it: started anew, in its own arrays, if the filter wants that."""
         if self.filter.restarts(state.memory):
-            return self.learner.renewed(state.learner, length(self.learner.predict(state.learner)))
+            return self.learner.reset(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
 
-    def told(self, state, y):
-        return Mind(self.learner.told(state.learner, y), state.memory)
+    def set_target(self, state, y):
+        return FilteredState(self.learner.set_target(state.learner, y), state.memory)
 
     def valid(self, state):
         return self.learner.valid(state.learner) and self.filter.valid(state.memory)
 
-    def renewed(self, state, dim):
-        return Mind(self.learner.renewed(state.learner, dim), self.filter.renewed(state.memory, dim))
+    def reset(self, state, dim):
+        return FilteredState(self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim))
 
-    def lazily(self, state, summed):
-        return Mind(self.learner.lazily(state.learner, summed), state.memory)
+    def to_lazy(self, state, summed):
+        return FilteredState(self.learner.to_lazy(state.learner, summed), state.memory)
 
 
 class Columns(NamedTuple):
@@ -219,7 +219,7 @@ class Columns(NamedTuple):
         if len(self.products) > 0:
             self.products[i] = slope * dot(w, x)
         if len(self.predictions) > 0:
-            self.predictions[i] = outcome(w, dot(w, x))
+            self.predictions[i] = prediction_of(w, dot(w, x))
         if len(self.gradients) > 0:
             add(self.gradients[i], slope, x)
         if len(self.iterates) > 0:
@@ -233,10 +233,10 @@ class Columns(NamedTuple):
         if len(self.kept) > 0:
             self.kept[i] = decision.kept
         if len(self.feature_sizes) > 0:
-            decision.write_down(self, i)
+            decision.write_details(self, i)
 
 
-class Tally(NamedTuple):
+class Counts(NamedTuple):
     """What is counted: the rounds, the kept, those without a finite size, and the sum of the w_t."""
 
     rounds: int
@@ -245,12 +245,12 @@ class Tally(NamedTuple):
     summed: np.ndarray
 
     def predicted(self, w):
-        count_in(self.summed, w)
+        add_to_sum(self.summed, w)
 
     def decided(self, i, decision):
         kept = self.kept + (1 if decision.kept else 0)
         unmeasured = self.unmeasured + (0 if decision.size < math.inf else 1)
-        return Tally(i, kept, unmeasured, self.summed)
+        return Counts(i, kept, unmeasured, self.summed)
 
 
 def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
@@ -267,7 +267,7 @@ def play_round(player, adversary, state, hidden, tally, columns, t, row):
     hidden, loss, slope, x = adversary.reveal(hidden, t, w)
     columns.revealed(row, w, loss, slope, x)  # at once: if nobody asks for the loss, it need not be computed
     tally.predicted(w)  # before learning, which may write into w
-    state, decision = player.observe(player.told(state, y), slope, x)
+    state, decision = player.observe(player.set_target(state, y), slope, x)
     tally = tally.decided(tally.rounds + 1, decision)
     columns.decided(row, decision)
     return state, hidden, tally

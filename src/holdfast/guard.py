@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 from holdfast.filters.topshare import TopShare
 from holdfast.game import Decision, Gradient
-from holdfast.learners.needs import refuse_hidden_rows, refuse_without_hints
+from holdfast.learners.needs import check_hints, refuse_hidden_rows
 from holdfast.norms import HUGE, L2, LONG
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import length
 
 
-class Watch(NamedTuple):
+class GuardedState(NamedTuple):
     """The state of a guarded learner."""
 
     learner: Any
@@ -24,7 +24,7 @@ class Watch(NamedTuple):
     y: float  # the target of this round
 
 
-class Verdict(NamedTuple):
+class GuardedDecision(NamedTuple):
     """What became of a round, as a `Decision`: `size` and `threshold` are the gradient's.
 
     Each filter gives its own decision; the round is kept if all three keep it.
@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
     features: Decision
     target: Decision
 
-    def write_down(self, columns, i):
+    def write_details(self, columns, i):
         columns.feature_sizes[i], columns.feature_thresholds[i] = self.features.size, self.features.threshold
         columns.target_sizes[i], columns.target_thresholds[i] = self.target.size, self.target.threshold
 
@@ -97,18 +97,18 @@ class Guarded:
     norm: Norm = L2()
     on: Measure = Gradient()
 
-    def fits(self, dim):
-        refuse_without_hints(self.learner)
-        self.on.suits(self.learner)
+    def check_dim(self, dim):
+        check_hints(self.learner)
+        self.on.check_learner(self.learner)
         skips_some = not all(one.keeps_all() for one in (self.features, self.target, self.gradient))
         by_rows = (not self.features.keeps_all()) or (self.on.reads_rows() and not self.gradient.keeps_all())
         refuse_hidden_rows(self.learner, skips_some and not by_rows)
-        self.learner.fits(dim)
-        self.norm.fits(dim)
+        self.learner.check_dim(dim)
+        self.norm.check_dim(dim)
 
     def init(self, dim):
         memories = (self.features.init(dim), self.target.init(dim), self.gradient.init(dim))
-        return Watch(self.learner.init(dim), *memories, self.gradient.init(dim), False, 0.0)
+        return GuardedState(self.learner.init(dim), *memories, self.gradient.init(dim), False, 0.0)
 
     def valid(self, state):
         return (
@@ -119,54 +119,54 @@ class Guarded:
             and self.gradient.valid(state.negative)
         )
 
-    def renewed(self, state, dim):
-        return Watch(
-            self.learner.renewed(state.learner, dim),
-            self.features.renewed(state.features, dim),
-            self.target.renewed(state.target, dim),
-            self.gradient.renewed(state.gradient, dim),
-            self.gradient.renewed(state.negative, dim),
+    def reset(self, state, dim):
+        return GuardedState(
+            self.learner.reset(state.learner, dim),
+            self.features.reset(state.features, dim),
+            self.target.reset(state.target, dim),
+            self.gradient.reset(state.gradient, dim),
+            self.gradient.reset(state.negative, dim),
             False,
             0.0,
         )
 
-    def lazily(self, state, summed):
-        return state._replace(learner=self.learner.lazily(state.learner, summed))
+    def to_lazy(self, state, summed):
+        return state._replace(learner=self.learner.to_lazy(state.learner, summed))
 
-    def told(self, state, y):
+    def set_target(self, state, y):
         memories = (state.features, state.target, state.gradient, state.negative)
-        return Watch(self.learner.told(state.learner, y), *memories, state.restart, y)
+        return GuardedState(self.learner.set_target(state.learner, y), *memories, state.restart, y)
 
     def predict(self, state):
-        return self.learner.predict(self.awake(state))
+        return self.learner.predict(self.active_learner(state))
 
-    def learned(self, state):
+    def current_weights(self, state):
         return self.learner.predict(state.learner)
 
-    def awake(self, state):
+    def active_learner(self, state):
         """The learner as this round finds it: started anew, if an epoch ended with the round before.
 
         The label of this round is not known yet, so the restart cannot wait for the label whose epoch ended.
         """
         if state.restart:
             dim = length(self.learner.predict(state.learner))
-            return self.learner.told(self.learner.renewed(state.learner, dim), state.y)
+            return self.learner.set_target(self.learner.reset(state.learner, dim), state.y)
         return state.learner
 
     def observe(self, state, slope, x):
-        learner = self.awake(state)
-        row = self.learner.seen(learner, x)
+        learner = self.active_learner(state)
+        row = self.learner.transform_row(learner, x)
         norm = self.norm.dual()
         size = norm.of(row)
-        distance = abs(self.learner.aimed(learner))
-        steepness = self.on.sized_seen(self.learner, learner, norm, slope, x, row, size)
+        distance = abs(self.learner.transform_target(learner))
+        steepness = self.on.size_of_transformed(self.learner, learner, norm, slope, x, row, size)
         entry, limit = norm.entry_bound(row, size), LONG if self.learner.reads_rows() else math.inf
         finite = size < math.inf and steepness < math.inf and entry < HUGE and abs(slope) * entry < HUGE
         if not (finite and entry + abs(slope) < limit and distance < limit):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            verdict = Verdict(False, steepness + math.inf, math.nan, unknown[0], unknown[1])
+            verdict = GuardedDecision(False, steepness + math.inf, math.nan, unknown[0], unknown[1])
             memories = (state.features, state.target, state.gradient, state.negative)
-            return Watch(learner, *memories, False, state.y), verdict
+            return GuardedState(learner, *memories, False, state.y), verdict
         features, feature_threshold, near = self.features.decide(state.features, size)
         target, target_threshold, likely = self.target.decide(state.target, distance)
         apart = self.labels and state.y < 0.0
@@ -175,8 +175,8 @@ class Guarded:
         gradient, negative = (state.gradient, own) if apart else (own, state.negative)
         kept = near and likely and gentle
         if kept:
-            learner = self.learner.update_seen(learner, slope, x, row)
-        verdict = Verdict(
+            learner = self.learner.update_transformed(learner, slope, x, row)
+        verdict = GuardedDecision(
             kept,
             steepness,
             threshold,
@@ -186,4 +186,4 @@ class Guarded:
         restart = (
             self.features.restarts(features) or self.target.restarts(target) or self.gradient.restarts(own)
         )
-        return Watch(learner, features, target, gradient, negative, restart, state.y), verdict
+        return GuardedState(learner, features, target, gradient, negative, restart, state.y), verdict

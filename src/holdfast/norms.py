@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from holdfast.rule import rule
-from holdfast.vectors import TINY, dense, dot, entries, largest, squared, total
+from holdfast.vectors import TINY, dot, largest, squared, sum_abs, to_dense, values_of
 
 HUGE = 2.0**1000  # larger gradients and rows (1e301) count as infinite: sums of ten million must be floats
 LONG = 2.0**500  # so do larger rows, slopes and targets for learners that square them
@@ -28,7 +28,7 @@ def euclidean(x):
     m = largest(x)
     if not 0.0 < m < math.inf:  # zeros, infinity or NaN
         return m
-    scaled = entries(x).astype(np.float64) / m
+    scaled = values_of(x).astype(np.float64) / m
     return m * math.sqrt(squared(scaled))
 
 
@@ -107,7 +107,7 @@ class L1:
     """
 
     def of(self, x):
-        return total(x)
+        return sum_abs(x)
 
     def dual(self):
         return _LINF
@@ -191,7 +191,7 @@ class Lp:
         if not 0.0 < m < math.inf:  # zeros, infinity or NaN
             return m
         s = 0.0
-        for entry in entries(x):
+        for entry in values_of(x):
             s += math.pow(abs(float(entry)) / m, self.p)
         return m * math.pow(s, 1.0 / self.p)
 
@@ -247,7 +247,7 @@ class Mahalanobis:
         m = largest(x)
         if not 0.0 < m < math.inf:  # zeros, infinity or NaN
             return m
-        scaled = dense(x) / m
+        scaled = to_dense(x) / m
         image = np.empty(len(scaled))
         for i in range(len(scaled)):
             image[i] = dot(self.root[i], scaled)
@@ -279,7 +279,7 @@ class Mahalanobis:
         image = np.dot(self.root, np.dot(shape / (longest * longest), self.root.T))
         return longest * math.sqrt(np.linalg.eigvalsh(image)[-1])
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         d = len(self.matrix)
         if d != dim:
             raise ValueError(f"Mahalanobis: a {d} by {d} matrix cannot measure vectors of {dim} entries")

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from holdfast.certificates import ledger_certificate
-from holdfast.certified import Certified
+from holdfast.certificates.certificate import certificate_of_state
+from holdfast.certificates.certified import Certified
+from holdfast.dry_run import check_first_round, rehearse_part
 from holdfast.game import Decision
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss
-from holdfast.rehearsal import rehearse, rehearse_part
-from holdfast.vectors import aim, dot, entries, owned, refill
+from holdfast.vectors import aligned_copy, assign, dot, target_for, values_of
 
 _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compiling does
 
@@ -18,16 +18,16 @@ _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compilin
 def observe_round(state, player, w, x, slope):
     """End a round with the gradient slope * x, and leave the next prediction in w."""
     state, decision = player.observe(state, slope, x)
-    refill(w, entries(player.predict(state)))
+    assign(w, values_of(player.predict(state)))
     return state, decision
 
 
 def learn_round(state, player, w, x, loss, y):
     """End a round with an example, and leave the next prediction in w."""
     weights = player.predict(state)
-    slope = slope_at(loss, dot(weights, x), aim(weights, y))
-    state, decision = player.observe(player.told(state, y), slope, x)
-    refill(w, entries(player.predict(state)))
+    slope = slope_at(loss, dot(weights, x), target_for(weights, y))
+    state, decision = player.observe(player.set_target(state, y), slope, x)
+    assign(w, values_of(player.predict(state)))
     return state, decision
 
 
@@ -61,11 +61,14 @@ class Player:
     def __init__(self, player, dim, compiled=None):
         if dim < 1:
             raise ValueError(f"dim is the number of weights, at least 1: got {dim}")
-        rehearse(player, dim)
+        check_first_round(player, dim)
         self.rule, self.dim, self.compiled = player, dim, compiled
         self.rounds = self.kept_count = self.unmeasured_count = 0
-        self._state = owned(player.init(dim))
-        self._w, self._x = owned(np.array(entries(player.predict(self._state)))), owned(np.zeros(dim))
+        self._state = aligned_copy(player.init(dim))
+        self._w, self._x = (
+            aligned_copy(np.array(values_of(player.predict(self._state)))),
+            aligned_copy(np.zeros(dim)),
+        )
         self._held, self._loss = None, None  # the compiled round, and for which loss
         self._rehearsed = None  # the loss that was
 
@@ -105,7 +108,7 @@ class Player:
             raise TypeError(
                 "a player keeps no gradients, so wrap it to keep the books: Player(Certified(..., k), dim)"
             )
-        return ledger_certificate(self.state, self.rule, k, self.unmeasured_count)
+        return certificate_of_state(self.state, self.rule, k, self.unmeasured_count)
 
     @property
     def skipped_count(self):

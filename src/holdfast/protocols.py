@@ -36,7 +36,7 @@ class Norm(Protocol):
 class NormOptions(Protocol):
     """What a norm may answer too."""
 
-    def fits(self, dim: int) -> None:
+    def check_dim(self, dim: int) -> None:
         """Raise if it cannot measure vectors of this many entries; by default it can."""
 
     def entry_bound(self, x: Row, size: float) -> float:
@@ -62,7 +62,7 @@ class Domain(Protocol):
 class DomainOptions(Protocol):
     """What a domain may answer too."""
 
-    def fits(self, dim: int) -> None:
+    def check_dim(self, dim: int) -> None:
         """Raise if it has no points of this many entries; by default it has."""
 
     def bounded(self) -> bool:
@@ -74,13 +74,13 @@ class DomainOptions(Protocol):
         By default from `support` alone.
         """
 
-    def projected(self, w: Any, reach: float) -> tuple[Any, float]:
+    def project_with_reach(self, w: Any, reach: float) -> tuple[Any, float]:
         """`project(w)`, and a bound on its distance from the center, if w is within `reach` of that.
 
         By default the bound is infinity.
         """
 
-    def lazily(self, state: Any, summed: bool) -> Any:
+    def to_lazy(self, state: Any, summed: bool) -> Any:
         """The weights for sparse rows; by default as they are."""
 
 
@@ -106,7 +106,7 @@ class FilterOptions(Protocol):
         If it says yes, no later round may raise an error or reach outside of an array.
         """
 
-    def renewed(self, state: Any, dim: int) -> Any:
+    def reset(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
 
     def keeps_all(self) -> bool:
@@ -135,7 +135,7 @@ class Learner(Protocol):
 class LearnerOptions(Protocol):
     """What a learner may answer too."""
 
-    def fits(self, dim: int) -> None:
+    def check_dim(self, dim: int) -> None:
         """Raise if it cannot learn this many weights; by default it can."""
 
     def valid(self, state: Any) -> bool:
@@ -144,22 +144,22 @@ class LearnerOptions(Protocol):
         If it says yes, no later round may raise an error or reach outside of an array.
         """
 
-    def renewed(self, state: Any, dim: int) -> Any:
+    def reset(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
 
-    def lazily(self, state: Any, summed: bool) -> Any:
+    def to_lazy(self, state: Any, summed: bool) -> Any:
         """The state for sparse rows; by default as it is. `summed`: must it add up all predictions?"""
 
-    def told(self, state: Any, y: float) -> Any:
+    def set_target(self, state: Any, y: float) -> Any:
         """The state, knowing the target of this round; by default as it is."""
 
-    def seen(self, state: Any, x: Row) -> Row:
+    def transform_row(self, state: Any, x: Row) -> Row:
         """The row as it is learned from; by default x."""
 
-    def update_seen(self, state: Any, slope: float, x: Row, row: Row) -> Any:
+    def update_transformed(self, state: Any, slope: float, x: Row, row: Row) -> Any:
         """`update`, given `seen(state, x)` as `row`; by default `update`."""
 
-    def aimed(self, state: Any) -> float:
+    def transform_target(self, state: Any) -> float:
         """The target of this round as it is learned from; by default 0."""
 
     def needs(self) -> Any:
@@ -168,10 +168,10 @@ class LearnerOptions(Protocol):
     def reads_rows(self) -> bool:
         """Whether it learns from rows also where the slope is 0; by default no."""
 
-    def takes_hints(self) -> bool:
+    def needs_hints(self) -> bool:
         """Whether it must know the size of a gradient in advance; by default no."""
 
-    def hinted(self, state: Any, hint: float) -> Any:
+    def set_hint(self, state: Any, hint: float) -> Any:
         """The state, knowing that gradients to come have sizes up to `hint`; by default as it is."""
 
 
@@ -186,10 +186,10 @@ class LearnerInDomain(Learner, Protocol):
 class HintedLearner(LearnerInDomain, Protocol):
     """A learner that must know the size of a gradient in advance: for `Clipped`."""
 
-    def takes_hints(self) -> bool:
+    def needs_hints(self) -> bool:
         """True."""
 
-    def hinted(self, state: Any, hint: float) -> Any:
+    def set_hint(self, state: Any, hint: float) -> Any:
         """The state, knowing that gradients to come have sizes up to `hint`."""
 
     def gauge(self, slope: float, x: Row) -> float:
@@ -252,7 +252,7 @@ class GradientMeasure(Protocol):
 class StateMeasure(Protocol):
     """The size of a round, from the state of the learner too."""
 
-    def sized_seen(
+    def size_of_transformed(
         self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
     ) -> float:
         """The size of a round with the gradient slope * x.
@@ -263,15 +263,15 @@ class StateMeasure(Protocol):
 
 
 class MeasureOptions(Protocol):
-    """What a measure may answer too. By default `sized_seen` calls `measure`."""
+    """What a measure may answer too. By default `size_of_transformed` calls `measure`."""
 
-    def suits(self, learner: Any) -> None:
+    def check_learner(self, learner: Any) -> None:
         """Raise if it has no meaning for this learner; by default it has."""
 
     def reads_rows(self) -> bool:
         """Whether the size depends on the row also where the slope is 0; by default no."""
 
-    def sized_seen(
+    def size_of_transformed(
         self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
     ) -> float:
         """As in `StateMeasure`."""
@@ -295,7 +295,7 @@ class Player(Protocol):
     def observe(self, state: Any, slope: float, x: Row) -> tuple[Any, Any]:
         """The next state, and a `holdfast.Decision`, after a round with the gradient slope * x."""
 
-    def learned(self, state: Any) -> Weights:
+    def current_weights(self, state: Any) -> Weights:
         """The weights to report after the last round; for most players `predict(state)`."""
 
 
@@ -305,7 +305,7 @@ class PlayerOptions(Protocol):
     def core(self) -> Any:
         """The player inside, if this one wraps another; by default itself."""
 
-    def fits(self, dim: int) -> None:
+    def check_dim(self, dim: int) -> None:
         """Raise if it cannot learn this many weights; by default it can."""
 
     def valid(self, state: Any) -> bool:
@@ -314,13 +314,13 @@ class PlayerOptions(Protocol):
         If it says yes, no later round may raise an error or reach outside of an array.
         """
 
-    def renewed(self, state: Any, dim: int) -> Any:
+    def reset(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
 
-    def lazily(self, state: Any, summed: bool) -> Any:
+    def to_lazy(self, state: Any, summed: bool) -> Any:
         """The state for sparse rows; by default as it is. `summed`: must it add up all predictions?"""
 
-    def told(self, state: Any, y: float) -> Any:
+    def set_target(self, state: Any, y: float) -> Any:
         """The state, knowing the target of this round; by default as it is."""
 
 

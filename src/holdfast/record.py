@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
-from holdfast.certificates import certificate, quantile_certificate
+from holdfast.certificates.certificate import certificate, quantile_certificate
 from holdfast.protocols import PlayerInDomain, check_role
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")

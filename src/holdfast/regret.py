@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
+from holdfast.comparator import best_fixed_weights
 from holdfast.filters.everything import Everything
 from holdfast.game import Filtered
 from holdfast.learners.fixed import Fixed
-from holdfast.solving import minimiser
-from holdfast.stream import play
+from holdfast.play import play
 from holdfast.vectors import largest
 
 _FAR = 1e100
@@ -66,7 +66,7 @@ def best_comparator(record, inliers=None):
     if isinstance(record.adversary, Gradients):
         return _extreme(domain, -record.linear()[1][inliers].sum(axis=0))
     first = record.last - len(inliers)
-    return minimiser(record.adversary, first + np.flatnonzero(inliers), domain)
+    return best_fixed_weights(record.adversary, first + np.flatnonzero(inliers), domain)
 
 
 def losses_of(record, u):

@@ -21,7 +21,7 @@ from holdfast.vectors import largest
 # The verbs of the game. A rule that defines one must read the same parameters as every other rule that
 # does, so that whoever calls it, by position or by name, in either world, need not know which it is.
 # `holdfast.protocols` says what each is for.
-_NAMES = "init predict observe update decide measure valid renewed restarts hinted bound extent start reveal"
+_NAMES = "init predict observe update decide measure valid reset restarts set_hint bound extent start reveal"
 VERBS = {name: parameters(name) for name in _NAMES.split()}
 
 Made = TypeVar("Made")
@@ -71,7 +71,7 @@ def rule(cls: type[Made]) -> type[Made]:
     return made
 
 
-def seldom(function):
+def rarely_called(function):
     """Mark a function that few rounds call, and that is long. Compiled, it is not copied into what calls it.
 
     The numbers it needs should be few: a state that is handed over costs more than the copy.
@@ -118,7 +118,7 @@ class _Rule(Rule):
         """The rule at the heart of others that are wrapped around it: itself, if none is."""
         return self
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         """Raise if the rule cannot be used in `dim` dimensions."""
 
     def valid(self, state):
@@ -128,35 +128,35 @@ class _Rule(Rule):
         """
         return True
 
-    def renewed(self, state, dim):
+    def reset(self, state, dim):
         """The first state again, in the arrays of this one where the rule can use them."""
         return self.init(dim)
 
-    def lazily(self, state, summed):
+    def to_lazy(self, state, summed):
         """The state to meet sparse rows with. `summed`: can it tell the sum of all predictions?"""
         return state
 
-    def told(self, state, y):
+    def set_target(self, state, y):
         """The state, knowing the target of the round that is about to end; most players do not care."""
         return state
 
-    def seen(self, state, x):
+    def transform_row(self, state, x):
         """A row as a learner sees it."""
         return x
 
-    def update_seen(self, state, slope, x, row):
+    def update_transformed(self, state, slope, x, row):
         """`update`, where the row is known already as the learner sees it."""
         return self.update(state, slope, x)
 
-    def aimed(self, state):
+    def transform_target(self, state):
         """The target of the round as a learner sees it; 0, if it does not look."""
         return 0.0
 
-    def takes_hints(self):
+    def needs_hints(self):
         """Whether a learner must be told the size of a gradient before it comes."""
         return False
 
-    def hinted(self, state, hint):
+    def set_hint(self, state, hint):
         """The state, knowing that gradients to come have sizes up to `hint`; most learners do not care."""
         return state
 
@@ -176,14 +176,14 @@ class _Rule(Rule):
         """Whether a domain is: all are, unless they say otherwise."""
         return True
 
-    def suits(self, learner):
+    def check_learner(self, learner):
         """Raise if a measure has no meaning for a learner."""
 
     def entry_bound(self, x, size):
         """At least the largest absolute entry of x, whose norm this size is."""
         return largest(x)
 
-    def sized_seen(self, learner, state, norm, slope, x, row, size):
+    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
         """The size of a round by a measure, where `size` is the norm of the row, as the learner sees it."""
         return self.measure(norm, slope, row)
 
@@ -207,7 +207,7 @@ class _Rule(Rule):
             size += abs(float(g[i])) * max(self.support(axis), self.support(-axis))
         return self.support(g), self.support(-g), size
 
-    def projected(self, w, reach):
+    def project_with_reach(self, w, reach):
         """The nearest point of a domain to w, and how far from its center that can be, if w was that far."""
         return self.project(w), math.inf
 
@@ -277,7 +277,7 @@ def _check_names(owner, annotations, methods):
                 given, expected = ", ".join(given), ", ".join(expected)
                 raise TypeError(f"{owner}.{name}({given}) must read ({expected}), as in every other rule")
     for name in annotations:
-        if name in VERBS or name in ("check", "fits"):
+        if name in VERBS or name in ("check", "check_dim"):
             raise TypeError(
                 f"{owner}.{name} is the name of a method in the game: give the parameter another name"
             )

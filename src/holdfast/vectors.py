@@ -32,7 +32,7 @@ class Sparse(NamedTuple):
 @_quiet
 def dot(a, b):
     """The inner product of weights and a row, as a float."""
-    if isinstance(a, Affine | Ahead | Lazy):
+    if isinstance(a, ScaledWeights | ForecastWeights | LazyWeights):
         return a.product(b)
     if isinstance(b, Sparse):
         return _sum(_at(a, b), b.values)
@@ -42,9 +42,9 @@ def dot(a, b):
 @_quiet
 def squared(x):
     """The inner product of weights or a row with itself: one pass where `dot` would make two."""
-    if isinstance(x, Lazy):
+    if isinstance(x, LazyWeights):
         return x.square()
-    row = entries(x)
+    row = values_of(x)
     return _sum(row, row)
 
 
@@ -69,11 +69,11 @@ def _at(w, x):
 @_quiet
 def add(w, scale, x):
     """w += scale * x, in place."""
-    if isinstance(w, Lazy):
+    if isinstance(w, LazyWeights):
         w.plus(scale, x)
-    elif isinstance(x, Lazy):
+    elif isinstance(x, LazyWeights):
         add(w, scale * x.multiple(), x.v)
-    elif isinstance(x, Affine | Ahead):
+    elif isinstance(x, ScaledWeights | ForecastWeights):
         add(w, scale, x.slopes())
     elif isinstance(x, Sparse):
         w[x.places] = _at(w, x) + np.multiply(scale, x.values, dtype=np.float64)
@@ -96,17 +96,17 @@ def add_exactly(w, rest, x):
 
 
 @_quiet
-def stretch(w, factor):
+def scale_by(w, factor):
     """w *= factor, in place."""
-    if isinstance(w, Lazy):
+    if isinstance(w, LazyWeights):
         w.times(factor)
     else:
         w *= factor
 
 
-def refill(w, values):
+def assign(w, values):
     """Set all weights, in place. Lazy ones can only be set to 0."""
-    if isinstance(w, Lazy):
+    if isinstance(w, LazyWeights):
         w.clear()
     else:
         w[:] = values
@@ -115,13 +115,13 @@ def refill(w, values):
 @_quiet
 def largest(x):
     """The largest absolute entry; NaN if there is one, 0 if there are no entries."""
-    return float(np.abs(entries(x)).max(initial=0.0))
+    return float(np.abs(values_of(x)).max(initial=0.0))
 
 
 @_quiet
 def spread(x):
     """The largest entry less the smallest, zeros of a sparse row included; NaN if there is one."""
-    row = entries(x)
+    row = values_of(x)
     zero = isinstance(x, Sparse) and len(row) < x.dim
     return float(row.max(initial=0.0 if zero else -math.inf)) - float(
         row.min(initial=0.0 if zero else math.inf)
@@ -129,16 +129,16 @@ def spread(x):
 
 
 @_quiet
-def total(x):
+def sum_abs(x):
     """The sum of the absolute entries."""
-    return _in_order(np.abs(entries(x)).astype(np.float64, copy=False))
+    return _in_order(np.abs(values_of(x)).astype(np.float64, copy=False))
 
 
-def entries(x):
+def values_of(x):
     """The entries as an array: all of them, of a sparse row those that are not 0, of other weights copies."""
-    if isinstance(x, Lazy):
+    if isinstance(x, LazyWeights):
         return x.multiple() * x.v
-    if isinstance(x, Affine | Ahead):
+    if isinstance(x, ScaledWeights | ForecastWeights):
         return x.slopes()
     return x.values if isinstance(x, Sparse) else x
 
@@ -148,7 +148,7 @@ def place(x, j):
     return int(x.places[j]) if isinstance(x, Sparse) else j
 
 
-def dense(x):
+def to_dense(x):
     """A row with all its zeros, as an array of float64."""
     if isinstance(x, Sparse):
         row = np.zeros(x.dim)
@@ -159,26 +159,26 @@ def dense(x):
 
 def length(w):
     """The number of weights."""
-    if isinstance(w, Affine):
+    if isinstance(w, ScaledWeights):
         return len(w.center)
-    if isinstance(w, Ahead):
+    if isinstance(w, ForecastWeights):
         return len(w.slopes())
-    return len(w.v) if isinstance(w, Lazy) else len(w)
+    return len(w.v) if isinstance(w, LazyWeights) else len(w)
 
 
-def aim(w, y):
+def target_for(w, y):
     """The target of a round as these weights see it."""
-    return w.aimed(y) if isinstance(w, Affine) else y
+    return w.transform_target(y) if isinstance(w, ScaledWeights) else y
 
 
-def outcome(w, z):
+def prediction_of(w, z):
     """A prediction of these weights, in the units of the target."""
-    return w.outcome(z) if isinstance(w, Affine) else z
+    return w.to_target_units(z) if isinstance(w, ScaledWeights) else z
 
 
-def count_in(summed, w):
+def add_to_sum(summed, w):
     """summed += w, if it has entries. Lazy weights keep that sum themselves."""
-    if isinstance(w, Lazy):
+    if isinstance(w, LazyWeights):
         w.predicted()
     elif len(summed) > 0:
         add(summed, 1.0, w)
@@ -189,11 +189,11 @@ def log1p(x):
     return math.log1p(x)
 
 
-def fetch(rows, t):
+def prefetch_row(rows, t):
     """Have a row come from memory that will be wanted soon. Nothing to do for NumPy."""
 
 
-def fetch_at(w, places):
+def prefetch_at(w, places):
     """Have the weights at these places come from memory. Nothing to do for NumPy."""
 
 
@@ -203,7 +203,7 @@ _LONG = 100.0  # times the length of the weights: before a longer step the sum i
 _PASSES = 16  # as many entries touched as this many passes over all weights have, before a pass is made
 
 
-class Lazy(NamedTuple):
+class LazyWeights(NamedTuple):
     """Weights w = scale * v that know their own length: shrinking them is O(1), a sparse step O(nonzeros).
 
     That is all online gradient descent on a ball does. The squared length follows a step c x by
@@ -231,7 +231,7 @@ class Lazy(NamedTuple):
         return self.numbers[_SCALE] * dot(self.v, x)
 
     def plus(self, c, x):
-        numbers, touched, square = self.numbers, len(entries(x)), squared(x)
+        numbers, touched, square = self.numbers, len(values_of(x)), squared(x)
         step, longer = c / numbers[_SCALE], c * (c * square)
         if numbers[_SUM] != 0.0 and not longer <= _LONG * _LONG * numbers[_SQUARE]:
             self.settle()
@@ -255,7 +255,7 @@ class Lazy(NamedTuple):
         """Bring the scale back to 1, at the cost of a pass over all weights, and measure them anew."""
         numbers = self.numbers
         self.settle()
-        stretch(self.v, numbers[_SCALE])
+        scale_by(self.v, numbers[_SCALE])
         numbers[_SCALE], numbers[_SQUARE], numbers[_WORK] = 1.0, squared(self.v), 0.0
 
     def settle(self):
@@ -278,13 +278,13 @@ class Lazy(NamedTuple):
         return self.numbers[_SUM] * self.v - self.drag
 
 
-def owned(state, most=math.inf):
+def aligned_copy(state, most=math.inf):
     """A copy of a state whose arrays, up to `most` bytes, begin where a cache line does.
 
     Weights that do not make a game a tenth slower.
     """
     if isinstance(state, tuple):
-        return tuple.__new__(type(state), [owned(item, most) for item in state])
+        return tuple.__new__(type(state), [aligned_copy(item, most) for item in state])
     return _aligned(state) if isinstance(state, np.ndarray) and state.nbytes <= most else state
 
 
@@ -299,10 +299,10 @@ def _aligned(array):
 def lazy(w, summed):
     """The same weights, lazy."""
     moved = 1.0 if largest(w) != 0.0 else 0.0
-    return Lazy(w, np.zeros(len(w) if summed else 0), np.array([1.0, squared(w), 0.0, 0.0, moved]))
+    return LazyWeights(w, np.zeros(len(w) if summed else 0), np.array([1.0, squared(w), 0.0, 0.0, moved]))
 
 
-class Affine(NamedTuple):
+class ScaledWeights(NamedTuple):
     """Weights of standardised features, and of a constant: what `Scaled` learners predict with.
 
     Every feature is taken from its running center and multiplied by the inverse of its running spread, and
@@ -321,13 +321,13 @@ class Affine(NamedTuple):
     y_high: float
 
     def product(self, x):
-        return dot(self.v, standardised(self, x))
+        return dot(self.v, standardise(self, x))
 
-    def aimed(self, y):
+    def transform_target(self, y):
         deviation = y - self.y_center
         return deviation / self.y_spread if self.y_spread > 0.0 else 0.0 * deviation  # NaN stays NaN
 
-    def outcome(self, z):
+    def to_target_units(self, z):
         y = self.y_center + self.y_spread * z if self.y_spread > 0.0 else self.y_center
         if self.y_low <= self.y_high:
             low, high = self.y_low - self.y_spread, self.y_high + self.y_spread
@@ -336,16 +336,16 @@ class Affine(NamedTuple):
 
     def slopes(self):
         """The weights of the features as they are, and the target as it is."""
-        return self.y_spread * entries(self.v)[: len(self.factors)] * self.factors
+        return self.y_spread * values_of(self.v)[: len(self.factors)] * self.factors
 
     def constant(self):
         """What is predicted where all features are 0, as far as none is clipped."""
-        v = entries(self.v)
+        v = values_of(self.v)
         shift = dot(v[: len(self.factors)] * self.factors, self.center)
         return self.y_center + self.y_spread * (v[len(self.factors)] - shift)
 
 
-class Ahead(NamedTuple):
+class ForecastWeights(NamedTuple):
     """Weights that look at a row before they predict: `forecast` of a learner answers for them."""
 
     learner: Any
@@ -360,7 +360,7 @@ class Ahead(NamedTuple):
 
 
 @_quiet
-def standardised(w, x):
+def standardise(w, x):
     """A row as the weights `w` see it, with a 1 for the constant; a dense one in the room that they have."""
     if isinstance(x, Sparse):
         values = _clipped(np.multiply(x.values, w.factors[x.places], dtype=np.float64), w.clip)
@@ -380,10 +380,10 @@ def _clipped(values, clip):
 
 
 @_quiet
-def absorb(center, spread, factors, n, x):
+def update_moments(center, spread, factors, n, x):
     """Move running centers and sums of squared deviations by the n-th row, deviations up to SWING spreads."""
     if isinstance(x, Sparse):
-        widen(spread, factors, x)
+        update_max_abs(spread, factors, x)
         return
     deviation = np.subtract(x, center, dtype=np.float64)
     far = np.abs(deviation * factors)
@@ -392,10 +392,10 @@ def absorb(center, spread, factors, n, x):
     center += np.where(known, near / n, 0.0)
     spread += np.where(known, near * (near - near / n), 0.0)
     for i in np.flatnonzero(~known):
-        spread[i] = grown(spread[i], deviation[i] * deviation[i])
+        spread[i] = add_square(spread[i], deviation[i] * deviation[i])
 
 
-def grown(squares, square):
+def add_square(squares, square):
     """The sum of squared deviations, after one more, of what has no spread yet.
 
     The first one waits, below 0, for a second; later none more than doubles the sum.
@@ -408,7 +408,7 @@ def grown(squares, square):
 
 
 @_quiet
-def widen(spread, factors, x):
+def update_max_abs(spread, factors, x):
     """Of a sparse row, keep the largest absolute value of each entry, and its inverse in `factors`."""
     if isinstance(x, Sparse):
         known, far = spread[x.places], np.abs(x.values, dtype=np.float64)
@@ -417,14 +417,14 @@ def widen(spread, factors, x):
         spread[x.places], factors[x.places] = far, np.where(far > 0.0, 1.0 / far, 0.0)
 
 
-def remember(row, x):
+def copy_row(row, x):
     """Copy x to the beginning of a longer row, unless it is sparse."""
     if not isinstance(x, Sparse):
         row[:-1] = x
 
 
 @_quiet
-def refresh(factors, spread, n, x):
+def update_factors(factors, spread, n, x):
     """Set the inverses of standard deviations, 0 where there is none yet; sparse rows have them already."""
     if not isinstance(x, Sparse):
         factors[:] = np.where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
@@ -434,14 +434,14 @@ LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and
 
 
 @_quiet
-def descend(w, squares, units, steps, low, high, slope, x):
+def adagrad_step(w, squares, units, steps, low, high, slope, x):
     """A step of AdaGrad: every entry by its own sum of squared gradients, then back into its bounds.
 
     A sum is one of squares of units * g. If it does not end between LEAST and MOST, its entry is left for
     `holdfast.learners.adagrad`, marked by a minus sign of its sum. Returns whether there is no such entry.
     """
     at = x.places if isinstance(x, Sparse) else slice(None)
-    g = np.multiply(slope, entries(x), dtype=np.float64)
+    g = np.multiply(slope, values_of(x), dtype=np.float64)
     y, before = g * units[at], squares[at]
     total = before + y * y
     fine, idle = (total > LEAST) & (total < MOST), g == 0.0

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import holdfast as hf
 from holdfast.adversaries import Chaser, Contaminated, Contrarian, SparseReplay
-from holdfast.vectors import Lazy
+from holdfast.vectors import LazyWeights
 
 DIM = 30
 ALL = ("losses", "sizes", "thresholds", "kept", "average", "products", "gradients", "iterates")
@@ -120,7 +120,7 @@ def test_only_a_ball_around_0_needs_no_pass_over_all_weights():
     replay = hf.Replay(sparse.csr_array(X), y, hf.Hinge())
     for domain, lazy in ((hf.Ball(1.0), True), (hf.Ball(1.0, around=0.5), False), (hf.Box(-1.0, 1.0), False)):
         record = hf.play(hf.Filtered(hf.OGD(domain), hf.TopK(20)), replay)
-        assert isinstance(record.state[0].learner.w, Lazy) == lazy
+        assert isinstance(record.state[0].learner.w, LazyWeights) == lazy
 
 
 PLAYERS = [
@@ -176,7 +176,9 @@ def test_a_game_may_go_on_with_rows_of_the_other_kind(order):
 def test_a_ball_that_always_binds_makes_few_passes_over_all_weights(average, monkeypatch):
     """Each projection shrinks the scale; a pass brings it back to 1, and is dear."""
     passes = []
-    monkeypatch.setattr(Lazy, "fold", lambda self, fold=Lazy.fold: (passes.append(1), fold(self))[1])
+    monkeypatch.setattr(
+        LazyWeights, "fold", lambda self, fold=LazyWeights.fold: (passes.append(1), fold(self))[1]
+    )
     rng, rounds, dim = np.random.default_rng(3), 20_000, 10_000
     places = 1000 * np.arange(4) + rng.integers(0, 1000, (rounds, 4))
     replay = SparseReplay(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from laws import filtered
 
 import holdfast as hf
-from holdfast.filters.stairs import Stairs
+from holdfast.filters.budget_schedule import BudgetSchedule
 
 ugly = st.sampled_from([0.0, 1.0, 1.0, 3.0, 1e-300, 1e308, math.nan, math.inf]) | st.floats(1e-300, 1e308)
 coarse = st.lists(st.sampled_from([0.0, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 8.0, 1e9]), max_size=9)
@@ -51,7 +51,7 @@ def test_what_is_kept_is_what_the_latest_threshold_keeps(seed, share, exact):
     )
     topshare = hf.TopShare(share, slack=slack, exact=exact)
     thresholds, kept, _ = filtered(topshare, topshare.init(1), sizes)
-    stairs, seen = Stairs.at_start(), []
+    stairs, seen = BudgetSchedule.at_start(), []
     for n, size in enumerate(sizes, start=1):
         bisect.insort(seen, size)
         rank = n - stairs.at(n, share, 6.0 * topshare.delta / math.pi**2)
@@ -69,7 +69,7 @@ def bucket(size):
 
 
 def test_the_budget_never_shrinks_and_outgrows_the_share_slowly():
-    stairs = Stairs.at_start()
+    stairs = BudgetSchedule.at_start()
     budgets = [stairs.at(t, 0.01, 6e-3 / math.pi**2) for t in range(1, 100_001)]
     assert (np.diff(budgets) >= 0).all()
     assert 1000 < budgets[-1] < 1300
@@ -83,7 +83,7 @@ def test_theorem_g_holds_for_every_set_of_inliers_within_the_budget(sizes, share
     sizes = np.array(sizes)
     topshare = hf.TopShare(*share_delta, slack=c, exact=exact)
     thresholds, kept, _ = filtered(topshare, topshare.init(1), sizes)
-    stairs, level = Stairs.at_start(), 6 * topshare.delta / math.pi**2
+    stairs, level = BudgetSchedule.at_start(), 6 * topshare.delta / math.pi**2
     budgets = [stairs.at(t, topshare.share, level) for t in range(1, len(sizes) + 1)]
     k = budgets[-1] if budgets else 0
     band = c if exact else c / (1 + 1 / 128)

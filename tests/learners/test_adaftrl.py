@@ -9,7 +9,7 @@ from learners.minima import over_ball
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.trials.ratios import learned, linear_ratio
+from holdfast.lab.trials.ratios import learned, linear_ratio
 
 BALL = hf.AdaFTRL(hf.Ball(2.0))
 

@@ -11,7 +11,7 @@ from learners.minima import over_ball, over_simplex
 from learners.trials import streams as gradient_streams
 
 import holdfast as hf
-from holdfast.trials.ratios import linear_ratio
+from holdfast.lab.trials.ratios import linear_ratio
 
 gradients = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1e-9, -1e6, 1e6])
 streams = st.lists(st.tuples(gradients, gradients), min_size=1, max_size=40)

@@ -8,7 +8,7 @@ from hypothesis import given
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.trials.ratios import learned, linear_ratio
+from holdfast.lab.trials.ratios import learned, linear_ratio
 
 HEDGE = hf.AdaHedge()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.trials.ratios import comparators, learned, linear_ratio
+from holdfast.lab.trials.ratios import comparators, learned, linear_ratio
 
 
 def test_it_multiplies_and_divides_by_the_sum():

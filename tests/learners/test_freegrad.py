@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.trials.ratios import learned, linear_ratio
+from holdfast.lab.trials.ratios import learned, linear_ratio
 
 FREE = hf.Clipped(hf.FreeGrad())
 INSIDE = [

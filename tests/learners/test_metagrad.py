@@ -8,7 +8,7 @@ from learners.minima import over_ball
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.trials.ratios import learned, linear_ratio
+from holdfast.lab.trials.ratios import learned, linear_ratio
 
 FULL, FEW = hf.Clipped(hf.MetaGrad(hf.Ball(2.0), etas=6)), hf.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=2))
 DIAGONAL = hf.DiagonalMetaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]), etas=8)
@@ -44,7 +44,7 @@ def test_the_weights_are_those_of_the_definition(learner):
 
 def test_a_round_of_the_full_one_is_newtons_step_for_each_eta_and_cvxpys_projection():
     G, full = np.random.default_rng(1).uniform(0.5, 2.0, (30, 3)), hf.MetaGrad(hf.Ball(5.0), etas=3)
-    state, far = full.hinted(full.init(3), 4.0), 0
+    state, far = full.set_hint(full.init(3), 4.0), 0
     A, w = [np.eye(3) / 25.0 for _ in range(3)], np.zeros((3, 3))
     for g in G:
         product, g1 = full.predict(state) @ g / 4.0, g / 4.0

@@ -8,12 +8,12 @@ import pytest
 
 import holdfast as hf
 from holdfast import learners
+from holdfast.lab.trials.worst import CASES
 from holdfast.learners.needs import Needs
-from holdfast.trials.worst import CASES
 from holdfast.vectors import dot
 
 BALL = hf.Ball(1.0)
-ROWS = {name: case.learner for name, case in CASES.items() if not case.learner.takes_hints()}
+ROWS = {name: case.learner for name, case in CASES.items() if not case.learner.needs_hints()}
 PAGE = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
 TABLE = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| `")
@@ -41,7 +41,16 @@ def test_the_bound_of_a_state_is_a_number_at_every_u(name):
 def test_every_learner_is_there():
     there = {type(learner).__name__ for learner in ROWS.values()}
     there |= {type(learner.learner).__name__ for learner in ROWS.values() if isinstance(learner, hf.Clipped)}
-    others = {"Adaptive", "StronglyConvex", "LogWealth", "Fixed", "Averaged", "Around", "Scaled", "Bounded"}
+    others = {
+        "Adaptive",
+        "StronglyConvex",
+        "LogWealth",
+        "Fixed",
+        "Averaged",
+        "Recentered",
+        "Scaled",
+        "Bounded",
+    }
     assert there | others == set(learners.__all__)
 
 

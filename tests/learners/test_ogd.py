@@ -14,9 +14,9 @@ from learners.trials import streams as gradient_streams
 import holdfast as hf
 from holdfast import bounds
 from holdfast.domains import ball
+from holdfast.lab.trials.ratios import learned, linear_ratio
 from holdfast.rule import rule
-from holdfast.trials.ratios import learned, linear_ratio
-from holdfast.vectors import Sparse, entries
+from holdfast.vectors import Sparse, values_of
 
 streams = st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=40)
 
@@ -115,8 +115,8 @@ class Always:
     def support(self, g):
         return self.domain.support(g)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
 
 
 def straight(rng, dim):
@@ -215,7 +215,7 @@ def test_lazy_weights_that_come_back_to_the_center_cannot_leave_the_ball():
     """There the length has lost its digits, being what is left of larger ones, and may be too small."""
     rng, dim = np.random.default_rng(0), 10_000
     ogd = hf.OGD(hf.Ball(1.0), hf.StronglyConvex(1.0))
-    state = ogd.lazily(ogd.init(dim), False)
+    state = ogd.to_lazy(ogd.init(dim), False)
 
     def moved(state, step, x):
         return ogd.update(state, -step * (state.tally + 1.0), x)
@@ -229,11 +229,11 @@ def test_lazy_weights_that_come_back_to_the_center_cannot_leave_the_ball():
         for step in (0.51, left - 0.51):
             for x in rows:
                 state = moved(state, step, x)
-        w = entries(state.w)
+        w = values_of(state.w)
         assert np.linalg.norm(w) <= state.reach
     out = unit_row(np.flatnonzero(w), w[w != 0.0])
     state = moved(state, 1.0 - state.reach, out)
-    assert hf.Ball(1.0).contains(entries(state.w))
+    assert hf.Ball(1.0).contains(values_of(state.w))
 
 
 # -- the bound that a state knows

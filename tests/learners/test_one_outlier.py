@@ -7,8 +7,8 @@ import pytest
 
 import holdfast as hf
 from holdfast import bounds
-from holdfast.trials.learners import ENTRIES
-from holdfast.trials.streams import absolute, experts, ordinary, single
+from holdfast.lab.trials.learners import ENTRIES
+from holdfast.lab.trials.streams import absolute, experts, ordinary, single
 
 T, DIM, KEEP = 200, 3, ("losses", "sizes", "kept", "products", "gradients")
 TOPK = [hf.TopK(1), hf.TopK(1, slack=1.5), hf.TopK(10)]

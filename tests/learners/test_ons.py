@@ -10,9 +10,9 @@ from learners.minima import over_ball
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.learners import factors
-from holdfast.learners.factors import nearest, rotate_in
-from holdfast.trials.ratios import curved_ratio, learned
+from holdfast.lab.trials.ratios import curved_ratio, learned
+from holdfast.learners import cholesky as factors
+from holdfast.learners.cholesky import nearest, rotate_in
 
 
 def test_it_is_newtons_step_and_cvxpys_projection_to_1e_9():

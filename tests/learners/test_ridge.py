@@ -10,9 +10,9 @@ from laws import same
 from sklearn.linear_model import Ridge
 
 import holdfast as hf
+from holdfast.lab.trials.ratios import squared_ratio
 from holdfast.rule import rule
-from holdfast.trials.ratios import squared_ratio
-from holdfast.vectors import dot, entries
+from holdfast.vectors import dot, values_of
 
 RULES = [hf.OnlineRidge(0.5), hf.VAW(0.5)]
 both = pytest.mark.parametrize("learner", RULES, ids=repr)
@@ -35,7 +35,7 @@ def test_the_weights_are_scikit_learns_to_1e_9(learner):
     X, y = rng.standard_normal((300, 5)) * [1.0, 10.0, 0.1, 1.0, 1.0], rng.standard_normal(300)
     _, state = regressed(learner, X, y)
     ridge = Ridge(alpha=0.5, fit_intercept=False, solver="cholesky").fit(X, y)
-    assert entries(learner.predict(state)) == pytest.approx(ridge.coef_, abs=1e-9)
+    assert values_of(learner.predict(state)) == pytest.approx(ridge.coef_, abs=1e-9)
     A = X.T @ X + 0.5 * np.eye(5)
     assert state.root.T @ state.root == pytest.approx(A, rel=1e-9, abs=1e-9)
 

@@ -16,7 +16,7 @@ def taught(scaled, X, y=None, slope=-1.0):
     state = scaled.init(X.shape[1])
     with np.errstate(all="ignore"):  # as `play` does
         for i, x in enumerate(X):
-            state = scaled.update(scaled.told(state, math.nan if y is None else float(y[i])), slope, x)
+            state = scaled.update(scaled.set_target(state, math.nan if y is None else float(y[i])), slope, x)
     return state
 
 
@@ -54,7 +54,7 @@ def test_one_wild_value_in_a_constant_column_is_forgotten():
     X[1000], X[2000::50] = 1e9, 1.0
     scaled = hf.Scaled(LEARNER)
     state = taught(scaled, X)
-    assert 1.0 < scaled.seen(state, np.ones(1))[0] <= 8.0
+    assert 1.0 < scaled.transform_row(state, np.ones(1))[0] <= 8.0
 
 
 def test_no_row_moves_a_mean_by_more_than_5_standard_deviations_over_n():
@@ -109,16 +109,16 @@ def test_a_rare_column_is_learned_among_few_others(others):
 def test_a_feature_that_never_varied_counts_as_0_and_is_no_outlier():
     scaled = hf.Scaled(LEARNER)
     state = taught(scaled, np.full((50, 1), 7.0))
-    assert scaled.seen(state, np.array([1e6])).tolist() == [0.0, 1.0]
-    assert scaled.seen(state, np.array([7.0])).tolist() == [0.0, 1.0]
+    assert scaled.transform_row(state, np.array([1e6])).tolist() == [0.0, 1.0]
+    assert scaled.transform_row(state, np.array([7.0])).tolist() == [0.0, 1.0]
 
 
 def test_what_is_not_finite_is_seen():
     scaled = hf.Scaled(LEARNER)
     state = taught(scaled, np.random.default_rng(0).standard_normal((50, 1)))
     for x in (math.nan, math.inf, -math.inf):
-        assert math.isnan(scaled.seen(state, np.array([x]))[0])
-    assert scaled.seen(state, np.array([1e300])).tolist() == [8.0, 1.0]
+        assert math.isnan(scaled.transform_row(state, np.array([x]))[0])
+    assert scaled.transform_row(state, np.array([1e300])).tolist() == [8.0, 1.0]
 
 
 def test_targets_are_predicted_no_further_than_a_spread_beyond_those_learned():
@@ -126,27 +126,27 @@ def test_targets_are_predicted_no_further_than_a_spread_beyond_those_learned():
     X, y = rng.standard_normal((300, 2)), rng.uniform(0.0, 1.0, 300)
     scaled = hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0)), target=True)  # whose weights fly about
     w = scaled.predict(taught(scaled, X, y))
-    assert (w.outcome(-1e9), w.outcome(1e9)) == (y.min() - w.y_spread, y.max() + w.y_spread)
-    assert w.outcome(0.0) == w.y_center
-    assert math.isnan(w.outcome(math.nan))
+    assert (w.to_target_units(-1e9), w.to_target_units(1e9)) == (y.min() - w.y_spread, y.max() + w.y_spread)
+    assert w.to_target_units(0.0) == w.y_center
+    assert math.isnan(w.to_target_units(math.nan))
 
 
 def test_of_targets_that_never_varied_the_same_is_predicted():
     scaled = hf.Scaled(LEARNER, target=True)
     w = scaled.predict(taught(scaled, np.random.default_rng(5).standard_normal((30, 2)), np.full(30, 7.0)))
-    assert (w.outcome(math.inf), w.outcome(3.0), w.aimed(1e9)) == (7.0, 7.0, 0.0)
-    assert math.isnan(w.aimed(math.inf)) and math.isnan(w.aimed(math.nan))
+    assert (w.to_target_units(math.inf), w.to_target_units(3.0), w.transform_target(1e9)) == (7.0, 7.0, 0.0)
+    assert math.isnan(w.transform_target(math.inf)) and math.isnan(w.transform_target(math.nan))
 
 
 def test_labels_are_left_as_they_are():
     w = hf.Scaled(LEARNER).predict(taught(hf.Scaled(LEARNER), np.ones((20, 1)), np.ones(20)))
-    assert (w.outcome(1e9), w.aimed(-1.0)) == (1e9, -1.0)
+    assert (w.to_target_units(1e9), w.transform_target(-1.0)) == (1e9, -1.0)
 
 
 def test_renewed_is_as_at_first():
     scaled = hf.Scaled(LEARNER, target=True)
     state = taught(scaled, np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0))
-    renewed, first = scaled.renewed(state, 2), scaled.init(2)
+    renewed, first = scaled.reset(state, 2), scaled.init(2)
     assert like(renewed._replace(row=first.row, first=first.first), first)
 
 

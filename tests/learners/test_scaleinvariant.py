@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from learners.trials import without_dust
 
 import holdfast as hf
-from holdfast.trials.ratios import lipschitz_ratio
+from holdfast.lab.trials.ratios import lipschitz_ratio
 from holdfast.vectors import dot
 
 INVARIANT = hf.ScaleInvariant(epsilon=0.5)

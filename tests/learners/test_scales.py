@@ -6,7 +6,7 @@ from samples import LEARNERS
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast.vectors import entries
+from holdfast.vectors import values_of
 
 DEPENDENT = (hf.ONS, hf.OnlineRidge, hf.VAW, hf.EG, hf.ScaleInvariant)  # on the unit of the gradients
 
@@ -27,7 +27,7 @@ def path(learner, scale, rounds=60):
         for t in range(rounds):
             g = rng.standard_normal(2) * (100.0 if t == 7 else 0.0 if t == 20 else 1.0)
             state = learner.update(state, scale, g)
-            weights.append(np.array(entries(learner.predict(state))))
+            weights.append(np.array(values_of(learner.predict(state))))
         return np.array(weights), learner.bound(state, learner.domain.center(2)) / scale
 
 

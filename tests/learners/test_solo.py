@@ -10,7 +10,7 @@ from learners.minima import over_ball, over_box, over_simplex
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.trials.ratios import learned, linear_ratio
+from holdfast.lab.trials.ratios import learned, linear_ratio
 
 DOMAINS = [hf.Everywhere(), hf.Ball(2.0), hf.Box(-1.0, 2.0), hf.Simplex(), hf.Ball(0.5, around=[3.0, -2.0])]
 

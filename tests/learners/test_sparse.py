@@ -9,8 +9,8 @@ from laws import same
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast.trials.learners import ENTRIES
-from holdfast.trials.worst import CASES
+from holdfast.lab.trials.learners import ENTRIES
+from holdfast.lab.trials.worst import CASES
 
 FREE = {
     "AdaGrad": "`AdaGrad` on a box",

@@ -8,7 +8,7 @@ from laws import like, same
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast.trials.learners import ENTRIES
+from holdfast.lab.trials.learners import ENTRIES
 
 KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions", "feature_sizes", "target_sizes", "final")
@@ -57,7 +57,7 @@ def test_what_the_guard_skips_leaves_every_bit_of_the_learner(name, sparse):
     state = hf.play(player, replay, 200, keep=(), compiled=False).state[0]
     before = copy.deepcopy(state.learner.inner)
     x = np.full(3, 1e9)
-    player.observe(player.told(state, 1.0), 1.0, x)
+    player.observe(player.set_target(state, 1.0), 1.0, x)
     assert same(before, state.learner.inner)
 
 

@@ -11,8 +11,8 @@ import sys
 
 import pandas  # noqa: F401  (imported before the fork, since pyarrow would import it after)
 
-from holdfast.cli import main
-from holdfast.runs import beginning  # noqa: F401  (the same)
+from holdfast.cli.main import main
+from holdfast.runs import start  # noqa: F401  (the same)
 
 
 class Calls:

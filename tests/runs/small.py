@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from holdfast.cli import main
+from holdfast.cli.main import main
 from holdfast.runs.folder import Folder
 from holdfast.runs.manifest import FILE, Digest
 

@@ -8,8 +8,8 @@ import sys
 
 import pandas  # noqa: F401  (imported before the fork, as pyarrow would after it)
 
-from holdfast.cli import main
-from holdfast.runs import beginning, learning  # noqa: F401
+from holdfast.cli.main import main
+from holdfast.runs import learning, start  # noqa: F401
 
 _KILLED = 9
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from command.conftest import ROWS, bits, holdfast
+from cli.conftest import ROWS, bits, holdfast
 
 from holdfast.runs.learning import Run
 
@@ -71,8 +71,8 @@ def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
 
 @pytest.mark.parametrize("change", ["header", "first rows", "rows learned from", "shorter"])
 def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, change):
-    monkeypatch.setattr("holdfast.sources.stream.BLOCK", 6000)
-    monkeypatch.setattr("holdfast.runs.beginning.ROWS", 50)
+    monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 6000)
+    monkeypatch.setattr("holdfast.runs.start.ROWS", 50)
     lines = source.read_bytes().splitlines(keepends=True)
     path = tmp_path / "rows.csv"
     path.write_bytes(b"".join(lines[:500]))
@@ -229,7 +229,7 @@ def test_a_disk_that_is_read_only_is_a_sentence(source, learn, disk):
 
 
 def test_a_folder_that_cannot_be_written_to_is_a_sentence(source, capsys):
-    from holdfast.cli import main
+    from holdfast.cli.main import main
 
     assert main(["learn", str(source), "--target", "y", "--to", "/proc/run"]) == 1
     assert "holdfast: /proc/run" in capsys.readouterr().err

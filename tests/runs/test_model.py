@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from holdfast.io.columns import Number
+from holdfast.io.rows import DenseRows
+from holdfast.io.tables import Layout, Target
 from holdfast.runs.folder import RunError
 from holdfast.runs.model import Model, read_model
-from holdfast.tables import Layout, Target
-from holdfast.tables.columns import Number
-from holdfast.tables.rows import DenseRows
 
 LAYOUT = Layout((Number("a"), Number("b")))
 ROWS = DenseRows(np.array([[1.0, 2.0], [3.0, np.nan], [10.0, 0.0]]))

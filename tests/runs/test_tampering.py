@@ -18,7 +18,7 @@ from holdfast.runs.folder import table_bytes
 from holdfast.runs.games import first_broken
 from holdfast.runs.settings import Settings
 from holdfast.sketches import LogHistogram
-from holdfast.vectors import dot, owned
+from holdfast.vectors import aligned_copy, dot
 
 EVIL = (-1.0, 0.0, 0.5, 1e9, 9e11, -1e300, 1e300, 2.0**53, math.nan, math.inf, -math.inf)
 
@@ -67,7 +67,7 @@ def played(player, state, rounds, seed):
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
         for i in range(rounds):
-            state = player.told(state, float(rng.normal()))
+            state = player.set_target(state, float(rng.normal()))
             x = rng.normal(size=3) * (1e6 if i % 17 == 5 else 1.0)
             dot(player.predict(state), x)
             state, _ = player.observe(state, float(rng.normal()), x)
@@ -76,7 +76,7 @@ def played(player, state, rounds, seed):
 
 def written(player, rounds):
     room = np.zeros(20_000)
-    return room[: flatten(owned(played(player, player.init(3), rounds, 0)), room, 0)].copy()
+    return room[: flatten(aligned_copy(played(player, player.init(3), rounds, 0)), room, 0)].copy()
 
 
 def restored(player, row):
@@ -182,7 +182,7 @@ def test_a_bucket_outside_of_a_histogram_does_not_crash_the_compiled_game(origin
 
     rewrite_tensors(run, "checkpoint.safetensors", change)
     args = ["learn", source, "--target", "y", "--drop", "who", "--to", run, "--resume", "--quiet"]
-    command = [sys.executable, "-m", "holdfast.cli", *map(str, args)]
+    command = [sys.executable, "-m", "holdfast.cli.main", *map(str, args)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 2, done.stderr
     assert "not one that a game can have" in done.stderr

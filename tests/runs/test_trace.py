@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from holdfast.runs.keys import KeySums
-from holdfast.runs.trace import Thinned, Trace
+from holdfast.runs.trace import ThinnedTable, Trace
 
 ROUNDS = 5_000
 RNG = np.random.default_rng(1)
@@ -67,7 +67,7 @@ def test_weights_are_remembered_eight_times_while_rounds_double():
 
 
 def test_a_stride_doubles_when_there_are_too_many_rows():
-    thinned = Thinned(2, 10)
+    thinned = ThinnedTable(2, 10)
     thinned.add(1, [np.arange(1, 26)])
     assert thinned.stride == 4 and thinned.table.tolist() == [[t, t] for t in range(4, 25, 4)]
 

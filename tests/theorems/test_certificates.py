@@ -8,7 +8,17 @@ from equivalents import inlier_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import DOMAINS, FILTERS
-from theorems.trials import POISONERS, budgets, clean, in_order, levels, playing, seldom, streams, worst_up_to
+from theorems.trials import (
+    POISONERS,
+    budgets,
+    clean,
+    in_order,
+    levels,
+    playing,
+    rarely_called,
+    streams,
+    worst_up_to,
+)
 
 import holdfast as hf
 from holdfast.adversaries import Chaser, Contrarian, QuantileStream, Tight
@@ -139,4 +149,4 @@ def test_the_certificate_for_quantiles_holds_as_often_as_it_says(p, atom):
         record = playing(player, stream)
         bound, quantile = record.quantile_certificate(p + atom / 2, confidence)
         failed.append(quantile < 2.0 or hf.linearised_regret(record, stream.inliers) > bound)
-    assert seldom(failed, 1.0 - confidence)
+    assert rarely_called(failed, 1.0 - confidence)

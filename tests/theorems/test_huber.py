@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 import pytest
-from theorems.trials import in_order, mean_and_error, playing, seldom
+from theorems.trials import in_order, mean_and_error, playing, rarely_called
 
 import holdfast as hf
 from holdfast import bounds
@@ -68,9 +68,9 @@ def test_lemma_4_and_corollary_5_hold_as_often_as_they_say(loss, outside):
     excess, regrets, outliers = np.array(list(games(loss, EPS, k, outside))).T
     bound = bounds.corollary_5(D, G, EPS, T, DELTA)
     assert in_order(bound, bounds.corollary_5_paper(D, G, EPS, T, DELTA))
-    assert seldom(excess > [bounds.lemma_4(R, D * G, EPS, T, DELTA) for R in regrets], DELTA)
-    assert seldom(outliers > k, DELTA / 2)
-    assert seldom(excess > bound, DELTA)
+    assert rarely_called(excess > [bounds.lemma_4(R, D * G, EPS, T, DELTA) for R in regrets], DELTA)
+    assert rarely_called(outliers > k, DELTA / 2)
+    assert rarely_called(excess > bound, DELTA)
     within = outliers <= k  # there the regret is bounded, not only likely to be
     assert (regrets[within] <= bounds.corollary_2(D, G, k, T)).all()
     mean, error = mean_and_error(excess - bounds.lemma_4_expectation(regrets, EPS, T))

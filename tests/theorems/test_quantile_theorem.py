@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from laws import filtered
-from theorems.trials import in_order, mean_and_error, playing, seldom
+from theorems.trials import in_order, mean_and_error, playing, rarely_called
 
 import holdfast as hf
 from holdfast import bounds
@@ -68,7 +68,7 @@ def test_the_mean_regret_is_below_every_form(ranks, p, tail, adaptive):
         bounds.theorem_8_probable(B, D, G, schedule, p, 0.2) < R
         for (R, _), B in zip(games, kept, strict=True)
     ]
-    assert seldom(failed, 0.2 + bounds.failure_probability(schedule, p))
+    assert rarely_called(failed, 0.2 + bounds.failure_probability(schedule, p))
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9])

@@ -7,7 +7,7 @@ import pytest
 from equivalents import inlier_sets, share_budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theorems.trials import in_order, playing, seldom, slacks, streams
+from theorems.trials import in_order, playing, rarely_called, slacks, streams
 
 import holdfast as hf
 from holdfast import bounds
@@ -44,7 +44,7 @@ def test_it_holds_for_every_set_of_inliers_within_the_budget(stream, chances, sl
 @pytest.mark.parametrize(("share", "delta"), [(0.01, 0.5), (0.1, 0.5), (0.4, 0.2), (0.9, 0.5)])
 def test_at_no_time_are_there_more_outliers_than_the_budget_but_with_probability_delta(share, delta):
     outliers = np.cumsum(np.random.default_rng(8).random((2000, T)) < share, axis=1)
-    assert seldom((outliers > budget(share, delta, T)).any(axis=1), delta)
+    assert rarely_called((outliers > budget(share, delta, T)).any(axis=1), delta)
     assert bounds.topshare_budget(share, T, delta) == budget(share, delta, T)[-1]
 
 
@@ -71,7 +71,7 @@ def test_under_contamination_it_holds_with_probability_delta(share, name):
         within = bool((np.cumsum(~inliers) <= k).all())
         failed.append(not holds(record, inliers, k[-1], 2.0, 2.0**-7))
         assert not (within and failed[-1])  # within the budget it holds, whatever else
-    assert seldom(failed, delta)
+    assert rarely_called(failed, delta)
 
 
 def test_it_holds_at_every_round_of_one_long_game():

@@ -64,6 +64,6 @@ def mean_and_error(values):
     return np.mean(values), np.std(values, ddof=1) / math.sqrt(len(values))
 
 
-def seldom(failures, delta):
+def rarely_called(failures, delta):
     """Whether the frequency of failure is below delta, but for four sampling errors."""
     return np.mean(failures) <= delta + 4.0 * math.sqrt(delta * (1.0 - delta) / len(failures))

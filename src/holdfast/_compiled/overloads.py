@@ -8,7 +8,7 @@ from numba.extending import overload
 
 from holdfast import vectors
 from holdfast._compiled.numba_path import private
-from holdfast.vectors import LEAST, MOST, TINY, UNEQUAL, Affine, Ahead, Lazy, Sparse
+from holdfast.vectors import LEAST, MOST, TINY, UNEQUAL, ForecastWeights, LazyWeights, ScaledWeights, Sparse
 
 if private is None:
     from holdfast._compiled.numba_public import OVERLOAD
@@ -57,7 +57,7 @@ def is_instance(kind, cls):
 
 @overloads(vectors.dot)
 def dot(a, b):
-    if is_instance(a, Affine) or is_instance(a, Ahead) or is_instance(a, Lazy):
+    if is_instance(a, ScaledWeights) or is_instance(a, ForecastWeights) or is_instance(a, LazyWeights):
         return lambda a, b: a.product(b)
     if is_instance(b, Sparse):
 
@@ -80,11 +80,11 @@ def dot(a, b):
 
 @overloads(vectors.squared)
 def squared(x):
-    if is_instance(x, Lazy):
+    if is_instance(x, LazyWeights):
         return lambda x: x.square()
     if is_instance(x, Sparse):
         return lambda x: sum_of_squares(x.values)
-    if is_instance(x, Affine) or is_instance(x, Ahead):
+    if is_instance(x, ScaledWeights) or is_instance(x, ForecastWeights):
         return lambda x: sum_of_squares(x.slopes())
     return (
         (lambda x: sum_of_squares(x))
@@ -95,11 +95,11 @@ def squared(x):
 
 @overloads(vectors.add)
 def add(w, scale, x):
-    if is_instance(w, Lazy):
+    if is_instance(w, LazyWeights):
         return lambda w, scale, x: w.plus(scale, x)
-    if is_instance(x, Lazy):
+    if is_instance(x, LazyWeights):
         return lambda w, scale, x: vectors.add(w, scale * x.multiple(), x.v)
-    if is_instance(x, Affine) or is_instance(x, Ahead):
+    if is_instance(x, ScaledWeights) or is_instance(x, ForecastWeights):
         return lambda w, scale, x: vectors.add(w, scale, x.slopes())
     if is_instance(x, Sparse):
 
@@ -134,9 +134,9 @@ def add_exactly(w, rest, x):
     return lambda w, rest, x: add_exactly_entries(w, rest, 1.0, x)
 
 
-@overloads(vectors.stretch)
-def stretch(w, factor):
-    if is_instance(w, Lazy):
+@overloads(vectors.scale_by)
+def scale_by(w, factor):
+    if is_instance(w, LazyWeights):
         return lambda w, factor: w.times(factor)
 
     def entrywise(w, factor):
@@ -146,9 +146,9 @@ def stretch(w, factor):
     return entrywise
 
 
-@overloads(vectors.refill)
-def refill(w, values):
-    if is_instance(w, Lazy):
+@overloads(vectors.assign)
+def assign(w, values):
+    if is_instance(w, LazyWeights):
         return lambda w, values: w.clear()
 
     def entrywise(w, values):
@@ -158,10 +158,10 @@ def refill(w, values):
     return entrywise
 
 
-@overloads(vectors.total)
-def total(x):
+@overloads(vectors.sum_abs)
+def sum_abs(x):
     def sum_of_magnitudes(x):
-        magnitudes = np.abs(vectors.entries(x))
+        magnitudes = np.abs(vectors.values_of(x))
         return vectors.dot(magnitudes, np.ones(len(magnitudes)))
 
     return sum_of_magnitudes
@@ -170,7 +170,7 @@ def total(x):
 @overloads(vectors.largest)
 def largest(x):
     def scan(x):
-        most, row = 0.0, vectors.entries(x)
+        most, row = 0.0, vectors.values_of(x)
         for i in range(len(row)):
             entry = abs(np.float64(row[i]))
             if math.isnan(entry):
@@ -194,7 +194,7 @@ def spread(x):
 
     scan = njit(scan, **OVERLOAD)
     if not is_instance(x, Sparse):
-        return lambda x: scan(vectors.entries(x), np.inf, -np.inf)
+        return lambda x: scan(vectors.values_of(x), np.inf, -np.inf)
 
     def with_zeros(x):
         zero = 0.0 if len(x.values) < x.dim else np.inf
@@ -203,11 +203,11 @@ def spread(x):
     return with_zeros
 
 
-@overloads(vectors.entries)
-def entries(x):
-    if is_instance(x, Lazy):
+@overloads(vectors.values_of)
+def values_of(x):
+    if is_instance(x, LazyWeights):
         return lambda x: x.multiple() * x.v
-    if is_instance(x, Affine) or is_instance(x, Ahead):
+    if is_instance(x, ScaledWeights) or is_instance(x, ForecastWeights):
         return lambda x: x.slopes()
     return (lambda x: x.values) if is_instance(x, Sparse) else (lambda x: x)
 
@@ -217,8 +217,8 @@ def place(x, j):
     return (lambda x, j: np.int64(x.places[j])) if is_instance(x, Sparse) else (lambda x, j: j)
 
 
-@overloads(vectors.dense)
-def dense(x):
+@overloads(vectors.to_dense)
+def to_dense(x):
     if not is_instance(x, Sparse):
         return lambda x: x.astype(np.float64)
 
@@ -232,21 +232,21 @@ def dense(x):
 
 @overloads(vectors.length)
 def length(w):
-    if is_instance(w, Affine):
+    if is_instance(w, ScaledWeights):
         return lambda w: len(w.center)
-    if is_instance(w, Ahead):
+    if is_instance(w, ForecastWeights):
         return lambda w: len(w.slopes())
-    return (lambda w: len(w.v)) if is_instance(w, Lazy) else (lambda w: len(w))
+    return (lambda w: len(w.v)) if is_instance(w, LazyWeights) else (lambda w: len(w))
 
 
-@overloads(vectors.aim)
-def aim(w, y):
-    return (lambda w, y: w.aimed(y)) if is_instance(w, Affine) else (lambda w, y: y)
+@overloads(vectors.target_for)
+def target_for(w, y):
+    return (lambda w, y: w.transform_target(y)) if is_instance(w, ScaledWeights) else (lambda w, y: y)
 
 
-@overloads(vectors.outcome)
-def outcome(w, z):
-    return (lambda w, z: w.outcome(z)) if is_instance(w, Affine) else (lambda w, z: z)
+@overloads(vectors.prediction_of)
+def prediction_of(w, z):
+    return (lambda w, z: w.to_target_units(z)) if is_instance(w, ScaledWeights) else (lambda w, z: z)
 
 
 @njit(forceinline=True, **OVERLOAD)
@@ -258,8 +258,8 @@ def _clipped(value, clip):
     return value
 
 
-@overloads(vectors.standardised)
-def standardised(w, x):
+@overloads(vectors.standardise)
+def standardise(w, x):
     if is_instance(x, Sparse):
 
         def scaled(w, x):
@@ -274,7 +274,7 @@ def standardised(w, x):
         return scaled
 
     if x.layout != "C":
-        return lambda w, x: vectors.standardised(w, np.ascontiguousarray(x))
+        return lambda w, x: vectors.standardise(w, np.ascontiguousarray(x))
 
     def from_center(w, x):
         if len(x) != len(w.center):
@@ -286,20 +286,20 @@ def standardised(w, x):
     return from_center
 
 
-@overloads(vectors.absorb)
-def absorb(center, spread, factors, n, x):
+@overloads(vectors.update_moments)
+def update_moments(center, spread, factors, n, x):
     if is_instance(x, Sparse):
-        return lambda center, spread, factors, n, x: vectors.widen(spread, factors, x)
+        return lambda center, spread, factors, n, x: vectors.update_max_abs(spread, factors, x)
 
     if x.layout == "C":
         return lambda center, spread, factors, n, x: absorb_entries(center, spread, factors, n, x)
-    return lambda center, spread, factors, n, x: vectors.absorb(
+    return lambda center, spread, factors, n, x: vectors.update_moments(
         center, spread, factors, n, np.ascontiguousarray(x)
     )
 
 
-@overloads(vectors.widen)
-def widen(spread, factors, x):
+@overloads(vectors.update_max_abs)
+def update_max_abs(spread, factors, x):
     if not is_instance(x, Sparse):
         return lambda spread, factors, x: None
 
@@ -316,8 +316,8 @@ def widen(spread, factors, x):
     return largest_so_far
 
 
-@overloads(vectors.remember)
-def remember(row, x):
+@overloads(vectors.copy_row)
+def copy_row(row, x):
     if is_instance(x, Sparse):
         return lambda row, x: None
 
@@ -328,8 +328,8 @@ def remember(row, x):
     return copy
 
 
-@overloads(vectors.refresh)
-def refresh(factors, spread, n, x):
+@overloads(vectors.update_factors)
+def update_factors(factors, spread, n, x):
     if is_instance(x, Sparse):
         return lambda factors, spread, n, x: None
 
@@ -340,8 +340,8 @@ def refresh(factors, spread, n, x):
     return inverses
 
 
-@overloads(vectors.descend)
-def descend(w, squares, units, steps, low, high, slope, x):
+@overloads(vectors.adagrad_step)
+def adagrad_step(w, squares, units, steps, low, high, slope, x):
     if is_instance(x, Sparse):
 
         def touched(w, squares, units, steps, low, high, slope, x):
@@ -368,14 +368,14 @@ def descend(w, squares, units, steps, low, high, slope, x):
 
     if x.layout == "C":
         return entrywise
-    return lambda w, squares, units, steps, low, high, slope, x: vectors.descend(
+    return lambda w, squares, units, steps, low, high, slope, x: vectors.adagrad_step(
         w, squares, units, steps, low, high, slope, np.ascontiguousarray(x)
     )
 
 
-@overloads(vectors.count_in)
-def count_in(summed, w):
-    if is_instance(w, Lazy):
+@overloads(vectors.add_to_sum)
+def add_to_sum(summed, w):
+    if is_instance(w, LazyWeights):
         return lambda summed, w: w.predicted()
 
     def counted(summed, w):
@@ -385,17 +385,17 @@ def count_in(summed, w):
     return counted
 
 
-@overloads(vectors.fetch)
-def fetch(rows, t):
+@overloads(vectors.prefetch_row)
+def prefetch_row(rows, t):
     return lambda rows, t: prefetch(rows, t * rows.strides[0], rows.strides[0])
 
 
-@overloads(vectors.fetch_at)
-def fetch_at(w, places):
-    if not (is_instance(w, Lazy) or isinstance(w, types.Array)):
+@overloads(vectors.prefetch_at)
+def prefetch_at(w, places):
+    if not (is_instance(w, LazyWeights) or isinstance(w, types.Array)):
         return lambda w, places: None
-    if is_instance(w, Lazy):
-        return lambda w, places: vectors.fetch_at(w.v, places)
+    if is_instance(w, LazyWeights):
+        return lambda w, places: vectors.prefetch_at(w.v, places)
 
     def each(w, places):
         for i in range(len(places)):

@@ -5,10 +5,10 @@ import math
 import numpy as np
 from numba import njit
 
-from holdfast.vectors import LEAST, MOST, SWING, grown
+from holdfast.vectors import LEAST, MOST, SWING, add_square
 
 _BLOCK, _LANES = 128, 8
-_grown = njit(grown, nogil=True)
+_grown = njit(add_square, nogil=True)
 
 
 @njit(nogil=True)

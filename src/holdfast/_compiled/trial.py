@@ -10,13 +10,13 @@ from holdfast._compiled import numba_private
 from holdfast._compiled.no_refcount import uncounted, with_owners
 
 
-class Sum(NamedTuple):
+class SoloFTRLState(NamedTuple):
     parts: np.ndarray
     name: str
 
     def plus(self, x, times=1.0):
         self.parts[0] += doubled(x) * times
-        return Sum(self.parts, self.name)
+        return SoloFTRLState(self.parts, self.name)
 
 
 def doubled(x):
@@ -46,7 +46,7 @@ class _Memory:
 def run():
     """Raise an error if the results are wrong, or if anything on the way fails."""
     numba_private.register_function(doubled)
-    numba_private.register_method(Sum, "plus", Sum.plus)
+    numba_private.register_method(SoloFTRLState, "plus", SoloFTRLState.plus)
     store = _Memory()
     for _ in range(2):  # compiled, then loaded
         _play(store)
@@ -60,7 +60,7 @@ def _play(store):
     def entry(args):
         return inner(*uncounted(args))
 
-    args = Sum(np.zeros(1), "sum"), np.arange(4.0)
+    args = SoloFTRLState(np.zeros(1), "sum"), np.arange(4.0)
     play = numba_private.compile_entry(numba.njit(entry, nogil=True), (numba.typeof(args),), store)
     total = with_owners(play(args), args)
     if not (total.parts is args[0].parts and math.isclose(total.parts[0], 6.0) and total.name == "sum"):

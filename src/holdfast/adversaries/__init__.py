@@ -7,7 +7,7 @@ from their seed at construction, and know the `inliers`.
 
 from typing import TYPE_CHECKING
 
-from holdfast.ondemand import on_demand
+from holdfast.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from holdfast.adversaries.accumulating import Accumulating
@@ -53,4 +53,4 @@ __all__ = [
 
 _HOME = {name: name.lower() for name in __all__}
 _HOME |= dict.fromkeys(["Exponential", "Pareto", "Uniform"], "quantilestream")
-__getattr__, __dir__ = on_demand(__name__, _HOME)
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

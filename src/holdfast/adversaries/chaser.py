@@ -14,7 +14,7 @@ from holdfast.vectors import dot
 _BELOW = 1.0 - 1e-12  # to stay below the threshold when the size is measured again
 
 
-class Chase(NamedTuple):
+class ChaserState(NamedTuple):
     """Where the chase stands."""
 
     inner: Any
@@ -80,7 +80,7 @@ class Chaser:
 
     def start(self):
         rounds = self.extent()[0]
-        return Chase(self.inner.start(), Largest(np.zeros(self.k + 1)), 0, np.ones(rounds, np.bool_))
+        return ChaserState(self.inner.start(), Largest(np.zeros(self.k + 1)), 0, np.ones(rounds, np.bool_))
 
     def reveal(self, state, t, w):
         inner, loss, slope, x = self.inner.reveal(state.inner, t, w)
@@ -93,7 +93,7 @@ class Chaser:
             size = allowed
             state.inliers[t] = False
             spent += 1
-        return Chase(inner, state.sizes.push(size), spent, state.inliers), loss, slope, x
+        return ChaserState(inner, state.sizes.push(size), spent, state.inliers), loss, slope, x
 
 
 def _second_smallest(heap):

@@ -10,7 +10,7 @@ from holdfast.rule import rule
 from holdfast.vectors import add
 
 
-class Mixture(NamedTuple):
+class ContaminatedState(NamedTuple):
     """Where the two adversaries stand, and room for the row of the round."""
 
     inner: Any
@@ -77,7 +77,7 @@ class Contaminated:
         return self.inner.extent()
 
     def start(self):
-        return Mixture(self.inner.start(), self.outer.start(), np.zeros(self.extent()[1]))
+        return ContaminatedState(self.inner.start(), self.outer.start(), np.zeros(self.extent()[1]))
 
     def reveal(self, state, t, w):
         inner, outer = state.inner, state.outer
@@ -88,4 +88,4 @@ class Contaminated:
         else:
             outer, loss, slope, x_outer = self.outer.reveal(outer, t, w)
             add(state.x, 1.0, x_outer)
-        return Mixture(inner, outer, state.x), loss, slope, state.x
+        return ContaminatedState(inner, outer, state.x), loss, slope, state.x

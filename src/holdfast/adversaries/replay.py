@@ -7,7 +7,7 @@ from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss
 from holdfast.rule import rule
-from holdfast.vectors import aim, dot, fetch
+from holdfast.vectors import dot, prefetch_row, target_for
 
 
 @rule
@@ -50,14 +50,14 @@ class Replay:
         return 0
 
     def expect(self, t):
-        fetch(self.X, t)
-        fetch(self.y, t)
+        prefetch_row(self.X, t)
+        prefetch_row(self.y, t)
 
     def target_at(self, t):
         return float(self.y[t])
 
     def reveal(self, state, t, w):
-        x, y = self.X[t], aim(w, float(self.y[t]))
+        x, y = self.X[t], target_for(w, float(self.y[t]))
         z = dot(w, x)
         slope = slope_at(self.loss, z, y)
         return state, self.loss.value(z, y), slope, x

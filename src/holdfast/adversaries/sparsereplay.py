@@ -8,7 +8,7 @@ from holdfast.adversaries.data import labels, vector
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss
 from holdfast.rule import rule
-from holdfast.vectors import Sparse, aim, dot, fetch_at
+from holdfast.vectors import Sparse, dot, prefetch_at, target_for
 
 
 @rule
@@ -94,13 +94,16 @@ class SparseReplay:
 
     def reveal(self, state, t, w):
         first, last = self.starts[t], self.starts[t + 1]
-        x, y = Sparse(self.places[first:last], self.values[first:last], self.dim), aim(w, float(self.y[t]))
+        x, y = (
+            Sparse(self.places[first:last], self.values[first:last], self.dim),
+            target_for(w, float(self.y[t])),
+        )
         z = dot(w, x)
         slope = slope_at(self.loss, z, y)
         if t + 2 < len(
             self.starts
         ):  # what the next round needs of w comes from memory while this one goes on
-            fetch_at(w, self.places[last : self.starts[t + 2]])
+            prefetch_at(w, self.places[last : self.starts[t + 2]])
         return state, self.loss.value(z, y), slope, x
 
 

@@ -33,7 +33,7 @@ def ends(quantile, T):
     [1024, 1024, 4096, 4096, 10000]
     """
     found = np.full(T, T)
-    starts = [n for n, (_, plan) in enumerate(_steps(quantile, T)) if plan.renews()]
+    starts = [n for n, (_, plan) in enumerate(_steps(quantile, T)) if plan.starts_epoch()]
     for start in reversed(starts):
         found[:start] = start
     return found

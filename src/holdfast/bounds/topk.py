@@ -4,7 +4,7 @@ import math
 
 from holdfast.bounds.budget import binomial_budget
 from holdfast.bounds.checks import above_one, columns, largest, probability
-from holdfast.filters.stairs import end_of_step
+from holdfast.filters.budget_schedule import end_of_step
 
 
 def theorem_1(B, D, G, k, slack=2.0):

@@ -2,7 +2,7 @@
 
 `project(w)` moves w to the nearest point, in place, and returns it; `contains(w)` asks; `center(dim)` is a
 fresh vector to start from; `diameter(norm)` is the D of every bound; `support(g)` is the largest ⟨u, g⟩
-over all points u, the best a comparator can do; `fits(dim)` raises if vectors of that length are foreign.
+over all points u, the best a comparator can do; `check_dim(dim)` raises if it has no points of that length.
 
 `reaches(g)` is for certificates: the largest ⟨u, g⟩, the largest ⟨u, -g⟩, and at least the largest
 Σ |u_i g_i| over all u that the domain `contains`, the unit of rounding errors (`docs/math.md`, 8.1).

@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.domains.shifted import ROUNDING, checked_ball
 from holdfast.norms import euclidean
 from holdfast.rule import rule
-from holdfast.vectors import dot, largest, lazy, stretch
+from holdfast.vectors import dot, largest, lazy, scale_by
 
 
 @rule
@@ -32,9 +32,9 @@ class Ball:
         return checked_ball(self)
 
     def project(self, w):
-        return self.projected(w, math.inf)[0]
+        return self.project_with_reach(w, math.inf)[0]
 
-    def projected(self, w, reach):
+    def project_with_reach(self, w, reach):
         if reach <= self.radius:  # then there is no need to measure it
             return w, reach
         size = euclidean(w)
@@ -42,12 +42,12 @@ class Ball:
             return w, max(size, 0.5 * self.radius)  # lazy weights near 0 know their length only roughly
         scale = self.radius / size
         if scale > 1e-290:
-            stretch(w, scale)
+            scale_by(w, scale)
             return w, self.radius
         m = largest(w)  # so far away that the scale loses its digits, or that the size is infinite
         if m < math.inf:
-            stretch(w, 1.0 / m)
-            stretch(w, self.radius / euclidean(w))
+            scale_by(w, 1.0 / m)
+            scale_by(w, self.radius / euclidean(w))
         return w, self.radius
 
     def nearest(self, v, h):
@@ -65,7 +65,7 @@ class Ball:
             w = v * (h / (h + mu))
         return w
 
-    def lazily(self, state, summed):
+    def to_lazy(self, state, summed):
         return lazy(state, summed)
 
     def contains(self, w):
@@ -84,5 +84,5 @@ class Ball:
         most = self.support(g)
         return most, most, most
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         return None

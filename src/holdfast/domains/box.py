@@ -73,7 +73,7 @@ class Box:
         up, down, size = _reaches(self.low, self.high, g / _FAR)  # sums that overflow may still cancel
         return up * _FAR, down * _FAR, size * _FAR
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         if self.dim not in (0, dim):
             raise ValueError(f"{type(self).__name__} has dimension {self.dim}, but the vectors have {dim}")
 
@@ -98,7 +98,7 @@ class Interval:
             raise ValueError(f"an interval has dimension 1, got dim = {self.dim}: use Box(low, high)")
 
     project, contains, center = Box.project, Box.contains, Box.center
-    diameter, support, fits = Box.diameter, Box.support, Box.fits
+    diameter, support, fits = Box.diameter, Box.support, Box.check_dim
     reaches = Box.reaches
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.domains.shifted import ROUNDING, placed
 from holdfast.norms import euclidean, hypotenuse, positive_definite
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, largest, total
+from holdfast.vectors import add, dot, largest, sum_abs
 
 
 @rule
@@ -98,9 +98,9 @@ class Ellipsoid:
 
     def reaches(self, g):
         most = hypotenuse(self.support(g), self.blur * euclidean(g))
-        return most, most, self.longest * total(g)
+        return most, most, self.longest * sum_abs(g)
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         d = len(self.lengths)
         if d != dim:
             raise ValueError(f"an ellipsoid from a {d} by {d} matrix cannot hold vectors of {dim} entries")

@@ -38,5 +38,5 @@ class Everywhere:
     def support(self, g):
         return 0.0 if largest(g) == 0.0 else math.inf
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         return None

@@ -38,7 +38,7 @@ class Shifted:
         around = point("around", self.around)
         dim = np.size(around) * np.ndim(around)
         if dim > 0:
-            self.domain.fits(dim)
+            self.domain.check_dim(dim)
         return self._make((self.domain, around, dim, largest(around)))
 
     def project(self, w):
@@ -70,8 +70,8 @@ class Shifted:
         shift = dot(g, offset)
         return up + shift, down - shift, size + dot(np.abs(g), np.abs(offset) + 2.0 * ROUNDING * self.far)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
         if self.dim not in (0, dim):
             raise ValueError(f"around has {self.dim} entries, but the vectors have {dim}")
 

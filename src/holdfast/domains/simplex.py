@@ -6,7 +6,7 @@ import numpy as np
 
 from holdfast.domains.shifted import ROUNDING, checked_ball, write
 from holdfast.rule import rule
-from holdfast.vectors import dot, largest, total
+from holdfast.vectors import dot, largest, sum_abs
 
 
 @rule
@@ -40,10 +40,10 @@ class Simplex:
                 break
             theta = higher
         w = np.maximum(v - theta * flat, 0.0)
-        return w / total(w)
+        return w / sum_abs(w)
 
     def contains(self, w):
-        return bool(w.min() >= 0.0) and abs(total(w) - 1.0) <= ROUNDING
+        return bool(w.min() >= 0.0) and abs(sum_abs(w) - 1.0) <= ROUNDING
 
     def center(self, dim):
         return np.full(dim, 1.0 / dim)
@@ -57,7 +57,7 @@ class Simplex:
     def reaches(self, g):
         return float(g.max()), -float(g.min()), largest(g)
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         return None
 
 
@@ -87,7 +87,7 @@ class L1Ball:
         return write(w, np.copysign(self.radius * _shares(below), w))
 
     def contains(self, w):
-        return total(w) <= self.radius * (1.0 + ROUNDING)
+        return sum_abs(w) <= self.radius * (1.0 + ROUNDING)
 
     def center(self, dim):
         return np.zeros(dim)
@@ -102,7 +102,7 @@ class L1Ball:
         most = self.support(g)
         return most, most, most
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         return None
 
 
@@ -115,4 +115,4 @@ def _shares(below):
     falling = -np.sort(-below)
     theta = ((np.cumsum(falling) - 1.0) / np.arange(1, len(below) + 1)).max()
     shares = np.maximum(below - theta, 0.0)
-    return shares / total(shares)
+    return shares / sum_abs(shares)

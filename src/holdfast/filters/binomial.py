@@ -43,7 +43,7 @@ class BinomialTail(NamedTuple):
     def of_quantile(p):
         return BinomialTail(1.0 - p, p, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
 
-    def restarted(self):
+    def cleared(self):
         """The tail before the first round, in the same array."""
         self.figures[:] = 0.0
         self.figures[_MASS], self.figures[_FRESH_AT] = 1.0, 1.0

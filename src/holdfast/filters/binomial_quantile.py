@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from holdfast.filters.binomial import CAUTION
-from holdfast.rule import seldom
+from holdfast.rule import rarely_called
 
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
-@seldom
+@rarely_called
 def smallest(n, share, rest, level, k=0):
     """The smallest k with P(Bin(n, share) > k) <= level, for a level below 1/2, from a k that is not larger.
 

@@ -3,14 +3,14 @@
 import math
 from typing import Any, NamedTuple
 
-from holdfast.filters.orders import ORDERS
-from holdfast.filters.plans import Forever, Horizon, confidence, first_epoch
+from holdfast.filters.horizon import FixedDelta, Horizon, confidence, first_epoch
+from holdfast.filters.rank_rules import ORDERS
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
 
 
-class Past(NamedTuple):
+class QuantileState(NamedTuple):
     """What the quantile filter remembers: the sizes, which of them it trusts, and what it plans for."""
 
     memory: Any
@@ -94,15 +94,17 @@ class Quantile:
         if self.horizon is not None:
             plan = Horizon(confidence(self.horizon), self.horizon, self.horizon)
         if self.delta is not None:
-            plan = Forever(self.delta)
-        return Past(Ranks.empty() if self.exact else LogHistogram.empty(), ORDERS[self.ranks](self.p), plan)
+            plan = FixedDelta(self.delta)
+        return QuantileState(
+            Ranks.empty() if self.exact else LogHistogram.empty(), ORDERS[self.ranks](self.p), plan
+        )
 
     def valid(self, state):
         n = state.memory.seen()
         return state.memory.valid() and state.order.valid(self.p, n) and state.plan.valid(n)
 
-    def renewed(self, state, dim):
-        return Past(state.memory.cleared(), state.order.restarted(), state.plan.restarted())
+    def reset(self, state, dim):
+        return QuantileState(state.memory.cleared(), state.order.cleared(), state.plan.cleared())
 
     def decide(self, state, size):
         if not size < math.inf:
@@ -114,7 +116,7 @@ class Quantile:
         if order.rank > 0:
             memory, threshold = memory.at(order.rank)
         kept = size <= threshold
-        return Past(memory.push(size), order, plan.after(n + 1)), threshold, kept
+        return QuantileState(memory.push(size), order, plan.after(n + 1)), threshold, kept
 
     def restarts(self, state):
-        return state.plan.renews()
+        return state.plan.starts_epoch()

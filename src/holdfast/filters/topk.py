@@ -58,7 +58,7 @@ class TopK:
     def valid(self, state):
         return state.valid()
 
-    def renewed(self, state, dim):
+    def reset(self, state, dim):
         return state.cleared()
 
     def decide(self, state, size):

@@ -3,17 +3,17 @@
 import math
 from typing import Any, NamedTuple
 
-from holdfast.filters.stairs import Stairs
+from holdfast.filters.budget_schedule import BudgetSchedule
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
 
 
-class Shares(NamedTuple):
+class TopShareState(NamedTuple):
     """What Top-share remembers: the sizes, and how many of them may be outliers by now."""
 
     memory: Any
-    budget: Stairs
+    budget: BudgetSchedule
 
 
 @rule
@@ -22,7 +22,8 @@ class TopShare:
 
     If each round is corrupted with probability at most `share`, independently, then more than k_t of the
     first t rounds are outliers with probability at most 6 delta / (pi t)^2, which sums to delta over all
-    rounds: k_t is the exact binomial quantile, from round 512 on that of the end of a short step (`Stairs`).
+    rounds: k_t is the exact binomial quantile, from round 512 on that of the end of a short step
+    (`BudgetSchedule`).
     So the argument of Algorithm 1 holds at every round at once, without a horizon, and where TopK(share * T)
     must skip that many rounds before it trusts any, this skips a handful.
 
@@ -77,13 +78,13 @@ class TopShare:
             raise ValueError(f"slack must exceed 1, and 2 is the paper's choice: got {self.slack}")
 
     def init(self, dim):
-        return Shares(Ranks.empty() if self.exact else LogHistogram.empty(), Stairs.at_start())
+        return TopShareState(Ranks.empty() if self.exact else LogHistogram.empty(), BudgetSchedule.at_start())
 
     def valid(self, state):
         return state.memory.valid() and state.budget.valid(state.memory.seen())
 
-    def renewed(self, state, dim):
-        return Shares(state.memory.cleared(), state.budget.restarted())
+    def reset(self, state, dim):
+        return TopShareState(state.memory.cleared(), state.budget.cleared())
 
     def decide(self, state, size):
         if not size < math.inf:
@@ -91,11 +92,11 @@ class TopShare:
         memory, budget = state.memory.push(size), state.budget
         n = memory.seen()
         if budget.admits(n, size):
-            return Shares(memory, budget), budget.held(), True
+            return TopShareState(memory, budget), budget.held(), True
         rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # from below
         threshold = 0.0
         if rank > 0:
             memory, value = memory.at(rank)
             threshold = self.slack * value
         budget.hold(threshold)
-        return Shares(memory, budget), threshold, size <= threshold
+        return TopShareState(memory, budget), threshold, size <= threshold

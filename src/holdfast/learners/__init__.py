@@ -5,14 +5,13 @@ Each is imported when it is first asked for: few games have more than one, and i
 
 from typing import TYPE_CHECKING
 
-from holdfast.ondemand import on_demand
+from holdfast.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from holdfast.learners.adaftrl import AdaFTRL
     from holdfast.learners.adagrad import AdaGrad
     from holdfast.learners.adagrad_projected import ProjectedAdaGrad
     from holdfast.learners.adahedge import AdaHedge
-    from holdfast.learners.around import Around
     from holdfast.learners.averaged import Averaged
     from holdfast.learners.bounded import Bounded
     from holdfast.learners.clipped import Clipped
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
     from holdfast.learners.ogd import OGD
     from holdfast.learners.ons import ONS
+    from holdfast.learners.recentered import Recentered
     from holdfast.learners.ridge import OnlineRidge
     from holdfast.learners.scaled import Scaled
     from holdfast.learners.scaleinvariant import ScaleInvariant
@@ -40,7 +40,6 @@ __all__ = [
     "AdaGrad",
     "AdaHedge",
     "Adaptive",
-    "Around",
     "Averaged",
     "Bounded",
     "Clipped",
@@ -51,6 +50,7 @@ __all__ = [
     "MetaGrad",
     "OnlineRidge",
     "ProjectedAdaGrad",
+    "Recentered",
     "ScaleInvariant",
     "Scaled",
     "SoloFTRL",
@@ -67,4 +67,4 @@ _HOME = {name: name.lower() for name in __all__} | {
     "SoloFTRL": "solo",
     "StronglyConvex": "steps",
 }
-__getattr__, __dir__ = on_demand(__name__, _HOME)
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -7,17 +7,17 @@ import numpy as np
 
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
-from holdfast.learners.around import placed
 from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.recentered import placed
 from holdfast.norms import euclidean, gradient_size
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill, stretch
+from holdfast.vectors import add, assign, dot, scale_by
 
 _LIMIT = 1e300
 
 
-class Leader(NamedTuple):
+class AdaFTRLState(NamedTuple):
     """Where AdaFTRL stands: w = -share * (sum of all gradients)."""
 
     w: np.ndarray
@@ -36,7 +36,7 @@ class AdaFTRL:
     Parameters
     ----------
     domain : Ball
-        Of radius R. Around anything but 0 it becomes an `Around`.
+        Of radius R. Around anything but 0 it becomes an `Recentered`.
 
     Guarantee
     ---------
@@ -67,18 +67,18 @@ class AdaFTRL:
     def needs(self):
         return Needs("a ball", EUCLIDEAN, "convex", True)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
 
     def init(self, dim):
-        return Leader(self.domain.center(dim), math.inf, 0.0)
+        return AdaFTRLState(self.domain.center(dim), math.inf, 0.0)
 
-    def renewed(self, state, dim):
-        refill(state.w, self.domain.center(dim))
-        return Leader(state.w, math.inf, 0.0)
+    def reset(self, state, dim):
+        assign(state.w, self.domain.center(dim))
+        return AdaFTRLState(state.w, math.inf, 0.0)
 
-    def lazily(self, state, summed):
-        return state._replace(w=self.domain.lazily(state.w, summed))
+    def to_lazy(self, state, summed):
+        return state._replace(w=self.domain.to_lazy(state.w, summed))
 
     def predict(self, state):
         return state.w
@@ -92,13 +92,13 @@ class AdaFTRL:
         share = min(state.share, R / size, _LIMIT)  # so that neither part of the sum is too large for a float
         if state.share < math.inf:
             before = euclidean(w) / state.share
-            stretch(w, share / state.share)
+            scale_by(w, share / state.share)
         add(w, -share * slope, x)
         after = euclidean(w) / share
         gap = state.gap + mixability_gap(product, size, before, after, knee)
         share_now = min(R / min(max(2.0 * gap, after), 1e308), _LIMIT)
-        stretch(w, share_now / share)
-        return Leader(w, share_now, gap)
+        scale_by(w, share_now / share)
+        return AdaFTRLState(w, share_now, gap)
 
     def bound(self, state, u):
         ratio = euclidean(u) / self.domain.radius

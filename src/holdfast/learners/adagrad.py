@@ -8,14 +8,14 @@ import numpy as np
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
-from holdfast.rule import rule, seldom
-from holdfast.vectors import LEAST, MOST, descend, dot, entries, place, refill
+from holdfast.rule import rarely_called, rule
+from holdfast.vectors import LEAST, MOST, adagrad_step, assign, dot, place, values_of
 
 _WIDTHS = math.sqrt(2.0)
 _UNIT = 2.0**300
 
 
-class Squares(NamedTuple):
+class AdaGradState(NamedTuple):
     """Where AdaGrad stands."""
 
     w: np.ndarray
@@ -75,22 +75,24 @@ class AdaGrad:
     def needs(self):
         return Needs("bounded", EACH_WEIGHT, "convex", True)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
 
     def init(self, dim):
         low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
         steps = self.rate * (high - low) / _WIDTHS
-        return Squares(self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high)
+        return AdaGradState(
+            self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high
+        )
 
     def valid(self, state):
         units, squares = state.units, state.squares
         return bool(np.all((units > 0.0) & (units < math.inf) & (squares >= 0.0) & (squares < math.inf)))
 
-    def renewed(self, state, dim):
-        refill(state.w, self.domain.center(dim))
-        refill(state.squares, np.full(dim, self.ballast))
-        refill(state.units, np.ones(dim))
+    def reset(self, state, dim):
+        assign(state.w, self.domain.center(dim))
+        assign(state.squares, np.full(dim, self.ballast))
+        assign(state.units, np.ones(dim))
         return state
 
     def predict(self, state):
@@ -98,7 +100,7 @@ class AdaGrad:
 
     def update(self, state, slope, x):
         w, squares, units, steps, low, high = state
-        if slope != 0.0 and not descend(w, squares, units, steps, low, high, slope, x):
+        if slope != 0.0 and not adagrad_step(w, squares, units, steps, low, high, slope, x):
             _descend_rescaled(w, squares, units, steps, low, high, slope, x)
         return state
 
@@ -107,13 +109,13 @@ class AdaGrad:
         return factor * dot(state.high - state.low, np.sqrt(state.squares) / state.units)
 
 
-@seldom
+@rarely_called
 def _descend_rescaled(w, squares, units, steps, low, high, slope, x):
     """The step of the entries that `descend` has marked, in a unit in which the sum has its full precision.
 
     Units are powers of 2, so that no step depends on them, to the last bit.
     """
-    values = entries(x)
+    values = values_of(x)
     for j in range(len(values)):
         i, g = place(x, j), float(slope) * float(values[j])
         if math.copysign(1.0, float(squares[i])) > 0.0:

@@ -8,18 +8,18 @@ import numpy as np
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
 from holdfast.domains.simplex import Simplex
-from holdfast.learners.around import placed
 from holdfast.learners.needs import EACH_WEIGHT, Needs
+from holdfast.learners.recentered import placed
 from holdfast.norms import LInf, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import entries, largest, place, refill, total
+from holdfast.vectors import assign, largest, place, sum_abs, values_of
 
 _LINF = LInf()
 _SMALL = 1e-9  # of the largest root: a weight with less counts as having this, lest moving it be free
 
 
-class Roots(NamedTuple):
+class ProjectedAdaGradState(NamedTuple):
     """Where it stands."""
 
     w: np.ndarray
@@ -37,7 +37,7 @@ class ProjectedAdaGrad:
     Parameters
     ----------
     domain : Ball or Simplex
-        Around anything but 0 it becomes an `Around`.
+        Around anything but 0 it becomes an `Recentered`.
     rate, ballast : float
         As for `AdaGrad`.
 
@@ -79,18 +79,18 @@ class ProjectedAdaGrad:
 
     def init(self, dim):
         roots = np.full(dim, math.sqrt(self.ballast))
-        return Roots(self.domain.center(dim), roots, self.domain.diameter(_LINF, dim))
+        return ProjectedAdaGradState(self.domain.center(dim), roots, self.domain.diameter(_LINF, dim))
 
-    def renewed(self, state, dim):
-        refill(state.w, self.domain.center(dim))
-        refill(state.roots, np.full(dim, math.sqrt(self.ballast)))
+    def reset(self, state, dim):
+        assign(state.w, self.domain.center(dim))
+        assign(state.roots, np.full(dim, math.sqrt(self.ballast)))
         return state
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        w, roots, values = state.w, state.roots, entries(x)
+        w, roots, values = state.w, state.roots, values_of(x)
         if slope == 0.0:
             return state
         for j in range(len(values)):
@@ -103,9 +103,9 @@ class ProjectedAdaGrad:
             i, g = place(x, j), float(slope) * float(values[j])
             if g != 0.0:
                 w[i] = float(w[i]) - eta * (g / max(float(roots[i]), _SMALL * most))
-        refill(w, self.domain.nearest(w, np.maximum(roots / most, _SMALL)))
-        return Roots(self.domain.project(w), roots, state.width)
+        assign(w, self.domain.nearest(w, np.maximum(roots / most, _SMALL)))
+        return ProjectedAdaGradState(self.domain.project(w), roots, state.width)
 
     def bound(self, state, u):
         roots = np.maximum(state.roots, _SMALL * state.roots.max(initial=0.0))
-        return (self.rate + 1.0 / self.rate) / math.sqrt(2.0) * state.width * total(roots)
+        return (self.rate + 1.0 / self.rate) / math.sqrt(2.0) * state.width * sum_abs(roots)

@@ -9,12 +9,12 @@ from holdfast.domains.simplex import Simplex
 from holdfast.learners.needs import RANGE, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, largest, refill, stretch, total
+from holdfast.vectors import add, assign, dot, largest, scale_by, sum_abs
 
 _LIMIT = 1e308  # an eta so large that all weight is on the best
 
 
-class Hedging(NamedTuple):
+class AdaHedgeState(NamedTuple):
     """Where AdaHedge stands."""
 
     w: np.ndarray
@@ -62,16 +62,16 @@ class AdaHedge:
     def needs(self):
         return Needs("simplex", RANGE, "convex", True)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
 
     def init(self, dim):
-        return Hedging(self.domain.center(dim), np.zeros(dim), 0.0)
+        return AdaHedgeState(self.domain.center(dim), np.zeros(dim), 0.0)
 
-    def renewed(self, state, dim):
-        refill(state.w, self.domain.center(dim))
-        refill(state.behind, np.zeros(dim))
-        return Hedging(state.w, state.behind, 0.0)
+    def reset(self, state, dim):
+        assign(state.w, self.domain.center(dim))
+        assign(state.behind, np.zeros(dim))
+        return AdaHedgeState(state.w, state.behind, 0.0)
 
     def predict(self, state):
         return state.w
@@ -86,7 +86,7 @@ class AdaHedge:
         add(behind, 1.0, g)
         behind -= behind.min()
         weigh(w, behind, step(gap, log_count))
-        return Hedging(w, behind, gap)
+        return AdaHedgeState(w, behind, gap)
 
     def bound(self, state, u):
         return state.gap * (1.0 + information(u) / math.log(len(u))) if len(u) > 1 else 0.0
@@ -100,7 +100,7 @@ def weigh(w, behind, eta):
     """w_i proportional to exp(-eta behind_i); the least of these losses is 0."""
     for i in range(len(w)):
         w[i] = math.exp(-eta * float(behind[i]))
-    stretch(w, 1.0 / total(w))
+    scale_by(w, 1.0 / sum_abs(w))
 
 
 def mixability_gap(w, behind, g, eta):

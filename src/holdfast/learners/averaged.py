@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import refuse_without_hints
+from holdfast.learners.needs import check_hints
 from holdfast.protocols import Learner
 from holdfast.rule import rule
-from holdfast.vectors import add, refill
+from holdfast.vectors import add, assign
 
 
-class Course(NamedTuple):
+class AveragedState(NamedTuple):
     """Where a learner stands, and where it has been."""
 
     inner: Any
@@ -53,26 +53,26 @@ class Averaged:
     def reads_rows(self):
         return self.learner.reads_rows()
 
-    def fits(self, dim):
-        refuse_without_hints(self.learner)
-        self.learner.fits(dim)
+    def check_dim(self, dim):
+        check_hints(self.learner)
+        self.learner.check_dim(dim)
 
     def init(self, dim):
-        return Course(self.learner.init(dim), np.zeros(dim), 0.0)
+        return AveragedState(self.learner.init(dim), np.zeros(dim), 0.0)
 
     def valid(self, state):
         return self.learner.valid(state.inner)
 
-    def renewed(self, state, dim):
-        refill(state.summed, np.zeros(dim))
-        return Course(self.learner.renewed(state.inner, dim), state.summed, 0.0)
+    def reset(self, state, dim):
+        assign(state.summed, np.zeros(dim))
+        return AveragedState(self.learner.reset(state.inner, dim), state.summed, 0.0)
 
     def predict(self, state):
         return self.learner.predict(state.inner)
 
     def update(self, state, slope, x):
         add(state.summed, 1.0, self.learner.predict(state.inner))
-        return Course(self.learner.update(state.inner, slope, x), state.summed, state.rounds + 1.0)
+        return AveragedState(self.learner.update(state.inner, slope, x), state.summed, state.rounds + 1.0)
 
     def bound(self, state, u):
         return self.learner.bound(state.inner, u)

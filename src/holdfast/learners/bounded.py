@@ -7,10 +7,10 @@ import numpy as np
 from holdfast.norms import euclidean
 from holdfast.protocols import Domain, LearnerInDomain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill
+from holdfast.vectors import add, assign, dot
 
 
-class Inside(NamedTuple):
+class BoundedState(NamedTuple):
     """A learner's state, and its weights brought into the domain."""
 
     inner: Any
@@ -59,24 +59,24 @@ class Bounded:
     def reads_rows(self):
         return self.learner.reads_rows()
 
-    def takes_hints(self):
-        return self.learner.takes_hints()
+    def needs_hints(self):
+        return self.learner.needs_hints()
 
-    def fits(self, dim):
-        self.learner.fits(dim)
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.learner.check_dim(dim)
+        self.domain.check_dim(dim)
 
     def init(self, dim):
         center = self.domain.center(dim)
-        return Inside(self.learner.init(dim), center.copy(), np.zeros(dim), center)
+        return BoundedState(self.learner.init(dim), center.copy(), np.zeros(dim), center)
 
     def valid(self, state):
         return self.learner.valid(state.inner)
 
-    def renewed(self, state, dim):
-        refill(state.w, state.center)
-        refill(state.out, np.zeros(dim))
-        return Inside(self.learner.renewed(state.inner, dim), state.w, state.out, state.center)
+    def reset(self, state, dim):
+        assign(state.w, state.center)
+        assign(state.out, np.zeros(dim))
+        return BoundedState(self.learner.reset(state.inner, dim), state.w, state.out, state.center)
 
     def predict(self, state):
         return state.w
@@ -84,8 +84,8 @@ class Bounded:
     def gauge(self, slope, x):
         return self.learner.gauge(slope, x)
 
-    def hinted(self, state, hint):
-        return self.placed(self.learner.hinted(state.inner, hint), state)
+    def set_hint(self, state, hint):
+        return self.placed(self.learner.set_hint(state.inner, hint), state)
 
     def update(self, state, slope, x):
         out, far = state.out, euclidean(state.out)
@@ -98,12 +98,12 @@ class Bounded:
 
     def placed(self, inner, state):
         """The state with its weights in the domain."""
-        refill(state.w, state.center)
+        assign(state.w, state.center)
         add(state.w, 1.0, self.learner.predict(inner))
-        refill(state.out, state.w)
+        assign(state.out, state.w)
         w = self.domain.project(state.w)
         add(state.out, -1.0, w)  # 0, bit for bit, if nothing had to be projected
-        return Inside(inner, w, state.out, state.center)
+        return BoundedState(inner, w, state.out, state.center)
 
     def bound(self, state, u):
         return self.learner.bound(state.inner, np.asarray(u, float) - state.center)

@@ -7,10 +7,10 @@ import numpy as np
 from holdfast.norms import TINY
 from holdfast.protocols import HintedLearner, Learner, check_role
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill
+from holdfast.vectors import add, assign, dot
 
 
-class Hints(NamedTuple):
+class ClippedState(NamedTuple):
     """A learner's state, the largest size so far, and what was clipped away."""
 
     inner: Any
@@ -56,7 +56,7 @@ class Clipped:
     domain: Any = None
 
     def check(self):
-        if not self.learner.takes_hints():
+        if not self.learner.needs_hints():
             raise TypeError(
                 f"Clipped is for learners that must know how large gradients can be, and "
                 f"{type(self.learner).__name__} need not: use it as it is"
@@ -70,18 +70,18 @@ class Clipped:
     def reads_rows(self):
         return self.learner.reads_rows()
 
-    def fits(self, dim):
-        self.learner.fits(dim)
+    def check_dim(self, dim):
+        self.learner.check_dim(dim)
 
     def init(self, dim):
-        return Hints(self.learner.init(dim), 0.0, np.zeros(dim), 0.0)
+        return ClippedState(self.learner.init(dim), 0.0, np.zeros(dim), 0.0)
 
     def valid(self, state):
         return self.learner.valid(state.inner)
 
-    def renewed(self, state, dim):
-        refill(state.left, np.zeros(dim))
-        return Hints(self.learner.renewed(state.inner, dim), 0.0, state.left, 0.0)
+    def reset(self, state, dim):
+        assign(state.left, np.zeros(dim))
+        return ClippedState(self.learner.reset(state.inner, dim), 0.0, state.left, 0.0)
 
     def predict(self, state):
         return self.learner.predict(state.inner)
@@ -99,8 +99,8 @@ class Clipped:
             inner = self.learner.update(inner, share * slope, x)
         if size > hint:
             hint = size
-            inner = self.learner.hinted(inner, hint)
-        return Hints(inner, hint, state.left, lost)
+            inner = self.learner.set_hint(inner, hint)
+        return ClippedState(inner, hint, state.left, lost)
 
     def bound(self, state, u):
         return self.learner.bound(state.inner, u) + state.lost - dot(state.left, np.asarray(u, float))

@@ -10,10 +10,10 @@ from holdfast.learners.adahedge import information, mixability_gap, weigh
 from holdfast.learners.needs import RANGE, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, refill
+from holdfast.vectors import add, assign
 
 
-class Portfolio(NamedTuple):
+class EGState(NamedTuple):
     """Where exponentiated gradient stands."""
 
     w: np.ndarray
@@ -83,12 +83,12 @@ class EG:
         return Needs("simplex", RANGE, "convex", True)
 
     def init(self, dim):
-        return Portfolio(self.domain.center(dim), np.zeros(dim), 0.0)
+        return EGState(self.domain.center(dim), np.zeros(dim), 0.0)
 
-    def renewed(self, state, dim):
-        refill(state.w, self.domain.center(dim))
-        refill(state.behind, np.zeros(dim))
-        return Portfolio(state.w, state.behind, 0.0)
+    def reset(self, state, dim):
+        assign(state.w, self.domain.center(dim))
+        assign(state.behind, np.zeros(dim))
+        return EGState(state.w, state.behind, 0.0)
 
     def predict(self, state):
         return state.w
@@ -103,7 +103,7 @@ class EG:
         add(behind, 1.0, g)
         behind -= behind.min()
         weigh(w, behind, self.rate)
-        return Portfolio(w, behind, paid)
+        return EGState(w, behind, paid)
 
     def bound(self, state, u):
         return information(u) / self.rate + state.paid

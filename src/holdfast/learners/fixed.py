@@ -28,7 +28,7 @@ class Fixed:
     def needs(self):
         return Needs("any", ANY, "any", True)
 
-    def fits(self, dim):
+    def check_dim(self, dim):
         if len(self.u) != dim:
             raise ValueError(f"the comparator has {len(self.u)} entries, but the rounds have {dim}")
 

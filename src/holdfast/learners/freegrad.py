@@ -10,12 +10,12 @@ from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import euclidean, gradient_size, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, refill, stretch
+from holdfast.vectors import add, assign, scale_by
 
 _LARGEST = 600.0  # exponent that a float has room for
 
 
-class Wealth(NamedTuple):
+class FreeGradState(NamedTuple):
     """Where FreeGrad stands, in units of the hint."""
 
     w: np.ndarray
@@ -69,7 +69,7 @@ class FreeGrad:
     def needs(self):
         return Needs("any", EUCLIDEAN, "convex", False)
 
-    def takes_hints(self):
+    def needs_hints(self):
         return True
 
     def gauge(self, slope, x):
@@ -77,20 +77,20 @@ class FreeGrad:
         return gradient_size(slope, x)
 
     def init(self, dim):
-        return Wealth(np.zeros(dim), np.zeros(dim), 1.0, 0.0, 0.0)
+        return FreeGradState(np.zeros(dim), np.zeros(dim), 1.0, 0.0, 0.0)
 
-    def renewed(self, state, dim):
-        refill(state.w, np.zeros(dim))
-        refill(state.total, np.zeros(dim))
-        return Wealth(state.w, state.total, 1.0, 0.0, 0.0)
+    def reset(self, state, dim):
+        assign(state.w, np.zeros(dim))
+        assign(state.total, np.zeros(dim))
+        return FreeGradState(state.w, state.total, 1.0, 0.0, 0.0)
 
-    def hinted(self, state, hint):
+    def set_hint(self, state, hint):
         if not hint > state.hint:
             return state
         if not state.hint > 0.0:
-            return Wealth(state.w, state.total, 1.0, hint, hint)
+            return FreeGradState(state.w, state.total, 1.0, hint, hint)
         smaller = state.hint / hint
-        stretch(state.total, smaller)
+        scale_by(state.total, smaller)
         return self.placed(state, state.root * smaller, hint)
 
     def predict(self, state):
@@ -106,11 +106,11 @@ class FreeGrad:
     def placed(self, state, root, hint):
         """The state with the weights that follow from its sums."""
         G, V, ratio = euclidean(state.total), root * root, state.first / hint
-        refill(state.w, state.total)
+        assign(state.w, state.total)
         if G > 0.0:
             reach = self.epsilon * (ratio / root) * (ratio / (V + G)) * ((V + 0.5 * G) / (V + G))
-            stretch(state.w, -reach * math.exp(min(G * (G / (2.0 * V + 2.0 * G)), _LARGEST)))
-        return Wealth(state.w, state.total, root, hint, state.first)
+            scale_by(state.w, -reach * math.exp(min(G * (G / (2.0 * V + 2.0 * G)), _LARGEST)))
+        return FreeGradState(state.w, state.total, root, hint, state.first)
 
     def bound(self, state, u):
         far, h, h1 = euclidean(np.asarray(u, float)), state.hint, state.first

@@ -7,16 +7,16 @@ import numpy as np
 
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
-from holdfast.learners.around import placed
-from holdfast.learners.factors import nearest, rotate_in, solved_above, solved_below
+from holdfast.learners.cholesky import nearest, rotate_in, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.recentered import placed
 from holdfast.norms import euclidean, gradient_size
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill, stretch
+from holdfast.vectors import add, assign, dot, scale_by
 
 
-class Team(NamedTuple):
+class MetaGradState(NamedTuple):
     """Where MetaGrad stands, gradients in units of the first hint. Row j of an array is of the j-th eta."""
 
     w: np.ndarray
@@ -45,7 +45,7 @@ class MetaGrad:
     Parameters
     ----------
     domain : Ball
-        Of diameter D. Around anything but 0 it becomes an `Around`.
+        Of diameter D. Around anything but 0 it becomes an `Recentered`.
     etas : int
         How many. If gradients grow by more than 2^(etas - 1), it begins anew.
 
@@ -82,7 +82,7 @@ class MetaGrad:
     def needs(self):
         return Needs("a ball", EUCLIDEAN, "convex", True)
 
-    def takes_hints(self):
+    def needs_hints(self):
         return True
 
     def gauge(self, slope, x):
@@ -94,29 +94,29 @@ class MetaGrad:
             roots[j] = np.eye(dim) / self.domain.radius
         each, sums = np.zeros((self.etas, dim)), np.zeros((dim + 2, dim))
         logs, paid = np.zeros(self.etas), np.zeros(self.etas)
-        return Team(np.zeros(dim), each, roots, logs, paid, sums, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return MetaGradState(np.zeros(dim), each, roots, logs, paid, sums, 0.0, 0.0, 0.0, 0.0, 0.0)
 
     def valid(self, state):
         return hints_fit(state.first, state.hint, self.etas)
 
-    def renewed(self, state, dim):
+    def reset(self, state, dim):
         return self.anew(state, 0.0, 0.0)
 
     def anew(self, state, hint, past):
         """The state as it was at the beginning, but for these."""
         dim = len(state.w)
         zeros = np.zeros(dim)
-        refill(state.w, zeros)
+        assign(state.w, zeros)
         for row in range(dim + 2):
-            refill(state.total[row], zeros)
+            assign(state.total[row], zeros)
         for j in range(self.etas):
-            refill(state.each[j], zeros)
+            assign(state.each[j], zeros)
             for k in range(dim):
-                refill(state.roots[j, k], zeros)
+                assign(state.roots[j, k], zeros)
                 state.roots[j, k, k] = 1.0 / self.domain.radius
             state.logs[j], state.paid[j] = 0.0, 0.0
         arrays = (state.w, state.each, state.roots, state.logs, state.paid, state.total)
-        return Team(*arrays, hint, hint, 0.0, 0.0, past)
+        return MetaGradState(*arrays, hint, hint, 0.0, 0.0, past)
 
     def predict(self, state):
         return state.w
@@ -139,14 +139,14 @@ class MetaGrad:
             z = solved_below(R, eta * (1.0 + 2.0 * y) * g)
             state.paid[j] += 0.5 * dot(z, z)
             add(w, -1.0, solved_above(R, z))
-            refill(w, self.domain.project(nearest(R, w.copy(), self.domain.radius)))
+            assign(w, self.domain.project(nearest(R, w.copy(), self.domain.radius)))
         add(state.total[0], 1.0, g)
         add(state.total[1], product, g)
         for k in range(len(g)):
             add(state.total[2 + k], float(g[k]), g)
         return self.mixed(state, state.hint, state.products + product, state.squares + product * product)
 
-    def hinted(self, state, hint):
+    def set_hint(self, state, hint):
         if not hint > state.hint:
             return state
         if not hint <= state.first * 2.0 ** (self.etas - 1):  # no eta is left
@@ -157,16 +157,16 @@ class MetaGrad:
     def mixed(self, state, hint, products, squares):
         """The state with the mean of all weights, and these."""
         w, first, most, s = state.w, left_out(state.first, hint), -math.inf, 0.0
-        refill(w, np.zeros(len(w)))
+        assign(w, np.zeros(len(w)))
         for j in range(first, self.etas):
             most = max(most, float(state.logs[j]))
         for j in range(first, self.etas):
             weight = math.exp(float(state.logs[j]) - most) / (2.0**j * (j + 1.0) * (j + 2.0))
             add(w, weight, state.each[j])
             s += weight
-        stretch(w, 1.0 / s)
+        scale_by(w, 1.0 / s)
         arrays = (self.domain.project(w), state.each, state.roots, state.logs, state.paid, state.total)
-        return Team(*arrays, hint, state.first, products, squares, state.past)
+        return MetaGradState(*arrays, hint, state.first, products, squares, state.past)
 
     def bound(self, state, u):
         u, far, most = np.asarray(u, float), euclidean(u) / self.domain.radius, math.inf

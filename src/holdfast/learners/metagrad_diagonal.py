@@ -9,13 +9,13 @@ from holdfast.learners.metagrad import hints_fit, left_out
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import entries, place, refill
+from holdfast.vectors import assign, place, values_of
 
 _SUM, _SUM_OF_SQUARES, _PRODUCTS, _CROSS, _SQUARES, _HINT, _FIRST, _LOST, _LEFT, _PAST, _REACH = range(11)
 _PLACE, _CURVATURE, _LOG, _PAID = range(4)
 
 
-class Teams(NamedTuple):
+class DiagonalMetaGradState(NamedTuple):
     """What each weight knows; all but the hints and what was clipped in units of its first hint."""
 
     w: np.ndarray
@@ -67,15 +67,15 @@ class DiagonalMetaGrad:
     def needs(self):
         return Needs("box", EACH_WEIGHT, "convex", True)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
 
     def init(self, dim):
         center, figures = self.domain.center(dim), np.zeros((dim, 11))
         low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
         figures[:, _REACH] = 0.5 * (high - low)
-        state = Teams(center.copy(), center, figures, np.zeros((dim, self.etas, 4)))
-        return self.renewed(state, dim)
+        state = DiagonalMetaGradState(center.copy(), center, figures, np.zeros((dim, self.etas, 4)))
+        return self.reset(state, dim)
 
     def valid(self, state):
         for i in range(len(state.figures)):
@@ -83,8 +83,8 @@ class DiagonalMetaGrad:
                 return False
         return True
 
-    def renewed(self, state, dim):
-        refill(state.w, state.center)
+    def reset(self, state, dim):
+        assign(state.w, state.center)
         for i in range(dim):
             for k in range(_REACH):
                 state.figures[i, k] = 0.0
@@ -103,7 +103,7 @@ class DiagonalMetaGrad:
         return state.w
 
     def update(self, state, slope, x):
-        values = entries(x)
+        values = values_of(x)
         for j in range(len(values)):
             i, g = place(x, j), float(slope) * float(values[j])
             if 0.0 < abs(g) < math.inf and state.figures[i, _REACH] > 0.0:

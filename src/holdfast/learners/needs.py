@@ -23,9 +23,9 @@ FEATURES = "features"  # of rows, also where the loss is flat and the gradient 0
 ANY = "any"
 
 
-def refuse_without_hints(learner):
+def check_hints(learner):
     """Raise if nobody tells a learner what it must know before a gradient comes."""
-    if learner.takes_hints():
+    if learner.needs_hints():
         name = type(learner).__name__
         raise TypeError(
             f"{name} must be told how large a gradient can be before it comes: write Clipped({name}(...))"

@@ -10,14 +10,14 @@ from holdfast.learners.steps import Adaptive
 from holdfast.norms import L2, row_length
 from holdfast.protocols import Domain, Step
 from holdfast.rule import rule
-from holdfast.vectors import add, refill
+from holdfast.vectors import add, assign
 
 _L2 = L2()
 _ROUNDING = 1e-15  # of the domain's width: more than a step and its sum can be off
 _FAR = 1e150  # a step that is longer than any domain is wide ends, after projection, where this one does
 
 
-class Descent(NamedTuple):
+class OGDState(NamedTuple):
     """Where online gradient descent stands."""
 
     w: np.ndarray
@@ -69,18 +69,18 @@ class OGD:
         convex = "convex" if isinstance(self.step, Adaptive) else "strongly convex"
         return Needs("bounded" if convex == "convex" else "any", EUCLIDEAN, convex, True)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
 
     def init(self, dim):
-        return Descent(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim), 0.0, 0.0)
+        return OGDState(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim), 0.0, 0.0)
 
-    def renewed(self, state, dim):
-        refill(state.w, self.domain.center(dim))
-        return Descent(state.w, 0.0, state.width, 0.0, 0.0)
+    def reset(self, state, dim):
+        assign(state.w, self.domain.center(dim))
+        return OGDState(state.w, 0.0, state.width, 0.0, 0.0)
 
-    def lazily(self, state, summed):
-        return state._replace(w=self.domain.lazily(state.w, summed))
+    def to_lazy(self, state, summed):
+        return state._replace(w=self.domain.to_lazy(state.w, summed))
 
     def predict(self, state):
         return state.w
@@ -95,12 +95,12 @@ class OGD:
             scale = eta * slope if eta * size < _FAR else math.copysign(_FAR, slope) / length
             if abs(scale) < math.inf:
                 add(w, -scale, x)
-                w, reach = self.domain.projected(w, reach + eta * size + _ROUNDING * state.width)
+                w, reach = self.domain.project_with_reach(w, reach + eta * size + _ROUNDING * state.width)
             else:  # x is so short that no float stretches it that far
                 paid = state.paid + state.width * size
         elif eta == 0.0:  # sizes that are taken for 0, and that cost what they can
             paid = state.paid + state.width * size
-        return Descent(w, tally, state.width, reach, paid)
+        return OGDState(w, tally, state.width, reach, paid)
 
     def bound(self, state, u):
         return self.step.held(state.tally, state.width) + state.paid

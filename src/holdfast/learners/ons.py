@@ -7,18 +7,18 @@ import numpy as np
 
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
-from holdfast.learners.around import placed
-from holdfast.learners.factors import nearest, rotate_in, shift, solved_above, solved_below
+from holdfast.learners.cholesky import nearest, rotate_in, shift, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.recentered import placed
 from holdfast.norms import TINY, gradient_size
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill
+from holdfast.vectors import add, assign, dot
 
 _SMALL = 1e-12  # an epsilon that is this small beside a gradient is raised, lest A cannot be inverted
 
 
-class Newton(NamedTuple):
+class ONSState(NamedTuple):
     """Where the online Newton step stands."""
 
     w: np.ndarray
@@ -39,7 +39,7 @@ class ONS:
     Parameters
     ----------
     domain : Ball
-        Of diameter D. Around anything but 0 it becomes an `Around`.
+        Of diameter D. Around anything but 0 it becomes an `Recentered`.
     alpha : float
         The losses' exp-concavity: 1 for -ln<w, x>, 1 / M² for `Squared` with residuals up to M.
 
@@ -75,13 +75,13 @@ class ONS:
         return Needs("a ball", EUCLIDEAN, "exp-concave", True)
 
     def init(self, dim):
-        return Newton(np.zeros(dim), np.zeros((dim, dim)), 0.0, 0.0, 0.0)
+        return ONSState(np.zeros(dim), np.zeros((dim, dim)), 0.0, 0.0, 0.0)
 
-    def renewed(self, state, dim):
-        refill(state.w, np.zeros(dim))
+    def reset(self, state, dim):
+        assign(state.w, np.zeros(dim))
         for k in range(dim):
-            refill(state.root[k], np.zeros(dim))
-        return Newton(state.w, state.root, 0.0, 0.0, 0.0)
+            assign(state.root[k], np.zeros(dim))
+        return ONSState(state.w, state.root, 0.0, 0.0, 0.0)
 
     def predict(self, state):
         return state.w
@@ -104,8 +104,8 @@ class ONS:
         rotate_in(R, math.sqrt(gamma) * g)
         z = solved_below(R, g)
         add(w, -1.0, solved_above(R, z))
-        refill(w, nearest(R, w, self.domain.radius))
-        return Newton(self.domain.project(w), R, most, epsilon, paid + 0.5 * dot(z, z))
+        assign(w, nearest(R, w, self.domain.radius))
+        return ONSState(self.domain.project(w), R, most, epsilon, paid + 0.5 * dot(z, z))
 
     def bound(self, state, u):
         return state.paid + 0.5 * state.epsilon * dot(u, u)

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
-from holdfast.learners.factors import rotate, solved_above
+from holdfast.learners.cholesky import rotate, solved_above
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill
+from holdfast.vectors import add, assign, dot
 
 
-class Regression(NamedTuple):
+class RidgeState(NamedTuple):
     """Rows and targets so far: A = R'R is the sum of xx' and strength I, and w = A⁻¹ (sum of y x)."""
 
     w: np.ndarray
@@ -22,7 +22,7 @@ class Regression(NamedTuple):
     paid: float  # what the rounds cost in the proof
 
     def charged(self, cost):
-        return Regression(self.w, self.root, self.image, self.paid + cost)
+        return RidgeState(self.w, self.root, self.image, self.paid + cost)
 
 
 @rule
@@ -71,7 +71,7 @@ class OnlineRidge:
     def init(self, dim):
         return first(self.strength, dim)
 
-    def renewed(self, state, dim):
+    def reset(self, state, dim):
         return begun_anew(self.strength, state)
 
     def predict(self, state):
@@ -95,17 +95,17 @@ def check_ridge(rule):
 
 
 def first(strength, dim):
-    return Regression(np.zeros(dim), math.sqrt(strength) * np.eye(dim), np.zeros(dim), 0.0)
+    return RidgeState(np.zeros(dim), math.sqrt(strength) * np.eye(dim), np.zeros(dim), 0.0)
 
 
 def begun_anew(strength, state):
     dim = len(state.w)
-    refill(state.w, np.zeros(dim))
-    refill(state.image, np.zeros(dim))
+    assign(state.w, np.zeros(dim))
+    assign(state.image, np.zeros(dim))
     for k in range(dim):
-        refill(state.root[k], np.zeros(dim))
+        assign(state.root[k], np.zeros(dim))
         state.root[k, k] = math.sqrt(strength)
-    return Regression(state.w, state.root, state.image, 0.0)
+    return RidgeState(state.w, state.root, state.image, 0.0)
 
 
 def absorbed(state, y, x):
@@ -117,5 +117,5 @@ def absorbed(state, y, x):
         image = float(state.image[k])
         state.image[k], y = c * image + s * y, c * y - s * image
         leverage, left = leverage + left * s * s, left * c * c
-    refill(state.w, solved_above(state.root, state.image))
+    assign(state.w, solved_above(state.root, state.image))
     return leverage

@@ -5,18 +5,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import refuse_without_hints
+from holdfast.learners.needs import check_hints
 from holdfast.norms import LONG
 from holdfast.protocols import Learner
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import SWING, Affine, absorb, aim, grown, refill, refresh, remember, standardised, widen
+from holdfast.vectors import (
+    SWING,
+    ScaledWeights,
+    add_square,
+    assign,
+    copy_row,
+    standardise,
+    target_for,
+    update_factors,
+    update_max_abs,
+    update_moments,
+)
 
 _OFTEN = 1.01  # the scales are taken anew when there are this many times as many rounds
 _NORMAL = 2.198  # the mean of squared normal numbers over their median
 
 
-class Standing(NamedTuple):
+class ScaledState(NamedTuple):
     """What a scaled learner knows: its learner, and where and how wide the features and the target are."""
 
     inner: Any
@@ -96,16 +107,16 @@ class Scaled:
     def needs(self):
         return self.learner.needs()
 
-    def fits(self, dim):
-        refuse_without_hints(self.learner)
-        self.learner.fits(dim + 1)
+    def check_dim(self, dim):
+        check_hints(self.learner)
+        self.learner.check_dim(dim + 1)
 
     def init(self, dim):
         zeros = [np.zeros(dim) for _ in range(3)]
         room = (np.zeros(dim + 1), np.zeros((self.patience, dim + 1)))
         unknown = 0.0 if self.target else 1.0  # the target's spread
         figures = (0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
-        return Standing(self.learner.init(dim + 1), *zeros, *room, *figures)
+        return ScaledState(self.learner.init(dim + 1), *zeros, *room, *figures)
 
     def valid(self, state):
         begun = min(state.rounds, float(self.patience))
@@ -113,44 +124,46 @@ class Scaled:
             return False
         return bool(np.isfinite(state.first[: int(begun), -1]).all()) or not self.target
 
-    def renewed(self, state, dim):
+    def reset(self, state, dim):
         for array in (state.center, state.spread, state.factors):
-            refill(array, np.zeros(dim))
-        inner = self.learner.renewed(state.inner, dim + 1)
+            assign(array, np.zeros(dim))
+        inner = self.learner.reset(state.inner, dim + 1)
         arrays = (state.center, state.spread, state.factors, state.row, state.first)
         unknown = 0.0 if self.target else 1.0
-        return Standing(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
+        return ScaledState(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
 
-    def lazily(self, state, summed):
-        inner = self.learner.lazily(state.inner, False)
+    def to_lazy(self, state, summed):
+        inner = self.learner.to_lazy(state.inner, False)
         return state._replace(inner=inner, first=np.zeros((self.patience, 1)))  # of sparse rows, the targets
 
     def predict(self, state):
         v = self.learner.predict(state.inner)
         figures = (state.center, state.factors, state.row)
-        return Affine(v, *figures, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high)
+        return ScaledWeights(
+            v, *figures, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high
+        )
 
-    def told(self, state, y):
+    def set_target(self, state, y):
         arrays = (state.center, state.spread, state.factors, state.row, state.first)
         figures = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
-        return Standing(state.inner, *arrays, state.rounds, state.due, y, *figures)
+        return ScaledState(state.inner, *arrays, state.rounds, state.due, y, *figures)
 
-    def seen(self, state, x):
+    def transform_row(self, state, x):
         """The row as the learner sees it."""
-        return standardised(self.predict(state), x)
+        return standardise(self.predict(state), x)
 
-    def aimed(self, state):
+    def transform_target(self, state):
         """The target of the round as the learner sees it."""
-        return aim(self.predict(state), state.y) if self.target else 0.0
+        return target_for(self.predict(state), state.y) if self.target else 0.0
 
     def update(self, state, slope, x):
-        return self.update_seen(state, slope, x, self.seen(state, x))
+        return self.update_transformed(state, slope, x, self.transform_row(state, x))
 
-    def update_seen(self, state, slope, x, row):
+    def update_transformed(self, state, slope, x, row):
         if state.rounds < self.patience:
             return self.begun(state, x)
         inner, n = self.learner.update(state.inner, slope, row), state.rounds + 1.0
-        absorb(state.center, state.spread, state.factors, n, x)
+        update_moments(state.center, state.spread, state.factors, n, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
         y_low, y_high = state.y_low, state.y_high
         if self.target:
@@ -162,26 +175,26 @@ class Scaled:
                 y_center += deviation / n
                 y_squares += deviation * (deviation - deviation / n)
             else:
-                y_squares = grown(y_squares, deviation * deviation)
+                y_squares = add_square(y_squares, deviation * deviation)
         due = state.due
         if n >= due:
             due = _OFTEN * n + 1.0
-            refresh(state.factors, state.spread, n, x)
+            update_factors(state.factors, state.spread, n, x)
             if y_squares > 0.0:
                 y_spread = math.sqrt(y_squares / n)
         arrays = (state.center, state.spread, state.factors, state.row, state.first)
         figures = (y_center, y_squares, y_spread, y_low, y_high)
-        return Standing(inner, *arrays, n, due, state.y, *figures)
+        return ScaledState(inner, *arrays, n, due, state.y, *figures)
 
     def begun(self, state, x):
         """One more of the first rounds, from which the figures are taken anew."""
         rows, n = state.first, int(state.rounds) + 1
-        remember(rows[n - 1], x)
+        copy_row(rows[n - 1], x)
         rows[n - 1, -1] = state.y
         for i in range(rows.shape[1] - 1):
             state.center[i], state.spread[i] = _figures(rows[:n, i])
-        widen(state.spread, state.factors, x)
-        refresh(state.factors, state.spread, n, x)
+        update_max_abs(state.spread, state.factors, x)
+        update_factors(state.factors, state.spread, n, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
         y_low, y_high = state.y_low, state.y_high
         if self.target:
@@ -192,7 +205,7 @@ class Scaled:
             y_low, y_high = float(np.min(near)), float(np.max(near))
         arrays = (state.center, state.spread, state.factors, state.row, rows)
         figures = (y_center, y_squares, y_spread, y_low, y_high)
-        return Standing(state.inner, *arrays, float(n), 0.0, state.y, *figures)
+        return ScaledState(state.inner, *arrays, float(n), 0.0, state.y, *figures)
 
 
 def _figures(values):

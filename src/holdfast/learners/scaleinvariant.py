@@ -10,12 +10,12 @@ from holdfast.learners.needs import FEATURES, Needs
 from holdfast.norms import TINY, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import Ahead, entries, place, refill
+from holdfast.vectors import ForecastWeights, assign, place, values_of
 
 _MOST = 1e290
 
 
-class Bets(NamedTuple):
+class ScaleInvariantState(NamedTuple):
     """What is known of each weight."""
 
     sums: np.ndarray  # G, of the gradients, with a minus
@@ -83,16 +83,16 @@ class ScaleInvariant:
         return Needs("any", FEATURES, "Lipschitz", True)
 
     def init(self, dim):
-        return Bets(*[np.zeros(dim) for _ in range(4)], np.full(dim, self.epsilon))
+        return ScaleInvariantState(*[np.zeros(dim) for _ in range(4)], np.full(dim, self.epsilon))
 
-    def renewed(self, state, dim):
+    def reset(self, state, dim):
         for array in (state.sums, state.roots, state.largest, state.first):
-            refill(array, np.zeros(dim))
-        refill(state.wealth, np.full(dim, self.epsilon))
+            assign(array, np.zeros(dim))
+        assign(state.wealth, np.full(dim, self.epsilon))
         return state
 
     def predict(self, state):
-        return Ahead(self, state)
+        return ForecastWeights(self, state)
 
     def weight(self, state, i, seen):
         """w_i, if the largest |x_i| is at least `seen`, as the loss's Lipschitz constant magnifies it."""
@@ -103,7 +103,7 @@ class ScaleInvariant:
 
     def forecast(self, state, x):
         """What it predicts for a row."""
-        values, z = entries(x), 0.0
+        values, z = values_of(x), 0.0
         for j in range(len(values)):
             value = float(values[j])
             if value != 0.0:
@@ -118,7 +118,7 @@ class ScaleInvariant:
         return w
 
     def update(self, state, slope, x):
-        slope, values = min(max(float(slope), -self.steepest), self.steepest), entries(x)
+        slope, values = min(max(float(slope), -self.steepest), self.steepest), values_of(x)
         for j in range(len(values)):
             i, value = place(x, j), float(values[j])
             seen, g = self.steepest * abs(value), slope * value

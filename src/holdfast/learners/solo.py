@@ -9,10 +9,10 @@ from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import TINY, euclidean, gradient_size, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill, stretch
+from holdfast.vectors import add, assign, dot, scale_by
 
 
-class Sum(NamedTuple):
+class SoloFTRLState(NamedTuple):
     """Where SOLO-FTRL stands."""
 
     w: np.ndarray
@@ -64,16 +64,16 @@ class SoloFTRL:
     def needs(self):
         return Needs("any", EUCLIDEAN, "convex", True)
 
-    def fits(self, dim):
-        self.domain.fits(dim)
+    def check_dim(self, dim):
+        self.domain.check_dim(dim)
 
     def init(self, dim):
-        return Sum(self.domain.center(dim), np.zeros(dim), self.domain.center(dim), 0.0, 0.0)
+        return SoloFTRLState(self.domain.center(dim), np.zeros(dim), self.domain.center(dim), 0.0, 0.0)
 
-    def renewed(self, state, dim):
-        refill(state.w, state.center)
-        refill(state.direction, np.zeros(dim))
-        return Sum(state.w, state.direction, state.center, 0.0, 0.0)
+    def reset(self, state, dim):
+        assign(state.w, state.center)
+        assign(state.direction, np.zeros(dim))
+        return SoloFTRLState(state.w, state.direction, state.center, 0.0, 0.0)
 
     def predict(self, state):
         return state.w
@@ -84,11 +84,11 @@ class SoloFTRL:
             return state
         w, before, root = state.w, state.root, hypotenuse(state.root, size)
         product = slope * (dot(w, x) - dot(state.center, x))
-        stretch(state.direction, before / root)
+        scale_by(state.direction, before / root)
         add(state.direction, -slope / root, x)
-        refill(w, state.center)
+        assign(w, state.center)
         add(w, 1.0 / self.strength, state.direction)
-        return Sum(
+        return SoloFTRLState(
             self.domain.project(w),
             state.direction,
             state.center,

@@ -12,10 +12,10 @@ from holdfast.learners.needs import RANGE, Needs
 from holdfast.norms import TINY
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, dot, refill, spread, stretch, total
+from holdfast.vectors import add, assign, dot, scale_by, spread, sum_abs
 
 
-class Grid(NamedTuple):
+class SquintState(NamedTuple):
     """Where Squint stands; all but `past` in units of the first hint."""
 
     w: np.ndarray
@@ -70,7 +70,7 @@ class Squint:
     def needs(self):
         return Needs("simplex", RANGE, "convex", True)
 
-    def takes_hints(self):
+    def needs_hints(self):
         return True
 
     def gauge(self, slope, x):
@@ -78,16 +78,16 @@ class Squint:
         return abs(slope) * width if width > TINY else 0.0  # what is divided by less may be no float
 
     def init(self, dim):
-        return Grid(self.domain.center(dim), np.zeros(dim), np.zeros(dim), 0.0, 0.0, 0.0)
+        return SquintState(self.domain.center(dim), np.zeros(dim), np.zeros(dim), 0.0, 0.0, 0.0)
 
     def valid(self, state):
         return hints_fit(state.first, state.hint, self.etas)
 
-    def renewed(self, state, dim):
-        refill(state.w, self.domain.center(dim))
-        refill(state.regrets, np.zeros(dim))
-        refill(state.squares, np.zeros(dim))
-        return Grid(state.w, state.regrets, state.squares, 0.0, 0.0, 0.0)
+    def reset(self, state, dim):
+        assign(state.w, self.domain.center(dim))
+        assign(state.regrets, np.zeros(dim))
+        assign(state.squares, np.zeros(dim))
+        return SquintState(state.w, state.regrets, state.squares, 0.0, 0.0, 0.0)
 
     def predict(self, state):
         return state.w
@@ -103,16 +103,16 @@ class Squint:
         add(state.squares, 1.0, g * g)
         return self.weighed(state)
 
-    def hinted(self, state, hint):
+    def set_hint(self, state, hint):
         if not hint > state.hint:
             return state
         first, past = state.first, state.past
         if not hint <= first * 2.0 ** (self.etas - 1):  # no eta is left
             past += first * max(state.regrets.max(), 0.0)
             first = hint
-            refill(state.regrets, np.zeros(len(state.w)))
-            refill(state.squares, np.zeros(len(state.w)))
-        return self.weighed(Grid(state.w, state.regrets, state.squares, hint, first, past))
+            assign(state.regrets, np.zeros(len(state.w)))
+            assign(state.squares, np.zeros(len(state.w)))
+        return self.weighed(SquintState(state.w, state.regrets, state.squares, hint, first, past))
 
     def weighed(self, state):
         """The state with the weights that follow from its sums."""
@@ -134,7 +134,7 @@ class Squint:
                 weight = eta / ((j + 1.0) * (j + 2.0))
                 s += weight * math.exp(eta * (float(R[i]) - eta * float(V[i])) - most)
             w[i] = s
-        stretch(w, 1.0 / total(w))
+        scale_by(w, 1.0 / sum_abs(w))
         return state
 
     def bound(self, state, u):

@@ -3,12 +3,12 @@
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
-from holdfast.learners.factors import solved_below
+from holdfast.learners.cholesky import solved_below
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.ridge import absorbed, begun_anew, check_ridge, first
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import Ahead, add, dot
+from holdfast.vectors import ForecastWeights, add, dot
 
 
 @rule
@@ -56,11 +56,11 @@ class VAW:
     def init(self, dim):
         return first(self.strength, dim)
 
-    def renewed(self, state, dim):
+    def reset(self, state, dim):
         return begun_anew(self.strength, state)
 
     def predict(self, state):
-        return Ahead(self, state)
+        return ForecastWeights(self, state)
 
     def forecast(self, state, x):
         """What it predicts for a row."""

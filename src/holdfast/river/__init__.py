@@ -7,8 +7,8 @@ except ImportError as problem:
 
 from holdfast.river.gradients import gradient_size
 from holdfast.river.linear import LinearClassifier, LinearRegressor
-from holdfast.river.robust import Robust, RobustClassifier, RobustRegressor
 from holdfast.river.scores import residual
+from holdfast.river.wrapper import Robust, RobustClassifier, RobustRegressor
 
 __all__ = [
     "LinearClassifier",

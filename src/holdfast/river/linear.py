@@ -5,12 +5,12 @@ import math
 from river import base
 
 from holdfast.defaults import LEARNER, named_learner, refuse_weights
+from holdfast.dry_run import rehearse_part
 from holdfast.losses import Absolute, Logistic, slope_at
 from holdfast.protocols import Loss, Rule
-from holdfast.rehearsal import rehearse_part
 from holdfast.river.gradients import gradient_size
-from holdfast.river.scale import as_float
-from holdfast.river.weights import Weights
+from holdfast.river.named_weights import Weights
+from holdfast.river.running_scale import as_float
 
 
 class Linear(base.Estimator):

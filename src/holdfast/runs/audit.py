@@ -19,7 +19,7 @@ def thresholds_of(columns):
     return columns.feature_thresholds, columns.target_thresholds, columns.thresholds
 
 
-class Books:
+class RoundLog:
     """Skipped rounds and sizes, since they were last written to the folder."""
 
     def __init__(self, labels, by_target, sizes, keyed):

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.certificates import ledger_certificate
+from holdfast.certificates.certificate import certificate_of_state
+from holdfast.dry_run import check_first_round
 from holdfast.flatten import check_flat, flat_size, flatten, restore
-from holdfast.game import Tally, play_round
-from holdfast.many import caller, cores, evenly
-from holdfast.rehearsal import rehearse
+from holdfast.game import Counts, play_round
+from holdfast.play import empty_columns
+from holdfast.play_many import caller, cores, evenly
+from holdfast.runs.flat_states import FlatStates
 from holdfast.runs.folder import damaged
-from holdfast.runs.tapes import Tapes
-from holdfast.stream import empty_columns
-from holdfast.vectors import Affine, entries, owned
+from holdfast.vectors import ScaledWeights, aligned_copy, values_of
 
 _FEW = 1_000  # games
 _SMALL = 65_536  # bytes of an array that is worth a place at the beginning of a cache line
@@ -41,13 +41,13 @@ class Games:
 
     def __init__(self, player, dim, loss, labels, sparse=False):
         self.player, self.dim, self.loss, self.labels, self.sparse = player, dim, loss, labels, sparse
-        self.scaled = isinstance(player.learned(player.init(2)), Affine)
+        self.scaled = isinstance(player.current_weights(player.init(2)), ScaledWeights)
         self.width = dim + (0 if self.scaled else 1)  # of a row as the player gets it
         state = self._blank()
         size, self._more = flat_size(state)
         fresh = np.zeros(size)
         flatten(state, fresh, 0)
-        self._tapes = Tapes(fresh)
+        self._tapes = FlatStates(fresh)
         self._checked = True  # whether every state on the tape is one that a game can have
         self._idle: list = []  # states to play in
         self.counts = np.zeros((0, 3), np.int64)
@@ -61,7 +61,7 @@ class Games:
         """Play these rounds, in the game of each round's key (its place) and of the label at `place`."""
         self.check()
         adversary, call = rows.replay(y, self.loss), caller(compiled)
-        rehearse(self.player, self.width, adversary)
+        check_first_round(self.player, self.width, adversary)
         slots, order, cuts = in_turn(keys)
         slots = slots * len(self.labels) + place
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
@@ -98,11 +98,11 @@ class Games:
 
     def weights(self, name):
         """The weights of the features as they are."""
-        return entries(self.player.learned(self._state(name)))[: self.dim]
+        return values_of(self.player.current_weights(self._state(name)))[: self.dim]
 
     def certificate(self, name, k):
         unmeasured = int(self.counts[self._slot(name), 2])
-        return ledger_certificate(self._state(name), self.player, k, unmeasured)
+        return certificate_of_state(self._state(name), self.player, k, unmeasured)
 
     def parameters(self):
         """What predicts, by name, a row for each game: the model as `docs/run-folder.md` has it."""
@@ -160,10 +160,10 @@ class Games:
     def _blank(self):
         """The state of a game that has not begun."""
         state = self.player.init(self.width)
-        return self.player.lazily(state, False) if self.sparse else state
+        return self.player.to_lazy(state, False) if self.sparse else state
 
     def _new_state(self):
-        return owned(self._blank(), _SMALL)
+        return aligned_copy(self._blank(), _SMALL)
 
     def _state(self, name):
         self.check()
@@ -190,7 +190,7 @@ def take_turns(player, adversary, state, columns, turn, tape, first, last):
     for game in range(first, last):
         state, _ = restore(state, tape, turn.reading[game])
         hidden, counts = adversary.start(), turn.counts[game]
-        tally = Tally(int(counts[0]), int(counts[1]), int(counts[2]), nothing)
+        tally = Counts(int(counts[0]), int(counts[1]), int(counts[2]), nothing)
         for i in range(turn.cuts[game], turn.cuts[game + 1]):
             t = turn.order[i]
             state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
@@ -218,8 +218,8 @@ def tell_scaled(player, state, tape, starts, room, told):
     dim = told.weights.shape[1]
     for game in range(len(starts)):
         state, _ = restore(state, tape, starts[game])
-        w = player.learned(state)
-        v = entries(w.v)
+        w = player.current_weights(state)
+        v = values_of(w.v)
         told.weights[game], told.constant[game] = v[:dim], v[dim]
         told.center[game], told.factors[game], told.clip[game] = w.center, w.factors, w.clip
         told.y_center[game], told.y_spread[game] = w.y_center, w.y_spread
@@ -236,7 +236,7 @@ def tell_plain(player, state, tape, starts, room, told):
     dim = told.weights.shape[1]
     for game in range(len(starts)):
         state, _ = restore(state, tape, starts[game])
-        v = entries(player.learned(state))
+        v = values_of(player.current_weights(state))
         told.weights[game], told.constant[game] = v[:dim], v[dim]
         told.factors[game], told.y_spread[game] = 1.0, 1.0
         told.clip[game], told.low[game], told.high[game] = np.inf, -np.inf, np.inf

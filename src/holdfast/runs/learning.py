@@ -9,19 +9,19 @@ import numpy as np
 import pyarrow.compute as pc
 from safetensors.numpy import save
 
-from holdfast.runs.audit import MISSING, NO_TARGET, REASONS, Books, sizes_of, thresholds_of
+from holdfast.io.sources import SourceError
+from holdfast.play import WORTH_COMPILING
+from holdfast.runs.audit import MISSING, NO_TARGET, REASONS, RoundLog, sizes_of, thresholds_of
 from holdfast.runs.folder import damaged, table_bytes
 from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.games import Games
 from holdfast.runs.keys import KeySums
 from holdfast.runs.manifest import part_name
 from holdfast.runs.model import FILE, Model, read_tensors
-from holdfast.runs.reading import Ahead
+from holdfast.runs.read_ahead import ReadAhead
 from holdfast.runs.settings import loss_for
 from holdfast.runs.trace import TENSORS as TRACE
 from holdfast.runs.trace import Trace
-from holdfast.sources import SourceError
-from holdfast.stream import WORTH_COMPILING
 from holdfast.terminal import OutputLost, as_json
 
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
@@ -47,7 +47,7 @@ class Run:
         labels = target.games() or ("",)
         self.games = Games(self.player, layout.breadth(), self.loss, labels, layout.is_sparse())
         keyed = settings.key is not None
-        self.books = Books(labels, self.regression and settings.scale, settings.sizes, keyed)
+        self.books = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
         self.trace = Trace(layout.breadth() if settings.key is None else 0)
         self.trace.wide &= settings.key is None
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
@@ -308,7 +308,7 @@ def to_json(found):
 
 def learn(run, source, rows, every, progress, stopped):
     """Learn until there are no more rows or `stopped()`; a checkpoint every so many rounds or seconds."""
-    ahead, last, since = Ahead(rows), time.monotonic(), run.trace.rounds
+    ahead, last, since = ReadAhead(rows), time.monotonic(), run.trace.rounds
     rounds, seconds = every
 
     def after():

@@ -7,9 +7,9 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from holdfast.io.tables import Layout, Target, read_layout, read_target
+from holdfast.io.typed import typed
 from holdfast.runs.folder import RunError, damaged
-from holdfast.tables import Layout, Target, read_layout, read_target
-from holdfast.tables.typed import typed
 
 FORMAT = "holdfast model 1"
 FILE = "model.safetensors"

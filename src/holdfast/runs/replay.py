@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from holdfast.certified import Certified
+from holdfast.certificates.certified import Certified
 from holdfast.flatten import flat_size, flatten, restore
-from holdfast.many import caller
+from holdfast.play import WORTH_COMPILING
+from holdfast.play_many import caller
+from holdfast.runs.flat_states import FlatStates
 from holdfast.runs.folder import RunError
 from holdfast.runs.games import in_turn
-from holdfast.runs.tapes import Tapes
-from holdfast.stream import WORTH_COMPILING
 
 _SHOWN = 10
 _SIZES = ("features", "target", "gradient", "positive")
@@ -90,7 +90,7 @@ class Judges:
         size, self._more = flat_size(memory)
         fresh = np.zeros(size)
         flatten(memory, fresh, 0)
-        self._tapes, self._games = Tapes(fresh), {}
+        self._tapes, self._games = FlatStates(fresh), {}
 
     def keep(self, table):
         """Which of these rounds all filters keep."""

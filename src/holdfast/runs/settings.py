@@ -4,13 +4,13 @@ import dataclasses
 from typing import Any
 
 from holdfast import losses
-from holdfast.certified import Certified
+from holdfast.certificates.certified import Certified
 from holdfast.defaults import LEARNER, LEARNERS, named_learner, recommended
 from holdfast.domains import Ball
 from holdfast.filters import Quantile
+from holdfast.io.typed import typed
 from holdfast.learners import OGD
 from holdfast.runs.folder import RunError
-from holdfast.tables.typed import typed
 
 LOSSES = {
     "absolute": losses.Absolute,

@@ -13,7 +13,7 @@ COLUMNS = ("round", "error", "counted", "kept_error", "kept_counted", "skipped")
 TENSORS = ("rounds", "sums", "weights", "points.stride", "points.table", "samples.stride", "samples.table")
 
 
-class Thinned:
+class ThinnedTable:
     """Rows at the multiples of a stride, which doubles whenever there are too many of them.
 
     Which rows remain depends only on how many rounds there were, not on how these came in batches.
@@ -50,7 +50,7 @@ class Trace:
     def __init__(self, dim):
         self.rounds = 0
         self.sums = np.zeros(5)  # error, counted, error of kept, kept and counted, skipped
-        self.points, self.samples = Thinned(6, _POINTS), Thinned(8, _SAMPLES)
+        self.points, self.samples = ThinnedTable(6, _POINTS), ThinnedTable(8, _SAMPLES)
         self.wide = dim <= _WIDEST
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
 

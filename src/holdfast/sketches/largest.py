@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.sketches.heap import is_heap, replace_top
-from holdfast.vectors import stretch
+from holdfast.vectors import scale_by
 
 
 class Largest(NamedTuple):
@@ -42,7 +42,7 @@ class Largest(NamedTuple):
 
     def cleared(self):
         """The empty sketch, in the same array."""
-        stretch(self.heap, 0.0)
+        scale_by(self.heap, 0.0)
         return self
 
     def merge(self, other):

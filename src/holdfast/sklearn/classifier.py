@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.losses import Hinge, Logistic, SquaredHinge
-from holdfast.sklearn.robust import Robust
+from holdfast.sklearn.base import Robust
 
 
 class RobustClassifier(ClassifierMixin, Robust):

@@ -6,7 +6,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Pinball, Squared
-from holdfast.sklearn.robust import Robust
+from holdfast.sklearn.base import Robust
 
 
 class RobustRegressor(RegressorMixin, Robust):

@@ -1,0 +1,222 @@
+"""What a run proves about itself, for any learner, without knowing who the outliers were."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdfast.adversaries.gradients import Gradients
+from holdfast.certificates.certified import Certified, allowance, require_bounded
+from holdfast.filters.binomial_quantile import smallest
+from holdfast.vectors import sum_abs
+
+_EPS, _LEAST = 2.0**-53, 2.0**-1074  # the unit of relative errors, and of absolute ones near 0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Bounds on the robust regret of a run that hold for every set of at most k outliers at once.
+
+    For each `gamma` in `sizes`: whatever 𝒮 leaves out at most k of the measured rounds and has no size above
+    gamma, and whatever u in the domain, R_T(u, 𝒮) <= the entry of `bounds` beside it. Nothing is assumed
+    about the learner or the filter. (`docs/math.md`, 8)
+
+    The bounds hold for the exact regret Σ <w - u, g> of the weights and gradients that were floats in the
+    run: an allowance for all rounding is in them (`docs/math.md`, 8.1). A bound that is no float is inf.
+    """
+
+    k: int
+    sizes: np.ndarray
+    bounds: np.ndarray
+    rounds: int
+    kept: int
+    doubts: tuple[str, ...]
+
+    @property
+    def bound(self) -> float:
+        """The bound if the k largest sizes are the outliers."""
+        return float(self.bounds[-1])
+
+    def at(self, size):
+        """The bound for every 𝒮 whose largest size is at most `size`."""
+        fits = self.sizes >= size
+        if not fits.any() or not self.sizes[-1] <= size:
+            raise ValueError(
+                f"with k = {self.k} outliers the largest inlier is between {self.sizes[-1]:g} and "
+                f"{self.sizes[0]:g}: got {size:g}"
+            )
+        return float(self.bounds[fits][-1])
+
+    def __str__(self):
+        words = [
+            f"In {self.rounds:,} rounds, {self.kept:,} of them learned from, and whichever {self.k:,} rounds "
+            f"or fewer were outliers: the others cost at most {self.bound:.4g} more than any fixed weights "
+            f"of the domain would have ({self.bound / max(self.rounds, 1):.3g} a round), if their sizes were "
+            f"at most {self.sizes[-1]:.4g}; {self.bounds[0]:.4g} if they were up to {self.sizes[0]:.4g}.",
+            f"This assumes convex losses on those rounds, and no more than {self.k:,} outliers with a finite "
+            "size; nothing else.",
+            *(f"Doubtful: {doubt}." for doubt in self.doubts),
+        ]
+        return " ".join(words)
+
+
+def certificate(record, k):
+    """The k+1 pairs of a size and a bound that this run proves, for all sets of at most k outliers.
+
+    Parameters
+    ----------
+    record : Record
+        If it does not hold its products and gradients, the game is played again, with books kept.
+    k : int
+        The most rounds with a finite size that may have been outliers.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> G = np.ones((1000, 1)) * np.where(np.arange(1000) % 2, 1.0, -1.0)[:, None]
+    >>> G[500] = 1e9
+    >>> record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G))
+    >>> proof = record.certificate(k=1)
+    >>> proof.sizes.tolist(), round(proof.bound)
+    ([1000000000.0, 1.0], 46)
+    """
+    if k < 0:
+        raise ValueError(f"k counts outliers, so it cannot be negative: got {k}")
+    require_bounded(record.domain)
+    if isinstance(record.player, Certified):
+        return certificate_of_state(record.state[0], record.player, k, record.unmeasured_count)
+    if record.again is not None and record.products is None and not isinstance(record.adversary, Gradients):
+        return certificate(record.again(Certified(record.player, k), keep=()), k)
+    sizes, kept, below, above, regret = _parts(record)
+    rows = np.stack([sizes, kept.astype(float), above], axis=1)
+    return _certificate(k, rows, below[kept], regret, len(sizes), int(kept.sum()), record.unmeasured_count)
+
+
+def certificate_of_state(ledger, rule, k, unmeasured):
+    """The same from the books of a `Certified` player, for any k up to its own."""
+    if not 0 <= k <= rule.k:
+        raise ValueError(f"the books were kept for at most {rule.k} outliers: got k = {k}")
+    domain, products, lost = rule.core().learner.domain, ledger.products, ledger.lost
+    regret = _regret(domain, [*products], ledger.gradients + ledger.rest, ledger.magnitudes, ledger.rounds)
+    others = [*lost, lost.value * _sums(ledger.rounds)]
+    return _certificate(k, ledger.rows, ledger.pulls, regret + others, ledger.rounds, ledger.kept, unmeasured)
+
+
+def _regret(domain, products, gradients, magnitudes, rounds):
+    """Terms of which the exact sum is at least the regret on the kept rounds. (`docs/math.md`, 8.1)
+
+    Among them is an allowance for all that was rounded so far, and for all products that were nearly 0.
+    """
+    dim = len(gradients)
+    with np.errstate(all="ignore"):
+        most = domain.reaches(-gradients)[0]
+        widest = domain.reaches(np.ones(dim))[2]
+    relative = (allowance(dim) + _sums(rounds)) * (1.0 + 4.0 * rounds * _EPS)
+    underflow = (rounds + 1.0) * (8.0 * dim + 40.0) * _LEAST
+    return [*products, most, relative * magnitudes, underflow, underflow * widest]
+
+
+def _sums(rounds):
+    """What a compensated sum of so many terms is off at most, in units of the sum of their magnitudes."""
+    return 4.0 * (rounds * _EPS) * (rounds * _EPS)
+
+
+def _certificate(k, rows, pulls, regret, rounds, kept, unmeasured):
+    """Theorem B from at least the k+2 largest rounds (size, kept, push) and the k largest pulls.
+
+    `regret` has terms that sum to the regret on the kept rounds and the pushes of all skipped rounds that are
+    not among the rows.
+    """
+    largest = np.zeros(k + 2)
+    some = np.sort(rows[:, 0])[::-1][: k + 2]
+    largest[: len(some)] = some
+    best = np.concatenate([[0.0], np.cumsum(np.sort(pulls)[::-1][:k])]) * (1.0 + 2.0 * (k + 2) * _EPS)
+    skipped = rows[rows[:, 1] == 0.0]
+    bounds = []
+    for level in largest[: k + 1]:
+        small = skipped[:, 0] <= level
+        left = k - int((~small).sum())  # skipped rounds above are outliers: so many kept ones can be, too
+        bounds.append(_above([*regret, best[min(left, len(best) - 1)], _total(skipped[small, 2])]))
+    doubts = _doubts(k, largest, rounds, kept, unmeasured)
+    return Certificate(k, largest[: k + 1], np.array(bounds), rounds, kept, doubts)
+
+
+def _total(terms):
+    """At least the sum of numbers that are not negative: none of them is in more than 85 additions."""
+    return sum_abs(terms) * (1.0 + 128.0 * _EPS)
+
+
+def _above(terms):
+    """A float above the exact sum of the terms; infinite, if there is none or a term is not finite."""
+    try:
+        return math.nextafter(math.fsum(terms), math.inf) if np.isfinite(terms).all() else math.inf
+    except OverflowError:
+        return math.inf
+
+
+def quantile_certificate(record, p, confidence=0.95):
+    """A bound on the regret on the rounds with sizes up to their p-quantile, with this confidence.
+
+    Assumes that the sizes are i.i.d.; ties are allowed. The quantile itself is nowhere needed: two order
+    statistics enclose it with the stated confidence, at this number of rounds.
+
+    Returns
+    -------
+    bound, quantile : floats
+        The bound for every u in the domain, and a size that the p-quantile does not exceed.
+    """
+    if not 0.0 < p < 1.0:
+        raise ValueError(f"p is the share of inliers: expected 0 < p < 1, got {p}")
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence is a probability: expected 0 < confidence < 1, got {confidence}")
+    sizes, kept, below, above, regret = _parts(record)
+    order, T, level = np.sort(sizes), len(sizes), (1.0 - confidence) / 2.0
+    a, b = _rank(T, p, level), T + 1 - _rank(T, 1.0 - p, level)
+    lower = order[a - 1] if a > 0 else -math.inf
+    upper = order[b - 1] if b <= T else math.inf
+    outliers, inliers = below[kept & (sizes > lower)], above[~kept & (sizes <= upper)]
+    return _above([*regret, _total(outliers), _total(inliers)]), float(upper)
+
+
+def _rank(n, p, level):
+    """The largest r with P(Bin(n, p) < r) <= level."""
+    return n - smallest(n, 1.0 - p, p, level)
+
+
+def _parts(record):
+    """Of measured rounds: size, kept, max_u <u - w, g>, max_u <w - u, g>; and the regret on the kept ones."""
+    measured = np.isfinite(record.column("sizes"))
+    products, gradients = (column[measured] for column in record.linear())
+    sizes, kept = record.sizes[measured], record.column("kept")[measured]
+    with np.errstate(all="ignore"):
+        reached = np.array([record.domain.reaches(g) for g in gradients]).reshape(-1, 3)
+        error = allowance(gradients.shape[1]) * reached[:, 2]
+        below, above = reached[:, 0] - products + error, reached[:, 1] + products + error
+    summed = np.array([_nearest(column) for column in gradients[kept].T])
+    magnitudes = sum_abs(reached[kept, 2])
+    regret = _regret(record.domain, [_nearest(products[kept])], summed, magnitudes, len(sizes))
+    return sizes, kept, np.maximum(below, 0.0), np.maximum(above, 0.0), regret
+
+
+def _nearest(terms):
+    """The float nearest to the exact sum of the terms; NaN, if they have none."""
+    try:
+        return math.fsum(terms)
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def _doubts(k, largest, rounds, kept, unmeasured):
+    """Why the assumption of at most k outliers may be wrong, as the run itself shows it."""
+    doubts = []
+    if unmeasured:
+        doubts.append(f"{unmeasured:,} more rounds had no finite size and are left out")
+    allowed, following = float(largest[k]), float(largest[k + 1])
+    if following > 0 and allowed > 10.0 * following:
+        doubts.append(
+            f"the largest size that k allows for an inlier, {allowed:.3g}, is {allowed / following:.3g} "
+            "times the next one, so there may be more outliers"
+        )
+    if rounds - kept > k * (2.0 + math.log2(max(rounds, 2))):
+        doubts.append(f"{rounds - kept:,} rounds were skipped, many more than {k:,} outliers would explain")
+    return tuple(doubts)

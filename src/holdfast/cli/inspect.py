@@ -1,0 +1,101 @@
+"""holdfast inspect: what a run has learned."""
+
+import json
+
+from holdfast.cli.exits import DONE, mistakes_said
+from holdfast.cli.options import add_json, add_run, new_command
+from holdfast.terminal import show, tell, visible
+
+
+def add(commands):
+    parser = new_command(
+        commands,
+        "inspect",
+        run,
+        "see how a run was set up, how far it is, and which features weigh most",
+        "Show the set-up of a run, its metrics, its certificate, and the weights of its model.",
+        [
+            "holdfast inspect sensors.run",
+            "holdfast inspect sensors.run --json",
+        ],
+    )
+    add_run(parser)
+    parser.add_argument(
+        "--weights",
+        type=int,
+        default=15,
+        metavar="N",
+        help="how many features to show (default: %(default)s)",
+    )
+    add_json(parser)
+
+
+def run(options):
+    with mistakes_said():
+        from holdfast.runs.start import CONFIG, open_run
+
+        found = open_run(options.run)
+        config = json.loads(found.folder.read(CONFIG))
+        if options.json:
+            show(
+                {
+                    "config": config,
+                    "metrics": found.metrics(),
+                    "certificate": certificate(found),
+                    "weights": _all(found),
+                }
+            )
+            return DONE
+        for name in ("source", "player", "loss"):
+            tell(f"{name:12} {config[name]}")
+        tell(f"{'settings':12} {_changed(found.settings)}")
+        metrics = found.metrics()
+        state = "finished" if metrics["finished"] else "not finished: go on with --resume"
+        tell(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped; {state}")
+        if metrics["error"] is not None:
+            tell(f"{'error':12} {metrics['error']:.4g}, the {metrics['error_is']} on the rounds learned from")
+        tell(f"{'certificate':12} {certificate(found)['words']}")
+        if found.trace.rounds and found.settings.key is None:
+            for label, weights in _all(found).items():
+                tell(
+                    "",
+                    f"weights{f' of {visible(label, 80)}' if label else ''}: by how much a standard "
+                    "deviation of the feature moves the prediction",
+                )
+                for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
+                    : options.weights
+                ]:
+                    tell(f"  {weight:>11.4g}  {visible(name, 80)}")
+        elif found.settings.key is not None:
+            tell(f"{'keys':12} {len(found.games.keys):,}")
+    return DONE
+
+
+def certificate(found):
+    return (
+        found.certificate()
+        if found.trace.rounds
+        else {"proves": None, "words": "There is none: no rounds yet."}
+    )
+
+
+def _all(found):
+    """By label and feature, for a change of the feature by a standard deviation."""
+    if found.settings.key is not None or not found.trace.rounds:
+        return {}
+    names = found.layout.features()
+    answer = {}
+    p = found.games.parameters()
+    for place, label in enumerate(found.games.labels):
+        answer[label] = dict(zip(names, (p["y_spread"][place] * p["weights"][place]).tolist(), strict=True))
+    return answer
+
+
+def _changed(settings):
+    default = type(settings)(settings.target)
+    changed = [
+        f"{name} {value}"
+        for name, value in settings.to_json().items()
+        if value != getattr(default, name) or name == "target"
+    ]
+    return ", ".join(changed)

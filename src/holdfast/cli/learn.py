@@ -1,0 +1,261 @@
+"""holdfast learn: a file or a pipe in; a model, an audit and a report out."""
+
+import argparse
+import contextlib
+import math
+import signal
+import time
+from pathlib import Path
+
+from holdfast.cli.exits import (
+    DONE,
+    STOPPED,
+    TERMINATED,
+    Failure,
+    mistakes_said,
+)
+from holdfast.cli.options import add_source, new_command
+from holdfast.cli.progress import progress_for
+from holdfast.terminal import OutputLost, complain, quoted, say, show, tell, visible
+
+
+def add(commands):
+    parser = new_command(
+        commands,
+        "learn",
+        run,
+        "learn to predict a column of a stream of rows, whatever some of them hold",
+        (
+            "Learn a linear model from rows, one after the other, and skip those that are not credible.\n"
+            "SOURCE is CSV or TSV (also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or -\n"
+            "for standard input. Task, loss and encoding are guessed from the first rows, and said. The run\n"
+            "folder holds the model, an audit of every skipped row, metrics, configuration and report."
+        ),
+        [
+            "holdfast learn sensors.csv --target benzene               # into the folder sensors.run",
+            "holdfast learn clicks.jsonl --target bought --outliers 1% --to clicks.run --report",
+            "zcat log.csv.gz | holdfast learn - --target ms --drop id,url --to log.run",
+            "holdfast learn sensors.csv --target benzene --resume      # after Ctrl-C, kill -9 or new rows",
+            "holdfast learn fleet.parquet --target load --key machine  # a model for each machine",
+            "holdfast learn data.csv --target y --no-scale --outliers 50    # with a certificate",
+        ],
+    )
+    add_source(parser)
+    parser.add_argument(
+        "--target", required=True, metavar="COLUMN", help="the column to predict (svmlight: label)"
+    )
+    parser.add_argument(
+        "--task",
+        choices=("auto", "regression", "classification"),
+        default="auto",
+        help="numbers or labels (default: what the first rows look like)",
+    )
+    parser.add_argument(
+        "--loss",
+        default="auto",
+        help="absolute, squared, huber[:KNEE], pinball[:TAU], epsilon_insensitive[:EPSILON] for numbers; "
+        "hinge, squared_hinge, logistic for labels (default: absolute, hinge)",
+    )
+    parser.add_argument(
+        "--outliers",
+        default="auto",
+        metavar="HOW MANY",
+        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 10%% of the rows and "
+        "targets, 1%% of the labels (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--learner",
+        default="adagrad",
+        metavar="NAME",
+        help="adagrad[:RATE], ogd[:RADIUS], or any other of docs/learners.md for linear models, such as "
+        "adaftrl, soloftrl, freegrad, diagonalmetagrad, scaleinvariant (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-scale",
+        dest="scale",
+        action="store_false",
+        help="features as they are: allows for a certificate",
+    )
+    columns = parser.add_mutually_exclusive_group()
+    columns.add_argument(
+        "--features", type=_names, default=(), metavar="A,B,...", help="predict from these columns"
+    )
+    columns.add_argument(
+        "--drop", type=_names, default=(), metavar="A,B,...", help="predict from all but these"
+    )
+    parser.add_argument(
+        "--labels",
+        type=_names,
+        default=(),
+        metavar="A,B,...",
+        help="all labels, if the first rows do not have them",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=("auto", "skip", "fill"),
+        default="auto",
+        help="skip rows with a missing cell, or fill it in with the median of the first rows and say so in a "
+        "feature of its own (default: fill if more than 10%% of the first rows would be skipped)",
+    )
+    parser.add_argument("--key", metavar="COLUMN", help="a model of its own for each value of this column")
+    parser.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the run in that folder, if there is one"
+    )
+    parser.add_argument(
+        "--checkpoint",
+        type=_every,
+        default="30s",
+        metavar="EVERY",
+        help="rounds, such as 100000, or seconds, such as 30s (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-sizes",
+        dest="sizes",
+        action="store_false",
+        help="do not write down the sizes of all rounds, some 20 bytes each, which audit --replay needs",
+    )
+    parser.add_argument("--report", action="store_true", help="write report.html when done")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="JSON lines on standard output, nothing else: how far it is, every two seconds; then results",
+    )
+    parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
+
+
+def run(options):
+    with mistakes_said():
+        from holdfast.runs.folder import Folder
+        from holdfast.runs.learning import learn
+        from holdfast.runs.start import begin, go_on, where
+
+        quiet = options.quiet or options.json
+        start, to = time.monotonic(), options.to or where(options.source)
+        settings = settings_of(options)
+        first = go_on if options.resume and Folder(to).is_begun() else begin
+        signals = _Signals()
+        with signals, contextlib.ExitStack() as closing:
+            found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)
+            closing.enter_context(contextlib.closing(source))
+            closing.enter_context(contextlib.closing(found.folder))
+            bar, before = progress_for(options.quiet, options.json), found.trace.rounds
+            signals.wait = True
+            try:
+                learn(found, source, rows, options.checkpoint, bar, signals.came)
+            except OutputLost as lost:
+                why = lost.words or "standard output has no reader any more"
+                complain(f"{why}: stopped, and saved; the same command with --resume goes on")
+                raise Failure(lost.status) from None
+        bar.end()
+        seconds = time.monotonic() - start
+        page = None
+        if options.report:
+            from holdfast.cli.page import write
+
+            page = write(found)
+        if options.json:
+            paths = {"run": str(to), "report": str(page) if page else None}
+            show(
+                {"event": "end"}
+                | found.metrics()
+                | paths
+                | {"new_rounds": found.trace.rounds - before, "seconds": round(seconds, 3)}
+            )
+        elif not options.quiet:
+            tell(*summary(found, to, page, seconds, signals.status()))
+        return signals.status()
+
+
+def settings_of(options):
+    """The settings of the run, of what stands on the command line."""
+    from holdfast.runs.settings import Settings
+
+    names = Settings.__dataclass_fields__
+    return Settings(**{name: getattr(options, name) for name in names})
+
+
+def summary(found, to, page, seconds, status=DONE):
+    """What became of the run, in a few lines."""
+    metrics = found.metrics()
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in metrics["skipped_by_reason"].items())
+    share = 100.0 * metrics["skipped"] / max(metrics["rounds"], 1)
+    lines = [
+        f"{metrics['rounds']:,} rounds in {seconds:.1f} s: {metrics['kept']:,} learned from, "
+        f"{metrics['skipped']:,} skipped ({share:.2g} %)" + (f": {reasons}" if reasons else "")
+    ]
+    if metrics["error"] is not None:
+        lines.append(
+            f"{metrics['error_is']}, each round predicted before it was learned from: {metrics['error']:.4g} "
+            f"on the rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
+        )
+    if found.settings.key is not None:
+        lines += _of_keys(metrics["keys"])
+    if status != DONE:
+        lines.append("Stopped, and saved: the same command with --resume goes on.")
+    lines.append(f"The run: {to}")
+    lines += [f"The report: {page}"] if page else []
+    return lines
+
+
+def _of_keys(keys):
+    """The summary over keys, and those of which most was skipped."""
+    lines = [
+        f"{keys['count']:,} keys, {keys['rounds']['least']:,.0f} to {keys['rounds']['most']:,.0f} rounds each"
+    ]
+    if keys["error"]:
+        spread = keys["error"]
+        lines[0] += (
+            f"; error from {spread['least']:.4g} to {spread['most']:.4g}, of half of them from "
+            f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
+        )
+    lines.append("most was skipped of:")
+    for one in keys["most_skipped"]:
+        error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
+        skipped = one["rounds"] - one["kept"]
+        key = visible(one["key"] or "(none)", 80)
+        lines.append(f"  {key:20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}")
+    return lines
+
+
+class _Signals:
+    """Ctrl-C and SIGTERM: the first is remembered until a round has ended, once there are rounds."""
+
+    def __init__(self):
+        self._number, self._before, self.wait = None, {}, False
+
+    def __enter__(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._remember)
+
+    def __exit__(self, *problem):
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _remember(self, number, frame):
+        if self._number is not None or not self.wait:
+            raise Failure({signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[number])
+        self._number = number
+
+    def came(self):
+        return self._number is not None
+
+    def status(self):
+        return {None: DONE, signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[self._number]
+
+
+def _names(text):
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _every(text):
+    """Rounds and seconds after which a checkpoint is due."""
+    try:
+        rounds, seconds = (math.inf, float(text[:-1])) if text.endswith("s") else (int(text), math.inf)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"rounds such as 100000, or seconds such as 30s: got {quoted(text)}"
+        ) from None
+    if not min(rounds, seconds) > 0:
+        raise argparse.ArgumentTypeError(f"must be above 0: got {quoted(text)}")
+    return rounds, seconds

@@ -1,0 +1,117 @@
+"""holdfast predict: what a run says about other rows."""
+
+import contextlib
+import io
+from pathlib import Path
+
+from holdfast.cli.exits import DONE, mistakes_said
+from holdfast.cli.options import add_run, add_source, new_command
+from holdfast.terminal import pour, say
+
+
+def add(commands):
+    parser = new_command(
+        commands,
+        "predict",
+        run,
+        "predict the target of other rows with the model of a run",
+        (
+            "Predict a row at a time with the model in RUN. The columns are found by name; the target need\n"
+            "not be there. Where a cell is missing the answer is that of an average row; a row that cannot\n"
+            "be read, or has a key that the run never saw, gets an empty answer."
+        ),
+        [
+            "holdfast predict sensors.run today.csv                     # row,prediction on standard output",
+            "holdfast predict sensors.run today.csv --to answers.parquet",
+            "cat today.jsonl | holdfast predict sensors.run - --format jsonl",
+        ],
+    )
+    add_run(parser)
+    add_source(parser)
+    parser.add_argument(
+        "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
+
+
+def run(options):
+    with mistakes_said():
+        from holdfast.runs.folder import RunError
+
+        if options.to is not None and options.to.suffix not in (".csv", ".parquet"):
+            raise RunError(f"--to must end in .csv or .parquet: got {options.to}")
+        counts = {"rows": 0, "empty": 0}
+        with _output(options.to) as write:
+            for table in _answers(options, counts):
+                write(table)
+        if not options.quiet:
+            say(f"{counts['rows']:,} rows, {counts['empty']:,} of them without an answer")
+    return DONE
+
+
+def _answers(options, counts):
+    from holdfast.io.sources import open_source
+    from holdfast.runs.folder import Folder
+    from holdfast.runs.model import read_model
+
+    model = read_model(Folder(options.run))
+    with contextlib.closing(open_source(options.source, options.format)) as source:
+        yield from _answered(model, source, counts)
+
+
+def _answered(model, source, counts):
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from holdfast.runs.read_ahead import pieces
+
+    places = {key: i for i, key in enumerate(model.keys)}
+    kind = pa.float64() if model.target.regression else pa.string()
+    for piece in pieces(source, source.blocks(), model.layout, None, model.key):
+        who = np.zeros(len(piece.rows), int)
+        if model.key is not None:
+            coded = pc.dictionary_encode(piece.keys)
+            known = np.array([places.get(key, -1) for key in coded.dictionary.to_pylist()], int)
+            who = known[coded.indices.to_numpy()]
+        outcomes = model.outcomes(piece.features, who)
+        answers, empty = model.answers(outcomes), np.isnan(outcomes).all(axis=1)
+        empty[list(piece.faults)] = True
+        counts["rows"] += len(answers)
+        counts["empty"] += int(empty.sum())
+        yield pa.table({"row": piece.rows, "prediction": pa.array(answers, kind, mask=empty)})
+
+
+@contextlib.contextmanager
+def _output(path):
+    """Something that writes tables one after the other; a file appears when it is whole."""
+    import pyarrow.csv as pacsv
+    import pyarrow.parquet as pq
+
+    from holdfast.runs.folder import appearing
+
+    writer = None
+
+    def write(table):
+        nonlocal writer
+        if writer is None:
+            if path is not None and path.suffix == ".parquet":
+                writer = pq.ParquetWriter(target, table.schema)
+            else:
+                target.write(b"row,prediction\n")
+                form = pacsv.WriteOptions(include_header=False, quoting_style="needed")
+                writer = pacsv.CSVWriter(target, table.schema, write_options=form)
+        writer.write_table(table)
+        if path is None:
+            pour(target.getvalue())
+            target.seek(0)
+            target.truncate()
+
+    if path is None:
+        target = io.BytesIO()
+        yield write
+        return
+    with appearing(path) as target:
+        yield write
+        if writer is not None:
+            writer.close()

@@ -1,0 +1,34 @@
+"""holdfast report: a page about a run."""
+
+from pathlib import Path
+
+from holdfast.cli.exits import DONE, mistakes_said
+from holdfast.cli.options import add_run, new_command
+from holdfast.terminal import tell
+
+
+def add(commands):
+    parser = new_command(
+        commands,
+        "report",
+        run,
+        "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
+        "Write RUN/report.html, one page that needs nothing but itself, and print its path.",
+        [
+            "holdfast report sensors.run",
+            "holdfast report sensors.run --to page.html",
+        ],
+    )
+    add_run(parser)
+    parser.add_argument(
+        "--to", type=Path, metavar="FILE", help="where to write the page (default: RUN/report.html)"
+    )
+
+
+def run(options):
+    with mistakes_said():
+        from holdfast.cli.page import write
+        from holdfast.runs.start import open_run
+
+        tell(f"The report: {write(open_run(options.run), options.to)}")
+    return DONE

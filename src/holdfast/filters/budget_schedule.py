@@ -1,0 +1,93 @@
+"""How many of the first n rounds may be outliers: a binomial quantile, climbed in steps."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.filters.binomial import BinomialTail
+from holdfast.filters.binomial_quantile import smallest
+from holdfast.sketches.histogram import is_whole
+
+_EARLY = 512  # rounds, each of which is a step
+_END, _BUDGET, _HELD = range(5, 8)
+
+
+class BudgetSchedule(NamedTuple):
+    """The smallest k with P(Bin(e, share) > k) <= level / e², where e is the last round of n's step.
+
+    Each of the first rounds is a step. Later ones are a 32nd as long as what came before, and at most as long
+    as k takes to grow by half a standard deviation. So k is computed now and then, and the rounds in between
+    take no time for it. What k promises of the first e rounds it promises of the first n, too.
+
+    Examples
+    --------
+    >>> stairs = Stairs.at_start()
+    >>> [stairs.at(n, share=0.1, level=1e-3) for n in (1, 2, 3)]
+    [1, 2, 3]
+    """
+
+    figures: np.ndarray  # those of a `BinomialTail`; then the last round of the step, its k, a threshold
+
+    @staticmethod
+    def at_start():
+        return BudgetSchedule(np.zeros(8)).cleared()
+
+    def cleared(self):
+        """The stairs before the first round, in the same array."""
+        BinomialTail(0.0, 1.0, self.figures).cleared()
+        return self
+
+    def valid(self, n):
+        """Whether n rounds can lead here."""
+        end, budget, held = self.figures[_END], self.figures[_BUDGET], self.figures[_HELD]
+        tail = BinomialTail(0.0, 1.0, self.figures)
+        return (
+            tail.valid(min(n, _EARLY - 1))
+            and is_whole(end)
+            and is_whole(budget)
+            and n <= end <= n + n // 32
+            and 0.0 <= budget <= end
+            and held >= 0.0
+        )
+
+    def hold(self, threshold):
+        """Keep a threshold of this step: with the same k, later ones are not lower."""
+        self.figures[_HELD] = threshold
+
+    def held(self):
+        """The threshold that was kept last."""
+        return float(self.figures[_HELD])
+
+    def admits(self, n, size):
+        """Whether round n belongs to the step, and its size is at most the threshold that was kept."""
+        return size <= self.figures[_HELD] and n <= self.figures[_END]
+
+    def at(self, n, share, level):
+        """The k of round n, which is the last one or the next."""
+        if n > self.figures[_END]:
+            end = last_of_step(n, share)
+            square = float(end) * float(end)
+            if n < _EARLY:
+                k = BinomialTail(share, 1.0 - share, self.figures).grown(level, square)
+            else:
+                k = smallest(end, share, 1.0 - share, level / square, int(self.figures[_BUDGET]))
+            self.figures[_END], self.figures[_BUDGET] = end, k
+        return int(self.figures[_BUDGET])
+
+
+def last_of_step(n, share):
+    """The last round of the step that begins with round n."""
+    return n + min(n // 32, int(0.5 * math.sqrt(n / share))) if n >= _EARLY else n
+
+
+def end_of_step(n, share):
+    """The last round of the step to which round n belongs.
+
+    >>> end_of_step(100, share=0.1), end_of_step(100_000, share=0.1)
+    (100, 100302)
+    """
+    end = min(n, _EARLY - 1)
+    while end < n:
+        end = last_of_step(end + 1, share)
+    return end

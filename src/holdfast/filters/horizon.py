@@ -1,0 +1,92 @@
+"""For how many rounds the quantile filter plans, and how sure of each it therefore must be."""
+
+import math
+from typing import NamedTuple
+
+
+class FixedDelta(NamedTuple):
+    """The same delta in every round."""
+
+    delta: float
+
+    def cleared(self):
+        """The plan before the first round."""
+        return self
+
+    def valid(self, n):
+        """Whether n rounds can lead here."""
+        return 0.0 < self.delta < 1.0
+
+    def ahead(self, n):
+        """How many rounds come after this one, if n came before it."""
+        return 0
+
+    def after(self, n):
+        """The plan after n rounds."""
+        return self
+
+    def starts_epoch(self):
+        """Whether the learner must start anew with the next round."""
+        return False
+
+
+class Horizon(NamedTuple):
+    """T rounds, with delta = T^-2; should more come, T more, and so on."""
+
+    delta: float
+    length: int
+    end: int
+
+    def cleared(self):
+        return Horizon(self.delta, self.length, self.length)
+
+    def valid(self, n):
+        return 0.0 < self.delta < 1.0 and self.length >= 1 and n < self.end <= n + self.length
+
+    def ahead(self, n):
+        return self.end - n - 1
+
+    def after(self, n):
+        return self if n < self.end else Horizon(self.delta, self.length, self.end + self.length)
+
+    def starts_epoch(self):
+        return False
+
+
+class Epochs(NamedTuple):
+    """Nobody knows: epochs that end at 1024, 1024 growth, ..., each with delta = end^-2 and a new learner."""
+
+    delta: float
+    growth: float
+    end: int
+    renew: bool
+
+    def cleared(self):
+        return first_epoch(self.growth)
+
+    def valid(self, n):
+        return self.delta == confidence(self.end) and 1.0 < self.growth < math.inf and self.end > n
+
+    def ahead(self, n):
+        return self.end - n - 1
+
+    def after(self, n):
+        if n < self.end:
+            return Epochs(self.delta, self.growth, self.end, False)
+        end = math.ceil(self.growth * self.end)
+        return Epochs(confidence(end), self.growth, end, True)
+
+    def starts_epoch(self):
+        return self.renew
+
+
+_FIRST_EPOCH = 1024
+
+
+def first_epoch(growth):
+    return Epochs(confidence(_FIRST_EPOCH), growth, _FIRST_EPOCH, False)
+
+
+def confidence(rounds):
+    """delta = T^-2, the choice of the theorem."""
+    return 1.0 / (float(rounds) * float(rounds)) if rounds > 1 else 0.5

@@ -1,0 +1,84 @@
+"""Which order statistic of n past sizes the quantile filter trusts: three answers (section 4)."""
+
+import math
+from typing import NamedTuple
+
+from holdfast.filters.binomial import BinomialTail
+
+
+class Bernstein(NamedTuple):
+    """The paper's rank, ceil(n (p - u)) with u = sqrt(2 p (1-p) L / n) + L / (3 n) and L = ln(1 / delta).
+
+    The paper divides by n + 1 where n sizes are known, which misses delta for n = 1; this divides by n.
+    """
+
+    p: float
+    rank: int
+    delta: float
+    log: float  # of 1 / delta
+
+    def cleared(self):
+        """The order before the first size."""
+        return Bernstein(self.p, 0, 1.0, 0.0)
+
+    def valid(self, p, n):
+        """Whether n sizes can lead here, if p is the share of inliers."""
+        known = self.p == p and 0.0 < self.delta <= 1.0 and self.log == math.log(1.0 / self.delta)
+        return known and 0 <= self.rank <= n
+
+    def stepped(self, n, delta, ahead):
+        """The rank for n past sizes, confidence 1 - delta and `ahead` more rounds after this one."""
+        if n == 0:
+            return self
+        log = self.log if delta == self.delta else math.log(1.0 / delta)
+        share = self.p - math.sqrt(2.0 * self.p * (1.0 - self.p) * log / n) - log / (3.0 * n)
+        rank = max(0, math.ceil(n * share * (1.0 - 1e-12)))  # rounding must not raise it
+        return Bernstein(self.p, rank, delta, log)
+
+
+class Binomial(NamedTuple):
+    """The largest rank that is valid with probability 1 - delta for every distribution of the sizes."""
+
+    tail: BinomialTail
+    rank: int
+
+    def cleared(self):
+        return Binomial(self.tail.cleared(), 0)
+
+    def valid(self, p, n):
+        fits = self.tail.share == 1.0 - p and self.tail.rest == p and 0 <= self.rank <= n
+        return fits and self.tail.valid(max(n - 1, 0))
+
+    def stepped(self, n, delta, ahead):
+        if n == 0:
+            return self
+        return Binomial(self.tail, n - self.tail.grown(delta))
+
+
+class Newsvendor(NamedTuple):
+    """The rank that minimises the expected overhead (`docs/math.md`, 6.3).
+
+    A rank too low skips an inlier now; a rank too high may keep an outlier, and then all inliers ahead are
+    lost. So much the higher may it be, the fewer rounds are ahead.
+    """
+
+    tail: BinomialTail
+    rank: int
+
+    def cleared(self):
+        return Newsvendor(self.tail.cleared(), 0)
+
+    def valid(self, p, n):
+        fits = self.tail.share == 1.0 - p and self.tail.rest == p and 0 <= self.rank <= n
+        return fits and self.tail.valid(n)
+
+    def stepped(self, n, delta, ahead):
+        k = self.tail.grown(1.0 / (1.0 + self.tail.rest * max(ahead, 1)))
+        return Newsvendor(self.tail, min(n + 1 - k, n) if ahead > 0 else n)
+
+
+ORDERS = {
+    "binomial": lambda p: Binomial(BinomialTail.of_quantile(p), 0),
+    "bernstein": lambda p: Bernstein(p, 0, 1.0, 0.0),
+    "newsvendor": lambda p: Newsvendor(BinomialTail.of_quantile(p), 0),
+}

@@ -1,0 +1,1 @@
+"""Read tables from files and pipes, and turn their columns into numbers."""

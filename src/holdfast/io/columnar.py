@@ -1,0 +1,191 @@
+"""Parquet and Arrow: columns that know their types."""
+
+import abc
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+
+from holdfast.io.batch import TEXT, Batch, SourceError
+from holdfast.io.byte_stream import another, begins
+from holdfast.io.cells import plain
+from holdfast.terminal import quoted
+
+_ROWS = 1 << 16
+_LOOK = 20  # rows by which a place is known again
+
+
+class Rows(NamedTuple):
+    """Some rows, and the number of the first."""
+
+    data: Any
+    row: int
+
+    @property
+    def mark(self):
+        return {"offset": 0, "row": self.row, "begins": begins(_text(self.data))}
+
+
+class Columnar(abc.ABC):
+    """What Parquet and Arrow share; `_batches(first)` gives all rows from that one on."""
+
+    name: str
+    size: int | None = None
+    _read = 0
+
+    def _check(self, schema):
+        self.names, self._schema = list(schema.names), schema
+
+    def blocks(self, mark=None):
+        row = mark["row"] if mark else 1
+        try:
+            for batch in self._batches(row - 1):
+                for start in range(0, batch.num_rows, _ROWS):
+                    piece = batch.slice(start, _ROWS)
+                    if mark is not None and begins(_text(piece), mark["begins"]["bytes"]) != mark["begins"]:
+                        raise another(self.name, row)
+                    mark = None
+                    yield Rows(piece, row)
+                    row += piece.num_rows
+                    self._read = row - 1
+        except (pa.ArrowException, OSError) as problem:
+            raise SourceError(
+                f"{self.name}, row {row:,}: damaged ({_first(problem)}): get it again"
+            ) from None
+
+    def begins(self, most=None):
+        """By what this source is known again: its columns."""
+        return begins(str(self._schema.remove_metadata()).encode(), most)
+
+    def sample(self, block):
+        return self.decode(block, dict.fromkeys(self.names, TEXT))
+
+    def decode(self, block, kinds):
+        columns = {}
+        for name in kinds:
+            column = block.data.column(name)
+            try:
+                column.validate(full=True)  # bytes from outside: an offset may point anywhere
+                columns[name] = plain(column)
+            except (pa.ArrowException, OSError) as problem:
+                raise SourceError(
+                    f"{self.name}, row {block.row:,}, column {quoted(name)}: damaged ({_first(problem)}): "
+                    "get it again"
+                ) from None
+        return Batch(columns, np.arange(block.row, block.row + block.data.num_rows), {})
+
+    def reading(self, name, kind):
+        return TEXT
+
+    def progress(self):
+        """How many rows were read, where it is known how many there are."""
+        return self._read if self.size else None
+
+    @abc.abstractmethod
+    def close(self): ...
+
+    @abc.abstractmethod
+    def _batches(self, first): ...
+
+
+class Parquet(Columnar):
+    """A Parquet file, row group after row group."""
+
+    def __init__(self, path):
+        self.name = str(path)
+        try:
+            # As bytes, since a name need not be UTF-8.
+            self._file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))
+        except (pa.ArrowException, OSError) as problem:
+            raise SourceError(f"{path}: no Parquet file ({_first(problem)})") from None
+        self._check(self._file.schema_arrow)
+        self.size = self._file.metadata.num_rows or None
+
+    def close(self):
+        self._file.close()
+
+    def _batches(self, first):
+        groups, start = [], 0
+        for i in range(self._file.metadata.num_row_groups):
+            length = self._file.metadata.row_group(i).num_rows
+            if start + length > first:
+                groups.append(i)
+            else:
+                start += length
+        skip = first - start
+        if groups:
+            for batch in self._file.iter_batches(batch_size=_ROWS, row_groups=groups):
+                yield batch.slice(min(skip, batch.num_rows))
+                skip = max(skip - batch.num_rows, 0)
+
+
+class Arrow(Columnar):
+    """An Arrow file, or a stream of record batches, also from a pipe."""
+
+    def __init__(self, stream):
+        self.name, self._stream, self._file, self._reader = stream.name, stream, None, None
+        try:
+            if stream.peek(6) == b"ARROW1" and stream.seekable:
+                self._file = ipc.open_file(pa.memory_map(os.fsencode(stream.path)))
+                self._check(self._file.schema)
+                return
+            if stream.peek(6) == b"ARROW1":
+                raise SourceError(f"{stream.name}: an Arrow file cannot be read from a pipe: name the file")
+            self._reader = ipc.open_stream(pa.PythonFile(_Readable(stream), "r"))
+            self._check(self._reader.schema)
+        except (pa.ArrowException, OSError) as problem:
+            raise SourceError(f"{stream.name}: no Arrow file ({_first(problem)})") from None
+
+    def close(self):
+        self._stream.close()
+
+    def _batches(self, skip):
+        if self._file is not None:
+            batches = (self._file.get_batch(i) for i in range(self._file.num_record_batches))
+        else:
+            batches = iter(self._reader)
+        for batch in batches:
+            yield batch.slice(min(skip, batch.num_rows))
+            skip = max(skip - batch.num_rows, 0)
+
+
+class _Readable:
+    """What pyarrow wants of a file."""
+
+    closed = False
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def read(self, count=-1):
+        parts, size = [], 0
+        while size < count:
+            data = self._stream.read(count - size)
+            if not data:
+                break
+            parts.append(data)
+            size += len(data)
+        return b"".join(parts)
+
+    def readable(self):
+        return True
+
+    def close(self):
+        pass
+
+
+def _text(rows):
+    """The first rows as bytes; none, if Python cannot have them."""
+    head = rows.slice(0, _LOOK)
+    try:
+        head.validate(full=True)  # bytes from outside: an offset may point anywhere
+        return "".join(map(repr, head.to_pylist())).encode("utf-8", "backslashreplace")
+    except (pa.ArrowException, OSError, ValueError, OverflowError):
+        return b""
+
+
+def _first(problem):
+    return str(problem).splitlines()[0][:160] if str(problem) else type(problem).__name__

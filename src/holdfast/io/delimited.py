@@ -1,0 +1,203 @@
+"""Comma or tab separated values: a line is a row, or several are, where a quoted cell holds line ends."""
+
+import csv
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from holdfast.io.batch import NUMBER, TEXT, Batch, SourceError, wrong_cell
+from holdfast.io.byte_stream import begins
+from holdfast.io.cells import MISSING, number
+from holdfast.terminal import quoted
+
+_FEW = 512  # lines that are looked at one by one, if one of them is not as it should be
+_PARTS = 16
+_LONGEST = 100  # lines of a row
+
+
+class Delimited:
+    """The rows of a text with a header line.
+
+    pyarrow reads each block at once. Only where it cannot, the block is cut into smaller ones until the lines
+    at fault are alone. There a quote that is not closed within 100 lines, with as many cells as the header
+    has, costs one row, and not the rest of the file.
+    """
+
+    quoted = True  # whether a row can have several lines
+
+    def __init__(self, stream, delimiter):
+        self.stream, self.delimiter = stream, delimiter
+        header = stream.line()
+        if header is None:
+            raise SourceError(f"{stream.name} is empty: expected a header line with the names of the columns")
+        try:
+            text = header.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        except UnicodeDecodeError:
+            raise SourceError(
+                f"{stream.name}: the header is not UTF-8; convert it first, such as with iconv -t UTF-8"
+            ) from None
+        if "\0" in text:
+            raise SourceError(f"{stream.name}: the header is not UTF-8 text: is it another kind of file?")
+        try:
+            cells = next(csv.reader([text], delimiter=delimiter, strict=True))
+        except (csv.Error, StopIteration):
+            raise SourceError(
+                f"{stream.name}: the header has a quote that does not end, or no names"
+            ) from None
+        self.names = [cell.strip() for cell in cells]
+
+    def blocks(self, mark=None):
+        if mark is not None:
+            self.stream.go_on(mark)
+        return self.stream.blocks(mark["row"] if mark else 1, self.quoted)
+
+    def begins(self, most=None):
+        """By what this source is known again, later and longer."""
+        return begins(self.stream.head, most)
+
+    def progress(self):
+        """How many bytes of the file were read."""
+        return self.stream.progress()
+
+    def close(self):
+        self.stream.close()
+
+    @property
+    def size(self):
+        return self.stream.size
+
+    @property
+    def name(self):
+        return self.stream.name
+
+    def sample(self, block):
+        """All columns of a block, as text."""
+        return self.decode(block, dict.fromkeys(self.names, TEXT))
+
+    def decode(self, block, kinds):
+        """These columns of a block, read as numbers or as text."""
+        parts = list(self._parts(block.data, block.row, block.lines, kinds))
+        faults, start = {}, 0
+        for part in parts:
+            faults |= {start + place: fault for place, fault in part.faults.items()}
+            start += len(part.rows)
+        columns = {name: pa.chunked_array([part.columns[name] for part in parts]) for name in kinds}
+        rows = np.concatenate([part.rows for part in parts])
+        return Batch({name: column.combine_chunks() for name, column in columns.items()}, rows, faults)
+
+    def reading(self, name, kind):
+        """How to read a column that is wanted as this kind."""
+        return NUMBER if kind == NUMBER else TEXT
+
+    def _parts(self, data, row, count, kinds):
+        whole = self._at_once(data, row, count, kinds)
+        if whole is not None:
+            yield whole
+        elif count <= _FEW:
+            yield self._line_by_line(data.split(b"\n")[:count], row, kinds)
+        else:
+            lines = data.split(b"\n")[:count]
+            step, start = max(-(-count // _PARTS), _FEW), 0
+            while start < count:
+                stop = _outside(lines, start, start + step)
+                some = lines[start:stop]
+                yield from self._parts(b"\n".join(some) + b"\n", row + start, len(some), kinds)
+                start = stop
+
+    def _at_once(self, data, row, count, kinds):
+        """The rows as pyarrow reads them; None if it finds other rows than there are lines."""
+        quoted = b'"' in data
+        if quoted and data.count(b'"') % 2:
+            return None
+        types = {name: pa.float64() if kind == NUMBER else pa.string() for name, kind in kinds.items()}
+        try:
+            table = pacsv.read_csv(
+                pa.BufferReader(pa.py_buffer(data)),
+                pacsv.ReadOptions(column_names=self.names, block_size=1 << 20),
+                pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
+                pacsv.ConvertOptions(
+                    column_types=types,
+                    include_columns=list(kinds),
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None
+        if quoted and table.num_rows != count:
+            firsts = _first_lines(data)
+            whole = Batch.whole(table, row, len(firsts), kinds)
+            return whole._replace(rows=row + firsts) if whole is not None else None
+        return Batch.whole(table, row, count, kinds)
+
+    def _line_by_line(self, lines, row, kinds):
+        rows, faults, cells, behind = [], {}, {name: [] for name in kinds}, 0
+        for i, line in enumerate(lines):
+            if i < behind or not line.strip():
+                continue
+            values, fault, behind = self._record(lines, i)
+            for name in kinds:
+                value = None if values is None else values[name]
+                value = None if value in MISSING else value
+                if value is not None and kinds[name] == NUMBER:
+                    found = number(value)
+                    fault = fault or (wrong_cell(name, value, "not a number") if found is None else None)
+                    value = found
+                elif value is not None and not _is_utf8(value):
+                    fault = fault or f"column {quoted(name)}: not UTF-8"
+                    value = None
+                cells[name].append(value)
+            if fault:
+                faults[len(rows)] = fault
+            rows.append(row + i)
+        types = {NUMBER: pa.float64(), TEXT: pa.string()}
+        columns = {name: pa.array(cells[name], types[kind]) for name, kind in kinds.items()}
+        return Batch(columns, np.array(rows, np.int64), faults)
+
+    def _record(self, lines, i):
+        """The cells of the row that begins with this line, what is wrong, and the line behind it."""
+        values, fault = self._cells(lines[i])
+        if fault and lines[i].count(b'"') % 2:
+            stop = _outside(lines, i, i + 1)
+            longer, wrong = self._cells(b"\n".join(lines[i:stop]))
+            if not wrong:
+                return longer, None, stop
+        return values, fault, i + 1
+
+    def _cells(self, line):
+        text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+        try:
+            cells = next(csv.reader([text], delimiter=self.delimiter, strict=True))
+        except (csv.Error, StopIteration):
+            return None, "a quote that does not end, or a line end inside a row"
+        if len(cells) != len(self.names):
+            return None, f"{len(cells)} cells, where the header has {len(self.names)}"
+        return dict(zip(self.names, cells, strict=True)), None
+
+
+def _outside(lines, start, stop):
+    """The first place from `stop` on at which no quote is open, if that is near; else `stop`."""
+    open_quote = sum(line.count(b'"') for line in lines[start:stop]) % 2
+    for place in range(stop, min(stop + _LONGEST, len(lines))):
+        if not open_quote:
+            return place
+        open_quote = (open_quote + lines[place].count(b'"')) % 2
+    return min(stop + _LONGEST, len(lines)) if not open_quote else min(stop, len(lines))
+
+
+def _first_lines(data):
+    """Of each row the number of its first line, from 0: line ends inside quotes end no row."""
+    found = np.frombuffer(data, np.uint8)
+    ends, quotes = np.flatnonzero(found == ord("\n")), np.flatnonzero(found == ord('"'))
+    closed = np.flatnonzero(np.searchsorted(quotes, ends) % 2 == 0)
+    starts = np.concatenate([[0], closed + 1])
+    return starts[:-1] if data.endswith(b"\n") else starts
+
+
+def _is_utf8(text):
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

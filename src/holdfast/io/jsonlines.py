@@ -1,0 +1,156 @@
+"""JSON lines: an object a line."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pajson
+
+from holdfast.io.batch import LABEL, NUMBER, TEXT, Batch, SourceError
+from holdfast.io.cells import MISSING, is_text, label, labels, number
+from holdfast.io.delimited import Delimited
+from holdfast.terminal import quoted
+
+_BOOLEAN = "boolean"
+_TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), _BOOLEAN: pa.bool_()}
+_EXACT = 1 << 53  # from here on a float64 has not all digits of an integer
+
+
+class JsonLines(Delimited):
+    """The rows of a text with an object a line; the names of the columns are those of its first rows."""
+
+    quoted = False
+
+    def __init__(self, stream):
+        self.stream = stream
+        head = stream.peek(1 << 20)
+        if not head:
+            raise SourceError(f"{stream.name} is empty: expected an object a line")
+        lines = head.split(b"\n")
+        whole = lines[:-1] if len(lines) > 1 else lines
+        objects = [found for found in map(_object, whole) if found is not None]
+        if not objects:
+            raise SourceError(f"{stream.name}: its first lines are no JSON objects")
+        self.names = list(dict.fromkeys(name for found in objects for name in found))
+        columns = {name: _column([found.get(name) for found in objects]) for name in self.names}
+        self._types = {name: column.type for name, column in columns.items()}
+        self._kinds = {name: _kind([found.get(name) for found in objects]) for name in self.names}
+
+    def reading(self, name, kind):
+        return LABEL if kind == LABEL else self._kinds[name]
+
+    def sample(self, block):
+        lines = [line for line in enumerate(block.data.split(b"\n")) if line[1].strip()]
+        objects = [_object(line) for _, line in lines]
+        faults = {i: "no JSON object" for i, found in enumerate(objects) if found is None}
+        columns = {name: _column([(found or {}).get(name) for found in objects]) for name in self.names}
+        return Batch(columns, np.array([block.row + i for i, _ in lines], np.int64), faults)
+
+    def _at_once(self, data, row, count, kinds):
+        types = {name: self._types[name] if kind == LABEL else _TYPES[kind] for name, kind in kinds.items()}
+        schema = pa.schema(list(types.items()))
+        parsing = pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+        reading = pajson.ReadOptions(block_size=max(len(data), 1))
+        try:
+            table = pajson.read_json(pa.BufferReader(pa.py_buffer(data)), reading, parsing)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return None
+        batch = Batch.whole(table, row, count, kinds)
+        if batch is None or any(
+            kind == LABEL and _is_rounded(batch.columns[name]) for name, kind in kinds.items()
+        ):
+            return None
+        columns = {
+            name: _texts(column) if kinds[name] in (TEXT, LABEL) else column
+            for name, column in batch.columns.items()
+        }
+        return batch._replace(columns=columns)
+
+    def _line_by_line(self, lines, row, kinds):
+        rows, faults, cells = [], {}, {name: [] for name in kinds}
+        for i, line in enumerate(lines):
+            if not line.strip():
+                continue
+            found = _object(line)
+            fault = "no JSON object" if found is None else None
+            for name, kind in kinds.items():
+                value, wrong = _cell((found or {}).get(name), kind)
+                fault = fault or (f"column {quoted(name)}: {wrong}" if wrong else None)
+                cells[name].append(value)
+            if fault:
+                faults[len(rows)] = fault
+            rows.append(row + i)
+        columns = {name: pa.array(cells[name], _TYPES[kind]) for name, kind in kinds.items()}
+        return Batch(columns, np.array(rows, np.int64), faults)
+
+
+def _object(line):
+    try:
+        found = json.loads(line)
+        json.dumps(found, ensure_ascii=False).encode()  # lone surrogates are no text
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _cell(value, kind):
+    """A value as this kind, and what is wrong with it."""
+    if value is None or (isinstance(value, str) and value in MISSING):
+        return None, None
+    if kind in (TEXT, LABEL):
+        return _text(value), None
+    shown = quoted(_text(value), 40)
+    if kind == _BOOLEAN:
+        return (value, None) if isinstance(value, bool) else (None, f"{shown} is not true or false")
+    found = number(value) if isinstance(value, str) else _float(value)
+    return (found, None) if found is not None else (None, f"{shown} is not a number")
+
+
+def _float(value):
+    try:
+        return float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return float("inf")
+
+
+def _text(value):
+    if isinstance(value, str):
+        return value
+    return label(value) if isinstance(value, int | float) else json.dumps(value)
+
+
+def _texts(column):
+    """Labels or text, null where one of the words for what is missing stands."""
+    texts = labels(column)
+    if not is_text(column):
+        return texts
+    return pc.if_else(pc.is_in(texts, pa.array(MISSING)), pa.scalar(None, pa.string()), texts)
+
+
+def _is_rounded(column):
+    """Whether there may be integers with more digits than a float64 has."""
+    return pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) >= _EXACT
+
+
+def _kind(values):
+    """What all these are, of those that are there."""
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, bool) for value in known):
+        return _BOOLEAN
+    if known and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
+        return NUMBER
+    return TEXT
+
+
+def _column(values):
+    """A column with the exact values: text, if there are integers that neither int64 nor float64 holds."""
+    kind = _kind(values)
+    if kind == _BOOLEAN:
+        return pa.array(values, pa.bool_())
+    integers = [abs(value) for value in values if isinstance(value, int)]
+    if kind == NUMBER and len(integers) + values.count(None) == len(values) and max(integers) < 1 << 63:
+        return pa.array(values, pa.int64())
+    if kind == NUMBER and max(integers, default=0) < _EXACT:
+        return pa.array(values, pa.float64())
+    return pa.array([_cell(value, TEXT)[0] for value in values], pa.string())

@@ -1,0 +1,133 @@
+"""svmlight: a label, and the features that are not 0, as index:value."""
+
+from array import array
+
+import numpy as np
+import pyarrow as pa
+
+from holdfast.io import cells
+from holdfast.io.batch import LABEL as AS_LABEL
+from holdfast.io.batch import NUMBER, Batch, SourceError
+from holdfast.io.delimited import Delimited
+
+LABEL, FEATURES = "label", "features"
+_MOST = 4096  # columns that rows are read with as they would be in a table; with more they are sparse
+_WIDEST = 1 << 22
+_EXACT = 1 << 53  # from here on a float64 has not all digits of an integer
+_FAULT = "not svmlight, such as 1 3:0.5 7:2"
+
+
+class SvmLight(Delimited):
+    """The rows as columns `label`, "1", "2", ... up to the largest index of the first rows; "0", if used.
+
+    Larger indices that come later are left out. Where there are too many, `label` and `features`: maps of
+    Arrow from an index to its value.
+    """
+
+    quoted = False
+
+    def __init__(self, stream):
+        self.stream = stream
+        head = stream.peek(1 << 20)
+        if not head:
+            raise SourceError(f"{stream.name} is empty: expected lines such as 1 3:0.5 7:2")
+        lines = head.split(b"\n")
+        found = [_parsed(line) for line in (lines[:-1] if len(lines) > 1 else lines)]
+        used = [index for row in found if row is not None for index in row[1]]
+        if not used:
+            raise SourceError(f"{stream.name}: its first lines are not svmlight, such as 1 3:0.5 7:2")
+        if max(used) > _WIDEST:
+            raise SourceError(
+                f"{stream.name}: index {max(used):,}, but {_WIDEST:,} is the largest that can be: hash them"
+            )
+        self._first, self._wide = min(1, min(used)), max(used) > _MOST
+        several = [FEATURES] if self._wide else map(str, range(self._first, max(used) + 1))
+        self.names = [LABEL, *several]
+
+    def sample(self, block):
+        return self.decode(block, dict.fromkeys(self.names, NUMBER) | {LABEL: AS_LABEL})
+
+    def reading(self, name, kind):
+        return AS_LABEL if name == LABEL and kind == AS_LABEL else NUMBER
+
+    def _at_once(self, data, row, count, kinds):
+        return self._line_by_line(data.split(b"\n")[:count], row, kinds)
+
+    def _line_by_line(self, lines, row, kinds):
+        return (self._sparse if self._wide else self._dense)(lines, row, kinds)
+
+    def _sparse(self, lines, row, kinds):
+        rows, faults, labels, ends = [], {}, [], array("q", [0])
+        places, values = array("q"), array("d")
+        for i, line in enumerate(lines):
+            text = line.partition(b"#")[0]
+            if not text.strip():
+                continue
+            found = _parsed(text)
+            if found is None or max(found[1], default=0) > _WIDEST:
+                faults[len(rows)] = _FAULT if found is None else f"index {max(found[1]):,} is too large"
+            label, indices, entries = found or (None, (), ())
+            labels.append(label)
+            if max(indices, default=0) <= _WIDEST:
+                places.extend(indices)
+                values.extend(entries)
+            ends.append(len(places))
+            rows.append(row + i)
+        made = {
+            LABEL: _labels(labels, kinds.get(LABEL)),
+            FEATURES: pa.MapArray.from_arrays(pa.array(ends, pa.int32()), pa.array(places), pa.array(values)),
+        }
+        return Batch({name: made[name] for name in kinds}, np.array(rows, np.int64), faults)
+
+    def _dense(self, lines, row, kinds):
+        rows, faults, values, labels = [], {}, [], []
+        width = len(self.names) - 1
+        for i, line in enumerate(lines):
+            text = line.partition(b"#")[0]
+            if not text.strip():
+                continue
+            found = _parsed(text)
+            features = np.zeros(width)
+            if found is None:
+                faults[len(rows)] = _FAULT
+                features[:] = np.nan
+            else:
+                places = np.array(found[1], np.int64) - self._first
+                inside = (places >= 0) & (places < width)
+                features[places[inside]] = np.array(found[2])[inside]
+            rows.append(row + i)
+            labels.append(None if found is None else found[0])
+            values.append(features)
+        table = np.array(values).reshape(-1, width)
+        columns = {
+            name: _labels(labels, kind)
+            if name == LABEL
+            else pa.array(table[:, self.names.index(name) - 1], from_pandas=True)
+            for name, kind in kinds.items()
+        }
+        return Batch(columns, np.array(rows, np.int64), faults)
+
+
+def _labels(values, kind):
+    """A column of labels as numbers, or as text with all digits."""
+    if kind == AS_LABEL:
+        return pa.array([None if value is None else cells.label(value) for value in values], pa.string())
+    return pa.array(
+        [None if value is None else float(value) for value in values], pa.float64(), from_pandas=True
+    )
+
+
+def _parsed(line):
+    """The label, the indices and the values of a line; None if it is something else."""
+    tokens = line.partition(b"#")[0].split()
+    try:
+        label = float(tokens[0])
+        if abs(label) >= _EXACT and label.is_integer():
+            label = int(tokens[0]) if tokens[0].lstrip(b"+-").isdigit() else label
+        pairs = [token.split(b":") for token in tokens[1:] if not token.startswith(b"qid:")]
+        indices = [int(index) for index, _ in pairs]
+        if min(indices, default=0) < 0:
+            return None
+        return label, indices, [float(value) for _, value in pairs]
+    except (ValueError, IndexError):
+        return None

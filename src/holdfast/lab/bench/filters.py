@@ -1,0 +1,95 @@
+"""A filter alone, without a game around it, and the worst a stream can do to its histogram."""
+
+import numpy as np
+
+import holdfast as hf
+from holdfast.lab.bench import streams
+from holdfast.lab.bench.race import race, timed
+from holdfast.lab.bench.table import Row, Section
+
+_ONE_PASS = "one pass over the sizes"
+_KINDS = ("binomial", "bernstein", "newsvendor")
+
+
+def measure(run):
+    """Nanoseconds a round of each filter, on sizes of which 1 % are a thousand times too large."""
+    n, m, jumps = run.amount(
+        (10_000_000, 1_000_000, 1_000_000), (1_000_000, 100_000, 100_000), (200, 200, 100)
+    )
+    sizes = streams.sizes(n)
+    filters = {f"TopK({k})": hf.TopK(k) for k in (10, 1000)}
+    filters |= {"TopShare(0.01)": hf.TopShare(0.01)}
+    filters |= {
+        f'Quantile(0.99, ranks="{kind}")': hf.Quantile(0.99, horizon=n, ranks=kind) for kind in _KINDS
+    }
+    yield _alone(run, f"a filter alone, {n:,} sizes", filters, sizes, most=30.0)
+
+    exact = {"TopShare(0.01, exact=True)": hf.TopShare(0.01, exact=True)}
+    for kind in _KINDS:
+        name = f'Quantile(0.99, ranks="{kind}", exact=True)'
+        exact[name] = hf.Quantile(0.99, horizon=m, ranks=kind, exact=True)
+    yield _alone(run, f"a filter alone that remembers all {m:,} sizes", exact, sizes[:m].copy())
+
+    even = np.arange(jumps) % 2 == 0
+    extremes = {
+        "between 1e-300 and 1e300": np.where(even, 1e-300, 1e300),
+        "between 1e290 and 1e308": np.where(even, 1e290, 1e308),  # both far from where the search begins
+    }
+    title = "the histogram against a stream that makes it jump every round"
+    cases = {what: timed(_jump, run, x, per=jumps) for what, x in extremes.items()}
+    times = race(run, title, cases, run.amount(5, 5, 1))
+    yield Section(title, "ns a round", [Row(what, 1e9 * times.median(what), most=5_000.0) for what in cases])
+
+
+def _alone(run, title, filters, sizes, most=None):
+    cases = {_ONE_PASS: timed(_call, run, add_up, sizes, per=len(sizes))}
+    for name, filter in filters.items():
+        cases[name] = timed(_sift, run, filter, sizes, per=len(sizes))
+    times = race(run, title, cases, run.amount(5, 5, 1))
+    rows = [Row(_ONE_PASS, 1e9 * times.median(_ONE_PASS))]
+    rows += [Row(name, 1e9 * times.median(name), most=most) for name in filters]
+    return Section(title, "ns a round", rows)
+
+
+def sift(filter, state, sizes):
+    """How many of the sizes a filter keeps."""
+    kept = 0
+    for i in range(len(sizes)):
+        state, _, keep = filter.decide(state, sizes[i])
+        if keep:
+            kept += 1
+    return kept
+
+
+def add_up(sizes):
+    total = 0.0
+    for i in range(len(sizes)):
+        total += sizes[i]
+    return total
+
+
+def jump(sketch, sizes):
+    """In every round the rank asked for is far from the last."""
+    total = 0.0
+    for i in range(len(sizes)):
+        sketch = sketch.push(sizes[i])
+        rank = 1 if i % 2 == 0 else sketch.seen()
+        sketch, value = sketch.at(rank)
+        total += value
+    return total
+
+
+def _sift(run, filter, sizes):
+    return _call(run, sift, filter, filter.init(1), sizes)
+
+
+def _jump(run, sizes):
+    return _call(run, jump, hf.LogHistogram.empty(), sizes)
+
+
+def _call(run, function, *args):
+    if not run.compiled:
+        return function(*args)
+    from holdfast._compiled import call
+
+    return call(function, *args)

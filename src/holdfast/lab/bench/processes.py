@@ -1,0 +1,33 @@
+"""Measuring in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import holdfast as hf
+
+
+def environment(folder):
+    """Our own holdfast, and bytecode in a folder of its own: written once and read ever after."""
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    path = [str(Path(hf.__file__).parents[1]), *filter(None, [ours.get("PYTHONPATH")])]
+    return ours | {"PYTHONPATH": os.pathsep.join(path), "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+
+
+def wall_time(command, env):
+    """Seconds from start to end."""
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *command], env=env, check=True)
+    return time.perf_counter() - start
+
+
+def probe(run, *args):
+    """What `holdfast.lab.bench.probe` finds out in a process of its own."""
+    command = [sys.executable, "-m", "holdfast.lab.bench.probe", *map(str, args)]
+    done = subprocess.run(
+        command, env=environment(run.scratch), stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(done.stdout)

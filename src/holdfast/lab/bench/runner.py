@@ -1,0 +1,98 @@
+"""All sections one after the other: printed as they come, then written as JSON, pictures and a table."""
+
+import datetime
+import importlib
+import os
+import platform
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+from holdfast import __version__
+from holdfast.lab.bench import drawing, peers
+from holdfast.lab.bench.race import Run
+from holdfast.lab.bench.table import as_json, markdown, put_between_markers, text, verdict
+from holdfast.terminal import overwrite, tell
+
+MODULES = {
+    "dense": "dense",
+    "robustness": "robustness",
+    "guard": "guard",
+    "sparse": "sparse",
+    "single": "single",
+    "many": "many",
+    "memory": "memory",
+    "growth": "growth",
+    "filters": "filters",
+    "import": "importing",
+    "start": "starting",
+    "command": "command",
+}
+NAMES = tuple(MODULES)
+
+
+def bench(names, scale, folder, readme=None, disk=None):
+    """Measure, and leave bench.json and the pictures in the folder; with `readme`, the table in that file.
+
+    With `disk`, a folder on another disk, a large file is played from there, too.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    about = describe() | {"scale": scale}
+    tell(*(f"{name:<14}{value}" for name, value in _lines(about)))
+    if scale == "tiny":
+        tell("", "Nothing is compiled, so no figure below means anything.")
+    sections = []
+    with tempfile.TemporaryDirectory(prefix="scratch-", dir=folder) as scratch:
+        run = Run(scale, folder, Path(scratch), overwrite if sys.stderr.isatty() else _keep_quiet, disk)
+        for name in names:
+            for section in importlib.import_module(f"holdfast.lab.bench.{MODULES[name]}").measure(run):
+                sections.append(section if run.compiled else section.without_goals())
+                tell("", *text(sections[-1]).split("\n"))
+                (folder / "bench.json").write_text(as_json(about, sections), encoding="utf-8")
+    contests = [section for section in sections if section.headline and section.against == peers.AGAINST]
+    if contests and drawing.possible():
+        drawing.speed(contests, folder / "speed.png")
+    if readme is not None:
+        put_between_markers(readme, markdown(about, sections, _command(scale, readme, disk)))
+    tell("", f"The figures{' and pictures' if drawing.possible() else ''}: {folder}")
+    if not drawing.possible():
+        tell("For the pictures: pip install 'holdfast[bench]'")
+    if run.compiled:
+        tell(*verdict(sections).split("\n"))
+
+
+def describe():
+    """The machine, the day, and the versions of all that takes part."""
+    versions = {"holdfast": __version__, "Python": platform.python_version()}
+    versions |= {name: metadata.version(name) for name in ("numpy", "numba")}
+    versions |= {name: peers.version(name) or "not installed" for name in peers.PACKAGES}
+    return {
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        "versions": versions,
+    }
+
+
+def _lines(about):
+    yield from about["versions"].items()
+    yield "machine", about["machine"]
+    if hasattr(os, "getloadavg"):
+        yield "load", f"{os.getloadavg()[0]:.1f}"
+
+
+def _processor():
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line for line in lines if line.startswith("model name")).partition(":")[2].strip()
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _command(scale, readme, disk):
+    words = ["holdfast bench", *([f"--{scale}"] if scale != "full" else []), "--readme", readme.name]
+    return " ".join([*words, *(["--disk", "FOLDER"] if disk else [])])
+
+
+def _keep_quiet(text):
+    pass

@@ -1,0 +1,45 @@
+"""Clipping, as large models are trained: a gradient that is too large is shortened, and learned from."""
+
+import math
+from typing import Any
+
+from holdfast.game import Decision, FilteredState
+from holdfast.norms import L2
+from holdfast.rule import rule
+from holdfast.sketches import LogHistogram
+
+
+@rule
+class Clipped:
+    """A learner whose gradients are clipped at a running quantile of their sizes.
+
+    Guarantee: none. The outlier is still learned from, in its own direction, and moves every running figure.
+    """
+
+    learner: Any
+    quantile: float = 0.9
+    norm: Any = L2()
+
+    def init(self, dim):
+        return FilteredState(self.learner.init(dim), LogHistogram.empty())
+
+    def predict(self, state):
+        return self.learner.predict(state.learner)
+
+    def current_weights(self, state):
+        return self.learner.predict(state.learner)
+
+    def set_target(self, state, y):
+        return FilteredState(self.learner.set_target(state.learner, y), state.memory)
+
+    def observe(self, state, slope, x):
+        size = abs(slope) * self.norm.dual().of(self.learner.transform_row(state.learner, x))
+        if not size < math.inf:
+            return state, Decision(False, size, math.nan)
+        memory = state.memory.push(size)
+        memory, threshold = memory.at(math.ceil(self.quantile * memory.seen()))
+        if size > threshold:
+            slope = slope * (threshold / size)
+        return FilteredState(self.learner.update(state.learner, slope, x), memory), Decision(
+            True, size, threshold
+        )

@@ -1,0 +1,93 @@
+"""What is done to a stream: nothing, or 1 % of its rounds are spoiled, or one is spoiled entirely."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.lab.trials.data import Table
+
+SPARED = 100  # the first rounds of a stream are neither corrupted nor scored
+SHARE = 0.01  # of the others are corrupted, each on its own
+_EARLY = 1_000  # where one row is corrupted, it is one of so many: the slow contestants meet it too
+
+
+class Stream(NamedTuple):
+    """A table as its contestants meet it, which rounds were corrupted, and what is right."""
+
+    table: Table
+    corrupted: np.ndarray
+    truth: np.ndarray
+
+    def first(self, rounds):
+        return Stream(self.table.first(rounds), self.corrupted[:rounds], self.truth[:rounds])
+
+    @property
+    def good(self):
+        """The rounds that are neither corrupted nor marked by their source."""
+        return ~self.corrupted & ~self.table.marked
+
+    @property
+    def scored(self):
+        scored = self.good
+        scored[:SPARED] = False
+        return scored
+
+    def errors(self, predictions):
+        """The error of each round: how far off, in units of the table, or whether the label is wrong."""
+        if self.table.regression:
+            return np.abs(predictions - self.truth) / self.table.unit
+        wrong = np.where(predictions > 0.0, 1.0, -1.0) != self.truth
+        return np.where(np.isnan(predictions), np.nan, wrong)
+
+
+def natural(table, bad, rng):
+    """The stream as it is, with the outliers of its own."""
+    bad[:] = False
+    return table
+
+
+def features(table, bad, rng):
+    """All features x 1000."""
+    table.X[bad] *= 1000.0
+    return table
+
+
+def target(table, bad, rng):
+    """Targets x -1000; or labels flipped, of rows x 100."""
+    table.y[bad] *= -1000.0 if table.regression else -1.0
+    if not table.regression:
+        table.X[bad] *= 100.0
+    return table
+
+
+def huge(table, bad, rng):
+    """One of the first 1,000 rows is 1e300 throughout, and nothing else."""
+    bad[:] = False
+    if table.rounds > SPARED:
+        bad[rng.integers(SPARED, min(table.rounds, _EARLY))] = True
+    table.X[bad] = 1e300
+    return table
+
+
+def missing(table, bad, rng):
+    """Rows of NaN."""
+    table.X[bad] = np.nan
+    return table
+
+
+KINDS = {
+    "natural": natural,
+    "features x1000": features,
+    "target attack": target,
+    "one 1e300": huge,
+    "1 % NaN": missing,
+}
+
+
+def corrupt(table, kind, seed):
+    """The same table, of which the seed decides which rounds are corrupted."""
+    rng = np.random.default_rng(seed)
+    bad = rng.random(table.rounds) < SHARE
+    bad[:SPARED] = False
+    copy = table._replace(X=table.X.copy(), y=table.y.copy())
+    return Stream(KINDS[kind](copy, bad, rng), bad, table.y)

@@ -1,0 +1,87 @@
+"""`holdfast learners --crowd`: the more experts there are, the less robustness costs beside them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import holdfast as hf
+from holdfast.lab.bench.table import put_between_markers
+from holdfast.lab.trials.learners_table import about, say
+from holdfast.rule import rule
+from holdfast.terminal import tell
+from holdfast.vectors import dot
+
+CROWD = ("<!-- holdfast learners --crowd: begin -->", "<!-- holdfast learners --crowd: end -->")
+ROUNDS, OUTLIERS = 1_000, 5
+COUNTS = (10, 1_000, 100_000)
+_STRIDE = 997
+_HEAD = ("experts", "clean", "outliers, no filter", "outliers, TopK(5)", "bound of AdaHedge", "of the filter")
+
+
+@rule
+class Many:
+    """The losses of many experts: each round another part of the same numbers, times each expert's own.
+
+    All that times the round's factor.
+    """
+
+    numbers: Any
+    quality: Any
+    factors: Any
+
+    def extent(self):
+        return len(self.factors), len(self.quality)
+
+    def start(self):
+        return np.zeros(len(self.quality))
+
+    def reveal(self, state, t, w):
+        state[:] = self.quality * self.numbers[_STRIDE * t : _STRIDE * t + len(self.quality)]
+        return state, self.factors[t] * dot(w, state), self.factors[t], state
+
+
+class Cost(NamedTuple):
+    """Regret on the inliers, three times; what it is at most, and what the filter adds to that."""
+
+    experts: int
+    clean: float
+    alone: float
+    filtered: float
+    bound: float
+    overhead: float
+
+
+def measure(experts, rounds=ROUNDS, k=OUTLIERS, compiled=True):
+    """Against the best expert on the inliers; a tenth of the experts lose a fifth less than the others.
+
+    Losses are between 0 and 1, and those of k outliers -10⁹ times that: they praise whoever is wrong.
+    """
+    inliers = np.arange(rounds) % (rounds // k) != rounds // (2 * k)
+    numbers = np.random.default_rng(0).random(experts + _STRIDE * rounds)
+    quality = np.where(np.arange(experts) < experts // 10, 0.8, 1.0)
+    totals = quality * sum(numbers[_STRIDE * t : _STRIDE * t + experts] for t in np.flatnonzero(inliers))
+    spoiled = np.where(inliers, 1.0, -1e9)
+
+    def regret(filter, factors):
+        player = hf.Filtered(hf.AdaHedge(), filter, on=hf.Range())
+        record = hf.play(player, Many(numbers, quality, factors), compiled=compiled)
+        return record, float(record.losses[inliers].sum() - np.min(totals))
+
+    _, clean = regret(hf.Everything(), np.ones(rounds))
+    _, alone = regret(hf.Everything(), spoiled)
+    record, filtered = regret(hf.TopK(k), spoiled)
+    B = hf.AdaHedge().bound(record.state[0].learner, np.eye(1, experts)[0])
+    G = float(record.sizes[inliers].max())
+    return Cost(experts, clean, alone, filtered, B, 4.0 * G * k)
+
+
+def measure_crowds(quick=False, page=None, counts=COUNTS, compiled=True):
+    """Measure and print; with `page`, leave the table in that file."""
+    rows = [f"| {' | '.join(_HEAD)} |", "|--:|" + "--:|" * (len(_HEAD) - 1)]
+    for experts in counts[:2] if quick else counts:
+        say(f"{experts:,} experts")
+        cost = measure(experts, compiled=compiled)
+        rows.append(f"| {experts:,} | " + " | ".join(f"{value:.1f}" for value in cost[1:]) + " |")
+        tell(rows[-1])
+    if page is not None:
+        put_between_markers(page, "\n".join([*rows, "", about(quick, page, " --crowd"), ""]), CROWD)

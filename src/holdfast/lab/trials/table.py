@@ -1,0 +1,111 @@
+"""How far each contestant is from the oracle, as text and as markdown, and which goals are met."""
+
+import math
+from typing import NamedTuple
+
+from holdfast.lab.trials.contestants import CONTESTANTS, ORACLE, OURS, PLAIN
+
+MARKERS = ("<!-- holdfast trials: begin -->", "<!-- holdfast trials: end -->")
+NATURAL = "natural"
+
+
+class Cell(NamedTuple):
+    """One data set under one corruption: the oracle's error, and each error over it and over ours.
+
+    A contestant that fails on the way has NaN.
+    """
+
+    data: str
+    kind: str
+    error: float
+    to_oracle: dict[str, float]
+    to_ours: dict[str, float]
+
+
+class Goal(NamedTuple):
+    """What was to be shown, how many cells show it, and those that do not."""
+
+    claim: str
+    cells: int
+    short: list[str]
+    least: float = 1.0  # the share of the cells
+
+    def met(self):
+        return self.cells - len(self.short) >= self.least * self.cells
+
+    def __str__(self):
+        said, held = "met" if self.met() else "MISSED", self.cells - len(self.short)
+        short = f": all but {', '.join(self.short)}" if self.short else ""
+        return f"{said}: {self.claim} ({held} of {self.cells}){short}"
+
+
+def goals(cells):
+    """What issue and docs promise."""
+    corrupted = [cell for cell in cells if cell.kind != NATURAL]
+    natural = [cell for cell in cells if cell.kind == NATURAL]
+    ahead = [
+        f"{_where(cell)} ({name} {cell.to_ours[name]:.2f})"
+        for cell in corrupted
+        for name, contestant in CONTESTANTS.items()
+        if contestant.is_peer and cell.to_ours.get(name, math.inf) < 1.0 / 1.05
+    ]
+    return [
+        Goal(
+            "the default is within 5 % of the oracle in 90 % of the cells",
+            len(cells),
+            _beyond(cells, 1.05),
+            0.9,
+        ),
+        Goal("the default is within 25 % of the oracle in all cells", len(cells), _beyond(cells, 1.25)),
+        Goal(
+            "where nothing is corrupted, the default is at most 2 % behind scikit-learn's SGD",
+            len(natural),
+            [f"{_where(c)} ({1 / c.to_ours[PLAIN]:.2f})" for c in natural if 1.02 * c.to_ours[PLAIN] < 1.0],
+        ),
+        Goal("no peer is more than 5 % ahead of the default in a corrupted cell", len(corrupted), ahead),
+    ]
+
+
+def _beyond(cells, most):
+    return [f"{_where(c)} ({c.to_oracle[OURS]:.2f})" for c in cells if not c.to_oracle[OURS] <= most]
+
+
+def _where(cell):
+    return f"{cell.data}, {cell.kind}"
+
+
+def header():
+    shown = [name for name in CONTESTANTS if name != ORACLE]
+    return f"{'':30}{'oracle':>9}" + "".join(f"{name:>{_width(name)}}" for name in shown)
+
+
+def line(cell):
+    shown = [name for name in CONTESTANTS if name != ORACLE]
+    figures = "".join(f"{ratio(cell.to_oracle.get(name)):>{_width(name)}}" for name in shown)
+    return f"{cell.data:14}{cell.kind:16}{cell.error:>9.4g}{figures}"
+
+
+def _width(name):
+    return max(len(name), 6) + 2
+
+
+def ratio(value):
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return "fails"
+    return f"{value:.2f}" if value < 10.0 else f"{value:.0f}" if value < 1000.0 else f"{value:.0e}"
+
+
+def markdown(cells, about):
+    """The table of the docs: in bold what is within 5 % of the oracle."""
+    shown = [name for name in CONTESTANTS if name != ORACLE]
+    lines = [f"| data | corruption | oracle | {' | '.join(shown)} |", "|---|---|--:|" + "--:|" * len(shown)]
+    for cell in cells:
+        figures = [_strong(cell.to_oracle.get(name)) for name in shown]
+        lines.append(f"| {cell.data} | {cell.kind} | {cell.error:.4g} | {' | '.join(figures)} |")
+    return "\n".join([*lines, "", *(f"- {goal}." for goal in goals(cells)), "", about, ""])
+
+
+def _strong(value):
+    return f"**{ratio(value)}**" if value is not None and value <= 1.05 else ratio(value)

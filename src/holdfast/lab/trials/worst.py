@@ -1,0 +1,102 @@
+"""How bad can it get? Climbing towards the rounds on which a learner comes nearest to its bound."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import holdfast as hf
+from holdfast.lab.trials import ratios
+
+LENGTHS = (1, 3, 10, 40)  # rounds
+
+
+class Case(NamedTuple):
+    """A learner, how regret / bound is measured, by rows of so many numbers, and what a round costs."""
+
+    learner: Any
+    cost: str
+    ratio: Callable[..., float] = ratios.linear_ratio
+    widths: tuple[int, ...] = (1, 2)
+
+
+_BALL, _BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
+
+CASES = {
+    "`OGD`, adaptive": Case(hf.OGD(_BALL), "O(dim); nonzeros on a ball"),
+    "`OGD`, strongly convex": Case(hf.OGD(_BALL, hf.StronglyConvex(1.0)), "the same", ratios.bowl_ratio),
+    "`AdaGrad` on a box": Case(hf.AdaGrad(_BOX), "O(nonzeros)"),
+    "`AdaGrad` on a ball or simplex": Case(hf.AdaGrad(_BALL), "O(dim)"),
+    "`AdaFTRL`": Case(hf.AdaFTRL(_BALL), "O(nonzeros)"),
+    "`SoloFTRL`": Case(hf.SoloFTRL(hf.Everywhere()), "O(dim)"),
+    "`AdaHedge`": Case(hf.AdaHedge(), "O(dim)", widths=(2, 3)),
+    "`EG`": Case(hf.EG(0.5), "O(dim)", widths=(2, 3)),
+    "`Clipped(Squint())`": Case(hf.Clipped(hf.Squint()), "O(etas dim)", widths=(2, 3)),
+    "`Clipped(FreeGrad())`": Case(hf.Clipped(hf.FreeGrad()), "O(dim)"),
+    "`FreeGrad`, told the largest size": Case(hf.FreeGrad(), "the same", ratios.hinted_ratio),
+    "`ONS`": Case(hf.ONS(_BALL, 1.0), "O(dim²), dim³ where the ball binds", ratios.curved_ratio),
+    "`Clipped(MetaGrad(Ball(1.0)))`": Case(
+        hf.Clipped(hf.MetaGrad(_BALL)), "O(etas dim²), etas dim³ where the ball binds"
+    ),
+    "`DiagonalMetaGrad`": Case(hf.DiagonalMetaGrad(_BOX), "O(etas nonzeros)"),
+    "`OnlineRidge`": Case(hf.OnlineRidge(), "O(dim²)", ratios.squared_ratio, (2, 3)),
+    "`VAW`": Case(hf.VAW(), "O(dim²)", ratios.squared_ratio, (2, 3)),
+    "`ScaleInvariant`": Case(hf.ScaleInvariant(), "O(nonzeros)", ratios.lipschitz_ratio, (2, 3)),
+}
+
+
+class Found(NamedTuple):
+    """The largest ratio after one round, and after any number of them."""
+
+    first: float
+    worst: float
+    rounds: int  # after which the worst is
+
+
+def search(case, steps, seed=0, lengths=LENGTHS):
+    """Climb `steps` steps for every length and width; the same steps give the same answer."""
+    by_length = {
+        rounds: max(
+            climb(lambda rows: case.ratio(case.learner, rows), rounds, width, steps, seed)
+            for width in case.widths
+        )
+        for rounds in lengths
+    }
+    worst = max(by_length.values())
+    return Found(by_length.get(1, 0.0), worst, next(n for n, ratio in by_length.items() if ratio == worst))
+
+
+def climb(measure, rounds, width, steps, seed, starts=3):
+    """The largest measure found by small changes that do not lower it, from a few random beginnings."""
+    best = 0.0
+    for start in range(starts):
+        rng = np.random.default_rng([seed, rounds, width, start])
+        rows = rng.choice([-1.0, 0.0, 0.5, 1.0], (rounds, width))
+        here = measure(rows)
+        for step in range(steps // starts):
+            tried = changed(rows, rng, 0.5 ** (10.0 * step * starts / steps))
+            there = measure(tried)
+            if there >= here:
+                rows, here = tried, there
+        best = max(best, here)
+    return best
+
+
+def changed(rows, rng, reach):
+    """Other rounds: one is new, longer or a copy, or all from one on longer, or some a bit elsewhere."""
+    tried, t = rows.copy(), rng.integers(len(rows))
+    change = rng.integers(7)
+    if change == 0:
+        tried[t] = rng.standard_normal(rows.shape[1])
+    elif change == 1:
+        tried[t] *= rng.choice([-1.0, 0.5, 2.0, 10.0])
+    elif change == 2:
+        tried[t:] *= rng.choice([-1.0, 0.5, 2.0])
+    elif change == 3:
+        tried[t] = tried[rng.integers(len(rows))]
+    elif change == 4:
+        tried[t] *= 1.0 + reach * rng.standard_normal()
+    else:
+        some = rng.random((len(rows), 1)) < rng.choice([0.2, 1.0])
+        tried += reach * some * rng.standard_normal(rows.shape) * np.abs(tried).max(axis=1, keepdims=True)
+    return np.where(np.abs(tried) < 1e-100, 0.0, np.clip(tried, -1e100, 1e100))

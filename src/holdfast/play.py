@@ -1,0 +1,149 @@
+"""A whole stream at once: play."""
+
+import functools
+
+import numpy as np
+
+from holdfast.dry_run import check_first_round, checked_extent
+from holdfast.game import Columns, Counts, play_rounds
+from holdfast.memory_mapped import in_order
+from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
+from holdfast.vectors import LazyWeights, aligned_copy, values_of
+
+# Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
+# or two seconds: above this many rounds compiling pays.
+WORTH_COMPILING = 50_000
+
+_WORTH_COPYING = 65_536  # bytes: a larger array of a new state stays where it is
+
+
+def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=None):
+    """Let a player play against an adversary, and return the record.
+
+    Parameters
+    ----------
+    player : a player
+        Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
+    adversary : an adversary
+        Such as `Replay(X, y, Logistic())` or `Gradients(G)`.
+    rounds : int, optional
+        How many; by default all the adversary has left.
+    keep : names of columns
+        Any of "losses", "sizes", "thresholds", "kept" and "average", which are kept unless you say otherwise;
+        "guard", the sizes and thresholds of a `Guarded` player's other filters; "predictions", <w_t, x_t>
+        before the round is learned from, in the units of the target; "products", <w_t, g_t>, and "gradients",
+        for `linearised_regret` and `certificate`; "iterates", the w_t. A column takes 8 bytes a round (kept
+        1; gradients and iterates 8 for every dimension), and the average only time. The counts are always
+        kept.
+    after : Record, optional
+        Go on from where that game ended: the same bits as one long game. If the adversary is the same
+        object, it too goes on; another one starts at its first round.
+    compiled : bool, optional
+        Whether to compile the game, rather than interpret it; the result is the same. By default if it is
+        compiled already or has 50,000 rounds.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> G = np.ones((100, 1))
+    >>> G[50] = 1e9
+    >>> record = play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G))
+    >>> record
+    Record(100 rounds: 98 kept, 2 skipped, 0 of them without a finite size)
+    >>> (~record.kept).nonzero()[0].tolist()
+    [0, 50]
+    """
+    check_keep(keep, COLUMNS)
+    length, dim = checked_extent(adversary)
+    check_first_round(player, dim, adversary)
+    state, hidden, tally, position = _start(player, adversary, dim, keep, after)
+    left = length - position
+    count = left if rounds is None else rounds
+    if not 0 <= count <= left:
+        raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
+    columns = empty_columns(count, dim, keep)
+    args = (player, adversary, state, hidden, tally, columns, position, position + count)
+    with in_order(adversary):
+        if _worth_compiling(count, args) if compiled is None else compiled:
+            from holdfast._compiled import call
+
+            state, hidden, tally = call(play_rounds, *args)
+        else:
+            with np.errstate(all="ignore"):
+                state, hidden, tally = play_rounds(*args)
+    return Record(
+        **kept_columns(columns, keep),
+        final=np.array(values_of(player.current_weights(state))),
+        average=_sum(player.current_weights(state), tally) / max(tally.rounds, 1)
+        if "average" in keep
+        else None,
+        rounds=tally.rounds,
+        kept_count=tally.kept,
+        unmeasured_count=tally.unmeasured,
+        player=player,
+        adversary=adversary,
+        state=(state, hidden, tally, position + count),
+        again=functools.partial(play, adversary=adversary, rounds=count, compiled=compiled)
+        if after is None
+        else None,
+    )
+
+
+def check_keep(keep, columns):
+    unknown = set(keep) - {*columns, "average", "guard"}
+    if unknown:
+        raise ValueError(
+            f"keep knows {', '.join(columns)}, guard and average: got {', '.join(map(repr, sorted(unknown)))}"
+        )
+
+
+def empty_columns(count, dim, keep):
+    """Columns for what is kept, and none for the rest."""
+    rows = {name: count if name in keep else 0 for name in COLUMNS}
+    rows |= dict.fromkeys(GUARD, count if "guard" in keep else 0)
+    wide = {name: (rows[name], dim) for name in ("gradients", "iterates")}
+    kinds = {"kept": bool}
+    return Columns(*(np.zeros(wide.get(name, rows[name]), kinds.get(name, float)) for name in rows))
+
+
+def kept_columns(columns, keep):
+    """The columns by name, None for what is not kept."""
+    asked = {*keep, *GUARD} if "guard" in keep else {*keep}
+    return {name: column if name in asked else None for name, column in columns._asdict().items()}
+
+
+def _start(player, adversary, dim, keep, after):
+    if after is None:
+        summed = np.zeros(dim if "average" in keep else 0)
+        state = aligned_copy(player.init(dim), _WORTH_COPYING)
+        if adversary.is_sparse():
+            state = player.to_lazy(state, len(summed) > 0)
+        return state, adversary.start(), Counts(0, 0, 0, summed), 0
+    if after.player != player:
+        raise ValueError(f"a record can only be continued by its own player: it was made by {after.player!r}")
+    if len(after.final) != dim:
+        raise ValueError(f"the record was made in {len(after.final)} dimensions, the adversary has {dim}")
+    if ("average" in keep) != (after.average is not None):
+        raise ValueError("the average is over all rounds: ask for it in both games or in neither")
+    state, hidden, tally, position = aligned_copy(after.state)  # so that a record can be continued twice
+    return (
+        (state, hidden, tally, position)
+        if after.adversary is adversary
+        else (state, adversary.start(), tally, 0)
+    )
+
+
+def _sum(w, tally):
+    return w.sum() if isinstance(w, LazyWeights) else tally.summed
+
+
+def _worth_compiling(count, args):
+    import sys
+
+    if count >= WORTH_COMPILING:
+        return True
+    if "holdfast._compiled" not in sys.modules:
+        return False
+    from holdfast._compiled import is_ready
+
+    return is_ready(play_rounds, *args)

@@ -1,0 +1,222 @@
+"""Many players at once, each on the rounds of its own key: play_many."""
+
+import itertools
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from holdfast.dry_run import check_first_round, checked_extent
+from holdfast.game import Counts, play_round
+from holdfast.play import WORTH_COMPILING, check_keep, empty_columns, kept_columns
+from holdfast.record import GUARD
+from holdfast.vectors import aligned_copy, assign, length, values_of
+
+_AHEAD = 6  # rounds: while these are played the row of the next comes from memory
+_COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions")
+_PIECES = 8  # a worker: small enough that none waits long for the others
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedRecord:
+    """What became of each key, one entry a key in the order of `keys`, and of each round, in its own order.
+
+    Attributes
+    ----------
+    keys : array
+        Each key once, sorted.
+    finals : array of shape (keys, dim)
+        The weights after the last round of each.
+    averages : array of shape (keys, dim), or None
+        The mean prediction of each.
+    rounds, kept_counts, unmeasured_counts : int arrays
+        How many rounds each key has, of which kept, of which without a finite size.
+    losses, sizes, thresholds, kept, predictions : arrays, or None
+    feature_sizes, feature_thresholds, target_sizes, target_thresholds : arrays, or None
+        One entry a round of the stream, as in `Record`.
+    """
+
+    keys: np.ndarray
+    finals: np.ndarray
+    averages: np.ndarray | None
+    rounds: np.ndarray
+    kept_counts: np.ndarray
+    unmeasured_counts: np.ndarray
+    losses: np.ndarray | None
+    sizes: np.ndarray | None
+    thresholds: np.ndarray | None
+    kept: np.ndarray | None
+    predictions: np.ndarray | None
+    feature_sizes: np.ndarray | None
+    feature_thresholds: np.ndarray | None
+    target_sizes: np.ndarray | None
+    target_thresholds: np.ndarray | None
+    player: Any = field(repr=False)
+
+    def __repr__(self):
+        kept, rounds = int(self.kept_counts.sum()), int(self.rounds.sum())
+        return f"Crowd({len(self.keys):,} keys, {rounds:,} rounds: {kept:,} kept, {rounds - kept:,} skipped)"
+
+    def to_pandas(self):
+        """A frame with one row a key."""
+        import pandas as pd
+
+        counts = {"rounds": self.rounds, "kept": self.kept_counts, "unmeasured": self.unmeasured_counts}
+        return pd.DataFrame(counts, index=pd.Index(self.keys, name="key"))
+
+
+def play_many(
+    player, adversary, keys, *, keep=("losses", "sizes", "thresholds", "kept"), workers=None, compiled=None
+):
+    """Let a player of its own play the rounds of each key, such as a sensor or a user.
+
+    Each key's player meets the rounds of that key in the order of the stream, and gives the same bits as
+    `play` on these rounds alone. Threads share the keys; compiled, they do not wait for each other.
+
+    Parameters
+    ----------
+    player : a player
+        Such as `Filtered(OGD(Ball(1.0)), TopK(5))`: all begin alike.
+    adversary : an adversary
+        Such as `Replay(X, y, Logistic())`, whose rounds do not depend on each other.
+    keys : array-like of shape (rounds,)
+        Whose round it is: whole numbers, strings, or anything else that can be sorted.
+    keep : names of columns
+        Any of "losses", "sizes", "thresholds", "kept", "predictions" and "guard", for each round, as in
+        `play`; and "average", for each key.
+    workers : int, optional
+        How many threads; by default one for each core this process may use.
+    compiled : bool, optional
+        Whether to compile; the result is the same. By default from 50,000 rounds on.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> replay = hf.Replay([[1.0], [1.0], [1.0], [1e9]], [1, -1, 1, -1], hf.Hinge())
+    >>> crowd = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, ["a", "b", "a", "b"])
+    >>> crowd
+    Crowd(2 keys, 4 rounds: 1 kept, 3 skipped)
+    >>> crowd.keys.tolist(), crowd.finals.tolist(), crowd.kept.tolist()
+    (['a', 'b'], [[1.0], [0.0]], [False, False, True, False])
+    """
+    check_keep(keep, _COLUMNS)
+    rounds, dim = checked_extent(adversary)
+    if adversary.is_sparse() and "average" in keep:
+        raise ValueError("the average of each key is not kept for sparse rows: leave it out of keep")
+    check_first_round(player, dim, adversary)
+    compiled = rounds >= WORTH_COMPILING if compiled is None else compiled
+    call = caller(compiled)
+    workers = cores() if workers is None else workers
+    if workers < 1:
+        raise ValueError(f"workers counts threads, at least 1: got {workers}")
+    from concurrent.futures import ThreadPoolExecutor  # which brings half of logging with it
+
+    columns = empty_columns(rounds, dim, keep)
+    with ThreadPoolExecutor(workers if compiled else 1) as pool:
+        names, starts, order = grouped(keys, rounds, call, pool.map, workers if compiled else 1)
+        finals = np.zeros((len(names), dim))
+        sums = np.zeros((len(names), dim if "average" in keep else 0))
+        counts = np.zeros((len(names), 3), np.int64)
+
+        def play_piece(piece):
+            state = aligned_copy(player.init(dim))
+            state = player.to_lazy(state, False) if adversary.is_sparse() else state
+            call(play_keys, player, adversary, state, columns, order, starts, *piece, finals, sums, counts)
+
+        list(pool.map(play_piece, evenly(starts, workers * _PIECES)))
+    kept = kept_columns(columns, keep)
+    return KeyedRecord(
+        keys=names,
+        finals=finals,
+        averages=sums / np.maximum(counts[:, :1], 1) if "average" in keep else None,
+        rounds=counts[:, 0],
+        kept_counts=counts[:, 1],
+        unmeasured_counts=counts[:, 2],
+        player=player,
+        **{name: kept[name] for name in (*_COLUMNS, *GUARD)},
+    )
+
+
+def play_keys(player, adversary, state, columns, order, starts, first, last, finals, sums, counts):
+    """Play the games of keys first, ..., last - 1, one after the other."""
+    for key in range(first, last):
+        state = player.reset(state, length(player.predict(state)))
+        hidden, tally = adversary.start(), Counts(0, 0, 0, sums[key])
+        for i in range(starts[key], starts[key + 1]):
+            t = order[i]
+            if i + _AHEAD < len(order):
+                adversary.expect(order[i + _AHEAD])
+            state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
+        assign(finals[key], values_of(player.current_weights(state)))
+        counts[key, 0], counts[key, 1], counts[key, 2] = tally.rounds, tally.kept, tally.unmeasured
+    return 0
+
+
+def grouped(keys, rounds, call, share=map, parts=1):
+    """Each key once, and the rounds of each, in order: those of key j are order[starts[j]:starts[j + 1]].
+
+    `share` lets several work at it, each at one of as many parts of the rounds.
+    """
+    keys = np.asarray(keys)
+    if keys.shape != (rounds,):
+        raise ValueError(f"keys must name whose round it is, {rounds} times: got shape {keys.shape}")
+    if keys.dtype.kind in "iu" and rounds > 0 and int(keys.max()) - int(keys.min()) <= 4 * rounds:
+        low = keys.min()  # whole numbers that lie close together need not be sorted
+        names = np.arange(int(keys.max()) - int(low) + 1).astype(keys.dtype) + low
+        codes = (keys - low).view(f"u{keys.itemsize}")  # what overflows is right again without a sign
+    else:
+        try:
+            names, codes = np.unique(keys, return_inverse=True)
+        except TypeError:
+            raise TypeError(
+                "keys must be of one kind, so that they can be sorted: all numbers or all text"
+            ) from None
+    parts = parts if parts * len(names) <= rounds else 1
+    cuts = np.linspace(0, rounds, parts + 1).astype(np.int64)
+    counts, order = np.zeros((parts, len(names)), np.int64), np.empty(rounds, np.int64)
+    list(share(lambda part: call(count, codes, cuts[part], cuts[part + 1], counts[part]), range(parts)))
+    found, starts = counts.any(axis=0), np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(counts, axis=0) - counts  # where each part puts its first round of a key
+    list(share(lambda part: call(deal, codes, cuts[part], cuts[part + 1], places[part], order), range(parts)))
+    return names[found], np.append(starts[:-1][found], rounds), order
+
+
+def count(codes, first, last, counts):
+    """How many of these rounds each key has."""
+    for t in range(first, last):
+        counts[codes[t]] += 1
+    return 0
+
+
+def deal(codes, first, last, places, order):
+    """Put each of these rounds behind the earlier ones of its key."""
+    for t in range(first, last):
+        order[places[codes[t]]] = t
+        places[codes[t]] += 1
+    return 0
+
+
+def evenly(starts, count):
+    """Ranges of keys with about the same number of rounds each."""
+    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], count + 1))
+    cuts = np.unique(np.concatenate([[0], cuts, [len(starts) - 1]]))
+    return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
+
+
+def cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def caller(compiled):
+    """What calls a function, compiled or as it stands."""
+    if compiled:
+        from holdfast._compiled import call
+
+        return call
+    return _plain_call
+
+
+@np.errstate(all="ignore")
+def _plain_call(function, *args):
+    return function(*args)

@@ -1,1 +1,0 @@
-"""Pages and figures from records and results."""

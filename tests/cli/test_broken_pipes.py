@@ -1,0 +1,153 @@
+"""A reader that goes away, a full disk or a closed standard output is noticed, and costs nothing learned."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from cli.conftest import bits
+
+# Progress is told after every piece, and the first 200 rows decide about the columns.
+DRIVER = """
+import sys
+from holdfast.cli.progress import Events
+from holdfast.runs import start
+from holdfast.cli.main import main
+
+Events.often, start.ROWS = 0.0, 200
+sys.exit(main(sys.argv[1:]))
+"""
+NOISE = ("Traceback", "Exception ignored", "BrokenPipeError", "Fatal")
+
+
+def command(*args, driver=None):
+    start = ["-m", "holdfast.cli.main"] if driver is None else ["-c", driver]
+    return [sys.executable, *start, *map(str, args)]
+
+
+def unread(*args, **options):
+    """The command with a standard output that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        return subprocess.run(
+            command(*args), stdout=writing, stderr=subprocess.PIPE, text=True, timeout=100, **options
+        )
+    finally:
+        os.close(writing)
+
+
+@pytest.fixture(scope="module")
+def run(source, tmp_path_factory):
+    """A run to look at."""
+    from holdfast.cli.main import main
+
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    assert main(["learn", str(source), "--target", "y", "--to", str(folder), "--quiet"]) == 0
+    return folder
+
+
+def rows(count, start=0):
+    return "".join(f"{i % 7},{i % 5},{i % 11 * 10 + i % 3}\n" for i in range(start, start + count)).encode()
+
+
+def test_what_was_learned_is_saved_when_the_reader_goes_away(tmp_path):
+    folder = tmp_path / "run"
+    learn = ("learn", "-", "--target", "y", "--json", "--to", folder)
+    process = subprocess.Popen(
+        command(*learn, driver=DRIVER), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdin.write(b"a,b,y\n" + rows(1000))
+    process.stdin.flush()
+    assert b"progress" in process.stdout.readline()
+    process.stdout.close()
+    process.stdin.write(rows(300, 1000))
+    process.stdin.flush()  # and it stays open: more could come
+    assert process.wait(timeout=100) == 141
+    said = process.stderr.read().decode()
+    process.stdin.close()
+    process.stderr.close()
+    assert said.count("\n") == 1
+    assert "saved" in said and "--resume" in said
+    assert (folder / "model.safetensors").exists()
+    whole = b"a,b,y\n" + rows(1600)
+    again = subprocess.run(command(*learn, "--resume", driver=DRIVER), input=whole, capture_output=True)
+    assert again.returncode == 0, again.stderr
+    other = ("learn", "-", "--target", "y", "--json", "--to", tmp_path / "other")
+    assert subprocess.run(command(*other, driver=DRIVER), input=whole, capture_output=True).returncode == 0
+    assert bits(folder) == bits(tmp_path / "other")
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_run_that_nobody_hears_of_is_whole(source, tmp_path, more):
+    done = unread("learn", source, "--target", "y", "--to", tmp_path / "run", *more)
+    assert done.returncode == 141
+    assert not any(word in done.stderr for word in NOISE)
+    assert (tmp_path / "run" / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("learn", "--help"),
+        ("--version",),
+        ("predict", "RUN", "SOURCE"),
+        ("audit", "RUN"),
+        ("audit", "RUN", "--json"),
+        ("audit", "RUN", "--replay", "k=5"),
+        ("inspect", "RUN"),
+        ("inspect", "RUN", "--json"),
+        ("report", "RUN"),
+        ("completion", "bash"),
+        ("reproduce", "--list"),
+        ("bench", "--tiny", "--only", "import"),
+        ("demo",),
+    ],
+    ids=" ".join,
+)
+def test_no_command_minds_a_reader_that_went_away_nor_calls_it_success(source, run, tmp_path, args):
+    places = {"RUN": run, "SOURCE": source}
+    done = unread(*(places.get(word, word) for word in args), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("where", [">/dev/full", ">&-"])
+@pytest.mark.parametrize(
+    "args",
+    [("--help",), ("predict", "RUN", "SOURCE", "--quiet"), ("inspect", "RUN"), ("audit", "RUN", "--json")],
+    ids=" ".join,
+)
+def test_a_standard_output_that_takes_nothing_is_a_sentence(source, run, args, where):
+    places = {"RUN": run, "SOURCE": source}
+    line = ["bash", "-c", f'"$@" {where}', "bash", *command(*(places.get(word, word) for word in args))]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1
+    assert done.stderr.startswith("holdfast: standard output")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("where", [">/dev/full", ">&-", ">&- 2>&- <&-", "2>/dev/full"])
+def test_a_run_is_saved_whatever_takes_its_words(source, tmp_path, where):
+    args = ("learn", source, "--target", "y", "--to", tmp_path / "run")
+    line = ["bash", "-c", f'"$@" {where}', "bash", *command(*args)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=100)
+    assert done.returncode == (0 if where == "2>/dev/full" else 1)
+    assert not any(word in done.stderr for word in NOISE)
+    assert (tmp_path / "run" / "model.safetensors").exists()
+    assert "holdfast" not in (tmp_path / "run" / "config.json").read_text().partition("{")[0]
+
+
+def test_with_nothing_to_print_a_closed_standard_output_is_no_mistake(source, tmp_path):
+    args = command("learn", source, "--target", "y", "--to", tmp_path / "run", "--quiet")
+    done = subprocess.run(["bash", "-c", '"$@" >&-', "bash", *args], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_closed_standard_input_is_a_sentence(tmp_path):
+    args = command("learn", "-", "--target", "y", "--to", tmp_path / "run")
+    done = subprocess.run(["bash", "-c", '"$@" <&-', "bash", *args], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "holdfast: standard input is empty: expected a header line with the names of the columns\n"
+    )

@@ -1,0 +1,101 @@
+"""The installed command, as people run it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from holdfast.lab.reproduce.runner import NAMES
+
+
+def holdfast(*args, cwd=None):
+    environment = {**os.environ, "COLUMNS": "100"}
+    command = [sys.executable, "-m", "holdfast.cli.main", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
+
+
+@pytest.fixture(scope="session")
+def reproduced(tmp_path_factory):
+    """The whole paper, quickly: about half a minute."""
+    folder = tmp_path_factory.mktemp("paper")
+    done = holdfast("reproduce", "--quick", "--to", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "quick", done.stdout
+
+
+def test_every_result_of_the_paper_holds(reproduced):
+    _, text = reproduced
+    assert [line.split()[:2] for line in text.splitlines()[:-1]] == [["holds", name] for name in NAMES]
+
+
+def test_each_result_leaves_figure_and_table_behind(reproduced):
+    folder, text = reproduced
+    assert text.splitlines()[-1] == f"The report: {folder / 'index.html'}"
+    for name in NAMES:
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (folder / f"{name}.svg").read_text()
+        assert len(pd.read_parquet(folder / f"{name}.parquet")) > 3
+
+
+def test_the_page_needs_nothing_but_itself(reproduced):
+    page = (reproduced[0] / "index.html").read_text()
+    body = (
+        page.replace("http://www.w3.org", "")
+        .replace("http://purl.org", "")
+        .replace("http://creativecommons.org", "")
+    )
+    assert "http" not in body.replace("https://matplotlib.org/", "")
+    assert "<script" not in page
+    assert all(f'id="{name}"' in page for name in NAMES)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: the pages were not looked at")
+    with playwright.sync_playwright() as driver:
+        flags = [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+        ]
+        yield driver.chromium.launch(executable_path=chromium, args=flags)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_opens_in_a_browser_without_a_word_of_complaint(reproduced, browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((reproduced[0] / "index.html").as_uri())
+    assert complaints == []
+    assert len(requests) == 1
+    assert page.locator("figure svg").count() == len(NAMES)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("summary").first.click()
+    assert page.locator("table").first.is_visible()
+
+
+def test_list_names_the_results():
+    text = holdfast("reproduce", "--list").stdout
+    assert [line.split()[0] for line in text.splitlines()] == list(NAMES)
+
+
+def test_help_teaches_by_example():
+    assert "holdfast reproduce --quick" in holdfast("reproduce", "--help").stdout
+    assert "reproduce" in holdfast("--help").stdout
+
+
+def test_a_wrong_name_is_a_sentence_and_exit_2():
+    done = holdfast("reproduce", "theorem_42")
+    assert done.returncode == 2
+    assert "there is no result 'theorem_42'" in done.stderr
+    assert "Traceback" not in done.stderr

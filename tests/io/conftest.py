@@ -1,0 +1,5 @@
+"""The tables and the runs of `tests/command`."""
+
+from cli.conftest import learn, source, table
+
+__all__ = ["learn", "source", "table"]

@@ -1,0 +1,92 @@
+"""What the first rows of a table are taken for, and what is said about it."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
+from holdfast.io.guess_columns import kind_of
+from holdfast.io.sources import Batch
+from holdfast.io.tables import Head, guess_layout
+
+MANY = [f"word {i % 40}" for i in range(100)]
+
+
+def guessed(missing="auto", **columns):
+    columns = {name: pa.array(values) for name, values in columns.items()}
+    count = len(next(iter(columns.values())))
+    head = Head.of([Batch(columns, np.arange(1, count + 1), {})])
+    layout, said = guess_layout(head, list(columns), missing)
+    return layout.columns, said
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([1, 2, None], "number"),
+        (["1", "2.5", "1e3"], "number"),
+        (["1"] * 19 + ["x"], "number"),
+        (["1"] * 8 + ["x", "y"], "text"),
+        ([True, None], "truth"),
+        (["true", "False"], "truth"),
+        (["2026-01-01", "2026-01-02T03:04:05"], "time"),
+        ([datetime.date(2026, 1, 1)], "time"),
+        ([None, None], "empty"),
+        ([[1, 2]], "other"),
+        (["a", "b"], "text"),
+    ],
+)
+def test_what_cells_are_taken_for(cells, kind):
+    assert kind_of(pa.array(cells)) == kind
+
+
+def test_each_kind_of_column_is_used_in_its_way():
+    columns, said = guessed(
+        number=[1.5] * 100,
+        truth=[True] * 100,
+        day=["2026-01-01"] * 100,
+        few=["red", "green"] * 50,
+        many=MANY,
+        unique=[f"{i:x}th" for i in range(100)],
+        nothing=[None] * 100,
+    )
+    assert columns == (
+        Number("number"),
+        Number("truth", None, True),
+        Time("day"),
+        Category("few", ("green", "red")),
+        Hashed("many", 64),
+    )
+    assert said == [
+        "day: a time: the hour of the day and the day of the week",
+        "few: 2 values: a feature each",
+        "many: 40 values in the first rows: hashed into 64 features",
+        "unique: text that is different in most rows: left out",
+        "nothing: empty in the first rows: left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lost", "missing", "filled"), [(5, "auto", 0), (20, "auto", 1), (5, "fill", 1), (20, "skip", 0)]
+)
+def test_missing_cells_are_filled_in_where_there_are_many_or_one_says_so(lost, missing, filled):
+    columns, said = guessed(missing, a=[None] * lost + [3.0] * (100 - lost), day=["2026-01-01"] * 100)
+    assert columns == ((Number("a", 3.0), Time("day", True)) if filled else (Number("a"), Time("day")))
+    assert said[-1].startswith(f"rows with a missing cell: {lost} % of the first 100: ")
+    assert ("filled in" in said[-1]) == bool(filled)
+
+
+def test_rows_that_name_their_features_are_sparse():
+    head = Head({"features": pa.array([[(7, 1.0)], []], pa.map_(pa.int64(), pa.float64()))}, 2, {})
+    layout, said = guess_layout(head, ["features"], "auto")
+    assert layout.columns == (SparseColumns("features", 8),)
+    assert said == ["8 columns: rows are sparse, and features not centred"]
+
+
+def test_batches_of_different_types_are_joined_as_text():
+    batches = [Batch({"a": pa.array(cells)}, np.arange(1, 3), {1: "fault"}) for cells in ([1, 2], ["x", "y"])]
+    head = Head.of(batches)
+    assert head.columns["a"].to_pylist() == ["1", "2", "x", "y"]
+    assert (head.rows, head.faults) == (4, {1: "fault", 3: "fault"})

@@ -1,0 +1,63 @@
+"""Dense and sparse rows answer alike."""
+
+import numpy as np
+import pytest
+
+from holdfast.io.rows import DenseRows, SparseRows
+
+X = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, np.nan], [0.0, 0.0, 0.0], [np.inf, -1.0, 3.0]])
+
+
+def sparse(X):
+    """The same rows without their zeros."""
+    rows, places = np.nonzero(X)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(X)))])
+    return SparseRows(X[rows, places], places, starts, X.shape[1])
+
+
+def dense(rows):
+    """All entries of either kind."""
+    if isinstance(rows, DenseRows):
+        return rows.X
+    found = np.zeros((len(rows), rows.dim))
+    for i in range(len(rows)):
+        part = slice(rows.starts[i], rows.starts[i + 1])
+        found[i, rows.places[part]] = rows.values[part]
+    return found
+
+
+BOTH = pytest.mark.parametrize("rows", [DenseRows(X), sparse(X)], ids=["dense", "sparse"])
+
+
+@BOTH
+def test_a_part_holds_the_rows_between(rows):
+    assert len(rows.part(1, 3)) == 2
+    assert np.array_equal(dense(rows.part(1, 3)), X[1:3], equal_nan=True)
+
+
+@BOTH
+def test_rows_that_lack_a_cell_are_found_and_spoiled_ones_lack_one(rows):
+    assert rows.missing().tolist() == [False, True, False, False]
+    spoiled = rows.spoiled([0, 2])
+    assert spoiled.missing().tolist() == [True, True, True, False]
+    assert np.array_equal(dense(spoiled)[[1, 3]], X[[1, 3]], equal_nan=True)
+    assert rows.missing().tolist() == [False, True, False, False]
+
+
+@BOTH
+def test_the_constant_comes_last(rows):
+    wider = dense(rows.with_constant())
+    assert np.array_equal(wider[:, :3], X, equal_nan=True) and (wider[:, 3] == 1.0).all()
+
+
+@BOTH
+@pytest.mark.parametrize("which", [[1], [0, 1, 1, 0]], ids=["one model", "a model a row"])
+def test_scores_are_weighted_sums_and_0_where_a_cell_is_not_finite(rows, which):
+    p = {
+        "center": np.zeros((2, 3)),
+        "factors": np.array([[1.0, 1.0, 1.0], [2.0, 3.0, 4.0]]),
+        "weights": np.array([[1.0, 10.0, 100.0], [-1.0, -10.0, -100.0]]),
+        "clip": np.array([np.inf, 1.5]),
+    }
+    expected = [-15.0 if which[0] == 1 else 20.0, 0.0, 0.0, 0.0]
+    assert rows.scores(p, np.array(which)).tolist() == expected

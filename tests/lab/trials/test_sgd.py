@@ -1,0 +1,71 @@
+"""Our copy of scikit-learn's SGD and StandardScaler, against scikit-learn."""
+
+import numpy as np
+import pytest
+
+from holdfast.lab.trials import contestants
+from holdfast.lab.trials.corruptions import Stream
+from holdfast.lab.trials.data import Table
+from holdfast.lab.trials.sgd import FED, Still
+
+ROUNDS = 200
+
+
+def stream(regression):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((ROUNDS, 3)) * [1.0, 10.0, 0.1] + [0.0, 100.0, 0.0]
+    X[: ROUNDS // 2, 2] = 0.0  # a column that does not vary at first
+    y = X @ [1.0, 0.1, 5.0] + rng.standard_normal(ROUNDS)
+    y = y if regression else np.where(y > np.median(y), 1.0, -1.0)
+    nothing = np.zeros(ROUNDS, bool)
+    return Stream(Table(X, y, nothing, regression), nothing, y)
+
+
+def real(table, model, scalers):
+    """The predictions of scikit-learn itself, round by round, from the first it can predict."""
+    features, targets = scalers
+    predictions = np.full(table.rounds, np.nan)
+    for t in range(table.rounds):
+        x, y = table.X[t : t + 1], table.y[t : t + 1]
+        if t > FED:
+            predict = model.predict if table.regression else model.decision_function
+            z = predict(features.transform(x))
+            predictions[t] = (targets.inverse_transform(z[:, None])[0] if table.regression else z)[0]
+        features.partial_fit(x)
+        targets.partial_fit(y[:, None])
+        if t >= FED and table.regression:
+            model.partial_fit(features.transform(x), targets.transform(y[:, None])[0])
+        elif t >= FED:
+            model.partial_fit(features.transform(x), y, classes=[-1.0, 1.0])
+    return predictions
+
+
+@pytest.mark.parametrize("huber", [False, True])
+@pytest.mark.parametrize("regression", [False, True])
+def test_the_predictions_are_those_of_scikit_learn(regression, huber):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from sklearn.preprocessing import StandardScaler
+
+    if regression:
+        model = linear_model.SGDRegressor(loss="huber" if huber else "squared_error")
+    else:
+        model = linear_model.SGDClassifier(loss="modified_huber" if huber else "hinge")
+    given = stream(regression)
+    copy = (contestants.huber_sgd if huber else contestants.plain_sgd)(given)
+    expected = real(given.table, model, (StandardScaler(), StandardScaler()))
+    assert copy[FED + 1 :] == pytest.approx(expected[FED + 1 :], rel=1e-6, abs=1e-6)
+
+
+def test_the_still_scale_is_that_of_robust_scaler():
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    X = stream(True).table.X[:150]
+    X[:, 2] = 7.0
+    scaler, scale = preprocessing.RobustScaler().fit(X), Still().fitted(X)
+    assert scale.mean == pytest.approx(scaler.center_)
+    assert scale.width == pytest.approx(scaler.scale_)
+
+
+def test_both_worlds_give_the_same_predictions(monkeypatch):
+    interpreted = contestants.plain_sgd(stream(True))
+    monkeypatch.setattr(contestants, "_WORTH_COMPILING", 0)
+    assert contestants.plain_sgd(stream(True)) == pytest.approx(interpreted, rel=1e-12)

@@ -1,0 +1,69 @@
+"""Many rounds at once, and their weights."""
+
+import math
+import pickle
+
+import pandas as pd
+import pytest
+from river import linear_model, tree
+from river_models.streams import MODELS, labels, numbers, scaled, spoiled_rows
+
+from holdfast.river import Robust
+
+
+@pytest.mark.parametrize("name", ["BayesianLinearRegression", "HoeffdingTreeClassifier", "ours for numbers"])
+def test_a_batch_is_its_rounds(name):
+    rows, answers = zip(*spoiled_rows(regression="Class" not in name), strict=True)
+    one, many = Robust(MODELS[name].clone()), Robust(MODELS[name].clone())
+    for x, y in zip(rows, answers, strict=True):
+        one.learn_one(x, y)
+    for part in (slice(0, 7), slice(7, 100), slice(100, 300)):
+        many.learn_many(pd.DataFrame(rows[part]), pd.Series(answers[part]))
+    assert (one.kept, one.audit_counts) == (many.kept, many.audit_counts)
+    for x in rows[:50]:
+        assert one.predict_one(x) == pytest.approx(many.predict_one(x), nan_ok=True)
+    frame = pd.DataFrame(rows[:30], index=range(100, 130))
+    assert many.predict_many(frame).tolist() == pytest.approx([many.predict_one(x) for x in rows[:30]])
+    assert list(many.predict_many(frame).index) == list(frame.index)
+
+
+def test_batches_of_a_pipeline_learn_from_the_rows_that_are_left():
+    good = [(x, y) for x, y in labels(64)]
+    bad = [({"a": 1e9, "b": 0.0}, True), ({"a": math.nan, "b": 0.0}, False)]
+    model = Robust(scaled(linear_model.LogisticRegression()))
+    for x, y in labels(300, seed=1):
+        model.learn_one(x, y)
+    bare = pickle.loads(pickle.dumps(model.model))
+    kept = model.kept
+    X, y = (list(column) for column in zip(*good[:32], *bad, *good[32:], strict=True))
+    model.learn_many(pd.DataFrame(X), pd.Series(y))
+    assert model.kept == kept + 64
+    bare.learn_many(pd.DataFrame([x for x, _ in good]), pd.Series([y for _, y in good]))
+    assert bare["LogisticRegression"].weights == model.model["LogisticRegression"].weights
+    assert model.predict_many(pd.DataFrame(X[:5])).tolist() == [model.predict_one(x) for x in X[:5]]
+    before = pickle.dumps(model.model)
+    model.learn_many(pd.DataFrame([x for x, _ in bad]), pd.Series([y for _, y in bad]))
+    assert pickle.dumps(model.model) == before
+
+
+def test_probabilities_of_many():
+    model = Robust(tree.HoeffdingTreeClassifier())
+    X, y = zip(*labels(300), strict=True)
+    model.learn_many(pd.DataFrame(X), pd.Series(y))
+    frame = pd.DataFrame(X[:20], index=range(100, 120))
+    many = model.predict_proba_many(frame)
+    assert list(many.index) == list(frame.index)
+    assert many.to_dict("records") == [model.predict_proba_one(x) for x in X[:20]]
+
+
+def test_weights_of_rounds():
+    model = Robust(scaled(linear_model.LinearRegression()))
+    for x, y in numbers(300):
+        model.learn_one(x, y, w=1.0)
+    kept = model.kept
+    x, y = next(numbers(1, seed=9))
+    model.learn_one(x, y, w=1e9)
+    assert model.kept == kept and model.audit["by"][-1] == "gradient"
+    X, y = zip(*numbers(5, seed=9), strict=True)
+    model.learn_many(pd.DataFrame(X), pd.Series(y), w=pd.Series([1.0, 1.0, 1e9, 1.0, 1.0]))
+    assert model.kept == kept + 4

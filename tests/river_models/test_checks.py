@@ -1,0 +1,45 @@
+"""What River asks of its models."""
+
+import random
+
+import pytest
+from river import checks, datasets, linear_model, tree
+from river_models.streams import MODELS, scaled
+
+import holdfast as hf
+from holdfast.river import LinearClassifier, LinearRegressor, Robust, residual
+
+WRAPPED = {name: Robust(model) for name, model in MODELS.items()} | {
+    "count": Robust(tree.HoeffdingTreeClassifier(), outliers=5),
+    "share": Robust(scaled(linear_model.LogisticRegression()), outliers=0.1),
+    "none": Robust(linear_model.PARegressor(), outliers=0),
+    "quantile": Robust(linear_model.LinearRegression(), outliers=hf.Quantile(0.9)),
+    "score": Robust(tree.HoeffdingTreeClassifier(), score=residual),
+    "LinearRegressor": LinearRegressor(),
+    "LinearClassifier": LinearClassifier(hf.OGD(hf.Ball(5.0)), hf.Hinge()),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of River's models, which the checks feed with raw numbers
+@pytest.mark.parametrize("name", WRAPPED)
+def test_river_is_content(name):
+    # River shuffles features, and a bare BayesianLinearRegression, of raw numbers, rounds one shuffle in 40
+    # otherwise than another by more than the 1e-6 that are allowed.
+    random.seed(0)
+    checks.check_estimator(WRAPPED[name])
+
+
+@pytest.mark.parametrize("name", ["BayesianLinearRegression", "scaler, LinearRegression"])
+def test_the_order_of_features_decides_nothing(name):
+    rng, one, other = random.Random(0), Robust(MODELS[name].clone()), Robust(MODELS[name].clone())
+    for x, y in datasets.TrumpApproval().take(300):
+        y = 1e3 * y if rng.random() < 0.02 else y
+        one.learn_one(x, y)
+        other.learn_one(dict(rng.sample(list(x.items()), len(x))), y)
+        assert one.audit_counts == other.audit_counts
+    assert one.skipped > 3
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_check_is_skipped_that_river_does_not_skip_itself(name):
+    assert WRAPPED[name]._unit_test_skips() == MODELS[name]._unit_test_skips()

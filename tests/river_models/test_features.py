@@ -1,0 +1,120 @@
+"""Features that come and go, and where they usually are."""
+
+import math
+import random
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from river import linear_model, preprocessing, tree
+from river_models.streams import labels, numbers, scaled
+
+from holdfast.river import LinearRegressor, Robust
+from holdfast.river.running_scale import Scale
+
+
+def test_a_feature_that_appears_is_learned():
+    """The first snow: never seen before, and soon what matters most."""
+    rng = random.Random(0)
+    model, missed = Robust(scaled(linear_model.LinearRegression(intercept_lr=0.1))), []
+    for t, (x, y) in enumerate(numbers(3000)):
+        if t > 1500 and rng.random() < 0.3:
+            snow = rng.uniform(1.0, 5.0)
+            x, y = x | {"snow": snow}, y + 10.0 * (snow - 3.0)
+        if t > 2500:
+            missed.append(abs(model.predict_one(x) - y))
+        model.learn_one(x, y)
+    assert model.model["LinearRegression"].weights["snow"] > 8.0
+    assert sum(missed) / len(missed) < 1.5
+
+
+def test_a_flag_that_is_set_once_in_two_hundred_rounds_is_learned():
+    model = Robust(tree.HoeffdingTreeClassifier())
+    for t, (x, y) in enumerate(labels(4000)):
+        flagged = t % 200 == 0
+        skipped = model.skipped
+        model.learn_one(x | {"flag": int(flagged)}, y)
+        assert not (flagged and t > 200 and model.skipped > skipped), t
+
+
+def test_features_that_vanish_make_no_outlier():
+    model = Robust(tree.HoeffdingTreeClassifier())
+    for x, y in labels(300):
+        model.learn_one(x, y)
+    kept = model.kept
+    for row in ({}, {"a": 1000.0}, {"new": 1e9}, {"word": "yes"}):
+        model.learn_one(row, True)
+    assert model.kept == kept + 4
+
+
+def test_what_a_scale_knows():
+    scale = Scale()
+    assert scale.size({}) == scale.size({"a": 5.0}) == scale.size({"a": "word"}) == 1.0
+    assert math.isnan(scale.size({"a": math.nan})) and math.isnan(scale.size({"a": 10**400}))
+    for t in range(1000):
+        scale.absorb({"a": float(t % 5), "always": 7, "flag": t % 100 == 99})
+    assert scale.size({"a": 2.0}) < 0.1 < scale.size({"a": 4.0}) < 1.5
+    assert scale.size({"a": 2e6}) > 1e5
+    assert scale.size({"always": 1e9}) == 1.0
+    assert scale.size({"flag": True}) <= 1.5
+    assert math.isnan(scale.size({"a": "word"}))
+
+
+@given(
+    st.lists(st.floats(-10.0, 10.0), min_size=30, max_size=60),
+    st.lists(st.floats(1e3, 1e9), min_size=4, max_size=4),
+)
+def test_four_of_the_first_ten_values_do_not_spoil_a_scale(values, wild):
+    scale = Scale()
+    for value in (*values[:3], wild[0], values[3], *wild[1:], *values[4:]):
+        scale.absorb({"a": value})
+    assert scale.places["a"].center <= 10.0 + 1e9 * (scale.places["a"].reach > 100.0)
+
+
+@pytest.mark.parametrize(
+    "last", [LinearRegressor(), linear_model.LinearRegression()], ids=["ours", "River's"]
+)
+def test_a_feature_that_moves_after_thousands_of_rounds_is_let_in_and_nothing_explodes(last):
+    """A scaler that was shut off with the model would know next to no spread of it, for as long as it is."""
+    rng, model = random.Random(0), Robust(scaled(preprocessing.TargetStandardScaler(last.clone())))
+    errors, rainy, refused = [], 0, 0
+    for t, (x, y) in enumerate(numbers(4000)):
+        rain = rng.uniform(0.1, 2.0) if t > 3000 and rng.random() < 0.1 else 0.0
+        x, y = x | {"rain": rain}, y - 3.0 * rain
+        errors.append(abs(model.predict_one(x) - y))
+        skipped = model.skipped
+        model.learn_one(x, y)
+        if rain > 0.0:
+            rainy, refused = rainy + 1, refused + model.skipped - skipped
+    before, after = sum(errors[2800:3000]) / 200, sum(errors[3000:3200]) / 200
+    assert rainy > 80 and refused < 0.7 * rainy
+    assert after < 20.0 * before
+    assert sum(errors[3800:]) / 200 < 3.0 * before + 0.3
+    assert max(errors[10:]) < 40.0
+
+
+def test_predictions_stay_within_reach_of_the_targets_learned_from():
+    model = Robust(scaled(linear_model.LinearRegression(intercept_lr=0.1)))
+    rounds = list(numbers(500))
+    for x, y in rounds:
+        model.learn_one(x, y)
+    low, high = min(y for _, y in rounds), max(y for _, y in rounds)
+    for a in (1e6, -1e6, 1e90):
+        assert low - (high - low) < model.predict_one({"a": a, "b": 0.0}) < high + (high - low)
+    frame = pd.DataFrame([{"a": 1e6, "b": 0.0}, {"a": 1000.0, "b": 0.0}], index=[7, 8])
+    assert list(model.predict_many(frame).index) == [7, 8]
+    assert model.predict_many(frame).tolist() == [model.predict_one(x) for x in frame.to_dict("records")]
+
+
+def test_a_round_with_too_large_a_gradient_teaches_the_scaler_and_no_more():
+    model = Robust(scaled(linear_model.LinearRegression()))
+    for x, y in numbers(300):
+        model.learn_one(x, y)
+    kept, scaler = model.kept, dict(model.model["StandardScaler"].means)
+    weights = dict(model.model["LinearRegression"].weights)
+    x, y = next(numbers(1, seed=9))
+    model.learn_one(x, y, w=1e9)
+    assert model.kept == kept and model.audit["by"][-1] == "gradient"
+    assert dict(model.model["StandardScaler"].means) != scaler
+    assert dict(model.model["LinearRegression"].weights) == weights

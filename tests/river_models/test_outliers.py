@@ -1,0 +1,94 @@
+"""What outliers do to River models behind filters, and to bare ones."""
+
+import random
+
+import pytest
+from river import datasets, linear_model, naive_bayes, neighbors, preprocessing, tree
+from river_models.streams import (
+    error,
+    nothing_known,
+    numbers,
+    one_wild_feature,
+    scaled,
+    spoiled,
+    wild_features,
+    wild_targets,
+)
+
+from holdfast.river import LinearClassifier, LinearRegressor, Robust
+
+
+@pytest.mark.parametrize("spoil", [wild_targets, wild_features, one_wild_feature, nothing_known])
+@pytest.mark.parametrize("name", ["linear", "target scaler", "neighbours", "ours"])
+def test_one_percent_of_nonsense_costs_a_regression_little_where_the_bare_model_is_lost(name, spoil):
+    model = {
+        "linear": scaled(linear_model.LinearRegression(intercept_lr=0.1)),
+        "target scaler": scaled(preprocessing.TargetStandardScaler(linear_model.LinearRegression())),
+        "neighbours": scaled(neighbors.KNNRegressor(engine=neighbors.LazySearch(window_size=50))),
+        "ours": scaled(preprocessing.TargetStandardScaler(LinearRegressor())),
+    }[name]
+    clean = error(Robust(model.clone()), spoiled(datasets.TrumpApproval(), spoil, share=0.0))
+    robust = Robust(model.clone())
+    assert error(robust, spoiled(datasets.TrumpApproval(), spoil)) < 1.1 * clean
+    if spoil in (wild_targets, wild_features) and name in ("linear", "target scaler"):
+        assert error(model.clone(), spoiled(datasets.TrumpApproval(), spoil)) > 1000.0 * clean
+
+
+@pytest.mark.parametrize("name", ["logistic", "tree", "bayes", "ours", "aggressive"])
+def test_one_percent_of_wild_rows_costs_a_classifier_little(name):
+    model = {
+        "logistic": scaled(linear_model.LogisticRegression()),
+        "tree": tree.HoeffdingTreeClassifier(),
+        "bayes": naive_bayes.GaussianNB(),
+        "ours": scaled(LinearClassifier()),
+        "aggressive": scaled(linear_model.PAClassifier()),
+    }[name]
+    clean = error(model.clone(), spoiled(datasets.Phishing(), wild_features, share=0.0))
+    assert error(Robust(model.clone()), spoiled(datasets.Phishing(), wild_features)) < clean + 0.02
+    assert error(model.clone(), spoiled(datasets.Phishing(), wild_features)) > clean + 0.2
+
+
+def test_many_labels():
+    model = scaled(linear_model.SoftmaxRegression())
+    clean = error(model.clone(), spoiled(datasets.ImageSegments(), wild_features, share=0.0))
+    assert error(Robust(model.clone()), spoiled(datasets.ImageSegments(), wild_features)) < clean + 0.03
+
+
+def test_outliers_among_the_first_rounds():
+    model = scaled(preprocessing.TargetStandardScaler(linear_model.LinearRegression()))
+    clean = error(Robust(model.clone()), [(x, y, t > 50) for t, (x, y) in enumerate(numbers(200))])
+    for bad in range(12):
+        wild = [(x, 1e6 * y if t == bad else y, t > 50) for t, (x, y) in enumerate(numbers(200))]
+        assert error(Robust(model.clone()), wild) < 1.3 * clean, bad
+
+
+def test_before_anything_is_learned_the_median_is_predicted():
+    model = Robust(tree.HoeffdingTreeRegressor(), outliers=5)
+    assert model.predict_one({"a": 1.0}) == 0.0
+    for x, y in zip(range(5), (10.0, 1e9, 30.0, 20.0, 25.0), strict=True):
+        model.learn_one({"a": float(x)}, y)
+    assert model.kept == 0 and model.predict_one({"a": 1.0}) == 25.0
+    taught = linear_model.LinearRegression(intercept_init=3.0)
+    assert Robust(taught).predict_one({"a": 1.0}) == 3.0
+
+
+def test_clean_streams_lose_few_rounds():
+    for data in (datasets.TrumpApproval(), datasets.Phishing()):
+        bare = linear_model.LinearRegression() if data.task == "Regression" else naive_bayes.GaussianNB()
+        model = Robust(scaled(bare))
+        for x, y in data:
+            model.learn_one(x, y)
+        assert model.skipped < 0.03 * (model.kept + model.skipped)
+
+
+def test_a_rare_label_is_learned():
+    rng = random.Random(0)
+    model = Robust(preprocessing.StandardScaler() | linear_model.LogisticRegression())
+    found = []
+    for t in range(20_000):
+        y = rng.random() < 0.005
+        x = {name: rng.gauss(4.0 if y else 0.0, 1.0) for name in "ab"}
+        if y and t > 10_000:
+            found.append(model.predict_one(x))
+        model.learn_one(x, y)
+    assert sum(found) > 0.5 * len(found)

@@ -1,0 +1,158 @@
+"""play_many: a player for each key, and each plays as if it were alone."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import same
+from scipy.sparse import csr_array
+
+import holdfast as hf
+from holdfast.defaults import recommended
+from holdfast.play_many import grouped
+
+FILTERS = [hf.Everything(), hf.TopK(3), hf.TopShare(0.05), hf.Quantile(0.9), hf.Quantile(0.9, horizon=100)]
+ALL = ("losses", "sizes", "thresholds", "kept", "average")
+
+
+def stream(rounds=2000, dim=4):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((rounds, dim)), np.sign(rng.standard_normal(rounds))
+    X[rng.random(rounds) < 0.02] *= 1e6
+    X[5, 0], X[6, 1], X[8] = math.nan, math.inf, 1e300
+    return X, y, rng.choice([3, 50, 51, 7], rounds, p=[0.1, 0.6, 0.25, 0.05])
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+def test_each_key_plays_as_if_it_were_alone(filter, compiled):
+    X, y, keys = stream()
+    player = hf.Filtered(hf.OGD(hf.Ball(0.5)), filter)
+    crowd = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, keep=ALL, workers=3, compiled=compiled)
+    assert crowd.keys.tolist() == [3, 7, 50, 51]
+    for j, key in enumerate(crowd.keys):
+        mine = keys == key
+        alone = hf.play(player, hf.Replay(X[mine], y[mine], hf.Hinge()), keep=ALL, compiled=False)
+        assert same(crowd.finals[j], alone.final)
+        assert same(crowd.averages[j], alone.average)
+        for column in ALL[:4]:
+            assert same(getattr(crowd, column)[mine], getattr(alone, column))
+        counts = crowd.rounds[j], crowd.kept_counts[j], crowd.unmeasured_counts[j]
+        assert counts == (mine.sum(), alone.kept_count, alone.unmeasured_count)
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+def test_the_books_of_a_certified_player_begin_anew_with_each_key(compiled):
+    X, y, keys = stream(400)
+    player = hf.Certified(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(2)), k=2)
+    crowd = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, compiled=compiled)
+    for j, key in enumerate(crowd.keys):
+        alone = hf.play(player, hf.Replay(X[keys == key], y[keys == key], hf.Hinge()), compiled=False)
+        assert same(crowd.finals[j], alone.final)
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+def test_sparse_rows_and_gradients(compiled):
+    X, y, keys = stream(300)
+    X[np.abs(X) < 0.8] = 0.0
+    player = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(2))
+    rows = csr_array(X)
+    crowd = hf.play_many(player, hf.Replay(rows, y, hf.Logistic()), keys, compiled=compiled)
+    for j, key in enumerate(crowd.keys):
+        mine = np.flatnonzero(keys == key)
+        alone = hf.play(player, hf.Replay(rows[mine], y[mine], hf.Logistic()), compiled=False)
+        assert np.allclose(crowd.finals[j], alone.final, rtol=1e-12, atol=1e-15)
+    assert len(hf.play_many(player, hf.Gradients(X), keys, compiled=compiled).keys) == 4
+
+
+def test_the_number_of_workers_changes_nothing():
+    X, y, keys = stream()
+    player, replay = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopShare(0.05)), hf.Replay(X, y, hf.Hinge())
+    one, five = (hf.play_many(player, replay, keys, workers=n, compiled=True) for n in (1, 5))
+    assert same(one.finals, five.finals)
+    assert same(one.thresholds, five.thresholds)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.sampled_from([0, 1, 2, 10**12, -5])) | st.lists(st.sampled_from([-128, 0, 127])),
+    st.booleans(),
+    st.integers(1, 4),
+)
+def test_rounds_are_dealt_to_their_keys_in_order(keys, as_text, parts):
+    kind = np.int8 if max(map(abs, keys), default=0) == 128 else np.int64
+    keys = np.array([str(key) for key in keys] if as_text else keys, "U20" if as_text else kind)
+    names, starts, order = grouped(keys, len(keys), lambda function, *args: function(*args), map, parts)
+    assert names.tolist() == sorted(set(keys.tolist()))
+    assert sorted(order.tolist()) == list(range(len(keys)))
+    for j, name in enumerate(names):
+        assert order[starts[j] : starts[j + 1]].tolist() == np.flatnonzero(keys == name).tolist()
+
+
+def test_keys_may_be_text_times_or_nothing_at_all():
+    X, y, _ = stream(12)
+    player, replay = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(1)), hf.Replay(X, y, hf.Hinge())
+    assert hf.play_many(player, replay, list("abcabc" * 2)).rounds.tolist() == [4, 4, 4]
+    days = np.array(["2026-01-01", "2026-01-02"] * 6, "M8[D]")
+    assert hf.play_many(player, replay, days).rounds.tolist() == [6, 6]
+    nobody = hf.play_many(player, hf.Replay(np.zeros((0, 3)), [], hf.Hinge()), [])
+    assert (len(nobody.keys), nobody.finals.shape) == (0, (0, 3))
+
+
+def test_a_frame_of_the_counts():
+    X, y, keys = stream(100)
+    crowd = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(1)), hf.Replay(X, y, hf.Hinge()), keys)
+    assert crowd.to_pandas()["rounds"].sum() == 100
+    assert repr(crowd).startswith("Crowd(4 keys, 100 rounds: ")
+
+
+def test_compiled_games_run_while_python_does_other_things():
+    X, y, keys = stream(300_000, 8)
+    player, replay = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(3)), hf.Replay(X, y, hf.Hinge())
+    hf.play_many(player, replay, keys, compiled=True)
+    thread = threading.Thread(target=hf.play_many, args=(player, replay, keys), kwargs={"compiled": True})
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        turns += 1
+    assert turns > 100  # each needs the interpreter's lock
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ({"keys": [1, 2]}, "3 times: got shape"),
+        ({"keys": [1, "a", None]}, "must be of one kind"),
+        ({"workers": 0}, "at least 1: got 0"),
+        ({"keep": ("gradients",)}, "keep knows losses, sizes, thresholds, kept, predictions, guard"),
+    ],
+)
+def test_mistakes_are_met_in_words(problem, said):
+    replay = hf.Replay(np.ones((3, 2)), [1, -1, 1], hf.Hinge())
+    options = {"keys": [1, 2, 1]} | problem
+    if options["keys"] == [1, "a", None]:
+        options["keys"] = np.array(options["keys"], object)
+    with pytest.raises((TypeError, ValueError), match=said):
+        hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, **options)
+
+
+def test_the_average_of_sparse_rows_is_refused():
+    replay = hf.Replay(csr_array(np.ones((3, 2))), [1, -1, 1], hf.Hinge())
+    with pytest.raises(ValueError, match="leave it out of keep"):
+        hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, [0, 0, 1], keep=("average",))
+
+
+def test_a_guarded_player_of_each_key_tells_what_play_tells():
+    rng = np.random.default_rng(5)
+    X, y, keys = rng.standard_normal((300, 3)), rng.standard_normal(300), rng.integers(0, 4, 300)
+    X[rng.random(300) < 0.05] *= 1e6
+    player, keep = recommended(regression=True), ("kept", "predictions", "guard")
+    crowd = hf.play_many(player, hf.Replay(X, y, hf.Absolute()), keys, keep=keep)
+    for key in crowd.keys:
+        mine = keys == key
+        record = hf.play(player, hf.Replay(X[mine], y[mine], hf.Absolute()), keep=keep)
+        for name in ("kept", "predictions", "feature_sizes", "feature_thresholds", "target_sizes"):
+            assert same(getattr(crowd, name)[mine], getattr(record, name)), name
