@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 from holdfast._compiled import call
 from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
-from holdfast.rule import _Rule
+from holdfast.protocols import Rule
 from holdfast.vectors import dot, largest
 
 C, SIDES = np.array([1.0, -2.0, 0.5]), np.array([0.0, 1.0, 2.0])
@@ -166,7 +166,7 @@ def test_what_a_domain_reaches_is_its_support_both_ways_and_a_magnitude(case):
     corners = np.array([case.domain.project(point(case.dim, seed, 1e9)) for seed in range(50)])
     for seed in range(20):
         g = point(case.dim, seed, 1.0)
-        for up, down, size in (case.domain.reaches(g), _Rule.reaches(case.domain, g)):
+        for up, down, size in (case.domain.reaches(g), Rule.reaches(case.domain, g)):
             assert up == pytest.approx(case.domain.support(g), rel=1e-13, abs=1e-13)
             assert down == pytest.approx(case.domain.support(-g), rel=1e-13, abs=1e-13)
             assert (np.abs(corners) @ np.abs(g)).max() <= size * (1.0 + 1e-9)

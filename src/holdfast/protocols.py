@@ -1,8 +1,8 @@
 """What a rule must answer in each of its roles, and a check that it does.
 
 A role has two classes. `Filter` has the methods that every filter must have. `FilterOptions` has those that a
-filter may have: `@rule` gives a default to the classes that do not write their own. A role such as
-`HintedLearner` asks for more than `Learner` does, and only some games need it.
+filter may have, with what they do by default: a rule that does not write its own has that one. A role such
+as `HintedLearner` asks for more than `Learner` does, and only some games need it.
 
 A parameter of a rule that holds another rule is annotated with the role of that one, `filter: Filter`. Then
 `check_parts` looks at it when the rule is made, and `check_role` looks at a whole player before a game. Both
@@ -13,8 +13,13 @@ say `Any` for both.
 """
 
 import functools
+import math
 from types import FunctionType, NoneType
 from typing import Any, ClassVar, Protocol, TypeAlias, get_args
+
+import numpy as np
+
+from holdfast.vectors import largest
 
 Row: TypeAlias = Any  # a NumPy array of dim floats, or a `holdfast.vectors.Sparse`
 Weights: TypeAlias = Any  # a NumPy array of dim floats, or one of the weights of `holdfast.vectors`
@@ -33,7 +38,7 @@ class Norm(Protocol):
         """The dual norm, in which gradients are measured."""
 
 
-class NormOptions(Protocol):
+class NormOptions(Norm, Protocol):
     """What a norm may answer too."""
 
     def check_dim(self, dim: int) -> None:
@@ -41,6 +46,7 @@ class NormOptions(Protocol):
 
     def entry_bound(self, x: Row, size: float) -> float:
         """At least the largest absolute entry of x, whose norm is `size`; by default computed from x."""
+        return largest(x)
 
 
 class Domain(Protocol):
@@ -59,7 +65,7 @@ class Domain(Protocol):
         """The largest <u, g> of all points u: what certificates and regret compare with."""
 
 
-class DomainOptions(Protocol):
+class DomainOptions(Domain, Protocol):
     """What a domain may answer too."""
 
     def check_dim(self, dim: int) -> None:
@@ -67,21 +73,30 @@ class DomainOptions(Protocol):
 
     def bounded(self) -> bool:
         """Whether its diameter is finite; by default yes."""
+        return True
 
     def reaches(self, g: Any) -> tuple[float, float, float]:
         """For certificates: `support(g)`, `support(-g)`, and at least the largest sum of |u_i g_i|.
 
         By default from `support` alone.
         """
+        size = 0.0
+        for i in range(len(g)):
+            axis = np.zeros(len(g))
+            axis[i] = 1.0
+            size += abs(float(g[i])) * max(self.support(axis), self.support(-axis))
+        return (self.support(g), self.support(-g), size)
 
     def project_with_reach(self, w: Any, reach: float) -> tuple[Any, float]:
         """`project(w)`, and a bound on its distance from the center, if w is within `reach` of that.
 
         By default the bound is infinity.
         """
+        return (self.project(w), math.inf)
 
     def to_lazy(self, state: Any, summed: bool) -> Any:
         """The weights for sparse rows; by default as they are."""
+        return state
 
 
 # -- filters
@@ -97,7 +112,7 @@ class Filter(Protocol):
         """The next state, the threshold, and whether to keep a round of this size."""
 
 
-class FilterOptions(Protocol):
+class FilterOptions(Filter, Protocol):
     """What a filter may answer too."""
 
     def valid(self, state: Any) -> bool:
@@ -105,15 +120,19 @@ class FilterOptions(Protocol):
 
         If it says yes, no later round may raise an error or reach outside of an array.
         """
+        return True
 
     def reset(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
+        return self.init(dim)
 
     def keeps_all(self) -> bool:
         """Whether it keeps every finite round; by default no."""
+        return False
 
     def restarts(self, state: Any) -> bool:
         """Whether the learner must start anew before the next round; by default no."""
+        return False
 
 
 # -- learners
@@ -132,7 +151,7 @@ class Learner(Protocol):
         """The state after learning from the gradient slope * x."""
 
 
-class LearnerOptions(Protocol):
+class LearnerOptions(Learner, Protocol):
     """What a learner may answer too."""
 
     def check_dim(self, dim: int) -> None:
@@ -143,36 +162,47 @@ class LearnerOptions(Protocol):
 
         If it says yes, no later round may raise an error or reach outside of an array.
         """
+        return True
 
     def reset(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
+        return self.init(dim)
 
     def to_lazy(self, state: Any, summed: bool) -> Any:
         """The state for sparse rows; by default as it is. `summed`: must it add up all predictions?"""
+        return state
 
     def set_target(self, state: Any, y: float) -> Any:
         """The state, knowing the target of this round; by default as it is."""
+        return state
 
     def transform_row(self, state: Any, x: Row) -> Row:
         """The row as it is learned from; by default x."""
+        return x
 
     def update_transformed(self, state: Any, slope: float, x: Row, row: Row) -> Any:
         """`update`, given `seen(state, x)` as `row`; by default `update`."""
+        return self.update(state, slope, x)
 
     def transform_target(self, state: Any) -> float:
         """The target of this round as it is learned from; by default 0."""
+        return 0.0
 
     def needs(self) -> Any:
         """What its bound asks of a game: a `holdfast.learners.needs.Needs`, by default None (unknown)."""
+        return None
 
     def reads_rows(self) -> bool:
         """Whether it learns from rows also where the slope is 0; by default no."""
+        return False
 
     def needs_hints(self) -> bool:
         """Whether it must know the size of a gradient in advance; by default no."""
+        return False
 
     def set_hint(self, state: Any, hint: float) -> Any:
         """The state, knowing that gradients to come have sizes up to `hint`; by default as it is."""
+        return state
 
 
 class LearnerInDomain(Learner, Protocol):
@@ -262,7 +292,7 @@ class StateMeasure(Protocol):
         """
 
 
-class MeasureOptions(Protocol):
+class MeasureOptions(GradientMeasure, Protocol):
     """What a measure may answer too. By default `size_of_transformed` calls `measure`."""
 
     def check_learner(self, learner: Any) -> None:
@@ -270,11 +300,13 @@ class MeasureOptions(Protocol):
 
     def reads_rows(self) -> bool:
         """Whether the size depends on the row also where the slope is 0; by default no."""
+        return False
 
     def size_of_transformed(
         self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
     ) -> float:
         """As in `StateMeasure`."""
+        return self.measure(norm, slope, row)
 
 
 Measure: TypeAlias = GradientMeasure | StateMeasure
@@ -299,11 +331,12 @@ class Player(Protocol):
         """The weights to report after the last round; for most players `predict(state)`."""
 
 
-class PlayerOptions(Protocol):
+class PlayerOptions(Player, Protocol):
     """What a player may answer too."""
 
     def core(self) -> Any:
         """The player inside, if this one wraps another; by default itself."""
+        return self
 
     def check_dim(self, dim: int) -> None:
         """Raise if it cannot learn this many weights; by default it can."""
@@ -313,15 +346,19 @@ class PlayerOptions(Protocol):
 
         If it says yes, no later round may raise an error or reach outside of an array.
         """
+        return True
 
     def reset(self, state: Any, dim: int) -> Any:
         """The first state again, in the arrays of this one; by default `init(dim)`."""
+        return self.init(dim)
 
     def to_lazy(self, state: Any, summed: bool) -> Any:
         """The state for sparse rows; by default as it is. `summed`: must it add up all predictions?"""
+        return state
 
     def set_target(self, state: Any, y: float) -> Any:
         """The state, knowing the target of this round; by default as it is."""
+        return state
 
 
 class PlayerInDomain(Player, Protocol):
@@ -345,17 +382,19 @@ class Adversary(Protocol):
         """The next state, and of round t the loss of w, the slope and the row: slope * x is the gradient."""
 
 
-class AdversaryOptions(Protocol):
+class AdversaryOptions(Adversary, Protocol):
     """What an adversary may answer too."""
 
     def target_at(self, t: int) -> float:
         """The target of round t; by default NaN, there is none."""
+        return math.nan
 
     def expect(self, t: int) -> None:
         """Fetch round t from memory, it is played soon; by default nothing is done."""
 
     def is_sparse(self) -> bool:
         """Whether its rows are sparse; by default no."""
+        return False
 
 
 class Tail(Protocol):
@@ -390,10 +429,16 @@ _SPOKEN = {
 
 
 class Rule(tuple):
-    """The base of all that `@rule` makes."""
+    """The base of all that `@rule` makes. It has the optional methods of all roles, with their defaults."""
 
     __slots__ = ()
     _parts: ClassVar[dict[str, Any]]  # the parameters that hold rules, each with its role
+
+
+for _options in OPTIONS.values():
+    for _name, _default in vars(_options).items():
+        if isinstance(_default, FunctionType) and not _name.startswith("_"):
+            setattr(Rule, _name, _default)  # where two roles have a method of this name, both say the same
 
 
 def roles_of(annotation):
@@ -515,3 +560,9 @@ def _parameters(function):
 def _spoken(role):
     """The name of a role in a sentence."""
     return _SPOKEN.get(role, role.__name__.lower())
+
+
+# A rule that defines one of these must read the same parameters as every other rule that does, so that
+# whoever calls it, by position or by name, interpreted or compiled, need not know which rule it is.
+_VERBS = "init predict observe update decide measure valid reset restarts set_hint bound extent start reveal"
+VERBS = {name: parameters(name) for name in _VERBS.split()}

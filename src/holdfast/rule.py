@@ -7,7 +7,6 @@ a *state*, a NamedTuple that its methods take and return. Python runs the method
 
 import collections
 import inspect
-import math
 import operator
 import re
 from types import FunctionType
@@ -15,14 +14,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from holdfast.protocols import Rule, check_parts, parameters, roles_of
-from holdfast.vectors import largest
-
-# The verbs of the game. A rule that defines one must read the same parameters as every other rule that
-# does, so that whoever calls it, by position or by name, in either world, need not know which it is.
-# `holdfast.protocols` says what each is for.
-_NAMES = "init predict observe update decide measure valid reset restarts set_hint bound extent start reveal"
-VERBS = {name: parameters(name) for name in _NAMES.split()}
+from holdfast.protocols import VERBS, Rule, check_parts, roles_of
 
 Made = TypeVar("Made")
 
@@ -113,107 +105,6 @@ class _Rule(Rule):
 
     def check(self):
         """Raise if the parameters make no sense; may return the rule to use instead."""
-
-    def core(self):
-        """The rule at the heart of others that are wrapped around it: itself, if none is."""
-        return self
-
-    def check_dim(self, dim):
-        """Raise if the rule cannot be used in `dim` dimensions."""
-
-    def valid(self, state):
-        """Whether a state, each array of which has its length, is one that rounds can lead to.
-
-        At least as far as no round can then raise an error or reach outside of an array.
-        """
-        return True
-
-    def reset(self, state, dim):
-        """The first state again, in the arrays of this one where the rule can use them."""
-        return self.init(dim)
-
-    def to_lazy(self, state, summed):
-        """The state to meet sparse rows with. `summed`: can it tell the sum of all predictions?"""
-        return state
-
-    def set_target(self, state, y):
-        """The state, knowing the target of the round that is about to end; most players do not care."""
-        return state
-
-    def transform_row(self, state, x):
-        """A row as a learner sees it."""
-        return x
-
-    def update_transformed(self, state, slope, x, row):
-        """`update`, where the row is known already as the learner sees it."""
-        return self.update(state, slope, x)
-
-    def transform_target(self, state):
-        """The target of the round as a learner sees it; 0, if it does not look."""
-        return 0.0
-
-    def needs_hints(self):
-        """Whether a learner must be told the size of a gradient before it comes."""
-        return False
-
-    def set_hint(self, state, hint):
-        """The state, knowing that gradients to come have sizes up to `hint`; most learners do not care."""
-        return state
-
-    def needs(self):
-        """What a learner asks of a game (`holdfast.learners.needs`); None, if it does not say."""
-        return None
-
-    def reads_rows(self):
-        """Whether a learner or a measure uses rows also where the slope is 0, and so the gradient."""
-        return False
-
-    def keeps_all(self):
-        """Whether a filter is none: it keeps every round that is finite."""
-        return False
-
-    def bounded(self):
-        """Whether a domain is: all are, unless they say otherwise."""
-        return True
-
-    def check_learner(self, learner):
-        """Raise if a measure has no meaning for a learner."""
-
-    def entry_bound(self, x, size):
-        """At least the largest absolute entry of x, whose norm this size is."""
-        return largest(x)
-
-    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
-        """The size of a round by a measure, where `size` is the norm of the row, as the learner sees it."""
-        return self.measure(norm, slope, row)
-
-    def target_at(self, t):
-        """The target of round t of an adversary; NaN, if its rounds have none."""
-        return math.nan
-
-    def expect(self, t):
-        """Round t of an adversary will be played soon."""
-
-    def is_sparse(self):
-        """Whether the rows an adversary reveals are sparse."""
-        return False
-
-    def reaches(self, g):
-        """What a certificate asks of a domain: see `holdfast.domains`. Here from `support` alone."""
-        size = 0.0
-        for i in range(len(g)):
-            axis = np.zeros(len(g))
-            axis[i] = 1.0
-            size += abs(float(g[i])) * max(self.support(axis), self.support(-axis))
-        return self.support(g), self.support(-g), size
-
-    def project_with_reach(self, w, reach):
-        """The nearest point of a domain to w, and how far from its center that can be, if w was that far."""
-        return self.project(w), math.inf
-
-    def restarts(self, state):
-        """Whether the learner must start anew before the next round: no, unless the rule says otherwise."""
-        return False
 
     def __eq__(self, other):
         return type(self) is type(other) and all(_same(a, b) for a, b in zip(self, other, strict=True))
