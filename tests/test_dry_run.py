@@ -335,7 +335,7 @@ DECISION = Decision(True, 1.0, 2.0)
         (Playing((Count(0.5), DECISION)), "Playing.observe turns state.n from int into float"),
         (
             Playing((Count(1), DECISION), None),
-            "Playing.learned must return a float64 array of 2 weights",
+            "Playing.current_weights must return a float64 array of 2 weights",
         ),
     ],
 )

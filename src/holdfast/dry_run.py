@@ -90,13 +90,13 @@ def _ask_player(player, dim):
     for size in _SIZES:
         _expect_weights(f"{asked}.predict", player.predict(state), dim)
         before, state = state, player.set_target(state, 1.0)
-        _compare(f"{asked}.told", "state", before, state)
+        _compare(f"{asked}.set_target", "state", before, state)
         answer = player.observe(state, size, np.ones(dim))
         _expect(_is_tuple(answer, 2), f"{asked}.observe must return (state, decision)", answer)
         before, (state, decision) = state, answer
         _expect(_is_decision(decision), f"{asked}.observe must return a holdfast.Decision, second", decision)
         _compare(f"{asked}.observe", "state", before, state)
-    _expect_weights(f"{asked}.learned", player.current_weights(state), dim)
+    _expect_weights(f"{asked}.current_weights", player.current_weights(state), dim)
 
 
 def _ask_filter(filter, dim):

@@ -22,7 +22,7 @@ class BudgetSchedule(NamedTuple):
 
     Examples
     --------
-    >>> stairs = Stairs.at_start()
+    >>> stairs = BudgetSchedule.at_start()
     >>> [stairs.at(n, share=0.1, level=1e-3) for n in (1, 2, 3)]
     [1, 2, 3]
     """

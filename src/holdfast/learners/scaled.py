@@ -86,7 +86,7 @@ class Scaled:
     >>> state = scaled.init(dim=1)
     >>> for x in (100.0, 1e9, 300.0, 200.0, 300.0):
     ...     state = scaled.update(state, slope=-1.0, x=np.array([x]))
-    >>> scaled.seen(state, np.array([400.0])).round(2)
+    >>> scaled.transform_row(state, np.array([400.0])).round(2)
     array([0.44, 1.  ])
     """
 

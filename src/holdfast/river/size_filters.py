@@ -34,7 +34,7 @@ class SizeFilters:
     >>> watch = Watch({"features": hf.TopShare(0.01)}, audit_size=10)
     >>> for size in (1.0, 1.0, None, 90.0, math.nan):
     ...     opinion = watch.asked([size])
-    ...     watch.write_down(opinion, opinion.keep)
+    ...     watch.write_details(opinion, opinion.keep)
     >>> watch.audit.kept, watch.audit.counts
     (2, {'features': 2, 'not finite': 1})
     """
