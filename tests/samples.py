@@ -25,7 +25,13 @@ FILTERS = [
     hf.Quantile(0.7, exact=True),
 ]
 
-NORMS = [hf.L1(), hf.L2(), hf.LInf(), hf.Lp(3.0), hf.Mahalanobis([[2.0, 0.5], [0.5, 1.0]])]
+NORMS = [
+    hf.norms.L1(),
+    hf.norms.L2(),
+    hf.norms.LInf(),
+    hf.norms.Lp(3.0),
+    hf.norms.Mahalanobis([[2.0, 0.5], [0.5, 1.0]]),
+]
 
 DOMAINS = [  # all of which hold points of two dimensions
     hf.Ball(1.0),
@@ -33,12 +39,12 @@ DOMAINS = [  # all of which hold points of two dimensions
     hf.Box(-1.0, 2.0),
     hf.Box([-1.0, 0.0], [1.0, 4.0]),
     hf.Simplex(),
-    hf.Shifted(hf.Simplex(), 1.0),
-    hf.L1Ball(2.0),
-    hf.Ellipsoid([[4.0, 1.0], [1.0, 1.0]]),
+    hf.domains.Shifted(hf.Simplex(), 1.0),
+    hf.domains.L1Ball(2.0),
+    hf.domains.Ellipsoid([[4.0, 1.0], [1.0, 1.0]]),
 ]
 
-STEPS = [hf.Adaptive(), hf.Adaptive(scale=0.5), hf.StronglyConvex(0.5)]
+STEPS = [hf.learners.Adaptive(), hf.learners.Adaptive(scale=0.5), hf.StronglyConvex(0.5)]
 
 LEARNERS = [hf.OGD(domain) for domain in DOMAINS] + [hf.OGD(hf.Ball(1.0), step) for step in STEPS]
 LEARNERS += [
@@ -46,19 +52,19 @@ LEARNERS += [
     hf.AdaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]), rate=0.1, ballast=1.0),
     hf.AdaFTRL(hf.Ball(2.0)),
     hf.AdaFTRL(hf.Ball(0.5, around=[3.0, -2.0])),
-    hf.SoloFTRL(hf.Everywhere()),
+    hf.learners.SoloFTRL(hf.domains.Everywhere()),
     hf.AdaHedge(),
-    hf.Bounded(hf.Clipped(hf.FreeGrad()), hf.Box(-1.0, 2.0)),
+    hf.learners.Bounded(hf.learners.Clipped(hf.learners.FreeGrad()), hf.Box(-1.0, 2.0)),
     hf.ONS(hf.Ball(1.0), alpha=0.5),
     hf.OnlineRidge(),
     hf.VAW(0.5),
     hf.EG(0.5),
-    hf.Clipped(hf.Squint(etas=12)),
+    hf.learners.Clipped(hf.learners.Squint(etas=12)),
     hf.ScaleInvariant(),
     hf.AdaGrad(hf.Ball(1.0)),
     hf.AdaGrad(hf.Simplex()),
-    hf.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=3)),
-    hf.DiagonalMetaGrad(hf.Box(-1.0, 2.0), etas=4),
+    hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=3)),
+    hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 2.0), etas=4),
 ]
 
 SCALED = [
@@ -74,21 +80,21 @@ GUARDED = [
         hf.TopK(3),
         hf.Everything(),
         hf.Quantile(0.8),
-        norm=hf.LInf(),
-        on=hf.LossForm(1.0),
+        norm=hf.norms.LInf(),
+        on=hf.game.LossForm(1.0),
     ),
 ]
 
 LOSSES = [
     hf.Absolute(),
-    hf.EpsilonInsensitive(),
+    hf.losses.EpsilonInsensitive(),
     hf.Hinge(),
     hf.Huber(),
     hf.Linear(),
     hf.Logistic(),
-    hf.Pinball(),
+    hf.losses.Pinball(),
     hf.Squared(),
-    hf.SquaredHinge(),
+    hf.losses.SquaredHinge(),
 ]
 
 CLEAN = hf.Replay([[1.0, 2.0], [0.5, -1.0], [3.0, 0.0]], [1.0, -1.0, 1.0], hf.Hinge())
@@ -97,7 +103,7 @@ ADVERSARIES = [
     hf.Replay([[1.0, 2.0], [0.5, math.nan]], [1.0, -1.0], hf.Hinge()),
     hf.Replay(csr_array([[0.0, 2.0], [math.inf, 0.0]]), [1.0, -1.0], hf.Hinge()),
     hf.Gradients([[1.0, 2.0], [math.inf, 0.0]]),
-    hf.Functions(math.fsum, np.negative, 3, 2),
+    hf.adversaries.Functions(math.fsum, np.negative, 3, 2),
     enemies.IidLowerBound(k=2, rounds=5),
     enemies.StronglyConvexLowerBound(k=2, rounds=5),
     enemies.Contaminated(CLEAN, enemies.Contrarian(3, 2), share=0.3),
@@ -115,20 +121,20 @@ ADVERSARIES = [
 
 OTHERS = [
     *(enemies.Pareto(), enemies.Exponential(), enemies.Uniform()),
-    hf.Fixed([1.0, -1.0]),
+    hf.learners.Fixed([1.0, -1.0]),
     Averaged(hf.OGD(hf.Ball(1.0))),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
-    hf.Interval(-1.0, 1.0),
-    hf.Everywhere(),
-    hf.Gradient(),
+    hf.domains.Interval(-1.0, 1.0),
+    hf.domains.Everywhere(),
+    hf.game.Gradient(),
     hf.Features(),
-    hf.Range(),
-    hf.LogWealth(),
-    hf.Squint(),
+    hf.game.Range(),
+    hf.learners.LogWealth(),
+    hf.learners.Squint(),
     hf.MetaGrad(hf.Ball(1.0)),
-    hf.LossForm(1.0),
-    hf.FreeGrad(),
-    hf.Clipped(hf.FreeGrad()),
+    hf.game.LossForm(1.0),
+    hf.learners.FreeGrad(),
+    hf.learners.Clipped(hf.learners.FreeGrad()),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)),
     *SCALED,
     *GUARDED,

@@ -49,7 +49,7 @@ def printed_ranks(p, T):
 @given(few_gradients, st.integers(0, 3))
 def test_theorem_1_and_corollary_2_hold_for_every_set_of_inliers_in_all_their_forms(gradients, k):
     g, T, D = np.array(gradients), len(gradients), 2.0
-    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.TopK(k))
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(k))
     record = hf.play(player, hf.Gradients(g[:, None]), compiled=False)
     sizes, kept = np.abs(g), record.kept
     learner = bounds.ogd_hindsight(D, sizes[kept])
@@ -83,7 +83,7 @@ def test_theorem_1_and_corollary_2_hold_for_every_set_of_inliers_in_all_their_fo
 def test_corollary_3_holds_for_every_set_of_inliers_in_all_its_forms(targets, k, sigma):
     """On f_t(w) = sigma/2 (w - y_t)^2 over [-1, 1], against the best u of a grid."""
     y, T = np.array(targets), len(targets)
-    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0), hf.StronglyConvex(sigma)), hf.TopK(k))
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0), hf.StronglyConvex(sigma)), hf.TopK(k))
     state, w, kept = player.init(1), np.zeros(T), np.zeros(T, bool)
     for t in range(T):
         w[t] = player.predict(state)[0]
@@ -106,7 +106,7 @@ def test_corollary_3_holds_for_every_set_of_inliers_in_all_its_forms(targets, k,
 
 @given(few_gradients, st.sampled_from([0.1, 0.5, 1.0, 3.0]))
 def test_the_learners_bound_holds_at_every_scale_of_its_step(gradients, scale):
-    ogd = hf.OGD(hf.Interval(-1.0, 1.0), hf.Adaptive(scale))
+    ogd = hf.OGD(hf.domains.Interval(-1.0, 1.0), hf.learners.Adaptive(scale))
     state, regret, sizes = ogd.init(1), abs(sum(gradients)), np.abs(gradients)
     for g in gradients:
         regret += g * ogd.predict(state)[0]
@@ -595,7 +595,9 @@ def test_the_rank_as_printed_misses_its_confidence():
 
 def test_the_step_with_the_root_of_k_is_false():
     """One outlier of size 2 is kept after one inlier of size 1: its square is 4, and k G^2 is 1."""
-    record = hf.play(hf.Filtered(hf.OGD(hf.Interval(-1, 1)), hf.TopK(1)), hf.Gradients([[1.0], [-2.0]]))
+    record = hf.play(
+        hf.Filtered(hf.OGD(hf.domains.Interval(-1, 1)), hf.TopK(1)), hf.Gradients([[1.0], [-2.0]])
+    )
     assert record.kept.tolist() == [False, True]
     assert record.sizes[1] ** 2 == 4.0
 

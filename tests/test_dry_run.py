@@ -13,11 +13,8 @@ from holdfast import (
     Decision,
     Features,
     Filtered,
-    Functions,
-    Gradient,
     Gradients,
     Guarded,
-    LossForm,
     Player,
     Quantile,
     Replay,
@@ -28,8 +25,9 @@ from holdfast import (
     play,
     protocols,
 )
-from holdfast.adversaries import Chaser, Weighted
+from holdfast.adversaries import Chaser, Functions, Weighted
 from holdfast.dry_run import ask, ask_measure, check_first_round
+from holdfast.game import Gradient, LossForm
 from holdfast.learners import Averaged
 from holdfast.rule import rule
 

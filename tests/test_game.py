@@ -8,7 +8,7 @@ import pytest
 import holdfast as hf
 
 
-@pytest.mark.parametrize("norm", [hf.L1(), hf.L2(), hf.LInf(), hf.Lp(3.0)])
+@pytest.mark.parametrize("norm", [hf.norms.L1(), hf.norms.L2(), hf.norms.LInf(), hf.norms.Lp(3.0)])
 def test_a_size_is_the_dual_norm_of_the_gradient(norm):
     player, x = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything(), norm=norm), np.array([3.0, -4.0])
     _, decision = player.observe(player.init(2), -2.0, x)
@@ -44,12 +44,12 @@ def test_a_round_that_cannot_be_measured_reaches_neither_filter_nor_learner(bad,
     assert math.isnan(decision.threshold)
 
 
-FLAT = [hf.Hinge(), hf.SquaredHinge(), hf.EpsilonInsensitive(epsilon=9.0), hf.Logistic()]
+FLAT = [hf.Hinge(), hf.losses.SquaredHinge(), hf.losses.EpsilonInsensitive(epsilon=9.0), hf.Logistic()]
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("loss", FLAT, ids=repr)
-@pytest.mark.parametrize("on", [hf.Gradient(), hf.Features()], ids=repr)
+@pytest.mark.parametrize("on", [hf.game.Gradient(), hf.Features()], ids=repr)
 def test_a_row_that_is_not_finite_is_skipped_and_unmeasured_also_where_the_slope_would_be_0(
     loss, on, compiled
 ):
@@ -95,7 +95,15 @@ def test_a_slope_of_0_has_size_0_and_nobody_looks_at_x(compiled):
 
 @pytest.mark.parametrize(
     "loss",
-    [hf.Hinge(), hf.SquaredHinge(), hf.Logistic(), hf.Absolute(), hf.Huber(), hf.Pinball(), hf.Linear()],
+    [
+        hf.Hinge(),
+        hf.losses.SquaredHinge(),
+        hf.Logistic(),
+        hf.Absolute(),
+        hf.Huber(),
+        hf.losses.Pinball(),
+        hf.Linear(),
+    ],
 )
 def test_a_label_that_is_not_a_number_is_skipped(loss):
     player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), dim=1)

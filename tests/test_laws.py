@@ -11,12 +11,29 @@ from laws import filtered, like, same
 from samples import ADVERSARIES, DOMAINS, FILTERS, GUARDED, LEARNERS, LOSSES, RULES, SCALED, STREAMS
 
 import holdfast as hf
-from holdfast import adversaries
 from holdfast._compiled import call
 from holdfast.vectors import values_of
 
-exported = [value for name in hf.__all__ if inspect.isclass(value := getattr(hf, name))]
-exported += [value for name in adversaries.__all__ if (value := getattr(adversaries, name)) not in exported]
+modules = [
+    hf,
+    hf.adversaries,
+    hf.domains,
+    hf.filters,
+    hf.game,
+    hf.guard,
+    hf.learners,
+    hf.losses,
+    hf.norms,
+    hf.sketches,
+]
+public = {
+    name: getattr(module, name) for module in modules for name in getattr(module, "__all__", vars(module))
+}
+exported = [
+    value
+    for name, value in public.items()
+    if inspect.isclass(value) and value.__module__.startswith("holdfast.") and name[0] != "_"
+]
 rules = [cls for cls in exported if hasattr(cls, "_casts")]
 GRADIENTS = np.random.default_rng(7).standard_normal((60, 2)) * 10.0 ** np.arange(-30, 30)[:, None]
 
@@ -104,7 +121,7 @@ def test_predictions_stay_inside_the_domain(learner):
 
 def games():
     for learner in LEARNERS:
-        on = hf.Features() if learner.needs().size == "features" else hf.Gradient()
+        on = hf.Features() if learner.needs().size == "features" else hf.game.Gradient()
         yield hf.Filtered(learner, hf.TopK(3), on=on), hf.Gradients(GRADIENTS)
     for loss in LOSSES:
         X = np.where(np.arange(60)[:, None] % 20 == 7, 1e6, 1.0) * GRADIENTS[:, ::-1]
@@ -113,7 +130,7 @@ def games():
         yield hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Replay(X, y, loss)
     for filter in FILTERS:
         yield hf.Filtered(hf.OGD(hf.Ball(1.0)), filter), hf.Gradients(STREAMS["k spikes"][:, None])
-    for norm in (hf.L1(), hf.LInf(), hf.Lp(3.0)):
+    for norm in (hf.norms.L1(), hf.norms.LInf(), hf.norms.Lp(3.0)):
         yield hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), norm=norm), hf.Gradients(GRADIENTS)
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), on=hf.Features())
     yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())

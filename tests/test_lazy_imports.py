@@ -44,3 +44,15 @@ def test_every_name_can_be_had_and_is_listed(package):
 def test_a_name_that_is_not_there_is_refused(package):
     with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'Adam'"):
         _ = package.Adam
+
+
+@pytest.mark.parametrize("old", sorted(hf._MOVED))
+def test_an_old_name_still_works_and_says_the_new_one(old):
+    new = hf._MOVED[old]
+    with pytest.warns(DeprecationWarning, match=f"holdfast.{old} is now holdfast.{new}; .* version 0.3"):
+        found = getattr(hf, old)
+    assert found.__name__ == new.rpartition(".")[2]
+
+
+def test_old_names_are_not_listed():
+    assert not set(hf._MOVED) & {*dir(hf), *hf.__all__}

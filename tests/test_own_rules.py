@@ -27,7 +27,7 @@ def example(name):
 
 
 Sigma = example("sigma").Sigma
-_L2 = hf.L2()
+_L2 = hf.norms.L2()
 
 
 class Weights(NamedTuple):

@@ -23,7 +23,8 @@ def exists(name):
     if name.startswith("bounds."):
         return hasattr(bounds, name.removeprefix("bounds."))
     if name.startswith("hf."):
-        return name.removeprefix("hf.") in hf.__all__
+        module, _, last = name.removeprefix("hf.").rpartition(".")
+        return hasattr(getattr(hf, module), last) if module else last in hf.__all__
     path, _, test = name.partition("::")
     if not (ROOT / path).is_file():
         return False

@@ -229,7 +229,7 @@ def slope_of_quartic(t, w):
 
 
 def test_any_convex_functions_can_be_played_in_both_worlds():
-    functions = hf.Functions(quartic, slope_of_quartic, 300, 3)
+    functions = hf.adversaries.Functions(quartic, slope_of_quartic, 300, 3)
     interpreted, compiled = (hf.play(PLAYERS[0], functions, compiled=world) for world in (False, True))
     assert interpreted.final == pytest.approx(compiled.final, rel=1e-9)
     assert np.array_equal(interpreted.kept, compiled.kept)
@@ -272,7 +272,7 @@ def test_long_games_are_compiled_and_short_ones_are_not(monkeypatch):
         (lambda: hf.play(PLAYERS[0], hf.Gradients(np.ones((3, 2))), rounds=4), ValueError, "3 rounds left"),
         (lambda: hf.play(PLAYERS[0], hf.Gradients(np.ones((3, 2))), rounds=-1), ValueError, "3 rounds left"),
         (lambda: hf.play(PLAYERS[0], hf.Gradients(np.ones((3, 2))), keep=["loss"]), ValueError, "got 'loss'"),
-        (lambda: hf.Functions(1, 2, 3, 4), TypeError, "must be functions"),
+        (lambda: hf.adversaries.Functions(1, 2, 3, 4), TypeError, "must be functions"),
     ],
 )
 def test_bad_configuration_is_refused_with_value_and_remedy(make, error, complaint):

@@ -13,37 +13,29 @@ from holdfast import (
     AdaFTRL,
     AdaGrad,
     Ball,
-    Bounded,
     Certified,
-    Clipped,
     Decision,
-    Everywhere,
     Features,
     Filtered,
-    Fixed,
-    FreeGrad,
-    Gradient,
     Gradients,
     Guarded,
     Hinge,
-    LossForm,
     MetaGrad,
     Player,
-    Range,
     Replay,
     Scaled,
-    Shifted,
-    Squint,
     TopK,
-    linearised_regret,
     play,
     play_many,
     protocols,
     rule,
 )
 from holdfast.adversaries import Chaser, Contaminated, Exponential, Pareto, QuantileStream, Uniform, Weighted
-from holdfast.learners import Averaged
+from holdfast.domains import Everywhere, Shifted
+from holdfast.game import Gradient, LossForm, Range
+from holdfast.learners import Averaged, Bounded, Clipped, Fixed, FreeGrad, Squint
 from holdfast.protocols import OPTIONS, Rule, check_role
+from holdfast.regret import linearised_regret
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 

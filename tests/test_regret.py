@@ -54,8 +54,8 @@ def test_the_best_comparator_beats_every_point_of_a_grid(loss):
         hf.Ball(0.5, around=[1.0, 2.0]),
         hf.Box([-1.0, 0.0], [1.0, 4.0]),
         hf.Simplex(),
-        hf.L1Ball(2.0),
-        hf.Ellipsoid([[4.0, 1.0], [1.0, 1.0]]),
+        hf.domains.L1Ball(2.0),
+        hf.domains.Ellipsoid([[4.0, 1.0], [1.0, 1.0]]),
     ],
     ids=repr,
 )
@@ -123,7 +123,8 @@ def test_in_one_dimension_taking_turns_is_exact(stream, k):
     import holdfast.regret as room
 
     record = hf.play(
-        hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.TopK(2)), hf.Gradients(np.array(stream)[:, None])
+        hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(2)),
+        hf.Gradients(np.array(stream)[:, None]),
     )
     exact, most = worst_case(record, k).regret, room._MOST_SETS
     room._MOST_SETS = 0
@@ -190,6 +191,6 @@ def test_a_loss_of_ones_own_needs_a_comparator():
 
 @pytest.mark.parametrize("size", [1e-300, 1e-170, 1e200, 1e300])
 def test_the_best_comparator_is_an_end_of_the_domain_at_every_scale(size):
-    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Everything())
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Everything())
     record = hf.play(player, hf.Gradients(np.full((50, 1), size)), compiled=False)
     assert best_comparator(record)[0] == -1.0

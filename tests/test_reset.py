@@ -63,17 +63,17 @@ def flattened(state):
 
 @pytest.mark.parametrize("past", list(PAST))
 def test_a_cleared_histogram_is_an_empty_one(past):
-    sketch = hf.LogHistogram.empty()
+    sketch = hf.sketches.LogHistogram.empty()
     for size in [*PAST[past], 0.0, 5e-324, 2.2e-308, 1.7e308]:
         sketch = sketch.push(float(size))
     sketch, _ = sketch.at(sketch.seen())
     table = sketch.table
-    assert same(sketch.cleared(), hf.LogHistogram.empty())
+    assert same(sketch.cleared(), hf.sketches.LogHistogram.empty())
     assert sketch.cleared().table is table
 
 
 def test_clearing_reads_only_the_octaves_in_use():
-    sketch = hf.LogHistogram.empty()
+    sketch = hf.sketches.LogHistogram.empty()
     for size in (1.0, 1.5, 3.0):
         sketch = sketch.push(size)
     place = len(sketch.table) - (2042 << 7)
@@ -93,7 +93,7 @@ def learned(learner, state, gradients, anew):
 
 
 @WORLDS
-@pytest.mark.parametrize("learner", [*LEARNERS, hf.Fixed([1.0, -1.0])], ids=repr)
+@pytest.mark.parametrize("learner", [*LEARNERS, hf.learners.Fixed([1.0, -1.0])], ids=repr)
 def test_a_renewed_learner_learns_as_a_new_one(learner, world):
     expected = learned(learner, learner.init(2), GRADIENTS, 0)
     both = np.concatenate([-GRADIENTS[::-1], GRADIENTS])
@@ -115,7 +115,7 @@ def played(player, state, gradients, anew):
 
 
 SOME_PLAYERS = [  # the parts of all others are compiled above
-    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), norm=hf.LInf(), on=hf.Features()),
+    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), norm=hf.norms.LInf(), on=hf.Features()),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Quantile(0.5, ranks="newsvendor", growth=2.0)),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
 ]

@@ -12,21 +12,9 @@ import numpy as np
 import pytest
 
 import holdfast
-from holdfast import (
-    L2,
-    OGD,
-    Ball,
-    Everything,
-    Filtered,
-    Gradients,
-    LInf,
-    Lp,
-    Mahalanobis,
-    Quantile,
-    TopK,
-    TopShare,
-)
+from holdfast import OGD, Ball, Everything, Filtered, Gradients, Quantile, TopK, TopShare
 from holdfast._compiled import call
+from holdfast.norms import L2, LInf, Lp, Mahalanobis
 from holdfast.rule import rule
 
 

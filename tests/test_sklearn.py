@@ -83,7 +83,7 @@ def test_wild_targets_cost_little():
     assert np.abs(RobustRegressor(random_state=0).fit(X, y).predict(fresh) - truth).mean() < 1.5 * clean + 0.2
 
 
-@pytest.mark.parametrize("loss", ["absolute_error", "squared_error", "huber", hf.Pinball(0.6)])
+@pytest.mark.parametrize("loss", ["absolute_error", "squared_error", "huber", hf.losses.Pinball(0.6)])
 def test_every_regression_loss_learns(loss):
     X, _, y, fresh, _, truth = table()
     assert RobustRegressor(loss=loss, random_state=0).fit(X, y).score(fresh, truth) > 0.9
@@ -342,7 +342,9 @@ def test_a_pipeline_in_a_grid_search():
 
 def test_copies(tmp_path):
     X, y, *_ = table(200)
-    model = RobustClassifier(loss=hf.SquaredHinge(), learner=hf.AdaGrad(hf.Box(-5.0, 5.0)), random_state=0)
+    model = RobustClassifier(
+        loss=hf.losses.SquaredHinge(), learner=hf.AdaGrad(hf.Box(-5.0, 5.0)), random_state=0
+    )
     assert clone(model).get_params() == model.get_params()
     model.fit(X, y)
     joblib.dump(model, tmp_path / "model")

@@ -17,8 +17,8 @@ from holdfast.losses import slope_at
 from holdfast.vectors import ScaledWeights, Sparse, dot, target_for, values_of
 
 INNER = [*LEARNERS, *SCALED, Averaged(hf.OGD(hf.Ball(1.0))), hf.Scaled(hf.VAW(), target=True, patience=2)]
-ON = {"range": hf.Range(), "features": hf.Features()}
-MEASURES = [hf.Gradient(), hf.Features(), hf.LossForm(2.0)]
+ON = {"range": hf.game.Range(), "features": hf.Features()}
+MEASURES = [hf.game.Gradient(), hf.Features(), hf.game.LossForm(2.0)]
 
 UGLY = [0.0, -0.0, 1.0, -1.0, 2.0, 1e-308, 5e-324, -1e-200, 1e-160, 1e9, 1e155, -1e200, 1e300, 1e308, -1e308]
 UGLY += [1.7e308, -1.7e308, math.nan, math.inf, -math.inf]
@@ -34,8 +34,8 @@ def players(draw):
         [ON["range"], *MEASURES] if size == "range" else [ON["features"]] if size == "features" else MEASURES
     )
     on, norm = draw(st.sampled_from(ons)), draw(st.sampled_from(NORMS))
-    if isinstance(learner, hf.Scaled) and isinstance(norm, hf.Mahalanobis):
-        norm = hf.L2()  # it sees rows of three entries
+    if isinstance(learner, hf.Scaled) and isinstance(norm, hf.norms.Mahalanobis):
+        norm = hf.norms.L2()  # it sees rows of three entries
     if draw(st.booleans()):
         return hf.Filtered(learner, draw(st.sampled_from(FILTERS)), norm, on)
     three = (draw(st.sampled_from([hf.TopK(0), hf.TopK(1), hf.Quantile(0.8)])) for _ in range(3))
@@ -105,30 +105,33 @@ def test_no_stream_does_so_in_many_tries(player, stream, loss):
 
 
 OVERFLOW = np.array([1e308, 1e308])
-ALL = [hf.Gradient(), hf.Features(), hf.LossForm(2.0)]
-BY_RANGE = [hf.AdaHedge(), hf.EG(0.1), hf.Clipped(hf.Squint())]
+ALL = [hf.game.Gradient(), hf.Features(), hf.game.LossForm(2.0)]
+BY_RANGE = [hf.AdaHedge(), hf.EG(0.1), hf.learners.Clipped(hf.learners.Squint())]
 OTHERS = [
     *(
         hf.OGD(hf.Ball(1.0)),
         hf.AdaFTRL(hf.Ball(1.0)),
-        hf.SoloFTRL(hf.Ball(1.0)),
+        hf.learners.SoloFTRL(hf.Ball(1.0)),
         hf.AdaGrad(hf.Box(-1.0, 1.0)),
     ),
-    *(hf.ONS(hf.Ball(1.0), 1.0), hf.Clipped(hf.MetaGrad(hf.Ball(1.0))), hf.OnlineRidge(), hf.VAW()),
-    *(hf.Bounded(hf.Clipped(hf.FreeGrad()), hf.Ball(1.0)), hf.DiagonalMetaGrad(hf.Box(-1.0, 1.0))),
+    *(hf.ONS(hf.Ball(1.0), 1.0), hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0))), hf.OnlineRidge(), hf.VAW()),
+    *(
+        hf.learners.Bounded(hf.learners.Clipped(hf.learners.FreeGrad()), hf.Ball(1.0)),
+        hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 1.0)),
+    ),
 ]
-JUDGED = [(learner, on) for learner in BY_RANGE for on in [*ALL, hf.Range()]]
+JUDGED = [(learner, on) for learner in BY_RANGE for on in [*ALL, hf.game.Range()]]
 JUDGED += [(learner, on) for learner in OTHERS for on in ALL]
 
 
-WILD_NORM = hf.Mahalanobis(np.diag([1e200, 1e200]))  # in its dual, 1e308 has size 1e208
+WILD_NORM = hf.norms.Mahalanobis(np.diag([1e200, 1e200]))  # in its dual, 1e308 has size 1e208
 
 
 @pytest.mark.parametrize("learner, on", JUDGED, ids=repr)
 def test_a_gradient_that_overflows_is_unmeasured_whatever_it_is_judged_by(learner, on):
     """x and the slope are finite, their product is not."""
     rows = OVERFLOW, Sparse(np.array([0, 1]), OVERFLOW, 2)
-    for norm, row in itertools.product([hf.L1(), hf.L2(), hf.LInf(), WILD_NORM], rows):
+    for norm, row in itertools.product([hf.norms.L1(), hf.norms.L2(), hf.norms.LInf(), WILD_NORM], rows):
         guarded = hf.Guarded(learner, *[hf.TopK(1)] * 3, norm=norm, on=on)
         for player in (hf.Filtered(learner, hf.TopK(1), norm, on), guarded):
             state = player.init(2)
@@ -158,7 +161,7 @@ def test_a_learner_that_reads_rows_reads_none_that_is_not_finite_where_the_slope
 
 
 def test_an_infinite_target_is_unmeasured_also_where_the_loss_has_a_slope_there():
-    for loss in (hf.Absolute(), hf.Huber(), hf.Pinball(), hf.EpsilonInsensitive()):
+    for loss in (hf.Absolute(), hf.Huber(), hf.losses.Pinball(), hf.losses.EpsilonInsensitive()):
         player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), dim=1, compiled=False)
         for y in (math.inf, -math.inf):
             assert not player.learn([1.0], y, loss).size < math.inf
@@ -177,7 +180,7 @@ def test_a_denormal_value_does_not_lock_out_a_sparse_feature():
 @pytest.mark.parametrize(
     "player",
     [
-        hf.Filtered(hf.AdaHedge(), hf.TopK(1), on=hf.Range()),
+        hf.Filtered(hf.AdaHedge(), hf.TopK(1), on=hf.game.Range()),
         hf.Filtered(hf.AdaFTRL(hf.Ball(1.0)), hf.TopK(0), on=hf.Features()),
     ],
     ids=["range", "features"],

@@ -15,29 +15,66 @@ if TYPE_CHECKING:
     from holdfast.learners import Averaged
     from holdfast.learners.recentered import Recentered
 
-    ball, everywhere, box = hf.Ball(1.0), hf.Everywhere(), hf.Box(0.0, 1.0)
-    ogd, freegrad = hf.OGD(ball), hf.FreeGrad()
+    ball, everywhere, box = hf.Ball(1.0), hf.domains.Everywhere(), hf.Box(0.0, 1.0)
+    ogd, freegrad = hf.OGD(ball), hf.learners.FreeGrad()
     filtered = hf.Filtered(ogd, hf.TopK(1))
     replay, row = hf.Replay([[1.0]], [1.0], hf.Hinge()), np.ones(1)
 
     filters: list[protocols.Filter] = [hf.Everything(), hf.TopK(1), hf.TopShare(0.1), hf.Quantile(0.9)]
-    norms: list[protocols.Norm] = [hf.L1(), hf.L2(), hf.LInf(), hf.Lp(3.0), hf.Mahalanobis(np.eye(2))]
-    domains: list[protocols.Domain] = [ball, box, hf.Interval(0.0, 1.0), everywhere, hf.Shifted(ball, 1.0)]
-    domains += [hf.Simplex(), hf.L1Ball(1.0), hf.Ellipsoid(np.eye(2))]
-    steps: list[protocols.Step] = [hf.Adaptive(), hf.StronglyConvex(1.0)]
-    measures: list[protocols.Measure] = [hf.Gradient(), hf.Features(), hf.Range(), hf.LossForm(1.0)]
+    norms: list[protocols.Norm] = [
+        hf.norms.L1(),
+        hf.norms.L2(),
+        hf.norms.LInf(),
+        hf.norms.Lp(3.0),
+        hf.norms.Mahalanobis(np.eye(2)),
+    ]
+    domains: list[protocols.Domain] = [
+        ball,
+        box,
+        hf.domains.Interval(0.0, 1.0),
+        everywhere,
+        hf.domains.Shifted(ball, 1.0),
+    ]
+    domains += [hf.Simplex(), hf.domains.L1Ball(1.0), hf.domains.Ellipsoid(np.eye(2))]
+    steps: list[protocols.Step] = [hf.learners.Adaptive(), hf.StronglyConvex(1.0)]
+    measures: list[protocols.Measure] = [
+        hf.game.Gradient(),
+        hf.Features(),
+        hf.game.Range(),
+        hf.game.LossForm(1.0),
+    ]
     losses: list[protocols.LipschitzLoss] = [hf.Linear(), hf.Absolute(), hf.Squared(), hf.Huber()]
-    losses += [hf.Pinball(), hf.EpsilonInsensitive(), hf.Hinge(), hf.SquaredHinge(), hf.Logistic()]
+    losses += [
+        hf.losses.Pinball(),
+        hf.losses.EpsilonInsensitive(),
+        hf.Hinge(),
+        hf.losses.SquaredHinge(),
+        hf.Logistic(),
+    ]
     learners: list[protocols.LearnerInDomain] = [ogd, hf.AdaGrad(ball), hf.AdaFTRL(ball), freegrad]
-    learners += [hf.Bounded(hf.Clipped(freegrad), ball), hf.ONS(ball, 0.5), hf.MetaGrad(ball)]
-    learners += [hf.DiagonalMetaGrad(box), hf.ScaleInvariant(), hf.OnlineRidge(), hf.VAW()]
-    learners += [hf.AdaHedge(), hf.Squint(), hf.EG(0.5), Recentered(ogd, ball), hf.ProjectedAdaGrad(ball)]
-    learners += [hf.SoloFTRL(everywhere)]
-    without_domain: list[protocols.Learner] = [hf.Scaled(ogd), Averaged(ogd), hf.Fixed(row)]
-    hinted: list[protocols.HintedLearner] = [freegrad, hf.Squint(), hf.MetaGrad(ball)]
-    proven: list[protocols.ProvenLearner] = [ogd, freegrad, hf.Clipped(freegrad), hf.AdaGrad(ball)]
+    learners += [
+        hf.learners.Bounded(hf.learners.Clipped(freegrad), ball),
+        hf.ONS(ball, 0.5),
+        hf.MetaGrad(ball),
+    ]
+    learners += [hf.learners.DiagonalMetaGrad(box), hf.ScaleInvariant(), hf.OnlineRidge(), hf.VAW()]
+    learners += [
+        hf.AdaHedge(),
+        hf.learners.Squint(),
+        hf.EG(0.5),
+        Recentered(ogd, ball),
+        hf.learners.ProjectedAdaGrad(ball),
+    ]
+    learners += [hf.learners.SoloFTRL(everywhere)]
+    without_domain: list[protocols.Learner] = [hf.Scaled(ogd), Averaged(ogd), hf.learners.Fixed(row)]
+    hinted: list[protocols.HintedLearner] = [freegrad, hf.learners.Squint(), hf.MetaGrad(ball)]
+    proven: list[protocols.ProvenLearner] = [ogd, freegrad, hf.learners.Clipped(freegrad), hf.AdaGrad(ball)]
     players: list[protocols.Player] = [filtered, hf.Guarded(ogd), hf.Certified(filtered, 1)]
-    adversaries: list[protocols.Adversary] = [replay, hf.Gradients([[1.0]]), hf.Functions(abs, abs, 1, 1)]
+    adversaries: list[protocols.Adversary] = [
+        replay,
+        hf.Gradients([[1.0]]),
+        hf.adversaries.Functions(abs, abs, 1, 1),
+    ]
     adversaries += [enemies.Weighted(replay, row), enemies.Chaser(replay, 1), enemies.Contrarian(1)]
     adversaries += [enemies.Contaminated(replay, replay, 0.1), enemies.Ramp(replay, 1), enemies.Tight(1)]
     tails: list[protocols.Tail] = [enemies.Uniform(), enemies.Exponential(), enemies.Pareto()]

@@ -1,5 +1,9 @@
 """Online learning that outliers cannot derail.
 
+The names below are those that most people need. The rest is in its module: `hf.learners`, `hf.losses`,
+`hf.domains`, `hf.norms`, `hf.filters`, `hf.sketches`, `hf.adversaries`, `hf.regret`, `hf.game`; and what the
+theorems promise in `holdfast.bounds`.
+
 >>> import holdfast as hf
 >>> player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(radius=1.0)), hf.TopK(k=1)), dim=1)
 >>> [player.observe([g]).kept for g in (1.0, 1.0, 1e9, 1.0)]
@@ -8,34 +12,22 @@
 
 from typing import TYPE_CHECKING
 
-from holdfast import learners
-from holdfast.adversaries import Functions, Gradients, Replay
+from holdfast import adversaries, domains, filters, game, learners, losses, norms, regret, sketches  # noqa: F401
+from holdfast.adversaries import Gradients, Replay
 from holdfast.certificates.certificate import Certificate
 from holdfast.certificates.certified import Certified
-from holdfast.domains import Ball, Box, Ellipsoid, Everywhere, Interval, L1Ball, Shifted, Simplex
+from holdfast.domains import Ball, Box, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
-from holdfast.game import Decision, Features, Filtered, Gradient, LossForm, Range
-from holdfast.guard import Guarded, GuardedDecision
+from holdfast.game import Decision, Features, Filtered
+from holdfast.guard import Guarded
 from holdfast.lazy_imports import lazy_names
-from holdfast.losses import (
-    Absolute,
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    Linear,
-    Logistic,
-    Pinball,
-    Squared,
-    SquaredHinge,
-)
-from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
+from holdfast.losses import Absolute, Hinge, Huber, Linear, Logistic, Squared
 from holdfast.play import play
-from holdfast.play_many import KeyedRecord, play_many
+from holdfast.play_many import play_many
 from holdfast.player import Player
 from holdfast.record import Record
-from holdfast.regret import linearised_regret, robust_regret, worst_case
+from holdfast.regret import robust_regret, worst_case
 from holdfast.rule import rule
-from holdfast.sketches import Largest, LogHistogram, Ranks
 
 if TYPE_CHECKING:
     from holdfast.learners import (
@@ -46,20 +38,10 @@ if TYPE_CHECKING:
         AdaFTRL,
         AdaGrad,
         AdaHedge,
-        Adaptive,
-        Bounded,
-        Clipped,
-        DiagonalMetaGrad,
-        Fixed,
-        FreeGrad,
-        LogWealth,
         MetaGrad,
         OnlineRidge,
-        ProjectedAdaGrad,
         Scaled,
         ScaleInvariant,
-        SoloFTRL,
-        Squint,
         StronglyConvex,
     )
 
@@ -67,8 +49,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EG",
-    "L1",
-    "L2",
     "OGD",
     "ONS",
     "VAW",
@@ -76,64 +56,33 @@ __all__ = [
     "AdaFTRL",
     "AdaGrad",
     "AdaHedge",
-    "Adaptive",
     "Ball",
-    "Bounded",
     "Box",
     "Certificate",
     "Certified",
-    "Clipped",
     "Decision",
-    "DiagonalMetaGrad",
-    "Ellipsoid",
-    "EpsilonInsensitive",
     "Everything",
-    "Everywhere",
     "Features",
     "Filtered",
-    "Fixed",
-    "FreeGrad",
-    "Functions",
-    "Gradient",
     "Gradients",
     "Guarded",
-    "GuardedDecision",
     "Hinge",
     "Huber",
-    "Interval",
-    "KeyedRecord",
-    "L1Ball",
-    "LInf",
-    "Largest",
     "Linear",
-    "LogHistogram",
-    "LogWealth",
     "Logistic",
-    "LossForm",
-    "Lp",
-    "Mahalanobis",
     "MetaGrad",
     "OnlineRidge",
-    "Pinball",
     "Player",
-    "ProjectedAdaGrad",
     "Quantile",
-    "Range",
-    "Ranks",
     "Record",
     "Replay",
     "ScaleInvariant",
     "Scaled",
-    "Shifted",
     "Simplex",
-    "SoloFTRL",
     "Squared",
-    "SquaredHinge",
-    "Squint",
     "StronglyConvex",
     "TopK",
     "TopShare",
-    "linearised_regret",
     "play",
     "play_many",
     "robust_regret",
@@ -141,6 +90,40 @@ __all__ = [
     "worst_case",
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__, {name: "learners" for name in learners.__all__ if name in __all__}
-)
+# Names of version 0.1 that are elsewhere now.
+_MOVED = {
+    "Adaptive": "learners.Adaptive",
+    "Bounded": "learners.Bounded",
+    "Clipped": "learners.Clipped",
+    "Crowd": "play_many.KeyedRecord",
+    "DiagonalMetaGrad": "learners.DiagonalMetaGrad",
+    "Ellipsoid": "domains.Ellipsoid",
+    "EpsilonInsensitive": "losses.EpsilonInsensitive",
+    "Everywhere": "domains.Everywhere",
+    "Fixed": "learners.Fixed",
+    "FreeGrad": "learners.FreeGrad",
+    "Functions": "adversaries.Functions",
+    "Gradient": "game.Gradient",
+    "Interval": "domains.Interval",
+    "L1": "norms.L1",
+    "L1Ball": "domains.L1Ball",
+    "L2": "norms.L2",
+    "LInf": "norms.LInf",
+    "Largest": "sketches.Largest",
+    "LogHistogram": "sketches.LogHistogram",
+    "LogWealth": "learners.LogWealth",
+    "LossForm": "game.LossForm",
+    "Lp": "norms.Lp",
+    "Mahalanobis": "norms.Mahalanobis",
+    "Pinball": "losses.Pinball",
+    "ProjectedAdaGrad": "learners.ProjectedAdaGrad",
+    "Range": "game.Range",
+    "Ranks": "sketches.Ranks",
+    "Shifted": "domains.Shifted",
+    "SoloFTRL": "learners.SoloFTRL",
+    "SquaredHinge": "losses.SquaredHinge",
+    "Squint": "learners.Squint",
+    "Verdict": "guard.GuardedDecision",
+    "linearised_regret": "regret.linearised_regret",
+}
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "learners"), _MOVED)

@@ -8,7 +8,6 @@ import numpy as np
 from holdfast import protocols
 from holdfast.game import Filtered
 from holdfast.guard import Guarded
-from holdfast.learners.scaled import Scaled
 from holdfast.norms import L2
 from holdfast.protocols import check_role, roles_of
 from holdfast.vectors import ForecastWeights, ScaledWeights, Sparse
@@ -60,6 +59,8 @@ def _rehearse(rule, role, dim):
 
     Our own rules are not asked: tests do that, and in Python some take minutes in many dimensions.
     """
+    from holdfast.learners.scaled import Scaled  # not above: few games need it
+
     inner = dim + 1 if isinstance(rule, Scaled) else dim  # whose learner has a constant, too
     for name, inner_role in rule._parts.items():
         part = getattr(rule, name)

@@ -1,17 +1,30 @@
-"""Names of a package that are imported when they are first asked for."""
+"""Names that are imported when they are first used, and old names that still work for a while."""
 
 import importlib
 import sys
+import warnings
 
 
-def lazy_names(package, home):
-    """`__getattr__` and `__dir__` for a package; `home` says in which of its modules each name is at home."""
-    room = vars(sys.modules[package])
+def lazy_names(package, home, moved=None):
+    """`__getattr__` and `__dir__` for a package.
+
+    `home` says in which of its modules each name is defined. `moved` says for each old name where it is now,
+    such as "learners.Squint": to use it gives a DeprecationWarning with the new name.
+    """
+    namespace, moved = vars(sys.modules[package]), moved or {}
 
     def attribute(name):
+        if name in moved:
+            warnings.warn(
+                f"{package}.{name} is now {package}.{moved[name]}; the old name goes with version 0.3",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            module, _, new = moved[name].rpartition(".")
+            return getattr(importlib.import_module(f"{package}.{module}" if module else package), new)
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
-        room[name] = value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
+        namespace[name] = value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
         return value
 
-    return attribute, lambda: sorted({*room, *home})
+    return attribute, lambda: sorted({*namespace, *home})

@@ -44,7 +44,7 @@ def mean_and_error(values):
 @pytest.mark.parametrize("name", ["still", "ogd", "filtered"])
 def test_iid_losses_cost_every_learner_a_quarter_of_d_g_k(name):
     k, G, W = 12, 3.0, 0.5
-    player = players(k, hf.Interval(-W, W), hf.Adaptive())[name]
+    player = players(k, hf.domains.Interval(-W, W), hf.learners.Adaptive())[name]
     regrets = [robust_regret(player, IidLowerBound(k, 40, G, W, seed))[0] for seed in range(SEEDS)]
     mean, error = mean_and_error(regrets)
     assert abs(mean - 2.0 * W * G * k / 4.0) <= 4.0 * error
@@ -53,7 +53,7 @@ def test_iid_losses_cost_every_learner_a_quarter_of_d_g_k(name):
 @pytest.mark.parametrize("name", ["still", "ogd", "filtered"])
 def test_strongly_convex_losses_cost_every_learner_a_sixteenth_of_g_g_k_over_sigma(name):
     k, sigma, W = 12, 2.0, 1.5
-    player = players(k, hf.Interval(-W, W), hf.StronglyConvex(sigma))[name]
+    player = players(k, hf.domains.Interval(-W, W), hf.StronglyConvex(sigma))[name]
     surplus, regrets = [], []
     for seed in range(SEEDS):
         regret, G = robust_regret(player, StronglyConvexLowerBound(k, 40, sigma, W, seed))

@@ -34,7 +34,7 @@ def test_directions_favour_no_side_and_no_axis():
         assert binomial((column < 0.0).sum(), 0.25)
 
 
-@pytest.mark.parametrize("norm", [hf.L1(), hf.L2(), hf.LInf()], ids=repr)
+@pytest.mark.parametrize("norm", [hf.norms.L1(), hf.norms.L2(), hf.norms.LInf()], ids=repr)
 def test_every_norm_sees_the_atom_as_one_size(norm):
     stream = QuantileStream(0.5, 200, dim=3, G=0.1, atom=0.5)
     sizes = np.array([norm.of(g) for g in stream.stream.G])

@@ -63,7 +63,7 @@ def agree(player, X, y, loss=None, keep=ALL, compiled=False):
 def test_every_filter_plays_the_game_of_the_dense_rows(filter, radius):
     """With steps of the same length in both balls: long ones would make large differences of rounding."""
     X, y = rows(1500)
-    ogd = hf.OGD(hf.Ball(radius), hf.Adaptive(1.0 / radius))
+    ogd = hf.OGD(hf.Ball(radius), hf.learners.Adaptive(1.0 / radius))
     plain, record = agree(hf.Filtered(ogd, filter), X, y, keep=ALL[:5])
     assert plain.unmeasured_count == 3
     if plain.kept_count > 100:
@@ -84,17 +84,17 @@ SHAPE = np.eye(DIM) + 0.2 * np.ones((DIM, DIM))
                 hf.Ball(0.5, around=0.1),
                 hf.Box(-0.1, 0.2),
                 hf.Simplex(),
-                hf.L1Ball(1.0),
-                hf.Ellipsoid(SHAPE),
+                hf.domains.L1Ball(1.0),
+                hf.domains.Ellipsoid(SHAPE),
             )
         ),
         *(
             hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(20), norm=norm)
-            for norm in (hf.L1(), hf.LInf(), hf.Lp(3.0), hf.Mahalanobis(SHAPE))
+            for norm in (hf.norms.L1(), hf.norms.LInf(), hf.norms.Lp(3.0), hf.norms.Mahalanobis(SHAPE))
         ),
         hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(20), on=hf.Features()),
         hf.Filtered(hf.OGD(hf.Ball(1.0), hf.StronglyConvex(0.5)), hf.TopK(20)),
-        hf.Filtered(hf.Fixed(np.linspace(-1.0, 1.0, DIM)), hf.TopK(20)),
+        hf.Filtered(hf.learners.Fixed(np.linspace(-1.0, 1.0, DIM)), hf.TopK(20)),
         hf.Certified(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(20)), k=20),
     ],
     ids=lambda player: repr(player)[:70],
@@ -108,7 +108,15 @@ def test_every_domain_norm_and_player_does_with_all_columns(player):
 
 @pytest.mark.parametrize(
     "loss",
-    [hf.Hinge(), hf.SquaredHinge(), hf.Logistic(), hf.Absolute(), hf.Huber(), hf.Squared(), hf.Linear()],
+    [
+        hf.Hinge(),
+        hf.losses.SquaredHinge(),
+        hf.Logistic(),
+        hf.Absolute(),
+        hf.Huber(),
+        hf.Squared(),
+        hf.Linear(),
+    ],
     ids=repr,
 )
 def test_every_loss_does(loss):
@@ -127,7 +135,7 @@ PLAYERS = [
     hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(20)),
     hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopShare(0.05)),
     hf.Filtered(hf.OGD(hf.Ball(5.0)), hf.Quantile(0.9, ranks="newsvendor", growth=1.5), on=hf.Features()),
-    hf.Filtered(hf.OGD(hf.Box(-0.1, 0.1)), hf.TopK(20), norm=hf.L1()),
+    hf.Filtered(hf.OGD(hf.Box(-0.1, 0.1)), hf.TopK(20), norm=hf.norms.L1()),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(20)), k=5),
 ]
 

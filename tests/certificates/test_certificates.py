@@ -37,7 +37,7 @@ def test_no_set_of_inliers_and_no_comparator_violates_a_certificate(stream, play
 
 def test_some_certificates_are_attained():
     """Over all short streams: never exceeded, and for some of them nothing is lost in the bound."""
-    player, ratios = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.TopK(1)), []
+    player, ratios = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(1)), []
     for stream in itertools.product([1.0, -1.0, 0.5, -2.0], repeat=4):
         record = hf.play(player, hf.Gradients(np.array(stream)[:, None]), keep=KEEP)
         ratios.append(worst_case(record, 1).regret / record.certificate(1).bounds[0])
@@ -73,7 +73,7 @@ def test_it_doubts_a_budget_that_the_run_contradicts():
 
 def test_the_quantile_certificate_holds_as_often_as_it_says():
     rng, p, misses, runs = np.random.default_rng(1), 0.8, 0, 200
-    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Quantile(p, horizon=300))
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Quantile(p, horizon=300))
     for _ in range(runs):
         sizes = rng.exponential(size=300)
         record = hf.play(player, hf.Gradients((sizes * rng.choice([-1, 1], 300))[:, None]), keep=KEEP)
@@ -132,7 +132,7 @@ def test_the_books_are_kept_for_k_outliers_and_no_more():
 
 
 def test_a_certificate_survives_all_magnitudes():
-    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Everything())
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Everything())
     proof = hf.play(player, hf.Gradients([[1e-300], [1e300]]), compiled=False).certificate(0)
     assert "there may be more outliers" in str(proof)
 
@@ -146,7 +146,7 @@ def test_a_record_with_its_usual_columns_has_a_certificate_too():
     usual, full = hf.play(PLAYERS[0], replay), hf.play(PLAYERS[0], replay, keep=KEEP)
     assert usual.certificate(k=8).bounds == pytest.approx(full.certificate(k=8).bounds)
     assert usual.quantile_certificate(0.9) == pytest.approx(full.quantile_certificate(0.9))
-    assert hf.linearised_regret(usual) == pytest.approx(hf.linearised_regret(full))
+    assert hf.regret.linearised_regret(usual) == pytest.approx(hf.regret.linearised_regret(full))
 
 
 def test_the_second_part_of_a_game_cannot_be_played_again():

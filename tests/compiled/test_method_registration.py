@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from laws import filtered, same
 
-from holdfast import L2, TopK
+from holdfast import TopK
 from holdfast._compiled import call, is_ready, method_registration
 from holdfast._compiled.method_registration import CallGraph
+from holdfast.norms import L2
 from holdfast.rule import rule
 
 SIZES = np.array([1.0, 2.0, 3.0])
@@ -157,7 +158,8 @@ import math
 from math import sqrt as root
 import numpy as np
 from typing import NamedTuple
-from holdfast import Lp, rule
+from holdfast import rule
+from holdfast.norms import Lp
 
 LIMIT, SINGLE, KIND = 1.0, np.int64(3), np.float64
 TABLE = np.arange(5000.0)

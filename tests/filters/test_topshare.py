@@ -64,7 +64,7 @@ def test_what_is_kept_is_what_the_latest_threshold_keeps(seed, share, exact):
 
 def bucket(size):
     """The lower edge of its bucket in a histogram."""
-    _, value = hf.LogHistogram.empty().push(size).at(1)
+    _, value = hf.sketches.LogHistogram.empty().push(size).at(1)
     return value
 
 

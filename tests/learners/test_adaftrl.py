@@ -55,8 +55,8 @@ def test_it_is_the_projection_of_the_sum_to_1e_9():
 def test_the_regret_is_at_most_its_bound(G):
     assert linear_ratio(BALL, G) <= 1.0 + 1e-9
     _, state = learned(BALL, G)
-    sizes = np.array([hf.L2().of(g) for g in G])
-    most = math.sqrt(2.0) * 2.0 * hf.L2().of(G.ravel()) + 8.0 * sizes.max()
+    sizes = np.array([hf.norms.L2().of(g) for g in G])
+    most = math.sqrt(2.0) * 2.0 * hf.norms.L2().of(G.ravel()) + 8.0 * sizes.max()
     assert BALL.bound(state, np.array([2.0, 0.0])) <= most * (1.0 + 1e-9)
 
 
@@ -68,7 +68,7 @@ def test_it_learns_at_every_scale(size):
     assert one == pytest.approx(other, rel=1e-9)
 
 
-@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Everywhere()], ids=repr)
+@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.domains.Everywhere()], ids=repr)
 def test_other_domains_are_refused(domain):
     with pytest.raises(TypeError, match=r"balls, Ball\(radius\): got .* SoloFTRL takes any"):
         hf.AdaFTRL(domain)

@@ -76,7 +76,7 @@ PROJECTED = [hf.AdaGrad(hf.Ball(2.0)), hf.AdaGrad(hf.Simplex()), hf.AdaGrad(hf.B
 
 @pytest.mark.parametrize("adagrad", PROJECTED, ids=repr)
 def test_on_balls_and_simplices_it_is_cvxpys_projection_to_1e_9(adagrad):
-    rng, D = np.random.default_rng(5), adagrad.domain.diameter(hf.LInf(), 3)
+    rng, D = np.random.default_rng(5), adagrad.domain.diameter(hf.norms.LInf(), 3)
     state, w = adagrad.init(3), adagrad.domain.center(3)
     squares = np.full(3, adagrad.ballast)
     for g in rng.standard_normal((15, 3)) * np.array([1.0, 5.0, 0.2]) + 0.3:
@@ -100,7 +100,7 @@ def test_there_too_the_regret_is_at_most_its_bound(adagrad):
 @pytest.mark.parametrize(
     "make, error, complaint",
     [
-        (lambda: hf.AdaGrad(hf.L1Ball(1.0)), TypeError, r"Box\(low, high\), .* got L1Ball"),
+        (lambda: hf.AdaGrad(hf.domains.L1Ball(1.0)), TypeError, r"Box\(low, high\), .* got L1Ball"),
         (lambda: hf.AdaGrad(hf.Ball(1.0), rate=0.0), ValueError, "must be positive: got 0.0"),
         (lambda: hf.AdaGrad(hf.Ball(1.0), ballast=-1.0), ValueError, "cannot be negative: got -1.0"),
         (lambda: hf.AdaGrad(hf.Box(-1.0, 1.0), rate=0.0), ValueError, "must be positive: got 0.0"),

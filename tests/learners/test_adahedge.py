@@ -33,7 +33,7 @@ def test_the_weights_and_the_gaps_are_those_of_the_definition():
 def test_the_regret_is_at_most_its_bound(G):
     assert linear_ratio(HEDGE, G) <= 1.0 + 1e-9
     ranges = np.ptp(G, axis=1)
-    most = math.sqrt(math.log(3)) * hf.L2().of(ranges) + 2.0 * ranges.max()
+    most = math.sqrt(math.log(3)) * hf.norms.L2().of(ranges) + 2.0 * ranges.max()
     assert 2.0 * learned(HEDGE, G)[1].gap <= most * (1.0 + 1e-9)
 
 

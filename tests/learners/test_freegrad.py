@@ -11,17 +11,17 @@ from learners.trials import streams
 import holdfast as hf
 from holdfast.lab.trials.ratios import learned, linear_ratio
 
-FREE = hf.Clipped(hf.FreeGrad())
+FREE = hf.learners.Clipped(hf.learners.FreeGrad())
 INSIDE = [
-    hf.Bounded(FREE, hf.Ball(1.0)),
-    hf.Clipped(hf.Bounded(hf.FreeGrad(0.1), hf.Box([-1.0, 2.0], [1.0, 4.0]))),
-    hf.Bounded(FREE, hf.Simplex()),
+    hf.learners.Bounded(FREE, hf.Ball(1.0)),
+    hf.learners.Clipped(hf.learners.Bounded(hf.learners.FreeGrad(0.1), hf.Box([-1.0, 2.0], [1.0, 4.0]))),
+    hf.learners.Bounded(FREE, hf.Simplex()),
 ]
 
 
 def test_the_weights_are_those_of_the_formula():
     rng = np.random.default_rng(0)
-    free = hf.Clipped(hf.FreeGrad(epsilon=0.3))
+    free = hf.learners.Clipped(hf.learners.FreeGrad(epsilon=0.3))
     state, total, squares, h1, h = free.init(2), np.zeros(2), 0.0, 0.0, 0.0
     for g in rng.standard_normal((100, 2)) * np.geomspace(1.0, 50.0, 100)[:, None] + 0.5:
         state, size = free.update(state, 1.0, g), np.linalg.norm(g)
@@ -38,9 +38,9 @@ def test_the_weights_are_those_of_the_formula():
 @given(streams())
 def test_what_is_clipped_away_is_no_larger_than_the_largest_gradient(G):
     _, state = learned(FREE, G)
-    most = max(map(hf.L2().of, G))
+    most = max(map(hf.norms.L2().of, G))
     assert state.hint == most
-    assert hf.L2().of(state.left) <= most * (1.0 + 1e-9)
+    assert hf.norms.L2().of(state.left) <= most * (1.0 + 1e-9)
 
 
 @given(streams())
@@ -56,8 +56,11 @@ def test_in_a_domain_too(G, learner):
 @given(streams(), st.sampled_from(INSIDE[:2]))
 def test_the_surrogate_gradients_have_no_less_regret(G, learner):
     """Of the reduction itself, round by round: <g, w - u> is at most <surrogate, v - u>."""
-    domain = learner.domain if isinstance(learner, hf.Bounded) else learner.learner.domain
-    rng, bounded = np.random.default_rng(0), hf.Bounded(hf.SoloFTRL(hf.Everywhere(), 0.1), domain)
+    domain = learner.domain if isinstance(learner, hf.learners.Bounded) else learner.learner.domain
+    rng, bounded = (
+        np.random.default_rng(0),
+        hf.learners.Bounded(hf.learners.SoloFTRL(hf.domains.Everywhere(), 0.1), domain),
+    )
     state = bounded.init(2)
     for g in G:
         v, w = state.center + bounded.learner.predict(state.inner), state.w.copy()
@@ -88,8 +91,11 @@ def test_a_thousand_gradients_alike_are_still_a_number():
 
 def test_without_hints_it_is_refused_before_the_game():
     with pytest.raises(TypeError, match=r"before it comes: write Clipped\(FreeGrad"):
-        hf.Player(hf.Filtered(hf.FreeGrad(), hf.TopK(1)), dim=1)
-    for wrapped in (hf.Filtered(hf.Scaled(hf.FreeGrad()), hf.TopK(1)), hf.Guarded(hf.FreeGrad())):
+        hf.Player(hf.Filtered(hf.learners.FreeGrad(), hf.TopK(1)), dim=1)
+    for wrapped in (
+        hf.Filtered(hf.Scaled(hf.learners.FreeGrad()), hf.TopK(1)),
+        hf.Guarded(hf.learners.FreeGrad()),
+    ):
         with pytest.raises(TypeError, match=r"write Clipped\(FreeGrad"):
             hf.Player(wrapped, dim=1)
 
@@ -105,11 +111,11 @@ def test_without_a_domain_there_is_no_certificate():
 @pytest.mark.parametrize(
     "make, complaint",
     [
-        (lambda: hf.FreeGrad(epsilon=0.0), r"must be positive: got 0\.0"),
-        (lambda: hf.FreeGrad(domain=hf.Ball(1.0)), r"Bounded\(Clipped\(FreeGrad\(\)\), Ball"),
-        (lambda: hf.Clipped(hf.OGD(hf.Ball(1.0))), "OGD need not: use it as it is"),
-        (lambda: hf.Bounded(hf.OGD(hf.Ball(1.0)), hf.Ball(1.0)), "this one has: OGD"),
-        (lambda: hf.OGD(hf.Everywhere()), "use a bounded domain"),
+        (lambda: hf.learners.FreeGrad(epsilon=0.0), r"must be positive: got 0\.0"),
+        (lambda: hf.learners.FreeGrad(domain=hf.Ball(1.0)), r"Bounded\(Clipped\(FreeGrad\(\)\), Ball"),
+        (lambda: hf.learners.Clipped(hf.OGD(hf.Ball(1.0))), "OGD need not: use it as it is"),
+        (lambda: hf.learners.Bounded(hf.OGD(hf.Ball(1.0)), hf.Ball(1.0)), "this one has: OGD"),
+        (lambda: hf.OGD(hf.domains.Everywhere()), "use a bounded domain"),
     ],
 )
 def test_combinations_without_meaning_are_refused(make, complaint):

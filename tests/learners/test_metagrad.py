@@ -10,8 +10,11 @@ from learners.trials import streams
 import holdfast as hf
 from holdfast.lab.trials.ratios import learned, linear_ratio
 
-FULL, FEW = hf.Clipped(hf.MetaGrad(hf.Ball(2.0), etas=6)), hf.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=2))
-DIAGONAL = hf.DiagonalMetaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]), etas=8)
+FULL, FEW = (
+    hf.learners.Clipped(hf.MetaGrad(hf.Ball(2.0), etas=6)),
+    hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=2)),
+)
+DIAGONAL = hf.learners.DiagonalMetaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]), etas=8)
 
 
 def slow_metagrad(G, radius, etas):
@@ -33,7 +36,7 @@ def slow_metagrad(G, radius, etas):
     return path[-1]
 
 
-@pytest.mark.parametrize("learner", [FULL, hf.DiagonalMetaGrad(hf.Box(-2.0, 2.0), etas=6)], ids=repr)
+@pytest.mark.parametrize("learner", [FULL, hf.learners.DiagonalMetaGrad(hf.Box(-2.0, 2.0), etas=6)], ids=repr)
 def test_the_weights_are_those_of_the_definition(learner):
     G = np.random.default_rng(0).choice([-1.0, 1.0, 1.0], 100)
     _, state = learned(learner, G[:, None])
@@ -65,7 +68,9 @@ def test_the_regret_is_at_most_its_bound(G, learner):
     assert linear_ratio(learner, G) <= 1.0 + 1e-9
 
 
-@given(streams(rounds=30), st.sampled_from([DIAGONAL, hf.DiagonalMetaGrad(hf.Box(-1.0, 1.0), etas=2)]))
+@given(
+    streams(rounds=30), st.sampled_from([DIAGONAL, hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 1.0), etas=2)])
+)
 def test_and_so_is_that_of_the_diagonal_one(G, learner):
     assert linear_ratio(learner, G) <= 1.0 + 1e-9
 
@@ -95,8 +100,8 @@ def test_it_learns_at_every_scale(learner, size):
     [
         (lambda: hf.MetaGrad(hf.Box(-1.0, 1.0)), r"balls, Ball\(radius\): got Box"),
         (lambda: hf.MetaGrad(hf.Ball(1.0), etas=0), "from 1 to 1000: got 0"),
-        (lambda: hf.DiagonalMetaGrad(hf.Ball(1.0)), r"Box\(low, high\): got Ball"),
-        (lambda: hf.DiagonalMetaGrad(hf.Box(-1.0, 1.0), etas=0), "from 1 to 1000: got 0"),
+        (lambda: hf.learners.DiagonalMetaGrad(hf.Ball(1.0)), r"Box\(low, high\): got Ball"),
+        (lambda: hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 1.0), etas=0), "from 1 to 1000: got 0"),
         (
             lambda: hf.Player(hf.Filtered(hf.MetaGrad(hf.Ball(1.0)), hf.TopK(1)), dim=2),
             r"write Clipped\(Meta",

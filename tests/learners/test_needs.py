@@ -40,7 +40,11 @@ def test_the_bound_of_a_state_is_a_number_at_every_u(name):
 
 def test_every_learner_is_there():
     there = {type(learner).__name__ for learner in ROWS.values()}
-    there |= {type(learner.learner).__name__ for learner in ROWS.values() if isinstance(learner, hf.Clipped)}
+    there |= {
+        type(learner.learner).__name__
+        for learner in ROWS.values()
+        if isinstance(learner, hf.learners.Clipped)
+    }
     others = {
         "Adaptive",
         "StronglyConvex",
@@ -67,7 +71,7 @@ def test_no_certificate_asks_for_a_learners_bound(name, monkeypatch):
             with pytest.raises(ValueError, match="learn in a bounded one"):
                 hf.Certified(hf.Filtered(learner, hf.TopK(1)), k=1)
             return
-        learner = hf.Bounded(learner, BALL)
+        learner = hf.learners.Bounded(learner, BALL)
 
     def refuse(self, state, u):
         raise AssertionError("a certificate has asked for a bound")
@@ -97,24 +101,32 @@ def inside(learner):
 
 
 SIMPLEX = hf.Simplex()
-BY_RANGE = [hf.AdaHedge(), hf.EG(0.1), hf.Clipped(hf.Squint()), hf.Fixed([0.5, 0.5])]
+BY_RANGE = [
+    hf.AdaHedge(),
+    hf.EG(0.1),
+    hf.learners.Clipped(hf.learners.Squint()),
+    hf.learners.Fixed([0.5, 0.5]),
+]
 NOT_BY_RANGE = [
-    *(hf.OGD(SIMPLEX), hf.AdaGrad(SIMPLEX), hf.SoloFTRL(SIMPLEX), hf.OGD(BALL), hf.VAW()),
-    *(hf.Bounded(hf.Clipped(hf.FreeGrad()), SIMPLEX), hf.AdaFTRL(hf.Ball(1.0, around=0.5))),
+    *(hf.OGD(SIMPLEX), hf.AdaGrad(SIMPLEX), hf.learners.SoloFTRL(SIMPLEX), hf.OGD(BALL), hf.VAW()),
+    *(
+        hf.learners.Bounded(hf.learners.Clipped(hf.learners.FreeGrad()), SIMPLEX),
+        hf.AdaFTRL(hf.Ball(1.0, around=0.5)),
+    ),
 ]
 
 
 @pytest.mark.parametrize("learner", BY_RANGE, ids=repr)
 def test_ranges_are_for_learners_whose_bound_depends_on_ranges(learner):
-    hf.Player(hf.Filtered(learner, hf.TopK(1), on=hf.Range()), dim=2)
-    hf.Player(hf.Guarded(learners.Averaged(learner), on=hf.Range()), dim=2)
+    hf.Player(hf.Filtered(learner, hf.TopK(1), on=hf.game.Range()), dim=2)
+    hf.Player(hf.Guarded(learners.Averaged(learner), on=hf.game.Range()), dim=2)
 
 
 @pytest.mark.parametrize("learner", NOT_BY_RANGE, ids=repr)
 def test_ranges_are_refused_for_all_others_in_every_wrapper(learner):
     for player in inside(learner):
         with pytest.raises(TypeError, match=r"such as AdaHedge\(\), and that of .*: use on=Gradient\(\)"):
-            hf.Player(player(hf.Range()), dim=2)
+            hf.Player(player(hf.game.Range()), dim=2)
 
 
 def test_a_learner_that_does_not_say_what_it_adapts_to_is_not_judged_by_ranges():
@@ -133,7 +145,7 @@ def test_a_learner_that_does_not_say_what_it_adapts_to_is_not_judged_by_ranges()
 
     hf.Player(hf.Filtered(Own(), hf.TopK(1)), dim=2)
     with pytest.raises(TypeError, match=r"does not say that it does: give it a method needs\(\)"):
-        hf.Player(hf.Filtered(Own(), hf.TopK(1), on=hf.Range()), dim=2)
+        hf.Player(hf.Filtered(Own(), hf.TopK(1), on=hf.game.Range()), dim=2)
 
 
 def test_a_learner_that_depends_on_rows_needs_a_filter_that_sees_them():
@@ -141,10 +153,10 @@ def test_a_learner_that_depends_on_rows_needs_a_filter_that_sees_them():
     for i, player in enumerate(inside(hf.ScaleInvariant())):
         hf.Player(player(hf.Features()), dim=2)
         if i % 3 == 1:  # Guarded, with a filter on features
-            hf.Player(player(hf.Gradient()), dim=2)
+            hf.Player(player(hf.game.Gradient()), dim=2)
         else:
             with pytest.raises(TypeError, match=r"ScaleInvariant.*: use on=Features\(\), or Guarded"):
-                hf.Player(player(hf.Gradient()), dim=2)
+                hf.Player(player(hf.game.Gradient()), dim=2)
     for filter in (hf.Everything(), hf.TopK(1)):
         guarded = hf.Guarded(hf.ScaleInvariant(), hf.Everything(), filter, filter)
         if filter == hf.Everything():  # nothing is skipped, so nothing goes past a filter
@@ -169,6 +181,6 @@ def test_a_huge_row_inside_the_tube_does_not_freeze_the_weights(player):
     losses = []
     for row in (x[5, 0], 1e12):
         x[5, 0], y[5] = row, 0.0
-        record = hf.play(player, hf.Replay(x, y, hf.EpsilonInsensitive(0.1)), compiled=False)
+        record = hf.play(player, hf.Replay(x, y, hf.losses.EpsilonInsensitive(0.1)), compiled=False)
         losses.append(np.delete(record.losses, 5).sum())
     assert not record.kept[5] and losses[1] < losses[0] + 20.0

@@ -56,7 +56,7 @@ def test_the_regret_is_at_most_root_2_times_the_diameter_times_the_root_of_the_s
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=60), st.sampled_from([0.1, 1.0, 3.0]))
 def test_strongly_convex_regret_is_at_most_the_sum_of_squares_over_2_sigma_n(targets, sigma):
     """On f_t(w) = sigma / 2 (w - y_t)^2, against the best point of the domain in hindsight."""
-    ogd, y = hf.OGD(hf.Interval(-1.0, 1.0), hf.StronglyConvex(sigma)), np.array(targets)
+    ogd, y = hf.OGD(hf.domains.Interval(-1.0, 1.0), hf.StronglyConvex(sigma)), np.array(targets)
     state, losses, bound = ogd.init(1), 0.0, 0.0
     for n, target in enumerate(y, start=1):
         w = ogd.predict(state)[0]
@@ -68,9 +68,9 @@ def test_strongly_convex_regret_is_at_most_the_sum_of_squares_over_2_sigma_n(tar
 
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1.0, 1e155, 1e200, 1e300])
 def test_the_bound_holds_at_every_scale(size):
-    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Everything())
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Everything())
     record = hf.play(player, hf.Gradients(np.full((50, 1), size)), compiled=False)
-    assert hf.linearised_regret(record) <= 2.0 * math.sqrt(2.0 * 50) * size
+    assert hf.regret.linearised_regret(record) <= 2.0 * math.sqrt(2.0 * 50) * size
 
 
 def test_a_zero_gradient_changes_nothing():
@@ -179,7 +179,7 @@ def test_a_whole_game_is_the_same_if_every_step_is_projected(scale, compiled):
     G[::100] *= 1e6
     records = [
         hf.play(
-            hf.Filtered(hf.OGD(domain, hf.Adaptive(scale)), hf.Everything()),
+            hf.Filtered(hf.OGD(domain, hf.learners.Adaptive(scale)), hf.Everything()),
             hf.Gradients(G),
             compiled=compiled,
         )
@@ -204,7 +204,7 @@ def test_most_steps_well_inside_a_ball_are_not_measured(monkeypatch):
         return euclidean(x)
 
     monkeypatch.setattr(ball, "euclidean", counted)
-    ogd = hf.OGD(hf.Ball(100.0), hf.Adaptive(0.01))
+    ogd = hf.OGD(hf.Ball(100.0), hf.learners.Adaptive(0.01))
     state = ogd.init(5)
     for g in np.random.default_rng(3).standard_normal((2000, 5)):
         state = ogd.update(state, 1.0, g)
@@ -244,16 +244,16 @@ SOME_DOMAINS = st.sampled_from([hf.Ball(1.0), hf.Simplex(), hf.Box(-1.0, 2.0)])
 
 @given(gradient_streams(), SOME_DOMAINS, st.sampled_from([0.3, 1.0]))
 def test_the_regret_is_at_most_the_bound_of_the_state(G, domain, scale):
-    ogd = hf.OGD(domain, hf.Adaptive(scale))
+    ogd = hf.OGD(domain, hf.learners.Adaptive(scale))
     assert linear_ratio(ogd, G) <= 1.0 + 1e-9
-    D, root = domain.diameter(hf.L2(), 2), hf.L2().of(G.ravel())
+    D, root = domain.diameter(hf.norms.L2(), 2), hf.norms.L2().of(G.ravel())
     bound = ogd.bound(learned(ogd, G)[1], domain.center(2))
     assert bound <= (scale + 1.0 / scale) / math.sqrt(2.0) * D * root * (1.0 + 1e-9)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30), st.sampled_from([0.1, 1.0, 3.0]))
 def test_with_strongly_convex_steps_it_is_the_sum_of_squares_over_2_sigma_n(gradients, sigma):
-    ogd = hf.OGD(hf.Interval(-1.0, 1.0), hf.StronglyConvex(sigma))
+    ogd = hf.OGD(hf.domains.Interval(-1.0, 1.0), hf.StronglyConvex(sigma))
     _, state = learned(ogd, np.array(gradients)[:, None])
     expected = bounds.ogd_strongly_convex_hindsight(sigma, np.abs(gradients))
     assert ogd.bound(state, np.zeros(1)) == pytest.approx(expected)

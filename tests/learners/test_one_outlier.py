@@ -44,10 +44,10 @@ class Run:
 
     def diameter(self, on):
         """D of the theorems: the domain's, 1 for sizes that have it in them, D(u, 𝒮) where there is none."""
-        if isinstance(on, hf.Range | hf.LossForm):
+        if isinstance(on, hf.game.Range | hf.game.LossForm):
             return 1.0
         if self.learner.domain.bounded():
-            return self.learner.domain.diameter(hf.L2(), DIM)
+            return self.learner.domain.diameter(hf.norms.L2(), DIM)
         return float((np.abs(self.lost) / self.sizes)[self.sizes <= 2.0 * self.G].max())
 
     def regret(self):

@@ -13,10 +13,10 @@ HERE = np.array([3.0, -2.0])
 MAKERS = {
     "AdaFTRL": lambda around: hf.AdaFTRL(hf.Ball(0.5, around)),
     "ONS": lambda around: hf.ONS(hf.Ball(0.5, around), alpha=0.3),
-    "MetaGrad": lambda around: hf.Clipped(hf.MetaGrad(hf.Ball(0.5, around), etas=3)),
+    "MetaGrad": lambda around: hf.learners.Clipped(hf.MetaGrad(hf.Ball(0.5, around), etas=3)),
     "AdaGrad": lambda around: hf.AdaGrad(hf.Ball(0.5, around), rate=0.7),
     "AdaGrad on a simplex": lambda around: hf.AdaGrad(
-        hf.Shifted(hf.Simplex(), around) if np.any(around) else hf.Simplex()
+        hf.domains.Shifted(hf.Simplex(), around) if np.any(around) else hf.Simplex()
     ),
 }
 every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -64,7 +64,7 @@ def test_it_is_made_by_the_learner_itself():
 
 
 @pytest.mark.parametrize(
-    "domain", [hf.L1Ball(1.0, around=2.0), hf.Ellipsoid(np.eye(2), around=2.0)], ids=repr
+    "domain", [hf.domains.L1Ball(1.0, around=2.0), hf.domains.Ellipsoid(np.eye(2), around=2.0)], ids=repr
 )
 @pytest.mark.parametrize("make", [hf.AdaFTRL, hf.AdaGrad, hf.MetaGrad, lambda d: hf.ONS(d, 1.0)])
 def test_what_is_refused_around_0_is_refused_elsewhere(make, domain):

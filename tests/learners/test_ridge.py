@@ -96,7 +96,7 @@ def test_it_stays_positive_definite_over_a_million_rows_of_all_sizes(learner):
 def test_both_worlds_give_the_same_bits_with_sizes_in_loss_form():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 3)), rng.standard_normal(300)
-    player = hf.Filtered(RULES[1], hf.TopK(0), on=hf.LossForm(1.0))
+    player = hf.Filtered(RULES[1], hf.TopK(0), on=hf.game.LossForm(1.0))
     one, other = (hf.play(player, hf.Replay(X, y, hf.Squared()), compiled=c) for c in (False, True))
     assert same(one.sizes, other.sizes) and same(one.losses, other.losses) and same(one.final, other.final)
 
@@ -108,4 +108,4 @@ def test_parameters_that_make_no_sense_are_refused(rule):
     with pytest.raises(TypeError, match="would cost its bound: got Ball"):
         rule(1.0, hf.Ball(1.0))
     with pytest.raises(ValueError, match=r"must be positive: got -1\.0"):
-        hf.LossForm(-1.0)
+        hf.game.LossForm(-1.0)

@@ -15,7 +15,7 @@ def scale_free(learner):
     if isinstance(learner, DEPENDENT):
         return False
     if isinstance(learner, hf.OGD):
-        return isinstance(learner.step, hf.Adaptive)
+        return isinstance(learner.step, hf.learners.Adaptive)
     return not (isinstance(learner, hf.AdaGrad) and learner.ballast > 0.0)
 
 
@@ -88,7 +88,7 @@ def test_every_weight_has_a_range_of_its_own_and_both_worlds_the_same_bits(spars
     rng = np.random.default_rng(1)
     X = rng.standard_normal((200, 13)) * 10.0 ** rng.integers(-320, 300, (200, 13))
     X[rng.random(X.shape) < 0.4] = 0.0
-    player = hf.Filtered(hf.AdaGrad(hf.Box(-1.0, 1.0)), hf.Everything(), norm=hf.L1())
+    player = hf.Filtered(hf.AdaGrad(hf.Box(-1.0, 1.0)), hf.Everything(), norm=hf.norms.L1())
     rows = hf.Replay(csr_array(X) if sparse else X, np.ones(200), hf.Linear())
     interpreted, compiled = (hf.play(player, rows, keep=("iterates",), compiled=way) for way in (False, True))
     assert interpreted.iterates.tobytes() == compiled.iterates.tobytes()

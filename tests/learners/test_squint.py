@@ -9,7 +9,7 @@ from learners.trials import streams
 import holdfast as hf
 from holdfast.lab.trials.ratios import learned, linear_ratio
 
-SQUINT = hf.Clipped(hf.Squint())
+SQUINT = hf.learners.Clipped(hf.learners.Squint())
 
 
 def test_the_weights_are_those_of_the_definition():
@@ -28,7 +28,7 @@ def test_the_weights_are_those_of_the_definition():
         assert SQUINT.predict(state) == pytest.approx(w, abs=1e-9)
 
 
-@given(streams(dim=3), st.sampled_from([SQUINT, hf.Clipped(hf.Squint(etas=3))]))
+@given(streams(dim=3), st.sampled_from([SQUINT, hf.learners.Clipped(hf.learners.Squint(etas=3))]))
 def test_the_regret_is_at_most_its_bound(G, learner):
     assert linear_ratio(learner, G) <= 1.0 + 1e-9
 
@@ -51,9 +51,9 @@ def test_it_learns_at_every_scale(size):
 @pytest.mark.parametrize(
     "make, complaint",
     [
-        (lambda: hf.Squint(etas=0), "from 1 to 1000: got 0"),
-        (lambda: hf.Squint(domain=hf.Ball(1.0)), r"on a Simplex\(\): got Ball"),
-        (lambda: hf.Player(hf.Filtered(hf.Squint(), hf.TopK(1)), dim=2), r"write Clipped\(Squint"),
+        (lambda: hf.learners.Squint(etas=0), "from 1 to 1000: got 0"),
+        (lambda: hf.learners.Squint(domain=hf.Ball(1.0)), r"on a Simplex\(\): got Ball"),
+        (lambda: hf.Player(hf.Filtered(hf.learners.Squint(), hf.TopK(1)), dim=2), r"write Clipped\(Squint"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, complaint):

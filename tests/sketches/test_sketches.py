@@ -30,14 +30,14 @@ def measurable(values):
 
 @given(sizes, st.integers(1, 6))
 def test_largest_holds_the_largest(values, k):
-    sketch = pushed(hf.Largest(np.zeros(k)), values)
+    sketch = pushed(hf.sketches.Largest(np.zeros(k)), values)
     assert sorted(sketch.heap) == ([0.0] * k + measurable(values))[-k:]
     assert sketch.smallest() == min(sketch.heap)
 
 
 @given(sizes, st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_ranks_is_sorting(values, shares):
-    sketch, expected = pushed(hf.Ranks.empty(), values), measurable(values)
+    sketch, expected = pushed(hf.sketches.Ranks.empty(), values), measurable(values)
     assert sketch.seen() == len(expected)
     for share in shares if expected else ():
         rank = 1 + int(share * (len(expected) - 1))
@@ -47,7 +47,7 @@ def test_ranks_is_sorting(values, shares):
 
 @given(sizes, st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_the_histogram_is_below_the_exact_order_statistic_by_its_stated_error(values, shares):
-    sketch, expected = pushed(hf.LogHistogram.empty(), values), measurable(values)
+    sketch, expected = pushed(hf.sketches.LogHistogram.empty(), values), measurable(values)
     assert sketch.seen() == len(expected)
     for share in shares if expected else ():
         rank = 1 + int(share * (len(expected) - 1))
@@ -60,8 +60,10 @@ def test_the_histogram_is_below_the_exact_order_statistic_by_its_stated_error(va
 @settings(max_examples=30)
 @given(sizes, sizes)
 def test_merging_two_histograms_is_one_pass_over_both(one, other):
-    merged = pushed(hf.LogHistogram.empty(), one).merge(pushed(hf.LogHistogram.empty(), other))
-    whole = pushed(hf.LogHistogram.empty(), one + other)
+    merged = pushed(hf.sketches.LogHistogram.empty(), one).merge(
+        pushed(hf.sketches.LogHistogram.empty(), other)
+    )
+    whole = pushed(hf.sketches.LogHistogram.empty(), one + other)
     assert same(merged.table[3:], whole.table[3:])  # all but the cursor
     assert merged.seen() == whole.seen()
     for rank in range(1, whole.seen() + 1):
@@ -71,14 +73,16 @@ def test_merging_two_histograms_is_one_pass_over_both(one, other):
 
 @given(sizes, sizes, st.integers(1, 6))
 def test_merging_two_lists_of_the_largest_is_one_pass_over_both(one, other, k):
-    merged = pushed(hf.Largest(np.zeros(k)), one).merge(pushed(hf.Largest(np.zeros(k)), other))
-    assert sorted(merged.heap) == sorted(pushed(hf.Largest(np.zeros(k)), one + other).heap)
+    merged = pushed(hf.sketches.Largest(np.zeros(k)), one).merge(
+        pushed(hf.sketches.Largest(np.zeros(k)), other)
+    )
+    assert sorted(merged.heap) == sorted(pushed(hf.sketches.Largest(np.zeros(k)), one + other).heap)
 
 
 @given(sizes, sizes)
 def test_merging_two_exact_sketches_is_one_pass_over_both(one, other):
     merged, expected = (
-        pushed(hf.Ranks.empty(), one).merge(pushed(hf.Ranks.empty(), other)),
+        pushed(hf.sketches.Ranks.empty(), one).merge(pushed(hf.sketches.Ranks.empty(), other)),
         measurable(one + other),
     )
     for rank in range(1, len(expected) + 1):
@@ -98,7 +102,7 @@ class Counted(np.ndarray):
 
 def test_a_round_costs_a_bounded_number_of_steps_against_a_jumping_cursor():
     """Half the sizes are as small as can be and half as large, and the wanted rank flips between them."""
-    sketch = hf.LogHistogram.empty()
+    sketch = hf.sketches.LogHistogram.empty()
     sketch = sketch._replace(table=sketch.table.view(Counted))
     worst = 0
     for t in range(200):
@@ -119,7 +123,7 @@ def random_walk(sketch, sizes, ranks):
     return values
 
 
-@pytest.mark.parametrize("empty", [hf.Ranks.empty, hf.LogHistogram.empty])
+@pytest.mark.parametrize("empty", [hf.sketches.Ranks.empty, hf.sketches.LogHistogram.empty])
 def test_compiled_sketches_follow_any_rank(empty):
     rng = np.random.default_rng(0)
     values, ranks = 10.0 ** rng.uniform(-200, 200, 3000), rng.uniform(size=3000)
@@ -130,5 +134,5 @@ def test_compiled_sketches_follow_any_rank(empty):
 
 
 def test_a_negative_zero_is_a_zero():
-    _, value = pushed(hf.LogHistogram.empty(), [-0.0, 1.0]).at(1)
+    _, value = pushed(hf.sketches.LogHistogram.empty(), [-0.0, 1.0]).at(1)
     assert value == 0.0

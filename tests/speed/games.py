@@ -76,7 +76,9 @@ def games():
         "Quantile": hf.Quantile(0.99, horizon=2 * T),
     }
     ogd = hf.OGD(hf.Ball(5.0))
-    short = hf.OGD(hf.Ball(1.0), hf.Adaptive(0.1))  # steps that the ball binds and that no scale ends
+    short = hf.OGD(
+        hf.Ball(1.0), hf.learners.Adaptive(0.1)
+    )  # steps that the ball binds and that no scale ends
     for loss in (hf.Hinge(), hf.Logistic()):
         adversary = dense(loss)
         for name, filter in filters.items():

@@ -66,7 +66,7 @@ def proves(proof, record, k):
     for inliers in inlier_sets(T, np.full(T, k)):
         G = record.sizes[inliers].max(initial=0.0)
         if not in_order(
-            hf.linearised_regret(record, inliers), proof.bounds[proof.sizes >= G][-1], scale=9 * G * T
+            hf.regret.linearised_regret(record, inliers), proof.bounds[proof.sizes >= G][-1], scale=9 * G * T
         ):
             return False
     return True
@@ -96,7 +96,7 @@ def test_it_holds_for_any_decisions_and_any_learner(stream, wishes, domain, k, d
 @settings(max_examples=40, deadline=None)
 @given(streams(rounds=60, dim=1), st.sampled_from(FILTERS), st.integers(0, 6))
 def test_it_holds_for_the_worst_inliers_of_longer_streams(stream, filter, k):
-    record = playing(hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), filter), hf.Gradients(stream))
+    record = playing(hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), filter), hf.Gradients(stream))
     proof = record.certificate(k)
     for G in levels(record, k):
         assert in_order(worst_up_to(record, G, k).regret, proof.at(G), scale=2.0 * G * len(stream))
@@ -116,9 +116,9 @@ def test_it_holds_on_poisoned_data_and_is_below_theorem_1(poisoner):
     k = 20
     poisoned = poisoner(clean(hf.Logistic(), seed=12), k)
     record = playing(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k)), poisoned)
-    proof, B = record.certificate(k), hf.linearised_regret(record, record.kept)
+    proof, B = record.certificate(k), hf.regret.linearised_regret(record, record.kept)
     G = max(record.sizes[poisoned.inliers].max(), proof.sizes[-1])
-    assert in_order(hf.linearised_regret(record, poisoned.inliers), proof.at(G), B + 4.0 * 2.0 * G * k)
+    assert in_order(hf.regret.linearised_regret(record, poisoned.inliers), proof.at(G), B + 4.0 * 2.0 * G * k)
 
 
 def test_the_compiled_books_prove_the_same():
@@ -136,7 +136,7 @@ def test_the_compiled_books_prove_the_same():
 def test_on_the_tight_sequence_it_is_nearly_attained():
     tight = Tight(k=20)
     record = playing(hf.Filtered(hf.OGD(tight.domain), hf.TopK(20)), tight)
-    regret, bound = hf.linearised_regret(record, tight.inliers), record.certificate(20).at(tight.G)
+    regret, bound = hf.regret.linearised_regret(record, tight.inliers), record.certificate(20).at(tight.G)
     assert 0.9 * bound <= regret <= bound
 
 
@@ -148,5 +148,5 @@ def test_the_certificate_for_quantiles_holds_as_often_as_it_says(p, atom):
         stream = QuantileStream(p, T, 2, seed, G=2.0, atom=atom)
         record = playing(player, stream)
         bound, quantile = record.quantile_certificate(p + atom / 2, confidence)
-        failed.append(quantile < 2.0 or hf.linearised_regret(record, stream.inliers) > bound)
+        failed.append(quantile < 2.0 or hf.regret.linearised_regret(record, stream.inliers) > bound)
     assert rarely_called(failed, 1.0 - confidence)

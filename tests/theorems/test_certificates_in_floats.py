@@ -24,11 +24,11 @@ DOMAINS = [
     hf.Box([0.0, -1e280], [0.0, 1e280]),
     hf.Box(1e10 - 1.0, 1e10 + 1.0),
     hf.Simplex(),
-    hf.Shifted(hf.Simplex(), 1e12),
-    hf.L1Ball(0.7),
-    hf.L1Ball(0.1, around=0.1),
-    hf.Ellipsoid([[4.0, 1.0], [1.0, 1.0]]),
-    hf.Ellipsoid([[1.0, 1e-5], [1e-5, 2e-10]], around=[3.0, 0.0]),
+    hf.domains.Shifted(hf.Simplex(), 1e12),
+    hf.domains.L1Ball(0.7),
+    hf.domains.L1Ball(0.1, around=0.1),
+    hf.domains.Ellipsoid([[4.0, 1.0], [1.0, 1.0]]),
+    hf.domains.Ellipsoid([[1.0, 1e-5], [1e-5, 2e-10]], around=[3.0, 0.0]),
 ]
 ordinary = st.floats(-3.0, 3.0)
 wide = st.builds(lambda x, power: x * 10.0**power, ordinary, st.integers(-320, 300))
@@ -47,7 +47,7 @@ def inner(a, b):
 
 def at_most(domain, products, total, bound):
     """Whether products - <u, total> is at most the bound for every u of the domain, all in rationals."""
-    if isinstance(domain, hf.Shifted):
+    if isinstance(domain, hf.domains.Shifted):
         around = exact(np.zeros(len(total)) + domain.around)
         return at_most(domain.domain, products - inner(around, total), total, bound)
     room = Fraction(bound) - products
@@ -57,7 +57,7 @@ def at_most(domain, products, total, bound):
         return sum((max(-a * g, -b * g) for a, b, g in ends), Fraction(0)) <= room
     if isinstance(domain, hf.Simplex):
         return max(-g for g in total) <= room
-    if isinstance(domain, hf.L1Ball):
+    if isinstance(domain, hf.domains.L1Ball):
         return Fraction(domain.radius) * max(abs(g) for g in total) <= room
     if isinstance(domain, hf.Ball):
         square = Fraction(domain.radius) ** 2 * inner(total, total)
@@ -93,7 +93,7 @@ def holds(player, adversary, k, rows=None):
 @given(st.lists(st.tuples(entries, entries), min_size=1, max_size=5), kinds, st.integers(0, 2), st.booleans())
 def test_it_is_never_below_the_exact_regret(stream, domain, k, picky):
     filter = hf.TopK(1) if picky else hf.Everything()
-    holds(hf.Filtered(hf.OGD(domain), filter, norm=hf.LInf()), hf.Gradients(np.array(stream)), k)
+    holds(hf.Filtered(hf.OGD(domain), filter, norm=hf.norms.LInf()), hf.Gradients(np.array(stream)), k)
 
 
 @settings(max_examples=60, deadline=None)

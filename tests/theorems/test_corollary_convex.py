@@ -27,7 +27,7 @@ BALL = hf.Ball(1.0)
 
 def holds(record, inliers, k, D=2.0, regret=None):
     """The corollary for this 𝒮: three ways to look at it, each from the truth up to what is in print."""
-    regret = hf.linearised_regret(record, inliers) if regret is None else regret
+    regret = hf.regret.linearised_regret(record, inliers) if regret is None else regret
     sizes, T = record.sizes[inliers], len(record.sizes)
     G, squares = float(sizes.max(initial=0.0)), float((sizes**2).sum())
     hindsight = bounds.corollary_2_hindsight(D, record.sizes, record.kept, inliers)
@@ -52,7 +52,7 @@ def test_it_holds_in_all_its_forms_for_every_set_of_inliers(stream, k):
 @settings(max_examples=40, deadline=None)
 @given(streams(rounds=100, dim=1), st.integers(1, 8))
 def test_it_holds_for_the_worst_inliers_of_longer_streams(stream, k):
-    record = playing(hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.TopK(k)), hf.Gradients(stream))
+    record = playing(hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(k)), hf.Gradients(stream))
     for G in levels(record, k):
         worst = worst_up_to(record, G, k)
         assert holds(record, worst.inliers, k, regret=worst.regret)
@@ -61,7 +61,9 @@ def test_it_holds_for_the_worst_inliers_of_longer_streams(stream, k):
 @settings(max_examples=40, deadline=None)
 @given(streams(rounds=60, dim=1), st.integers(1, 4), slacks)
 def test_from_sizes_it_holds_at_any_slack(stream, k, slack):
-    record = playing(hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.TopK(k, slack)), hf.Gradients(stream))
+    record = playing(
+        hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(k, slack)), hf.Gradients(stream)
+    )
     for G in levels(record, k):
         worst = worst_up_to(record, G, k)
         bound = bounds.corollary_2_sizes(2.0, record.sizes[worst.inliers], k, slack)
@@ -93,6 +95,6 @@ def test_it_holds_on_poisoned_data(poisoner, loss):
 def test_the_tight_sequence_spends_most_of_it():
     tight = Tight(k=300)
     record = playing(hf.Filtered(hf.OGD(tight.domain), hf.TopK(300)), tight)
-    regret = hf.linearised_regret(record, tight.inliers, tight.comparator)
+    regret = hf.regret.linearised_regret(record, tight.inliers, tight.comparator)
     assert holds(record, tight.inliers, 300, D=1.0, regret=regret)
     assert regret >= 0.9 * bounds.corollary_2_hindsight(1.0, record.sizes, record.kept, tight.inliers)

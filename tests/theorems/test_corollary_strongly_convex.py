@@ -24,7 +24,7 @@ def bowls(record, sigma, inliers, u):
     """The regret against u on 𝒮, and the sizes of the gradients at u."""
     off = record.iterates - u
     excess = record.products - record.gradients @ u - sigma / 2.0 * (off**2).sum(axis=1)
-    return excess[inliers].sum(), np.array([hf.L2().of(g) for g in record.gradients - sigma * off])
+    return excess[inliers].sum(), np.array([hf.norms.L2().of(g) for g in record.gradients - sigma * off])
 
 
 def best(record, sigma, inliers):

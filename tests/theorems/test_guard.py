@@ -59,9 +59,9 @@ def holds(guarded, record, y, inliers):
         k = budgets(filter, mine.sum())[-1] if mine.any() else 0
         filters.append((G, k, filter.slack))
         largest = max(largest, filter.slack * G) if i < len(gradients) else largest
-    B = hf.linearised_regret(record, record.kept)
+    B = hf.regret.linearised_regret(record, record.kept)
     bound = bounds.theorem_h(B, D, largest, np.sum(~inliers), filters, error=0.0)
-    return in_order(hf.linearised_regret(record, inliers), bound, scale=D * largest * len(y))
+    return in_order(hf.regret.linearised_regret(record, inliers), bound, scale=D * largest * len(y))
 
 
 def played(guarded, X, y, loss):
@@ -123,8 +123,8 @@ def test_there_are_rounds_that_cost_nearly_as_much_as_it_allows(features, skippi
     k, tight = 50, Tight(50, D=D)
     guarded = hf.Guarded(hf.OGD(tight.domain), features, hf.Everything(), hf.TopK(k))
     record = hf.play(guarded, tight, keep=KEEP, compiled=False)
-    B, filters = hf.linearised_regret(record, record.kept), [(1.0, k, 2.0), *skipping]
-    regret = hf.linearised_regret(record, tight.inliers)
+    B, filters = hf.regret.linearised_regret(record, record.kept), [(1.0, k, 2.0), *skipping]
+    regret = hf.regret.linearised_regret(record, tight.inliers)
     assert regret <= bounds.theorem_h(B, D, 2.0, k, filters, error=0.0)
     assert regret >= share * bounds.theorem_h(0.0, D, 2.0, k, filters, error=0.0)
 

@@ -81,7 +81,7 @@ SEQUENCES = np.array(list(itertools.product([-1.0, 1.0], repeat=FEW)))
 
 
 def played(filter, step, y, loss):
-    player = hf.Filtered(hf.OGD(hf.Interval(-W, W), step), filter)
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-W, W), step), filter)
     adversary = hf.Replay(np.ones((FEW, 1)), y, loss)
     return hf.play(player, adversary, keep=("losses",), compiled=False).losses
 

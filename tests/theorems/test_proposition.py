@@ -41,7 +41,7 @@ class Liar:
         (hf.Hinge(), 1.0, 1.0),
         (hf.Logistic(), 1.0, 1.0),
         (hf.Huber(3.0), 1e9, 3.0),
-        (hf.Pinball(0.1), 5.0, 0.9),
+        (hf.losses.Pinball(0.1), 5.0, 0.9),
     ],
     ids=repr,
 )
@@ -54,7 +54,7 @@ def test_the_mean_regret_is_below_the_bound(ranks, loss, far, lipschitz):
         record = playing(player, Liar(stream.stream.G, loss, far))
         judged = np.abs(stream.stream.G).max(axis=1)
         assert np.array_equal(record.sizes, judged)  # whatever the slope
-        regrets.append(hf.linearised_regret(record, stream.inliers))
+        regrets.append(hf.regret.linearised_regret(record, stream.inliers))
     B = bounds.ogd(D, lipschitz * X_P, p * T)
     exact = bounds.theorem_8_exact(B, D, lipschitz * X_P, bounds.ranks(quantile, T), p)
     mean, error = mean_and_error(regrets)
@@ -91,7 +91,7 @@ def test_gradients_need_not_be_rows_but_only_be_no_longer(p):
     for seed in range(15):
         stream = QuantileStream(p, T, 2, seed, X_P, Pareto(0.2))
         record = playing(player, Shorter(np.abs(stream.stream.G).max(axis=1), L))
-        regrets.append(hf.linearised_regret(record, stream.inliers))
+        regrets.append(hf.regret.linearised_regret(record, stream.inliers))
     B = bounds.ogd(D, L * X_P, p * T)
     exact = bounds.theorem_8_exact(B, D, L * X_P, bounds.ranks(quantile, T), p)
     mean, error = mean_and_error(regrets)

@@ -45,7 +45,7 @@ def regrets(quantile, p, T, seeds, tail, adaptive=False):
         stream = QuantileStream(p, T, 2, seed, G, tail)
         adversary = Against(sizes(stream)) if adaptive else stream
         record = playing(player, adversary)
-        yield hf.linearised_regret(record, stream.inliers), record
+        yield hf.regret.linearised_regret(record, stream.inliers), record
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -82,8 +82,8 @@ def test_the_pseudo_regret_is_below_the_regret_and_its_bound(p):
         record = playing(
             hf.Filtered(hf.OGD(BALL), quantile), hf.Gradients(sizes(stream)[:, None] * directions)
         )
-        pseudo.append(hf.linearised_regret(record, stream.inliers, best))
-        worst.append(hf.linearised_regret(record, stream.inliers))
+        pseudo.append(hf.regret.linearised_regret(record, stream.inliers, best))
+        worst.append(hf.regret.linearised_regret(record, stream.inliers))
     exact = bounds.theorem_8_exact(bounds.ogd(D, G, p * T), D, G, bounds.ranks(quantile, T), p)
     _, error = mean_and_error(worst)
     assert in_order(np.mean(pseudo), np.mean(worst), exact + 4.0 * error)
@@ -154,6 +154,12 @@ def test_and_so_the_regret_exceeds_the_theorem_there():
     g = np.where(size < G, size, -size)[
         :, None
     ]  # the small say left, and the tied, if they were heard, right
-    record = playing(hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.Quantile(p, horizon=T)), hf.Gradients(g))
+    record = playing(
+        hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Quantile(p, horizon=T)), hf.Gradients(g)
+    )
     theorem = bounds.theorem_8(bounds.ogd(D, G, p * T), D, G, p, T)
-    assert hf.linearised_regret(record, size < G) <= theorem < hf.linearised_regret(record, size <= G)
+    assert (
+        hf.regret.linearised_regret(record, size < G)
+        <= theorem
+        < hf.regret.linearised_regret(record, size <= G)
+    )

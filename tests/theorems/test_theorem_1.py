@@ -25,13 +25,13 @@ import holdfast as hf
 from holdfast import bounds
 from holdfast.adversaries import Chaser, Contrarian, Tight
 
-LINE = hf.Interval(-1.0, 1.0)
+LINE = hf.domains.Interval(-1.0, 1.0)
 
 
 def holds(record, inliers, k, D, slack=2.0, regret=None):
     """The theorem for this 𝒮, from the tightest of its forms to the one in print."""
-    regret = hf.linearised_regret(record, inliers) if regret is None else regret
-    B, sizes = hf.linearised_regret(record, record.kept), record.sizes[inliers]
+    regret = hf.regret.linearised_regret(record, inliers) if regret is None else regret
+    B, sizes = hf.regret.linearised_regret(record, record.kept), record.sizes[inliers]
     G = sizes.max(initial=0.0)
     forms = [
         bounds.theorem_1_hindsight(B, D, record.sizes, record.kept, inliers),
@@ -73,7 +73,7 @@ def test_it_holds_in_every_norm_with_the_diameter_in_that_norm(stream, k, norm, 
 def test_its_4_is_attained(k):
     tight = Tight(k, G=3.0, D=5.0)
     record = playing(hf.Filtered(hf.OGD(tight.domain), hf.TopK(k)), tight)
-    regret = hf.linearised_regret(record, tight.inliers, tight.comparator)
+    regret = hf.regret.linearised_regret(record, tight.inliers, tight.comparator)
     assert holds(record, tight.inliers, k, 5.0, regret=regret)
     B = bounds.ogd_hindsight(5.0, record.sizes[record.kept])
     assert 4.0 * 5.0 * 3.0 * k <= regret <= bounds.theorem_1(B, 5.0, 3.0, k)
@@ -112,7 +112,7 @@ def test_it_holds_on_poisoned_data(poisoner, loss):
     poisoned = poisoner(clean(loss, seed=1), k, seed=2)
     record = playing(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k)), poisoned)
     assert holds(record, poisoned.inliers, k, 2.0)
-    linear = hf.linearised_regret(record, poisoned.inliers, u)
+    linear = hf.regret.linearised_regret(record, poisoned.inliers, u)
     assert in_order(hf.robust_regret(record, poisoned.inliers, u), linear, scale=linear)
 
 
@@ -121,7 +121,7 @@ def test_without_the_filter_one_outlier_breaks_it():
     g[0] = -1e6
     inliers = g[:, 0] > 0.0
     filtered, plain = (
-        hf.linearised_regret(playing(hf.Filtered(hf.OGD(LINE), rule), hf.Gradients(g)), inliers)
+        hf.regret.linearised_regret(playing(hf.Filtered(hf.OGD(LINE), rule), hf.Gradients(g)), inliers)
         for rule in (hf.TopK(1), hf.Everything())
     )
     bound = bounds.theorem_1(bounds.ogd(2.0, 2.0, 1000), 2.0, 1.0, k=1)

@@ -24,8 +24,8 @@ def budget(share, delta, rounds):
 
 
 def holds(record, inliers, k, slack, error):
-    B, G = hf.linearised_regret(record, record.kept), record.sizes[inliers].max(initial=0.0)
-    regret, bound = hf.linearised_regret(record, inliers), bounds.theorem_g(B, D, G, k, slack, error)
+    B, G = hf.regret.linearised_regret(record, record.kept), record.sizes[inliers].max(initial=0.0)
+    regret, bound = hf.regret.linearised_regret(record, inliers), bounds.theorem_g(B, D, G, k, slack, error)
     small = (record.sizes[record.kept] <= slack * G).all()
     return small and in_order(regret, bound, scale=D * G * len(inliers))
 

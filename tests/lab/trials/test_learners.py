@@ -44,8 +44,8 @@ def test_each_meets_the_losses_and_the_sizes_that_it_needs(name):
     losses = {"strongly convex": bowls, "exp-concave": squared, "squared": squared}
     by_default = experts if needs.domain == "simplex" else absolute
     assert entry.stream is losses.get(needs.losses, by_default)
-    sizes = {"range": hf.Range(), "loss form": hf.LossForm(1.0), "features": hf.Features()}
-    assert entry.on == sizes.get(needs.size, hf.Gradient())
+    sizes = {"range": hf.game.Range(), "loss form": hf.game.LossForm(1.0), "features": hf.Features()}
+    assert entry.on == sizes.get(needs.size, hf.game.Gradient())
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -63,7 +63,7 @@ def test_nobody_fixed_is_better_than_the_comparator(stream):
     played = stream(scattered(400, 2), 3, 2)
     for step in np.vstack([np.eye(3), -np.eye(3)]):
         u = played.comparator + 0.01 * step if stream is not experts else np.abs(step)
-        assert regret_a_round(hf.Filtered(hf.Fixed(u), hf.Everything()), played, False) >= 0.0
+        assert regret_a_round(hf.Filtered(hf.learners.Fixed(u), hf.Everything()), played, False) >= 0.0
 
 
 @pytest.mark.parametrize("name", ["`OGD`", "`VAW`", "`AdaHedge`", "`OGD`, strongly convex"])
@@ -78,7 +78,7 @@ def test_a_filter_is_worth_having(name):
 
 def test_a_learner_that_lost_its_way_fails():
     clean = absolute(np.ones(50), 2, 0)
-    endless = hf.Filtered(hf.Fixed([1e308, 1e308]), hf.Everything())
+    endless = hf.Filtered(hf.learners.Fixed([1e308, 1e308]), hf.Everything())
     assert regret_a_round(endless, clean, False) == math.inf
     assert learners_table.regret(math.inf) == "fails"
 

@@ -16,12 +16,14 @@ MORE = {
     "AdaGrad on a simplex": Case(hf.AdaGrad(hf.Simplex()), "", widths=(3,)),
     "AdaGrad with a rate": Case(hf.AdaGrad(hf.Ball(1.0), 0.3, 1.0), ""),
     "AdaGrad on a lopsided box": Case(hf.AdaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0])), "", widths=(2,)),
-    "SoloFTRL on a ball": Case(hf.SoloFTRL(hf.Ball(1.0), 2.0), ""),
-    "SoloFTRL elsewhere": Case(hf.SoloFTRL(hf.Ball(1.0, around=3.0)), ""),
+    "SoloFTRL on a ball": Case(hf.learners.SoloFTRL(hf.Ball(1.0), 2.0), ""),
+    "SoloFTRL elsewhere": Case(hf.learners.SoloFTRL(hf.Ball(1.0, around=3.0)), ""),
     "AdaFTRL elsewhere": Case(hf.AdaFTRL(hf.Ball(1.0, around=-3.0)), ""),
-    "FreeGrad in a box": Case(hf.Bounded(hf.Clipped(hf.FreeGrad()), hf.Box(-1.0, 2.0)), ""),
-    "MetaGrad beginning anew": Case(hf.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=2)), ""),
-    "Squint beginning anew": Case(hf.Clipped(hf.Squint(etas=2)), "", widths=(2,)),
+    "FreeGrad in a box": Case(
+        hf.learners.Bounded(hf.learners.Clipped(hf.learners.FreeGrad()), hf.Box(-1.0, 2.0)), ""
+    ),
+    "MetaGrad beginning anew": Case(hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=2)), ""),
+    "Squint beginning anew": Case(hf.learners.Clipped(hf.learners.Squint(etas=2)), "", widths=(2,)),
 }
 FEWER = dict.fromkeys(["`Clipped(MetaGrad(Ball(1.0)))`", "`Clipped(Squint())`"], 15)
 

@@ -84,7 +84,7 @@ def _sift(run, filter, sizes):
 
 
 def _jump(run, sizes):
-    return _call(run, jump, hf.LogHistogram.empty(), sizes)
+    return _call(run, jump, hf.sketches.LogHistogram.empty(), sizes)
 
 
 def _call(run, function, *args):

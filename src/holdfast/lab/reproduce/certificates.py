@@ -36,7 +36,7 @@ def measure(T, seed):
     record = hf.play(player, hf.Replay(X, y, hf.Logistic()), keep=keep, compiled=False)
     G = largest_size(record, inliers)
     return {
-        "regret": hf.linearised_regret(record, inliers),
+        "regret": hf.regret.linearised_regret(record, inliers),
         "certificate": record.certificate(K).at(G),
         "ours": bounds.corollary_2(4.0, G, K, T),
     }

@@ -28,7 +28,9 @@ def measure(T, seed):
     inliers = np.ones(T, bool)
     inliers[rng.choice(T, k, replace=False)] = False
     G[~inliers] = rng.choice([-1e6, 1e6], (k, 1))
-    record = hf.play(hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), hf.TopK(k)), hf.Gradients(G), compiled=False)
+    record = hf.play(
+        hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(k)), hf.Gradients(G), compiled=False
+    )
     return {
         "regret": hf.robust_regret(record, inliers),
         "ours": bounds.corollary_2(2.0, 1.0, k, T),

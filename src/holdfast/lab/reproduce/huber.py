@@ -30,7 +30,7 @@ def measure(T, seed):
     g[outliers] = 1e6
     rows, k = {}, bounds.huber_budget(EPS, T, DELTA)
     for name, filter in (("filtered", hf.TopK(k)), ("plain", hf.Everything())):
-        player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0)), filter)
+        player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), filter)
         record = hf.play(player, hf.Gradients(g[:, None]), keep=["average", "sizes"], compiled=False)
         rows[name] = (2.0 * BIAS - 1.0) * (1.0 - record.average[0])
     return {

@@ -29,7 +29,7 @@ def measure(T, seed):
     against = np.where(inliers, rng.choice([-1.0, 1.0], T, p=[0.7, 0.3]), 1.0)  # only the sizes are i.i.d.
     gradients = hf.Gradients(np.abs(stream.stream.G) * against[:, None])
     kinds = {"binomial": "binomial", "bernstein": "the paper's", "newsvendor": "newsvendor"}
-    domain, rows = hf.Interval(-1.0, 1.0), {}
+    domain, rows = hf.domains.Interval(-1.0, 1.0), {}
     for kind in kinds:
         filter = hf.Quantile(P, horizon=T, ranks=kind)
         record = hf.play(hf.Filtered(hf.OGD(domain), filter), gradients, compiled=False)

@@ -30,7 +30,7 @@ def measure(T, seed):
     inliers = np.ones(T, bool)
     inliers[rng.choice(T, K, replace=False)] = False
     y[~inliers] = 1e6
-    player = hf.Filtered(hf.OGD(hf.Interval(-1.0, 1.0), hf.StronglyConvex(1.0)), hf.TopK(K))
+    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0), hf.StronglyConvex(1.0)), hf.TopK(K))
     record = hf.play(player, hf.Replay(np.ones((T, 1)), y, hf.Squared()), compiled=False)
     u = np.array([y[inliers].mean()])
     G = largest_size(record, inliers)

@@ -55,7 +55,7 @@ def outcome(table, bad, rng):
 
 
 def portfolio(table):
-    return hf.Replay(table.E, table.y, hf.LogWealth())
+    return hf.Replay(table.E, table.y, hf.learners.LogWealth())
 
 
 def mixture(table):
@@ -162,15 +162,17 @@ def references(folder, name):
     data, table = DATA[name], load(folder, name)
     good, count = _scored(~table.marked), table.E.shape[1]
     weights = [np.full(count, 1.0 / count), *np.eye(count)]
-    scores = [_score(data, hf.Fixed(u), hf.Everything(), table, good, False) for u in weights]
+    scores = [_score(data, hf.learners.Fixed(u), hf.Everything(), table, good, False) for u in weights]
     return scores[0], min(scores[1:], key=lambda score: score / data.unit)
 
 
 def _scores(data, name, table, good, compiled):
     """By filter. `TopK` is told how many rounds are bad; the oracle meets only the good ones."""
-    learner = {"AdaHedge": hf.AdaHedge(), "Squint": hf.Clipped(hf.Squint()), "EG": hf.EG(data.rate(table))}[
-        name
-    ]
+    learner = {
+        "AdaHedge": hf.AdaHedge(),
+        "Squint": hf.learners.Clipped(hf.learners.Squint()),
+        "EG": hf.EG(data.rate(table)),
+    }[name]
     compiled = compiled and name == "Squint"  # of which a round takes a millisecond otherwise
     filters = (hf.Everything(), hf.TopK(int((~good).sum())), hf.TopShare(0.02))
     scored, all_good = _scored(good), np.ones(int(good.sum()), bool)
@@ -180,7 +182,7 @@ def _scores(data, name, table, good, compiled):
 
 
 def _score(data, learner, filter, table, scored, compiled):
-    player = hf.Filtered(learner, filter, on=hf.Range())
+    player = hf.Filtered(learner, filter, on=hf.game.Range())
     losses = hf.play(player, data.game(table), keep=("losses",), compiled=compiled).losses
     return data.unit * float(losses[scored].mean())
 

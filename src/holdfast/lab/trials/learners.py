@@ -32,14 +32,14 @@ class Entry(NamedTuple):
 
     learner: Any
     stream: Callable[..., Stream]
-    on: Any = hf.Gradient()
+    on: Any = hf.game.Gradient()
 
     def player(self, filter):
         return hf.Filtered(self.learner, filter, on=self.on)
 
 
 _BALL, _BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
-_ROWS, _EXPERTS, _LOSSES = hf.Features(), hf.Range(), hf.LossForm(1.0)
+_ROWS, _EXPERTS, _LOSSES = hf.Features(), hf.game.Range(), hf.game.LossForm(1.0)
 _CURVED = 1.0 / 25.0  # 1 / M², M the largest residual of `squared` in the ball
 
 ENTRIES = {
@@ -47,17 +47,17 @@ ENTRIES = {
     "`AdaGrad` on a box": Entry(hf.AdaGrad(_BOX), absolute),
     "`AdaGrad` on a ball": Entry(hf.AdaGrad(_BALL), absolute),
     "`AdaFTRL`": Entry(hf.AdaFTRL(_BALL), absolute),
-    "`SoloFTRL`, everywhere": Entry(hf.SoloFTRL(hf.Everywhere()), absolute),
-    "`Clipped(FreeGrad())`": Entry(hf.Clipped(hf.FreeGrad()), absolute),
-    "`Clipped(MetaGrad(Ball(1.0)))`": Entry(hf.Clipped(hf.MetaGrad(_BALL)), absolute),
-    "`DiagonalMetaGrad`": Entry(hf.DiagonalMetaGrad(_BOX), absolute),
+    "`SoloFTRL`, everywhere": Entry(hf.learners.SoloFTRL(hf.domains.Everywhere()), absolute),
+    "`Clipped(FreeGrad())`": Entry(hf.learners.Clipped(hf.learners.FreeGrad()), absolute),
+    "`Clipped(MetaGrad(Ball(1.0)))`": Entry(hf.learners.Clipped(hf.MetaGrad(_BALL)), absolute),
+    "`DiagonalMetaGrad`": Entry(hf.learners.DiagonalMetaGrad(_BOX), absolute),
     "`ScaleInvariant`": Entry(hf.ScaleInvariant(), absolute, _ROWS),
     "`OGD`, strongly convex": Entry(hf.OGD(_BALL, hf.StronglyConvex(1.0)), bowls),
     "`ONS`": Entry(hf.ONS(_BALL, _CURVED), squared),
     "`OnlineRidge`": Entry(hf.OnlineRidge(), squared, _LOSSES),
     "`VAW`": Entry(hf.VAW(), squared, _LOSSES),
     "`AdaHedge`": Entry(hf.AdaHedge(), experts, _EXPERTS),
-    "`Clipped(Squint())`": Entry(hf.Clipped(hf.Squint()), experts, _EXPERTS),
+    "`Clipped(Squint())`": Entry(hf.learners.Clipped(hf.learners.Squint()), experts, _EXPERTS),
     "`EG(0.05)`": Entry(hf.EG(0.05), experts, _EXPERTS),
 }
 
@@ -115,7 +115,7 @@ def regret_a_round(player, stream, compiled):
         return hf.robust_regret(record, inliers, stream.comparator) / float(inliers.sum())
     total = record.gradients[inliers].sum(axis=0)
     worst = -total / max(float(np.linalg.norm(total)), 1e-300)
-    return hf.linearised_regret(record, inliers, worst) / float(inliers.sum())
+    return hf.regret.linearised_regret(record, inliers, worst) / float(inliers.sum())
 
 
 def microseconds(player, stream, dim, scale):

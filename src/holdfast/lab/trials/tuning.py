@@ -18,13 +18,16 @@ _SERIES = 5  # of a data set, at most
 
 GRID = {
     "adagrad": [hf.AdaGrad(hf.Box(-10.0, 10.0), rate, 1.0) for rate in (0.002, 0.004, 0.008, 0.016, 0.03)],
-    "ogd": [hf.OGD(hf.Ball(10.0), hf.Adaptive(scale)) for scale in (0.01, 0.03, 0.1, 0.3)],
+    "ogd": [hf.OGD(hf.Ball(10.0), hf.learners.Adaptive(scale)) for scale in (0.01, 0.03, 0.1, 0.3)],
     "adaftrl": [hf.AdaFTRL(hf.Ball(radius)) for radius in (0.3, 1.0, 3.0, 10.0)],
-    "soloftrl": [hf.SoloFTRL(hf.Ball(10.0), strength) for strength in (0.3, 1.0, 3.0, 10.0)],
-    "freegrad": [hf.Bounded(hf.Clipped(hf.FreeGrad(e)), hf.Ball(10.0)) for e in (0.01, 0.1, 1.0, 10.0)],
+    "soloftrl": [hf.learners.SoloFTRL(hf.Ball(10.0), strength) for strength in (0.3, 1.0, 3.0, 10.0)],
+    "freegrad": [
+        hf.learners.Bounded(hf.learners.Clipped(hf.learners.FreeGrad(e)), hf.Ball(10.0))
+        for e in (0.01, 0.1, 1.0, 10.0)
+    ],
     "ons": [hf.ONS(hf.Ball(3.0), alpha) for alpha in (0.01, 0.1, 1.0)],
-    "metagrad": [hf.Clipped(hf.MetaGrad(hf.Ball(radius))) for radius in (1.0, 3.0, 10.0)],
-    "diagonalmetagrad": [hf.DiagonalMetaGrad(hf.Box(-far, far)) for far in (1.0, 3.0, 10.0)],
+    "metagrad": [hf.learners.Clipped(hf.MetaGrad(hf.Ball(radius))) for radius in (1.0, 3.0, 10.0)],
+    "diagonalmetagrad": [hf.learners.DiagonalMetaGrad(hf.Box(-far, far)) for far in (1.0, 3.0, 10.0)],
     "scaleinvariant": [hf.ScaleInvariant(epsilon) for epsilon in (0.01, 0.1, 1.0)],
     "onlineridge": [hf.OnlineRidge(strength) for strength in (0.1, 1.0, 10.0, 100.0)],
     "vaw": [hf.VAW(strength) for strength in (0.1, 1.0, 10.0, 100.0)],

@@ -28,17 +28,17 @@ CASES = {
     "`AdaGrad` on a box": Case(hf.AdaGrad(_BOX), "O(nonzeros)"),
     "`AdaGrad` on a ball or simplex": Case(hf.AdaGrad(_BALL), "O(dim)"),
     "`AdaFTRL`": Case(hf.AdaFTRL(_BALL), "O(nonzeros)"),
-    "`SoloFTRL`": Case(hf.SoloFTRL(hf.Everywhere()), "O(dim)"),
+    "`SoloFTRL`": Case(hf.learners.SoloFTRL(hf.domains.Everywhere()), "O(dim)"),
     "`AdaHedge`": Case(hf.AdaHedge(), "O(dim)", widths=(2, 3)),
     "`EG`": Case(hf.EG(0.5), "O(dim)", widths=(2, 3)),
-    "`Clipped(Squint())`": Case(hf.Clipped(hf.Squint()), "O(etas dim)", widths=(2, 3)),
-    "`Clipped(FreeGrad())`": Case(hf.Clipped(hf.FreeGrad()), "O(dim)"),
-    "`FreeGrad`, told the largest size": Case(hf.FreeGrad(), "the same", ratios.hinted_ratio),
+    "`Clipped(Squint())`": Case(hf.learners.Clipped(hf.learners.Squint()), "O(etas dim)", widths=(2, 3)),
+    "`Clipped(FreeGrad())`": Case(hf.learners.Clipped(hf.learners.FreeGrad()), "O(dim)"),
+    "`FreeGrad`, told the largest size": Case(hf.learners.FreeGrad(), "the same", ratios.hinted_ratio),
     "`ONS`": Case(hf.ONS(_BALL, 1.0), "O(dim²), dim³ where the ball binds", ratios.curved_ratio),
     "`Clipped(MetaGrad(Ball(1.0)))`": Case(
-        hf.Clipped(hf.MetaGrad(_BALL)), "O(etas dim²), etas dim³ where the ball binds"
+        hf.learners.Clipped(hf.MetaGrad(_BALL)), "O(etas dim²), etas dim³ where the ball binds"
     ),
-    "`DiagonalMetaGrad`": Case(hf.DiagonalMetaGrad(_BOX), "O(etas nonzeros)"),
+    "`DiagonalMetaGrad`": Case(hf.learners.DiagonalMetaGrad(_BOX), "O(etas nonzeros)"),
     "`OnlineRidge`": Case(hf.OnlineRidge(), "O(dim²)", ratios.squared_ratio, (2, 3)),
     "`VAW`": Case(hf.VAW(), "O(dim²)", ratios.squared_ratio, (2, 3)),
     "`ScaleInvariant`": Case(hf.ScaleInvariant(), "O(nonzeros)", ratios.lipschitz_ratio, (2, 3)),
