@@ -198,7 +198,7 @@ class Plain:
     [
         (
             lambda: Player(OGD(Ball(1.0)), dim=2),
-            "OGD cannot be a player: it has no methods observe(state, slope, x) and learned(state)",
+            "OGD cannot be a player: it has no methods observe(state, slope, x) and current_weights(state)",
         ),
         (
             lambda: with_learner(TopK(1)),
@@ -268,9 +268,9 @@ class Answers:
         (Filtered(OGD(Ball(1.0)), TopK(1), norm=Answers(None)), "Answers.of must return a number: got None"),
         (
             Filtered(OGD(Ball(1.0)), TopK(1), on=Answers(X)),
-            "Answers.sized_seen must return a number: got array",
+            "Answers.size_of_transformed must return a number: got array",
         ),
-        (Guarded(OGD(Ball(1.0)), on=Answers(None)), "Answers.sized_seen must return a number: got None"),
+        (Guarded(OGD(Ball(1.0)), on=Answers(None)), "Answers.size_of_transformed must return a number: got None"),
         (with_learner(OGD(Answers(0.0))), "Answers.center must return a float64 array of 2 weights: got 0.0"),
         (with_learner(OGD(Answers(X))), "Answers.diameter must return a number: got array"),
         (with_learner(OGD(Ball(1.0), Answers(None))), "Answers.accrued must return a number: got None"),

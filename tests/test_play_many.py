@@ -106,7 +106,7 @@ def test_a_frame_of_the_counts():
     X, y, keys = stream(100)
     crowd = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(1)), hf.Replay(X, y, hf.Hinge()), keys)
     assert crowd.to_pandas()["rounds"].sum() == 100
-    assert repr(crowd).startswith("Crowd(4 keys, 100 rounds: ")
+    assert repr(crowd).startswith("KeyedRecord(4 keys, 100 rounds: ")
 
 
 def test_compiled_games_do_not_hold_the_lock_of_the_interpreter():

@@ -1,4 +1,4 @@
-"""renewed: the first state again, in the arrays of a used one, and nothing of the past in it."""
+"""reset: the first state again, in the arrays of a used one, and nothing of the past in it."""
 
 import copy
 import math
@@ -28,7 +28,7 @@ WORLDS = pytest.mark.parametrize("world", [plainly, call], ids=["interpreted", "
 
 
 def filtered_anew(filter, state, sizes, anew):
-    """What a filter decides on a stream if it is renewed before round `anew`. Runs in both worlds."""
+    """What a filter decides on a stream if it is reset before round `anew`. Runs in both worlds."""
     thresholds, kept = np.zeros(len(sizes)), np.zeros(len(sizes), np.bool_)
     for i in range(len(sizes)):
         if i == anew:
@@ -82,7 +82,7 @@ def test_clearing_reads_only_the_octaves_in_use():
 
 
 def learned(learner, state, gradients, anew):
-    """Where a learner stands before each gradient, if it is renewed before the one numbered `anew`."""
+    """Where a learner stands before each gradient, if it is reset before the one numbered `anew`."""
     iterates = np.zeros(gradients.shape)
     for t in range(len(gradients)):
         if t == anew:
@@ -101,7 +101,7 @@ def test_a_renewed_learner_learns_as_a_new_one(learner, world):
 
 
 def played(player, state, gradients, anew):
-    """A player on gradients, renewed before the one numbered `anew`, and what became of each from then on."""
+    """A player on gradients, reset before the one numbered `anew`, and what became of each from then on."""
     noted = np.zeros((len(gradients), 5))
     for t in range(len(gradients)):
         if t == anew:

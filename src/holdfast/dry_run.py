@@ -118,7 +118,7 @@ def _ask_learner(learner, dim):
     state = learner.init(dim)
     if learner.needs_hints():
         before, state = state, learner.set_hint(state, 2e9 * dim)
-        _compare(f"{asked}.hinted", "state", before, state)
+        _compare(f"{asked}.set_hint", "state", before, state)
     for size in _SIZES:
         _expect_weights(f"{asked}.predict", learner.predict(state), dim)
         before, state = state, learner.update(state, size, np.ones(dim))

@@ -56,7 +56,7 @@ class KeyedRecord:
 
     def __repr__(self):
         kept, rounds = int(self.kept_counts.sum()), int(self.rounds.sum())
-        return f"Crowd({len(self.keys):,} keys, {rounds:,} rounds: {kept:,} kept, {rounds - kept:,} skipped)"
+        return f"KeyedRecord({len(self.keys):,} keys, {rounds:,} rounds: {kept:,} kept, {rounds - kept:,} skipped)"
 
     def to_pandas(self):
         """A frame with one row a key."""
@@ -96,7 +96,7 @@ def play_many(
     >>> replay = hf.Replay([[1.0], [1.0], [1.0], [1e9]], [1, -1, 1, -1], hf.Hinge())
     >>> crowd = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, ["a", "b", "a", "b"])
     >>> crowd
-    Crowd(2 keys, 4 rounds: 1 kept, 3 skipped)
+    KeyedRecord(2 keys, 4 rounds: 1 kept, 3 skipped)
     >>> crowd.keys.tolist(), crowd.finals.tolist(), crowd.kept.tolist()
     (['a', 'b'], [[1.0], [0.0]], [False, False, True, False])
     """
