@@ -270,7 +270,10 @@ class Answers:
             Filtered(OGD(Ball(1.0)), TopK(1), on=Answers(X)),
             "Answers.size_of_transformed must return a number: got array",
         ),
-        (Guarded(OGD(Ball(1.0)), on=Answers(None)), "Answers.size_of_transformed must return a number: got None"),
+        (
+            Guarded(OGD(Ball(1.0)), on=Answers(None)),
+            "Answers.size_of_transformed must return a number: got None",
+        ),
         (with_learner(OGD(Answers(0.0))), "Answers.center must return a float64 array of 2 weights: got 0.0"),
         (with_learner(OGD(Answers(X))), "Answers.diameter must return a number: got array"),
         (with_learner(OGD(Ball(1.0), Answers(None))), "Answers.accrued must return a number: got None"),

@@ -234,7 +234,7 @@ def _is_bool(value):
 def _is_decision(value):
     figures = [getattr(value, name, None) for name in ("size", "threshold")]
     is_round = _is_bool(getattr(value, "kept", None)) and all(map(_is_number, figures))
-    return is_round and callable(getattr(value, "write_details", None))
+    return is_round and callable(getattr(value, "others", None))
 
 
 def _compare(asked, path, before, after):

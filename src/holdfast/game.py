@@ -19,8 +19,9 @@ class Decision(NamedTuple):
     size: float
     threshold: float
 
-    def write_details(self, columns, i):
-        """Write down what else there is to say; here nothing."""
+    def others(self):
+        """Size and threshold of the feature filter, then of the target filter: here there are none."""
+        return math.nan, math.nan, math.nan, math.nan
 
 
 def unmeasured(size):
@@ -233,7 +234,9 @@ class Columns(NamedTuple):
         if len(self.kept) > 0:
             self.kept[i] = decision.kept
         if len(self.feature_sizes) > 0:
-            decision.write_details(self, i)
+            a, b, c, d = decision.others()
+            self.feature_sizes[i], self.feature_thresholds[i] = a, b
+            self.target_sizes[i], self.target_thresholds[i] = c, d
 
 
 class Counts(NamedTuple):

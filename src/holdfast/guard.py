@@ -36,9 +36,9 @@ class GuardedDecision(NamedTuple):
     features: Decision
     target: Decision
 
-    def write_details(self, columns, i):
-        columns.feature_sizes[i], columns.feature_thresholds[i] = self.features.size, self.features.threshold
-        columns.target_sizes[i], columns.target_thresholds[i] = self.target.size, self.target.threshold
+    def others(self):
+        """Size and threshold of the feature filter, then of the target filter."""
+        return self.features.size, self.features.threshold, self.target.size, self.target.threshold
 
 
 @rule

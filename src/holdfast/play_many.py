@@ -56,7 +56,8 @@ class KeyedRecord:
 
     def __repr__(self):
         kept, rounds = int(self.kept_counts.sum()), int(self.rounds.sum())
-        return f"KeyedRecord({len(self.keys):,} keys, {rounds:,} rounds: {kept:,} kept, {rounds - kept:,} skipped)"
+        counts = f"{rounds:,} rounds: {kept:,} kept, {rounds - kept:,} skipped"
+        return f"KeyedRecord({len(self.keys):,} keys, {counts})"
 
     def to_pandas(self):
         """A frame with one row a key."""

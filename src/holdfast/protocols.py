@@ -181,7 +181,7 @@ class LearnerOptions(Learner, Protocol):
         return x
 
     def update_transformed(self, state: Any, slope: float, x: Row, row: Row) -> Any:
-        """`update`, given `seen(state, x)` as `row`; by default `update`."""
+        """`update`, given `transform_row(state, x)` as `row`; by default `update`."""
         return self.update(state, slope, x)
 
     def transform_target(self, state: Any) -> float:

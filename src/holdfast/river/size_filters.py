@@ -31,11 +31,11 @@ class SizeFilters:
     Examples
     --------
     >>> import holdfast as hf
-    >>> watch = Watch({"features": hf.TopShare(0.01)}, audit_size=10)
+    >>> filters = SizeFilters({"features": hf.TopShare(0.01)}, audit_size=10)
     >>> for size in (1.0, 1.0, None, 90.0, math.nan):
-    ...     opinion = watch.asked([size])
-    ...     watch.write_details(opinion, opinion.keep)
-    >>> watch.audit.kept, watch.audit.counts
+    ...     answers = filters.ask([size])
+    ...     filters.record(answers, answers.keep)
+    >>> filters.audit.kept, filters.audit.counts
     (2, {'features': 2, 'not finite': 1})
     """
 
@@ -50,8 +50,8 @@ class SizeFilters:
         # `Quantile` without a horizon, ended an epoch with it.
         self.restart = False
 
-    def asked(self, sizes, label=None):
-        """The opinion of all filters, who remember the round."""
+    def ask(self, sizes, label=None):
+        """What all filters say of a round, which they remember."""
         self.restart = False
         if not all(size is None or abs(size) < math.inf for size in sizes):
             return FilterAnswers([], False, sizes, [math.nan] * len(sizes))
@@ -68,11 +68,11 @@ class SizeFilters:
             thresholds.append(threshold)
         return FilterAnswers(refused, True, sizes, thresholds)
 
-    def write_details(self, opinion, kept):
+    def record(self, answers, kept):
         """Count the round, and tell of it if it is skipped."""
         if kept:
             self.audit.kept += 1
             return
-        sizes = [[0.0 if size is None else size] for size in opinion.sizes]
+        sizes = [[0.0 if size is None else size] for size in answers.sizes]
         place = [self.audit.kept + self.audit.skipped]
-        self.audit.add([place], sizes, [[threshold] for threshold in opinion.thresholds])
+        self.audit.add([place], sizes, [[threshold] for threshold in answers.thresholds])

@@ -92,7 +92,7 @@ class Robust(base.Wrapper, base.Estimator):
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         names = ["features", "target", "gradient"] if score is None else ["score"]
         filters = _AUTO if isinstance(outliers, str) and outliers == "auto" else filters_for(outliers)
-        self._watch = SizeFilters(dict(zip(names, filters, strict=False)), audit_size)
+        self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size)
         self._linear = score is None and has_gradient(model)
         self._begin()
 
@@ -138,36 +138,36 @@ class Robust(base.Wrapper, base.Estimator):
 
     @property
     def kept(self):
-        return self._watch.audit.kept
+        return self._filters.audit.kept
 
     @property
     def skipped(self):
-        return self._watch.audit.skipped
+        return self._filters.audit.skipped
 
     @property
     def audit(self):
         """The first `audit_size` skipped rounds, for `pandas.DataFrame(audit)` too."""
-        return self._watch.audit.table()
+        return self._filters.audit.table()
 
     @property
     def audit_counts(self):
-        return dict(self._watch.audit.counts)
+        return dict(self._filters.audit.counts)
 
     # -- measure and ask
 
     def _credible(self, x, y, w=1.0):
         """Whether to learn from this round. If so, its values are among the usual ones from now on."""
-        if self._watch.restart:
+        if self._filters.restart:
             self.model = self.model.clone()
             self._begin()
         try:
             row, sizes = self._measured(x, y, w)
         except _UNREADABLE:
             row, sizes = {}, [math.nan] * 3
-        opinion = self._watch.asked(self._scored(x, y, sizes), self._label(y))
-        kept = opinion.keep or (opinion.finite and self._mute and self.model.predict_one(x) is None)
-        self._watch.write_details(opinion, kept)
-        early, steep = opinion.finite and self._rounds < FIRST, opinion.refused == ["gradient"]
+        answers = self._filters.ask(self._scored(x, y, sizes), self._label(y))
+        kept = answers.keep or (answers.finite and self._mute and self.model.predict_one(x) is None)
+        self._filters.record(answers, kept)
+        early, steep = answers.finite and self._rounds < FIRST, answers.refused == ["gradient"]
         if kept or steep or early:  # medians need no guard
             self._features.absorb(row)
         if kept or early:
