@@ -1,4 +1,4 @@
-"""The pages: all are linked from docs/index.md, links lead somewhere, and docs/design.md names what exists."""
+"""All pages are linked from docs/index.md, links point to files, and docs/design.md names what exists."""
 
 import ast
 import re
