@@ -1,8 +1,12 @@
 """Flatten a state into a float64 buffer and restore it, so that many keys share one set of arrays.
 
 Like the functions of `holdfast.vectors` these have a body for Python here and another in
-`holdfast._compiled`.
+`holdfast._compiled`. The numbers in the buffer have no names; `layout_digest` tells layouts
+apart.
 """
+
+import hashlib
+import json
 
 import numpy as np
 
@@ -78,3 +82,42 @@ def flat_size(state):
         sizes = [flat_size(item) for item in state]
         return sum(size for size, _ in sizes), sum(more for _, more in sizes)
     return np.size(state), 0
+
+
+def layout(state):
+    """What the numbers of a flattened state are, as JSON has it: names, types and shapes, but no values.
+
+    Classes go by their names, not by their modules, so that a module can be moved.
+    """
+    if isinstance(state, LogHistogram):
+        return ["LogHistogram", state.table.dtype.name, state.constants()]
+    if isinstance(state, tuple):
+        fields = zip(type(state)._fields, state, strict=True)
+        return [type(state).__qualname__, [[name, layout(item)] for name, item in fields]]
+    if isinstance(state, np.ndarray):
+        return [state.dtype.name, list(state.shape)]
+    for kind, known in (("bool", (bool, np.bool_)), ("int", (int, np.integer)), ("float", float)):
+        if isinstance(state, known):
+            return kind
+    raise TypeError(f"a state holds numbers, arrays and NamedTuples of them: got {type(state).__qualname__}")
+
+
+def digest(description):
+    """16 hexadecimal digits of the SHA-256 of something that JSON can write."""
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def layout_digest(state):
+    """A digest of the names, types and shapes in a state; states of one layout have one digest.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> ogd = hf.OGD(hf.Ball(1.0))
+    >>> layout_digest(ogd.init(3)) == layout_digest(ogd.init(3))
+    True
+    >>> layout_digest(ogd.init(3)) == layout_digest(ogd.init(4))
+    False
+    """
+    return digest(layout(state))

@@ -6,8 +6,8 @@ import pytest
 from holdfast.io.columns import Number
 from holdfast.io.rows import DenseRows
 from holdfast.io.tables import Layout, Target
-from holdfast.runs.folder import RunError
-from holdfast.runs.model import Model, read_model
+from holdfast.runs.folder import Folder, RunError
+from holdfast.runs.model import FILE, Model, read_model
 
 LAYOUT = Layout((Number("a"), Number("b")))
 ROWS = DenseRows(np.array([[1.0, 2.0], [3.0, np.nan], [10.0, 0.0]]))
@@ -47,22 +47,30 @@ def test_a_key_has_its_own_parameters_and_an_unknown_one_no_answer():
     assert np.isnan(model(keys=("p", "q"), games=2).outcomes(ROWS.part(0, 1), np.array([-1]))).all()
 
 
+def new_folder(path):
+    folder = Folder(path)
+    folder.create()
+    folder.close()
+    return folder
+
+
 def test_a_model_is_the_same_after_it_was_written(tmp_path):
     one = model(("no", "yes"), ("p",))
-    (tmp_path / "model").write_bytes(one.to_bytes())
-    again = read_model(tmp_path / "model")
+    folder = new_folder(tmp_path)
+    folder.write([(FILE, one.to_bytes())])
+    again = read_model(folder)
     assert again[:4] == one[:4]
     assert all(np.array_equal(again.parameters[name], value) for name, value in one.parameters.items())
 
 
 def test_what_is_no_model_is_a_sentence(tmp_path):
-    path, data = tmp_path / "model", model().to_bytes()
+    folder, data = new_folder(tmp_path), model().to_bytes()
     with pytest.raises(RunError, match="is no run of holdfast, or has learned nothing yet"):
-        read_model(path)
+        read_model(folder)
     for damaged in (b"", data[:50], data[:-1], b"\xff" * 100):
-        path.write_bytes(damaged)
+        folder.write([(FILE, damaged)])
         with pytest.raises(RunError, match="is damaged"):
-            read_model(path)
-    path.write_bytes(data.replace(b"holdfast model 1", b"holdfast model 9"))
+            read_model(folder)
+    folder.write([(FILE, data.replace(b"holdfast model 1", b"holdfast model 9"))])
     with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 1'"):
-        read_model(path)
+        read_model(folder)

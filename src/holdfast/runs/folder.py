@@ -29,6 +29,14 @@ def damaged(path, why):
     return RunError(f"{path} is damaged: {why}; {_REMEDY}")
 
 
+def of_another_layout(path, what, still=""):
+    """What to say of a file whose numbers mean something else than in this version."""
+    return RunError(
+        f"{path}: {what} have another layout than in this version of holdfast: another version wrote them, "
+        f"or one with other settings; learn again into another folder with --to{still}"
+    )
+
+
 class Folder:
     """A folder in which a file is replaced in one step, and tables grow by numbered parts.
 

@@ -7,17 +7,17 @@ import numpy as np
 
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
-from holdfast.flatten import check_flat, flat_size, flatten, restore
+from holdfast.flatten import check_flat, flat_size, flatten, layout_digest, restore
 from holdfast.game import Counts, play_round
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
 from holdfast.runs.flat_states import FlatStates
-from holdfast.runs.folder import damaged
+from holdfast.runs.folder import damaged, of_another_layout
 from holdfast.vectors import ScaledWeights, aligned_copy, values_of
 
 _FEW = 1_000  # games
 _SMALL = 65_536  # bytes of an array that is worth a place at the beginning of a cache line
-TENSORS = ("tape", "lengths", "counts")
+TENSORS = {"tape": (), "lengths": (), "counts": ("rounds", "kept", "unmeasured")}  # columns by name
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
 
 
@@ -44,6 +44,7 @@ class Games:
         self.scaled = isinstance(player.current_weights(player.init(2)), ScaledWeights)
         self.width = dim + (0 if self.scaled else 1)  # of a row as the player gets it
         state = self._blank()
+        self.layout = layout_digest(state)
         size, self._more = flat_size(state)
         fresh = np.zeros(size)
         flatten(state, fresh, 0)
@@ -122,8 +123,10 @@ class Games:
         """All games as arrays by name."""
         return self._tapes.state(self._caller()) | {"counts": self.counts}
 
-    def load(self, keys, tensors, path):
+    def load(self, keys, tensors, path, layout):
         """Go on from what `state` gave, as read from this file; raises ValueError if its arrays do not fit.
+
+        `layout` is the digest of the states that were written.
 
         The states themselves are checked before the first of them is used.
         """
@@ -135,12 +138,14 @@ class Games:
             raise ValueError("the counts of the games are not counts of their rounds")
         self.keys, self.counts = {key: i for i, key in enumerate(keys)}, np.array(counts)
         self._tapes.load(tensors["tape"], tensors["lengths"], count)
-        self._checked, self._read_from = False, path
+        self._checked, self._read_from, self._layout_read = False, path, layout
 
     def check(self):
         """Raise RunError if a state that was read back is not one that a game can have."""
         if self._checked:
             return
+        if self._layout_read != self.layout:
+            raise of_another_layout(self._read_from, "the states", "; predict and audit still read this run")
         room = np.zeros(int(self._tapes.lengths.max(initial=0)))
         tapes = (self._tapes.tape, self._tapes.starts, self._tapes.lengths, room)
         broken = self._caller()(first_broken, self.player, self._new_state(), *tapes)

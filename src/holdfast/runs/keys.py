@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from holdfast.runs.trace import numbers
 
+COLUMNS = ("rounds", "kept", "errors", "counted")  # errors are a sum, counted says of how many
 _WORST = 5  # keys that are named
 _QUARTERS = ("least", "lower_quartile", "median", "upper_quartile", "most")
 
@@ -13,11 +14,11 @@ class KeySums:
     """Of each key, in the order in which they came: rounds, those kept, and the errors of these."""
 
     def __init__(self):
-        self.sums = np.zeros((0, 4))  # rounds, kept, the sum of errors, and of how many
+        self.sums = np.zeros((0, len(COLUMNS)))
 
     def add(self, count, keys, errors, kept):
         """Rounds of keys, which are given by their places among `count`."""
-        self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), 4))])
+        self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(COLUMNS)))])
         counted = np.isfinite(errors) & kept
         # One after the other, so that the sums do not depend on the batches.
         for place, figures in enumerate((1.0, kept, np.where(counted, errors, 0.0), counted)):
@@ -25,7 +26,7 @@ class KeySums:
 
     def load(self, sums, count):
         """Go on from these sums of `count` keys; raises ValueError if they cannot be such."""
-        rounds, kept, _, counted = numbers(sums, (count, 4)).T
+        rounds, kept, _, counted = numbers(sums, (count, len(COLUMNS))).T
         if not ((counted >= 0) & (counted <= kept) & (kept <= rounds) & (rounds < 1 << 53)).all():
             raise ValueError("the sums of keys are not counts of their rounds")
         self.sums = sums

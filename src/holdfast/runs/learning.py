@@ -9,12 +9,14 @@ import numpy as np
 import pyarrow.compute as pc
 from safetensors.numpy import save
 
+from holdfast.flatten import digest
 from holdfast.io.sources import SourceError
 from holdfast.play import WORTH_COMPILING
 from holdfast.runs.audit import MISSING, NO_TARGET, REASONS, RoundLog, sizes_of, thresholds_of
-from holdfast.runs.folder import damaged, table_bytes
+from holdfast.runs.folder import damaged, of_another_layout, table_bytes
 from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.games import Games
+from holdfast.runs.keys import COLUMNS as KEYS
 from holdfast.runs.keys import KeySums
 from holdfast.runs.manifest import part_name
 from holdfast.runs.model import FILE, Model, read_tensors
@@ -25,7 +27,7 @@ from holdfast.runs.trace import Trace
 from holdfast.terminal import OutputLost, as_json
 
 CHECKPOINT, CONFIG = "checkpoint.safetensors", "config.json"
-FORMAT = "holdfast checkpoint 4"
+FORMAT = "holdfast checkpoint"  # no number: digests tell the layouts apart
 _AT_ONCE = 500  # rounds that are interpreted between two looks at the clock
 _OF_KEYS = 20_000  # the same, where each key is taken up and put away again
 _MANY_KEYS = 1_000  # of which each is taken up and put away in Python: then it is time to compile
@@ -163,6 +165,8 @@ class Run:
                 yield part_name(name, self.parts), table_bytes(table)
         about = {
             "format": FORMAT,
+            "table_layout": digest(table_layout()),
+            "state_layout": self.games.layout,
             "mark": self.mark,
             "done": self.done,
             "parts": self.parts + 1,
@@ -179,14 +183,16 @@ class Run:
         """Go on from the last checkpoint; nothing in it is used before it was checked."""
         path = self.folder.path / CHECKPOINT
         about, tensors = read_tensors(path, self.folder.read(CHECKPOINT), FORMAT)
+        if about.get("table_layout") != digest(table_layout()):
+            raise of_another_layout(path, "the tables", "; predict still reads this run")
         try:
             told = CheckpointHeader.from_json(
                 {name: about.get(name) for name in CheckpointHeader.__dataclass_fields__}
             )
-            if set(tensors) != {"keys", *map("trace.{}".format, TRACE), *map("games.{}".format, GAMES)}:
+            if set(tensors) != set(_COLUMNS):
                 raise ValueError("its tensors are not those of a checkpoint")
             self.trace.load(_part(tensors, "trace."))
-            self.games.load(told.keys, _part(tensors, "games."), path)
+            self.games.load(told.keys, _part(tensors, "games."), path, told.state_layout)
             self.keys.load(tensors["keys"], len(told.keys) if self.settings.key is not None else 0)
         except ValueError as problem:
             raise damaged(path, problem) from None
@@ -264,6 +270,7 @@ class CheckpointHeader:
     finished: bool
     counts: dict[str, int]  # skipped rounds by reason
     keys: list[str]
+    state_layout: str  # digest of the states of the games; compared when one is first used
 
     @staticmethod
     def from_json(found):
@@ -281,6 +288,16 @@ class CheckpointHeader:
         if told.mark is not None and not _is_mark(told.mark):
             raise ValueError("its mark is not that of a checkpoint")
         return told
+
+
+# The columns of every tensor, by name; those of games.tape are what `state_layout` is a digest of.
+_COLUMNS = {"keys": KEYS} | {f"trace.{name}": columns for name, columns in TRACE.items()}
+_COLUMNS |= {f"games.{name}": columns for name, columns in GAMES.items()}
+
+
+def table_layout():
+    """What a checkpoint has beside the states of the games: entries of its header, tensors, their columns."""
+    return [list(CheckpointHeader.__dataclass_fields__), _COLUMNS]
 
 
 def _is_count(value):

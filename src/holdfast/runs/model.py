@@ -7,14 +7,17 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from holdfast.flatten import digest
 from holdfast.io.tables import Layout, Target, read_layout, read_target
 from holdfast.io.typed import typed
-from holdfast.runs.folder import RunError, damaged
+from holdfast.runs.folder import RunError, damaged, of_another_layout
 
-FORMAT = "holdfast model 1"
+FORMAT = "holdfast model 1"  # the number is that of the formula in docs/run-folder.md
 FILE = "model.safetensors"
 _WIDE = ("center", "factors", "weights")
 _FLAT = ("clip", "constant", "high", "low", "y_center", "y_spread")
+_AXES = ("games", "features")
+_LAYOUT = {name: ["float64", _AXES] for name in _WIDE} | {name: ["float64", _AXES[:1]] for name in _FLAT}
 
 
 class Model(NamedTuple):
@@ -53,6 +56,7 @@ class Model(NamedTuple):
     def to_bytes(self):
         about = {
             "format": FORMAT,
+            "parameter_layout": digest(_layout(self.parameters)),
             "features": [] if self.layout.is_sparse() else self.layout.features(),
             "layout": self.layout.to_json(),
             "target": self.target.to_json(),
@@ -66,6 +70,8 @@ def read_model(folder):
     """The model of a run; every tensor has the shape that the layout, the labels and the keys imply."""
     path = folder.path / FILE
     about, tensors = read_tensors(path, folder.read(FILE), FORMAT)
+    if about.get("parameter_layout") != digest(_LAYOUT):
+        raise of_another_layout(path, "the parameters")
     try:
         parts = {name: about.get(name) for name in ("key", "keys")}
         key, keys = typed(_Keys, parts)
@@ -78,6 +84,11 @@ def read_model(folder):
     shapes = dict.fromkeys(_WIDE, (games, layout.breadth())) | dict.fromkeys(_FLAT, (games,))
     check_tensors(path, tensors, dict.fromkeys(shapes, np.float64), shapes)
     return Model(layout, target, keys, key, tensors)
+
+
+def _layout(parameters):
+    """Names, types and axes; not how many games and features there are."""
+    return {name: [array.dtype.name, _AXES[: array.ndim]] for name, array in parameters.items()}
 
 
 class _Keys(NamedTuple):
@@ -95,7 +106,10 @@ def read_tensors(path, data, form):
         raise damaged(path, f"no safetensors file ({str(problem)[:80]})") from None
     if not isinstance(about, dict) or about.get("format") != form:
         found = about.get("format") if isinstance(about, dict) else about
-        raise RunError(f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {form!r}")
+        raise RunError(
+            f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {form!r}; "
+            "learn again into another folder with --to"
+        )
     return about, tensors
 
 

@@ -4,13 +4,23 @@ import math
 
 import numpy as np
 
+from holdfast.runs.audit import MEASURES
+
 _POINTS, _SAMPLES = 1024, 4096
 _SNAPSHOTS = 8  # of the weights, while the rounds double
 _WIDEST = 512  # weights that are remembered
-COLUMNS = ("round", "error", "counted", "kept_error", "kept_counted", "skipped")
-
-
-TENSORS = ("rounds", "sums", "weights", "points.stride", "points.table", "samples.stride", "samples.table")
+SUMS = ("error", "counted", "kept_error", "kept_counted", "skipped")
+COLUMNS = ("round", *SUMS)
+SAMPLES = ("round", *(f"{of}_{what}" for of in MEASURES for what in ("size", "threshold")), "kept")
+TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
+    "rounds": (),
+    "sums": SUMS,
+    "weights": ("round", "weights"),
+    "points.stride": (),
+    "points.table": COLUMNS,
+    "samples.stride": (),
+    "samples.table": SAMPLES,
+}
 
 
 class ThinnedTable:
@@ -49,8 +59,8 @@ class Trace:
 
     def __init__(self, dim):
         self.rounds = 0
-        self.sums = np.zeros(5)  # error, counted, error of kept, kept and counted, skipped
-        self.points, self.samples = ThinnedTable(6, _POINTS), ThinnedTable(8, _SAMPLES)
+        self.sums = np.zeros(len(SUMS))
+        self.points, self.samples = ThinnedTable(len(COLUMNS), _POINTS), ThinnedTable(len(SAMPLES), _SAMPLES)
         self.wide = dim <= _WIDEST
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
 
@@ -90,7 +100,7 @@ class Trace:
 
     def load(self, tensors):
         """Go on from what `state` gave; raises ValueError if it cannot have been."""
-        self.rounds, self.sums = whole(tensors["rounds"]), numbers(tensors["sums"], (5,))
+        self.rounds, self.sums = whole(tensors["rounds"]), numbers(tensors["sums"], (len(SUMS),))
         self.weights = numbers(tensors["weights"], (None, self.weights.shape[1]))
         if not _increases(self.weights[:, 0], self.rounds):
             raise ValueError("the rounds of a trace are not in order")

@@ -46,6 +46,11 @@ class LogHistogram(NamedTuple):
     def empty():
         return LogHistogram(np.zeros(_BUCKET + (_OCTAVES << _BITS), np.int64))
 
+    @staticmethod
+    def constants():
+        """What the numbers of a flattened sketch mean depends on these, by name."""
+        return {"bits": _BITS, "octaves": _OCTAVES}
+
     def seen(self):
         """How many sizes were pushed."""
         return int(self.table[_SEEN])
