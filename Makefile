@@ -21,6 +21,13 @@ demo: $(VENV)/.demo ## learn from real sensors with real outliers (ARGS="--to FO
 test: $(VENV)/.everything ## run all tests, doctests and printed examples (ARGS="-k topk -x")
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
+# A sample of the laws and of what compares Python with compiled code: two minutes of CPU time.
+PUBLIC_NUMBA := tests/test_laws.py tests/test_vectors.py tests/test_sparse_vectors.py tests/learners/test_sparse.py \
+	-k "games_agree and Guarded and Scaled or both_worlds or compiled_they and (OGD or Diagonal)"
+.PHONY: test-public-numba
+test-public-numba: $(VENV)/.everything # these once more, compiled through numba's public API only
+	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PUBLIC_NUMBA) $(ARGS)
+
 check: $(VENV)/.everything ## style, types, and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

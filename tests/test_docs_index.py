@@ -1,4 +1,4 @@
-"""All pages are linked from docs/index.md, links point to files, and docs/design.md names what exists."""
+"""The pages: all are linked from docs/index.md, links lead somewhere, docs/design.md names what exists."""
 
 import ast
 import re

@@ -187,7 +187,7 @@ def test_what_is_stored_whole_but_never_loads_is_reported(tmp_path, monkeypatch,
 def test_files_are_read_from_every_folder_and_written_to_the_first_that_allows_it(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setattr(disk_cache, "folders", lambda: [tmp_path / "file", tmp_path / "second"])
-    store = disk_cache.Store("game", (), numba.float64, "")
+    store = disk_cache.Store("<game>", (), numba.float64, "")
     assert not store.exists()
     store.save(numba.float64, lambda: b"code")
     assert [path.name for path in (tmp_path / "second").iterdir()] == [store.file]

@@ -47,6 +47,8 @@ def test_only_numba_private_uses_what_numba_does_not_document(path):
                 assert alias.name == "numba" or alias.name.split(".")[0] not in {"numba", "llvmlite"}
         elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in {"numba", "llvmlite"}:
             assert {alias.name for alias in node.names} <= PUBLIC.get(node.module, set()), node.module
+        elif isinstance(node, ast.keyword):
+            assert node.arg not in {"forceinline", "pipeline_class"}
         elif isinstance(node, ast.Attribute):
             ours = ast.unparse(node.value) == "vectors"
             assert ours or node.attr not in private, f"line {node.lineno}: {ast.unparse(node)}"

@@ -14,6 +14,7 @@ import hashlib
 import operator
 import os
 import pathlib
+import re
 import sys
 import warnings
 
@@ -32,7 +33,8 @@ class Store:
     def __init__(self, name, kinds, made_of, fingerprint):
         self.is_shared = can_be_imported(made_of)
         parts = (name, kinds, made_of, fingerprint, processor(), sys.implementation.cache_tag)
-        self.file = f"{name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}{_SUFFIX}"
+        word = re.sub(r"\W", "", name)  # "<lambda>" is no name for a file on Windows
+        self.file = f"{word}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}{_SUFFIX}"
 
     def exists(self):
         return self.is_shared and any((folder / self.file).exists() for folder in folders())
@@ -101,7 +103,8 @@ def _write_to(folder, file, data):
         unfinished.replace(folder / file)  # so that other processes see all of it or nothing
     finally:
         unfinished.unlink(missing_ok=True)
-    _remove_oldest(folder)
+    with contextlib.suppress(OSError):  # another process removes them at the same time
+        _remove_oldest(folder)
 
 
 def _remove_oldest(folder):

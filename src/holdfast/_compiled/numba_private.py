@@ -1,7 +1,7 @@
 """Everything that holdfast uses of numba beyond its documented API. No other file touches it.
 
 Each section gives the reason and what it is worth. The figures are for the guarded game of 20 features with
-logistic loss, each measured by leaving out this one use; docs/performance.md says how.
+logistic loss, each measured by leaving out this one use (docs/performance.md).
 `HOLDFAST_PUBLIC_NUMBA=1` leaves out all of them: see `numba_public`.
 
 `check` runs when this module is loaded. If something is missing, games are compiled through the public API.
@@ -62,7 +62,9 @@ def check():
 # methods and helpers that Python never calls, and all of them are optimised again as parts of the game. Here
 # they get neither. A function marked `holdfast.rule.seldom` is kept out of line, so that its callers need
 # fewer registers.
-# Worth: LEAN_FIGURES
+# The option forceinline has LLVM inline all others: left to itself it stops in the middle of a game.
+# Worth: compiling takes 14 s instead of 36, and a round the same time.
+# forceinline: 107 ns a round instead of 2,206.
 
 
 class _UncompiledLibrary(JITCodeLibrary):
@@ -126,7 +128,7 @@ HELPER: dict = {"forceinline": True, **OVERLOAD}  # options of njit for what onl
 # Reason: `overload_method` has one entry for each method name, with one list of parameters for all classes,
 # and keeps what it compiled for ever. Here each class has its own method, keywords and defaults work, and
 # `reset` lets numba compile again when a name in a notebook has come to stand for something else.
-# Worth: METHOD_FIGURES
+# Worth: compiling takes 14 s instead of 33, where each call of a method is compiled as a function of its own.
 
 _dispatchers: dict = {}  # function -> its dispatcher
 _registered: set = set()
@@ -200,7 +202,8 @@ def _template(method):
 # Reason: calling a dispatcher finds out the types of all arguments, which `call` has done already. The disk
 # cache of numba looks only at the file of the outermost function, so it would run old code after a change of
 # a method in another file; `disk_cache` has its own keys and files, and this hands it what numba compiled.
-# Worth: ENTRY_FIGURES
+# Worth: a call with this game's arguments takes 13 us instead of 28, a round of `Player` 0.1 us less,
+# and the first game of a process 0.7 s instead of 14.
 
 
 class _Overloads(caching.NullCache):
@@ -239,7 +242,8 @@ def processor():
 #
 # Reason: what `llvm_kernels`, `llvm_entrywise`, `no_refcount` and `native_state` write in LLVM's language has
 # to read arrays as numba lays them out, and to keep or leave out its reference counts.
-# Worth: VALUE_FIGURES
+# Worth: 107 ns a round instead of 994 with reference counts, or 239 with `plain_kernels`. A round of `Player`
+# takes 5 us instead of 98, in which its state would be converted.
 
 
 def data_and_length(context, builder, kind, array):

@@ -12,7 +12,8 @@ import numpy as np
 from numba import types
 from numba.extending import overload_method, register_jitable
 
-OVERLOAD: dict = {"nogil": True}
+OVERLOAD: dict = {"nogil": True}  # options for numba.extending.overload
+HELPER: dict = {"nogil": True}  # options of njit for what only compiled code calls
 open_calls: list = []  # see numba_private; not known here
 _functions: set = set()
 _methods: dict = {}  # (class, name) -> method
@@ -50,7 +51,7 @@ def _register_name(name):
 
 def dispatcher(function):
     if function not in _dispatchers:
-        _dispatchers[function] = numba.njit(function, nogil=True)
+        _dispatchers[function] = numba.njit(function, **HELPER)
     return _dispatchers[function]
 
 

@@ -11,7 +11,7 @@ from holdfast._compiled.numba_path import private
 from holdfast.vectors import LEAST, MOST, TINY, UNEQUAL, ForecastWeights, LazyWeights, ScaledWeights, Sparse
 
 if private is None:
-    from holdfast._compiled.numba_public import OVERLOAD
+    from holdfast._compiled.numba_public import HELPER, OVERLOAD
     from holdfast._compiled.plain_kernels import (
         absorb_entries,
         add_entries,
@@ -39,7 +39,7 @@ else:
         pure_log1p,
         sum_of_squares,
     )
-    from holdfast._compiled.numba_private import OVERLOAD
+    from holdfast._compiled.numba_private import HELPER, OVERLOAD
 
 OVERLOADED: set = set()  # the functions that have a body of their own here or in `flatten`
 
@@ -249,7 +249,7 @@ def prediction_of(w, z):
     return (lambda w, z: w.to_target_units(z)) if is_instance(w, ScaledWeights) else (lambda w, z: z)
 
 
-@njit(forceinline=True, **OVERLOAD)
+@njit(**HELPER)
 def _clipped(value, clip):
     if value > clip:
         return clip if value < np.inf else np.nan
