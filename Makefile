@@ -18,7 +18,7 @@ help: ## show this list
 demo: $(VENV)/.demo ## learn from real sensors with real outliers (ARGS="--to FOLDER")
 	@$(BIN)/holdfast demo $(ARGS)
 
-test: $(VENV)/.everything ## run all tests, doctests and printed examples (ARGS="-k topk -x")
+test: $(VENV)/.everything ## run tests, doctests and printed examples (ARGS="-k topk -x"; -m slow for the slow ones)
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 # A sample of the laws and of what compares Python with compiled code: two minutes of CPU time.

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
 
 import holdfast as hf
@@ -171,3 +172,21 @@ def _streams():
 
 
 STREAMS = _streams()
+
+
+def thinned(cases, every):
+    """All cases as parameters of a test, of which `make test` takes one in `every`: the rest are slow tests.
+
+    For what compiles a game for each: that takes seconds.
+    """
+    return [_slow(case) if i % every else case for i, case in enumerate(cases)]
+
+
+def one_of_each(rules):
+    """All rules as parameters, of which `make test` takes the first of each class; the rest are slow."""
+    classes = [type(rule) for rule in rules]
+    return [_slow(rule) if classes.index(type(rule)) < i else rule for i, rule in enumerate(rules)]
+
+
+def _slow(case):
+    return pytest.param(*(case if type(case) is tuple else [case]), marks=pytest.mark.slow)

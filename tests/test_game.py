@@ -47,7 +47,7 @@ def test_a_round_that_cannot_be_measured_reaches_neither_filter_nor_learner(bad,
 FLAT = [hf.Hinge(), hf.losses.SquaredHinge(), hf.losses.EpsilonInsensitive(epsilon=9.0), hf.Logistic()]
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("loss", FLAT, ids=repr)
 @pytest.mark.parametrize("on", [hf.game.Gradient(), hf.Features()], ids=repr)
 def test_a_row_that_is_not_finite_is_skipped_and_unmeasured_also_where_the_slope_would_be_0(

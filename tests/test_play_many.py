@@ -2,20 +2,24 @@
 
 import math
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import same
+from samples import thinned
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast._compiled import _entries
 from holdfast.defaults import recommended
 from holdfast.play_many import grouped
 
 FILTERS = [hf.Everything(), hf.TopK(3), hf.TopShare(0.05), hf.Quantile(0.9), hf.Quantile(0.9, horizon=100)]
 ALL = ("losses", "sizes", "thresholds", "kept", "average")
+WORLDS = pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["interpreted", "compiled"]
+)
 
 
 def stream(rounds=2000, dim=4):
@@ -26,9 +30,17 @@ def stream(rounds=2000, dim=4):
     return X, y, rng.choice([3, 50, 51, 7], rounds, p=[0.1, 0.6, 0.25, 0.05])
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_each_key_plays_as_if_it_were_alone(filter, compiled):
+def test_each_key_plays_as_if_it_were_alone(filter):
+    plays_as_if_alone(filter, compiled=False)
+
+
+@pytest.mark.parametrize("filter", thinned(FILTERS, 3), ids=repr)
+def test_and_so_it_does_when_compiled(filter):
+    plays_as_if_alone(filter, compiled=True)
+
+
+def plays_as_if_alone(filter, compiled):
     X, y, keys = stream()
     player = hf.Filtered(hf.OGD(hf.Ball(0.5)), filter)
     crowd = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, keep=ALL, workers=3, compiled=compiled)
@@ -44,7 +56,7 @@ def test_each_key_plays_as_if_it_were_alone(filter, compiled):
         assert counts == (mine.sum(), alone.kept_count, alone.unmeasured_count)
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+@WORLDS
 def test_the_books_of_a_certified_player_begin_anew_with_each_key(compiled):
     X, y, keys = stream(400)
     player = hf.Certified(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(2)), k=2)
@@ -54,7 +66,7 @@ def test_the_books_of_a_certified_player_begin_anew_with_each_key(compiled):
         assert same(crowd.finals[j], alone.final)
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+@WORLDS
 def test_sparse_rows_and_gradients(compiled):
     X, y, keys = stream(300)
     X[np.abs(X) < 0.8] = 0.0
@@ -109,11 +121,24 @@ def test_a_frame_of_the_counts():
     assert repr(crowd).startswith("KeyedRecord(4 keys, 100 rounds: ")
 
 
-def test_compiled_games_do_not_hold_the_lock_of_the_interpreter():
+def test_compiled_games_do_not_hold_the_lock_of_the_interpreter(monkeypatch):
+    options, njit = [], numba.njit
+    monkeypatch.setattr(
+        numba, "njit", lambda *args, **chosen: options.append(chosen) or njit(*args, **chosen)
+    )
+
+    @hf.rule
+    class Mine:  # a filter that was never compiled before
+        def init(self, dim):
+            return 0
+
+        def decide(self, state, size):
+            return state, 1.0, size <= 1.0
+
     X, y, keys = stream(100)
-    player, replay = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(3)), hf.Replay(X, y, hf.Hinge())
-    hf.play_many(player, replay, keys, compiled=True)
-    assert all(entry.targetoptions["nogil"] for entry in _entries.values())
+    player = hf.Filtered(hf.OGD(hf.Ball(0.5)), Mine())
+    hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, compiled=True)
+    assert options and all(chosen["nogil"] for chosen in options)
 
 
 @pytest.mark.parametrize(

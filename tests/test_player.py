@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from laws import same
+from samples import thinned
 
 import holdfast as hf
 
@@ -78,7 +79,7 @@ def rows(count, dim):
     return X, y
 
 
-@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+@pytest.mark.parametrize("filter", thinned(FILTERS, 2), ids=repr)
 def test_compiled_rounds_are_the_same_rounds(filter):
     X, y = rows(1200, 3)
     rule = hf.Filtered(hf.OGD(hf.Ball(0.5)), filter)

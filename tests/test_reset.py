@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from laws import filtered, like, same
-from samples import DOMAINS, FILTERS, LEARNERS, STREAMS
+from samples import DOMAINS, FILTERS, LEARNERS, STREAMS, one_of_each, thinned
 
 import holdfast as hf
 from holdfast._compiled import call
@@ -24,9 +24,6 @@ def plainly(function, *args):
     return function(*args)
 
 
-WORLDS = pytest.mark.parametrize("world", [plainly, call], ids=["interpreted", "compiled"])
-
-
 def filtered_anew(filter, state, sizes, anew):
     """What a filter decides on a stream if it is reset before round `anew`. Runs in both worlds."""
     thresholds, kept = np.zeros(len(sizes)), np.zeros(len(sizes), np.bool_)
@@ -37,9 +34,17 @@ def filtered_anew(filter, state, sizes, anew):
     return thresholds[anew:], kept[anew:], state
 
 
-@WORLDS
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_a_renewed_filter_decides_as_a_new_one(filter, world):
+def test_a_renewed_filter_decides_as_a_new_one(filter):
+    is_a_new_filter(filter, plainly)
+
+
+@pytest.mark.parametrize("filter", thinned(FILTERS, 4), ids=repr)
+def test_a_renewed_filter_decides_as_a_new_one_when_compiled(filter):
+    is_a_new_filter(filter, call)
+
+
+def is_a_new_filter(filter, world):
     thresholds, kept, state = filtered(filter, filter.init(1), NEXT)
     for past in (*PAST.values(), LONG):
         again = world(filtered_anew, filter, filter.init(1), np.concatenate([past, NEXT]), len(past))
@@ -92,9 +97,20 @@ def learned(learner, state, gradients, anew):
     return iterates[anew:], state
 
 
-@WORLDS
-@pytest.mark.parametrize("learner", [*LEARNERS, hf.learners.Fixed([1.0, -1.0])], ids=repr)
-def test_a_renewed_learner_learns_as_a_new_one(learner, world):
+ALL_LEARNERS = [*LEARNERS, hf.learners.Fixed([1.0, -1.0])]
+
+
+@pytest.mark.parametrize("learner", ALL_LEARNERS, ids=repr)
+def test_a_renewed_learner_learns_as_a_new_one(learner):
+    is_a_new_learner(learner, plainly)
+
+
+@pytest.mark.parametrize("learner", one_of_each(ALL_LEARNERS), ids=repr)
+def test_a_renewed_learner_learns_as_a_new_one_when_compiled(learner):
+    is_a_new_learner(learner, call)
+
+
+def is_a_new_learner(learner, world):
     expected = learned(learner, learner.init(2), GRADIENTS, 0)
     both = np.concatenate([-GRADIENTS[::-1], GRADIENTS])
     assert like(expected, world(learned, learner, learner.init(2), both, 80))
@@ -160,7 +176,11 @@ def sparse_rounds(player, state, places, values, dim, anew):
     return noted[anew:], values_of(player.predict(state))
 
 
-@WORLDS
+@pytest.mark.parametrize(
+    "world",
+    [plainly, pytest.param(call, marks=pytest.mark.slow)],
+    ids=["interpreted", "compiled"],
+)
 @pytest.mark.parametrize("summed", [False, True])
 @pytest.mark.parametrize("player", [PLAYERS[0], PLAYERS[-1]], ids=lambda player: type(player).__name__)
 def test_a_renewed_player_with_lazy_weights_plays_as_a_new_one(player, summed, world):

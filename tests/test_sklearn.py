@@ -26,19 +26,26 @@ EXPECTED = {
 
 
 @parametrize_with_checks(
+    [RobustClassifier(random_state=0), RobustRegressor(random_state=0)],
+    expected_failed_checks=lambda estimator: EXPECTED,
+)
+def test_scikit_learn_is_content(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
     [
-        RobustClassifier(random_state=0),
         RobustClassifier(0.1, loss="log_loss", average=True, missing="raise", random_state=0),
         RobustClassifier(2, loss="squared_hinge", shuffle=False),
         RobustClassifier(0, scale=False, random_state=0, n_epochs=10),
-        RobustRegressor(random_state=0),
         RobustRegressor(0.1, loss="squared_error", average=True, missing="raise", random_state=0),
         RobustRegressor(2, loss=hf.Huber(2.0), shuffle=False),
         RobustRegressor(0, loss="epsilon_insensitive", random_state=0),
     ],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
-def test_scikit_learn_is_content(estimator, check):
+def test_and_with_other_settings(estimator, check):
     check(estimator)
 
 
@@ -230,6 +237,7 @@ def test_sparse_rows_are_the_same_rows():
     np.testing.assert_allclose(values, X @ scaled.coef_[0] + scaled.intercept_[0], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_both_worlds_fit_the_same_bits(monkeypatch):
     X, y, *_ = table(100)
     interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)

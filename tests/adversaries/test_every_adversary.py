@@ -8,6 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from laws import like, same
+from samples import thinned
 
 import holdfast as hf
 from holdfast import adversaries as those
@@ -88,7 +89,9 @@ def test_both_worlds_reveal_the_same_bits(adversary):
 
 
 @pytest.mark.parametrize(
-    "adversary", [ALL["IidLowerBound"], ALL["Chaser"], ALL["Ramp"]], ids=lambda rule: type(rule).__name__
+    "adversary",
+    thinned([ALL["Ramp"], ALL["IidLowerBound"], ALL["Chaser"]], 3),
+    ids=lambda rule: type(rule).__name__,
 )
 def test_whole_games_agree_bit_for_bit(adversary):
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3))

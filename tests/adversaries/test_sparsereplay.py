@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from laws import like, same
-from samples import FILTERS
+from samples import FILTERS, thinned
 from scipy import sparse
 
 import holdfast as hf
@@ -140,8 +140,14 @@ PLAYERS = [
 ]
 
 
-@pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:70])
-@pytest.mark.parametrize(("places", "dtype"), [(np.int32, np.float32), (np.int64, np.float64)])
+TYPES = [(np.int32, np.float32), (np.int64, np.float64)]
+
+
+@pytest.mark.parametrize(
+    ("player", "places", "dtype"),
+    thinned([(player, *types) for types in TYPES for player in PLAYERS], 4),
+    ids=lambda part: repr(part)[:70],
+)
 def test_both_worlds_and_both_halves_give_the_same_bits(player, places, dtype):
     X, y = rows(1600)
     with np.errstate(all="ignore"):
@@ -353,7 +359,7 @@ def test_labels_must_fit_the_matrix():
         hf.Replay(sparse.csr_array((4, 2)), np.ones(3), hf.Hinge())
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "around",
     [

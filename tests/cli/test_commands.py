@@ -156,6 +156,7 @@ def test_a_key_has_a_model_of_its_own_the_same_as_alone(table, learn, tmp_path):
     assert load_file(again / "model.safetensors")["weights"].tolist() == together["weights"].tolist()
 
 
+@pytest.mark.slow  # compiles for half a minute
 def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path, monkeypatch):
     who = np.array([f"s{i}" for i in range(40)])[np.arange(ROWS) * 7 % 41 % 40]
     pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
@@ -321,8 +322,9 @@ def heard_after(terminal, typed, wanted):
     return heard
 
 
-def test_the_demo_shows_what_the_filters_are_for(tmp_path):
-    done = holdfast("demo", "--to", tmp_path / "run")
+def test_the_demo_shows_what_the_filters_are_for_and_can_be_had_twice(tmp_path):
+    (tmp_path / "holdfast-demo.run").mkdir()
+    done = holdfast("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with_filters, without = (
         next(line for line in done.stdout.splitlines() if line.startswith(name)).removeprefix(name).split()
@@ -330,18 +332,11 @@ def test_the_demo_shows_what_the_filters_are_for(tmp_path):
     )
     assert float(with_filters[0]) < 0.5 < 1.0 < float(without[0])
     assert " ".join(with_filters[1:4]) == "366 of 366"
-    assert f"The report: {tmp_path / 'run' / 'report.html'}" in done.stdout
-    assert (tmp_path / "run" / "report.html").exists()
-    again = holdfast("demo", "--to", tmp_path / "run")
+    assert f"The report: {Path('holdfast-demo-2.run', 'report.html')}" in done.stdout
+    assert (tmp_path / "holdfast-demo-2.run" / "report.html").exists()
+    again = holdfast("demo", "--to", tmp_path / "holdfast-demo-2.run")
     assert again.returncode == 2
     assert "is there already" in again.stderr
-
-
-def test_the_demo_can_be_had_twice(tmp_path):
-    (tmp_path / "holdfast-demo.run").mkdir()
-    done = holdfast("demo", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "holdfast-demo-2.run" / "report.html").exists()
 
 
 def test_the_shell_completes_commands_and_options(tmp_path, capsys):

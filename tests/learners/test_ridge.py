@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import same
+from samples import thinned
 from sklearn.linear_model import Ridge
 
 import holdfast as hf
@@ -77,7 +78,7 @@ class Wild:
         return state, 0.5 * slope * slope, slope, state
 
 
-@both
+@pytest.mark.parametrize("learner", thinned(RULES, 2), ids=repr)
 def test_it_stays_positive_definite_over_a_million_rows_of_all_sizes(learner):
     rng, dim = np.random.default_rng(5), 4
     directions = np.ones((1009, dim)) + 1e-7 * rng.standard_normal((1009, dim))

@@ -12,7 +12,7 @@ from holdfast.lab.trials.learners import ENTRIES
 
 KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions", "feature_sizes", "target_sizes", "final")
-OFTEN = ["`Clipped(FreeGrad())`", "`VAW`"]  # told hints, and looking ahead; compiling takes 10 s each
+OFTEN = ["`VAW`"]  # which looks ahead; compiling takes 10 s each
 every_learner = pytest.mark.parametrize("name", ENTRIES)
 
 

@@ -3,7 +3,10 @@
 import pytest
 from speed.counting import NOWHERE, counts, obstacle
 
-pytestmark = pytest.mark.skipif(obstacle() is not None, reason=obstacle() or "")
+pytestmark = [
+    pytest.mark.slow,  # for minutes: under callgrind it already takes one to start numba
+    pytest.mark.skipif(obstacle() is not None, reason=obstacle() or ""),
+]
 
 # Instructions a round, as `python tests/speed/counting.py` prints them. Dense rows have 100 entries, those
 # of the guard 20, sparse ones 30 nonzeros. Write new ones when a change is meant to make a game cheaper, or

@@ -1,9 +1,12 @@
 """Many more experts than rounds: robustness is almost free there, as the paper remarks."""
 
+import pytest
+
 from holdfast import bounds
 from holdfast.lab.trials import crowd
 
 
+@pytest.mark.slow
 def test_with_100_000_experts_and_1_000_rounds_robustness_is_almost_free():
     cost = crowd.measure(100_000)
     assert (
