@@ -1,6 +1,7 @@
 """What is printed is printable, of a bounded length, and JSON keeps its values."""
 
 import json
+import sys
 
 import pytest
 
@@ -49,3 +50,10 @@ def test_json_has_the_value_and_nothing_a_terminal_acts_upon(capsys):
     out = capsys.readouterr().out
     assert json.loads(out) == found
     assert out.isascii() and out.removesuffix("\n").isprintable()
+
+
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, "\r\033[Khalf\r"), (False, "")])
+def test_how_far_the_work_is_is_for_terminals(is_terminal, shown, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
+    terminal.overwrite("half")
+    assert capsys.readouterr().err == shown

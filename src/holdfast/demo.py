@@ -48,7 +48,7 @@ def main(argv=None):
 def _shown(options):
     stream = poisoned(options.rounds, options.seed)
     tell(*_introduction(stream).split("\n"))
-    contenders = compete(stream, overwrite if sys.stderr.isatty() else lambda text: None)
+    contenders = compete(stream, overwrite)
     for text in (table(contenders), _explanation(stream, contenders), _next()):
         tell(*text.split("\n"))
     try:

@@ -6,7 +6,8 @@ import json
 import os
 import sys
 
-FAILED, BROKEN_PIPE = 1, 141  # exit statuses; 141 is 128 + SIGPIPE, what a shell reports for the signal
+# Exit statuses. The last three are 128 + SIGINT, SIGTERM and SIGPIPE: what a shell reports for these signals.
+DONE, FAILED, WRONG, STOPPED, TERMINATED, BROKEN_PIPE = 0, 1, 2, 130, 143, 141
 _LONGEST = 4_000  # characters of a line
 _LAST = 1_000  # of these, how many of its end are shown if it is longer
 
@@ -100,9 +101,21 @@ def complain(text):
 
 
 def overwrite(text):
-    """How far the work is, on a line of a terminal that the next one replaces."""
+    """How far the work is, on a line of a terminal that the next one replaces; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return
     with contextlib.suppress(OutputLost):
         _write(sys.stderr, f"\r\033[K{_line(text)}\r")
+
+
+def progress_line(share, words):
+    """How much of the work is done, from 0 to 1, as a bar, and what else there is to say.
+
+    >>> progress_line(0.5, "64 rounds")
+    '██████████░░░░░░░░░░  50 %  64 rounds'
+    """
+    filled = round(20 * share)
+    return f"{'█' * filled}{'░' * (20 - filled)} {100 * share:3.0f} %  {words}"
 
 
 def open_streams():

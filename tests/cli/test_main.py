@@ -8,6 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from holdfast.cli.main import main
+from holdfast.cli.parser import COMMANDS
 from holdfast.lab.reproduce.runner import NAMES
 
 
@@ -97,6 +99,38 @@ def test_list_names_the_results():
 def test_help_teaches_by_example():
     assert "holdfast reproduce --quick" in holdfast("reproduce", "--help").stdout
     assert "reproduce" in holdfast("--help").stdout
+
+
+LOADED = """
+import sys
+from holdfast.cli.main import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print(*(name for name in sys.modules if name.startswith(("holdfast.cli.", "holdfast.lab"))), sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("command", [None, "demo", "learn", "predict", "audit", "report", "inspect"])
+def test_a_command_imports_nothing_of_the_lab_nor_of_other_commands(command):
+    call = [sys.executable, "-c", LOADED, *([command] if command else []), "--help"]
+    loaded = subprocess.run(call, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert "holdfast.cli.main" in loaded
+    assert not [name for name in loaded if name.startswith("holdfast.lab")]
+    others = {f"holdfast.cli.{name}" for name in COMMANDS} - {f"holdfast.cli.{command}"}
+    assert not others & set(loaded)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_and_the_help_of_each_are_whole(name, capsys):
+    for words in (["--help"], [name, "--help"]):
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert end.value.code == 0
+    listed, _, whole = capsys.readouterr().out.partition(f"usage: holdfast {name}")
+    assert [name] in [line.split()[:1] for line in listed.splitlines()]
+    assert "examples:" in whole and f"holdfast {name}" in whole
 
 
 def test_a_wrong_name_is_a_sentence_and_exit_2():

@@ -1,1 +1,1 @@
-"""What `holdfast learn`, `predict`, `audit`, `report`, `inspect` and `demo` do."""
+"""The `holdfast` command. `parser` lists its commands; each is loaded when it is asked for."""

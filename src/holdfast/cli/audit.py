@@ -1,8 +1,8 @@
 """holdfast audit: what a run skipped, and why; and what another budget would have."""
 
-from holdfast.cli.exits import DONE, mistakes_said
-from holdfast.cli.options import add_json, add_run, new_command
-from holdfast.terminal import quoted, show, tell, visible
+from holdfast.cli.exits import mistakes_said
+from holdfast.cli.options import add_json, add_run, describe
+from holdfast.terminal import DONE, quoted, show, tell, visible
 
 REASONS = {
     "features": "the features are too far from those of other rows",
@@ -15,12 +15,10 @@ REASONS = {
 }
 
 
-def add(commands):
-    parser = new_command(
-        commands,
-        "audit",
+def add(parser):
+    describe(
+        parser,
         run,
-        "see what a run skipped and why, and what another budget would have skipped",
         (
             "Count the skipped rounds of a run by reason, and show the worst rows: those that are the most\n"
             "times above their threshold. With --replay, ask what another budget would have skipped of the\n"

@@ -1,32 +1,31 @@
 """holdfast completion: what makes the shell complete commands and options."""
 
-import argparse
-
-from holdfast.cli.exits import DONE, mistakes_said
-from holdfast.terminal import pour
+from holdfast.cli.exits import mistakes_said
+from holdfast.cli.options import describe
+from holdfast.terminal import DONE, pour
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add(commands, parser):
-    completion = commands.add_parser(
-        "completion",
-        help="print what makes your shell complete commands and options",
-        description="Print a script for your shell.",
-        epilog=(
-            "examples:\n"
-            '  eval "$(holdfast completion bash)"                        # now, or in ~/.bashrc\n'
-            "  holdfast completion zsh > ~/.zsh/completions/_holdfast    # in a folder of $fpath"
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add(parser):
+    describe(
+        parser,
+        run,
+        "Print a script for your shell.",
+        [
+            'eval "$(holdfast completion bash)"                        # now, or in ~/.bashrc',
+            "holdfast completion zsh > ~/.zsh/completions/_holdfast    # in a folder of $fpath",
+        ],
+        exits=None,
     )
-    completion.add_argument("shell", choices=SHELLS)
-    completion.set_defaults(command=lambda options: run(options, parser))
+    parser.add_argument("shell", choices=SHELLS)
 
 
-def run(options, parser):
+def run(options):
     with mistakes_said():
         import shtab
 
-        pour(f"{shtab.complete(parser, options.shell)}\n".encode())
+        from holdfast.cli.parser import whole_parser
+
+        pour(f"{shtab.complete(whole_parser(), options.shell)}\n".encode())
     return DONE

@@ -6,9 +6,9 @@ import time
 from importlib import resources
 from pathlib import Path
 
-from holdfast.cli.exits import DONE, WRONG, mistakes_said
-from holdfast.cli.options import new_command
-from holdfast.terminal import complain, tell
+from holdfast.cli.exits import mistakes_said
+from holdfast.cli.options import describe
+from holdfast.terminal import DONE, WRONG, complain, tell
 
 _ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser
 measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them something was broken and
@@ -16,12 +16,10 @@ the file says -200. Nobody tells the learner. It learns to predict benzene, with
 """
 
 
-def add(commands):
-    parser = new_command(
-        commands,
-        "demo",
+def add(parser):
+    describe(
+        parser,
         run,
-        "learn from real sensors with real outliers, in some seconds",
         (
             "Learn benzene from cheap gas sensors of which some readings are -200, the bundled data set,\n"
             "with filters and without; print a table and write a report."

@@ -3,9 +3,7 @@
 import contextlib
 import errno
 
-from holdfast.terminal import FAILED, complain
-
-DONE, WRONG, STOPPED, TERMINATED = 0, 2, 130, 143
+from holdfast.terminal import FAILED, WRONG, complain
 
 
 class Failure(Exception):  # noqa: N818  (a failure ends a command, and need not be an error)

@@ -2,17 +2,15 @@
 
 import json
 
-from holdfast.cli.exits import DONE, mistakes_said
-from holdfast.cli.options import add_json, add_run, new_command
-from holdfast.terminal import show, tell, visible
+from holdfast.cli.exits import mistakes_said
+from holdfast.cli.options import add_json, add_run, describe
+from holdfast.terminal import DONE, show, tell, visible
 
 
-def add(commands):
-    parser = new_command(
-        commands,
-        "inspect",
+def add(parser):
+    describe(
+        parser,
         run,
-        "see how a run was set up, how far it is, and which features weigh most",
         "Show the set-up of a run, its metrics, its certificate, and the weights of its model.",
         [
             "holdfast inspect sensors.run",

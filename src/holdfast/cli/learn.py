@@ -7,24 +7,27 @@ import signal
 import time
 from pathlib import Path
 
-from holdfast.cli.exits import (
+from holdfast.cli.exits import Failure, mistakes_said
+from holdfast.cli.options import add_source, describe
+from holdfast.cli.progress import progress_for
+from holdfast.terminal import (
     DONE,
     STOPPED,
     TERMINATED,
-    Failure,
-    mistakes_said,
+    OutputLost,
+    complain,
+    quoted,
+    say,
+    show,
+    tell,
+    visible,
 )
-from holdfast.cli.options import add_source, new_command
-from holdfast.cli.progress import progress_for
-from holdfast.terminal import OutputLost, complain, quoted, say, show, tell, visible
 
 
-def add(commands):
-    parser = new_command(
-        commands,
-        "learn",
+def add(parser):
+    describe(
+        parser,
         run,
-        "learn to predict a column of a stream of rows, whatever some of them hold",
         (
             "Learn a linear model from rows, one after the other, and skip those that are not credible.\n"
             "SOURCE is CSV or TSV (also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or -\n"

@@ -1,6 +1,5 @@
 """What the commands have in common on the command line."""
 
-import argparse
 from pathlib import Path
 
 EXITS = """exit status:
@@ -16,18 +15,12 @@ _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 _FOLDERS = {"bash": "_shtab_compgen_dirs", "zsh": "_files -/", "tcsh": "d"}
 
 
-def new_command(commands, name, run, does, description, examples, exits=EXITS):
-    """A command with help that teaches by example; `run` is called with its options."""
-    epilog = "\n".join(["examples:", *(f"  {line}" for line in examples)])
-    parser = commands.add_parser(
-        name,
-        help=does,
-        description=description,
-        epilog=f"{epilog}\n\n{exits}" if exits else epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def describe(parser, run, description, examples, exits=EXITS):
+    """Give a command help that teaches by example; `run` is called with its options."""
+    examples = "\n".join(["examples:", *(f"  {line}" for line in examples)])
+    parser.description = description
+    parser.epilog = f"{examples}\n\n{exits}" if exits else examples
     parser.set_defaults(command=run)
-    return parser
 
 
 def add_run(parser):

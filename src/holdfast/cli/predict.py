@@ -4,17 +4,15 @@ import contextlib
 import io
 from pathlib import Path
 
-from holdfast.cli.exits import DONE, mistakes_said
-from holdfast.cli.options import add_run, add_source, new_command
-from holdfast.terminal import pour, say
+from holdfast.cli.exits import mistakes_said
+from holdfast.cli.options import add_run, add_source, describe
+from holdfast.terminal import DONE, pour, say
 
 
-def add(commands):
-    parser = new_command(
-        commands,
-        "predict",
+def add(parser):
+    describe(
+        parser,
         run,
-        "predict the target of other rows with the model of a run",
         (
             "Predict a row at a time with the model in RUN. The columns are found by name; the target need\n"
             "not be there. Where a cell is missing the answer is that of an average row; a row that cannot\n"

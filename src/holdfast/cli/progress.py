@@ -3,7 +3,7 @@
 import sys
 import time
 
-from holdfast.terminal import overwrite, say, show
+from holdfast.terminal import overwrite, progress_line, say, show
 
 
 class Progress:
@@ -96,8 +96,5 @@ def line(figures):
     words += [f"{100 * figures['skipped_share']:.2g} % skipped"]
     words += [f"error {figures['error']:.4g}"] if figures["error"] is not None else []
     words += [f"{figures['seconds_left']:.0f} s left"] if figures["seconds_left"] is not None else []
-    if figures["done_share"] is None:
-        return ", ".join(words)
-    filled = round(20 * figures["done_share"])
-    bar = "█" * filled + "░" * (20 - filled)
-    return f"{bar} {100 * figures['done_share']:3.0f} %  {', '.join(words)}"
+    told, share = ", ".join(words), figures["done_share"]
+    return told if share is None else progress_line(share, told)

@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-from holdfast.cli.exits import DONE, mistakes_said
-from holdfast.cli.options import add_run, new_command
-from holdfast.terminal import tell
+from holdfast.cli.exits import mistakes_said
+from holdfast.cli.options import add_run, describe
+from holdfast.terminal import DONE, tell
 
 
-def add(commands):
-    parser = new_command(
-        commands,
-        "report",
+def add(parser):
+    describe(
+        parser,
         run,
-        "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
         "Write RUN/report.html, one page that needs nothing but itself, and print its path.",
         [
             "holdfast report sensors.run",

@@ -4,7 +4,6 @@ import datetime
 import importlib
 import os
 import platform
-import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
@@ -44,7 +43,7 @@ def bench(names, scale, folder, readme=None, disk=None):
         tell("", "Nothing is compiled, so no figure below means anything.")
     sections = []
     with tempfile.TemporaryDirectory(prefix="scratch-", dir=folder) as scratch:
-        run = Run(scale, folder, Path(scratch), overwrite if sys.stderr.isatty() else _keep_quiet, disk)
+        run = Run(scale, folder, Path(scratch), overwrite, disk)
         for name in names:
             for section in importlib.import_module(f"holdfast.lab.bench.{MODULES[name]}").measure(run):
                 sections.append(section if run.compiled else section.without_goals())
@@ -92,7 +91,3 @@ def _processor():
 def _command(scale, readme, disk):
     words = ["holdfast bench", *([f"--{scale}"] if scale != "full" else []), "--readme", readme.name]
     return " ".join([*words, *(["--disk", "FOLDER"] if disk else [])])
-
-
-def _keep_quiet(text):
-    pass

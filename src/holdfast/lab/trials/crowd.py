@@ -6,9 +6,9 @@ import numpy as np
 
 import holdfast as hf
 from holdfast.lab.bench.table import put_between_markers
-from holdfast.lab.trials.learners_table import about, say
+from holdfast.lab.trials.learners_table import about
 from holdfast.rule import rule
-from holdfast.terminal import tell
+from holdfast.terminal import overwrite, tell
 from holdfast.vectors import dot
 
 CROWD = ("<!-- holdfast learners --crowd: begin -->", "<!-- holdfast learners --crowd: end -->")
@@ -79,7 +79,7 @@ def measure_crowds(quick=False, page=None, counts=COUNTS, compiled=True):
     """Measure and print; with `page`, leave the table in that file."""
     rows = [f"| {' | '.join(_HEAD)} |", "|--:|" + "--:|" * (len(_HEAD) - 1)]
     for experts in counts[:2] if quick else counts:
-        say(f"{experts:,} experts")
+        overwrite(f"{experts:,} experts")
         cost = measure(experts, compiled=compiled)
         rows.append(f"| {experts:,} | " + " | ".join(f"{value:.1f}" for value in cost[1:]) + " |")
         tell(rows[-1])

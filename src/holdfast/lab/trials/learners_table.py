@@ -2,7 +2,6 @@
 
 import datetime
 import math
-import sys
 from importlib import metadata
 
 from holdfast import __version__
@@ -31,7 +30,7 @@ def compare_learners(quick=False, page=None, entries=ENTRIES, scale=None):
     lines = []
     tell(_text(_HEAD))
     for name in entries:
-        say(f"{name}: compiling and measuring")
+        overwrite(f"{name}: compiling and measuring")
         lines.append(cells(measure(name, scale or (QUICK if quick else FULL), entries)))
         tell(_text(lines[-1]))
     if page is not None:
@@ -94,8 +93,3 @@ def about(quick, page, data=""):
     command = f"holdfast learners{data}{' --quick' if quick else ''} --write {page.name}"
     day, machine = datetime.date.today().isoformat(), describe()["machine"]
     return f"Written by `{command}` on {day}: {machine}; holdfast {__version__}, {versions}."
-
-
-def say(text):
-    if sys.stderr.isatty():
-        overwrite(text)

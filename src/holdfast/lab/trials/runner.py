@@ -2,7 +2,6 @@
 
 import datetime
 import math
-import sys
 from importlib import metadata
 from typing import NamedTuple
 
@@ -33,7 +32,7 @@ def hold_trials(folder, names=None, quick=False, page=None):
     """Measure and print; with `page`, leave the table in that file."""
     cells = []
     tell(header())
-    for cell in trials(folder, names or available(folder), QUICK if quick else FULL, say=_say):
+    for cell in trials(folder, names or available(folder), QUICK if quick else FULL, say=overwrite):
         cells.append(cell)
         tell(line(cell))
     tell("", *goals(cells))
@@ -46,11 +45,6 @@ def _about(quick, page):
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
     command = f"holdfast trials --data FOLDER{' --quick' if quick else ''} --write {page.name}"
     return f"Written by `{command}` on {datetime.date.today().isoformat()}: holdfast {__version__}, {told}."
-
-
-def _say(text):
-    if sys.stderr.isatty():
-        overwrite(text)
 
 
 def trials(folder, names, scale, contestants=CONTESTANTS, say=lambda text: None):

@@ -1,9 +1,9 @@
 """`holdfast learners --tune FOLDER`: the settings of the learners with names, tried and put in a table."""
 
 from holdfast.lab.bench.table import put_between_markers
-from holdfast.lab.trials.learners_table import about, say
+from holdfast.lab.trials.learners_table import about
 from holdfast.lab.trials.tuning import GRID, tune
-from holdfast.terminal import tell
+from holdfast.terminal import overwrite, tell
 
 TUNED = ("<!-- holdfast learners --tune: begin -->", "<!-- holdfast learners --tune: end -->")
 _HEAD = ("name", "chosen", "errs", "at worst", "other settings err")
@@ -14,7 +14,7 @@ def tune_all(folder, quick=False, page=None, grid=GRID, **scale):
     rows = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|---|"]
     kinds = {"kinds": ("natural",), "rounds": 2_000} if quick else {}
     for name, settings in grid.items():
-        say(f"{name}: compiling and trying {len(settings)} settings")
+        overwrite(f"{name}: compiling and trying {len(settings)} settings")
         tried = tune(folder, name, settings, **kinds | scale)
         for each in tried:
             mark = "*" if each.is_chosen() else " "

@@ -3,9 +3,9 @@
 import math
 
 from holdfast.lab.bench.table import put_between_markers
-from holdfast.lab.trials.learners_table import about, say
+from holdfast.lab.trials.learners_table import about
 from holdfast.lab.trials.worst import CASES, search
-from holdfast.terminal import tell
+from holdfast.terminal import overwrite, tell
 
 WORST = ("<!-- holdfast learners --search: begin -->", "<!-- holdfast learners --search: end -->")
 STEPS, FEW = 2_000, 200
@@ -16,7 +16,7 @@ def search_all(quick=False, page=None, cases=CASES, steps=None):
     """Climb for all learners and print; with `page`, leave the table in that file."""
     lines, steps = [], steps or (FEW if quick else STEPS)
     for number, (name, case) in enumerate(cases.items(), 1):
-        say(f"{name}: climbing, {number} of {len(cases)}")
+        overwrite(f"{name}: climbing, {number} of {len(cases)}")
         found, needs = search(case, steps), case.learner.needs()
         bound = "proved" if needs.proved else "**not verified**"
         told = (

@@ -1,0 +1,112 @@
+"""The command line: name and short help of every command. The rest of each is loaded when it is asked for."""
+
+import argparse
+from pkgutil import resolve_name
+
+from holdfast import __version__
+from holdfast.terminal import tell, visible
+
+# Name: the function that gives the parser of the command its options, and one line of help.
+COMMANDS = {
+    "demo": (
+        "holdfast.cli.demo:add",
+        "learn from real sensors with real outliers, in some seconds",
+    ),
+    "learn": (
+        "holdfast.cli.learn:add",
+        "learn to predict a column of a stream of rows, whatever some of them hold",
+    ),
+    "predict": (
+        "holdfast.cli.predict:add",
+        "predict the target of other rows with the model of a run",
+    ),
+    "audit": (
+        "holdfast.cli.audit:add",
+        "see what a run skipped and why, and what another budget would have skipped",
+    ),
+    "report": (
+        "holdfast.cli.report:add",
+        "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
+    ),
+    "inspect": (
+        "holdfast.cli.inspect:add",
+        "see how a run was set up, how far it is, and which features weigh most",
+    ),
+    "reproduce": (
+        "holdfast.lab.commands:add_reproduce",
+        "run the experiments behind every result of the paper, and write a report",
+    ),
+    "bench": (
+        "holdfast.lab.commands:add_bench",
+        "measure how fast holdfast is on this machine, beside what people use today",
+    ),
+    "trials": (
+        "holdfast.lab.commands:add_trials",
+        "measure what outliers cost on real data, beside what people use today",
+    ),
+    "learners": (
+        "holdfast.lab.commands:add_learners",
+        "measure every learner: its regret with and without outliers, its time, its worst case",
+    ),
+    "completion": (
+        "holdfast.cli.completion:add",
+        "print what makes your shell complete commands and options",
+    ),
+}
+
+
+def new_parser():
+    """The parser of `holdfast`, which imports a command when it parses its name."""
+    parser, _ = _parsers()
+    return parser
+
+
+def whole_parser():
+    """The same, with the options of all commands."""
+    parser, commands = _parsers()
+    for command in commands:
+        command.load()
+    return parser
+
+
+def _parsers():
+    parser = _Parser(prog="holdfast", description="Online learning that outliers cannot derail.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Command)
+    return parser, [commands.add_parser(name, help=does, add=add) for name, (add, does) in COMMANDS.items()]
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that prints as all commands do. argparse itself ignores what it cannot print."""
+
+    def print_help(self, file=None):
+        tell(*self.format_help().removesuffix("\n").split("\n"))
+
+    def error(self, message):
+        super().error(visible(message))
+
+
+class _Command(_Parser):
+    """The parser of a command. It has no options until it is loaded."""
+
+    def __init__(self, add, **settings):
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+        self._add = add
+
+    def load(self):
+        """Import the command and add its options, the first time."""
+        if self._add is not None:
+            resolve_name(self._add)(self)
+            self._add = None
+
+    def parse_known_args(self, args=None, namespace=None):
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+
+class _Version(argparse.Action):
+    """Print the version."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        tell(f"holdfast {__version__}")
+        parser.exit()

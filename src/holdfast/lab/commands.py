@@ -1,0 +1,260 @@
+"""`holdfast reproduce`, `bench`, `trials` and `learners`: their options, and what they do.
+
+Each imports what it measures when it is asked for.
+"""
+
+import platform
+import time
+from functools import partial
+from pathlib import Path
+
+from holdfast import __version__
+from holdfast.terminal import DONE, FAILED, WRONG, complain, overwrite, progress_line, quoted, tell
+
+
+def add_reproduce(parser):
+    parser.description = (
+        "Measure every result of the paper against its bounds, on all cores, and write one page with\n"
+        "figures, tables and verdicts. A run that was stopped goes on where it was."
+    )
+    parser.epilog = (
+        "examples:\n"
+        "  holdfast reproduce --quick                  all results, in about two minutes\n"
+        "  holdfast reproduce quantile huber           two of them, in full\n"
+        "  holdfast reproduce --list                   what there is"
+    )
+    parser.add_argument("results", nargs="*", metavar="RESULT", help="which; all if none is named")
+    parser.add_argument("--quick", action="store_true", help="fewer settings and seeds")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=-1, help="how many cores (default: all)")
+    parser.add_argument(
+        "--to", type=Path, metavar="FOLDER", help="where to write (default: holdfast-results)"
+    )
+    parser.add_argument("--list", action="store_true", help="name the results and stop")
+    parser.set_defaults(command=_run_reproduce)
+
+
+def add_bench(parser):
+    from holdfast.lab.bench.runner import NAMES
+
+    parser.description = (
+        "Measure speed, memory and how cost grows, beside the peers that are installed\n"
+        "(pip install 'holdfast[bench]'), print the table, and write it as JSON with pictures."
+    )
+    parser.epilog = (
+        "examples:\n"
+        "  holdfast bench                              everything, in under ten minutes\n"
+        "  holdfast bench --quick                      less of it, in under two\n"
+        "  holdfast bench --only dense robustness      two sections\n"
+        "  holdfast bench --readme README.md           and write the table of that file\n"
+        f"sections: {', '.join(NAMES)}"
+    )
+    scales = parser.add_mutually_exclusive_group()
+    scales.add_argument("--quick", action="store_true", help="less work, and less certain figures")
+    scales.add_argument(
+        "--tiny", action="store_true", help="nothing is compiled, and no figure means anything: to see it run"
+    )
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument(
+        "--only", nargs="+", choices=NAMES, metavar="SECTION", help="these sections, rather than all"
+    )
+    parts.add_argument(
+        "--readme",
+        type=Path,
+        metavar="FILE",
+        help="write the whole table between the two markers of this file",
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        default=Path("holdfast-bench"),
+        metavar="FOLDER",
+        help="where to write (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--disk",
+        type=Path,
+        metavar="FOLDER",
+        help="play a large file from here as well: a folder on another disk, such as one in memory",
+    )
+    parser.set_defaults(command=_run_bench)
+
+
+def add_trials(parser):
+    from holdfast.lab.trials.data import NAMES
+
+    parser.description = (
+        "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and print how\n"
+        "far each contestant is from one that knows the outliers (pip install 'holdfast[bench]')."
+    )
+    parser.epilog = (
+        "examples:\n"
+        "  holdfast trials --data FOLDER                        everything, in under ten minutes\n"
+        "  holdfast trials --data FOLDER --quick                less of it, in under two\n"
+        "  holdfast trials --data FOLDER --only air_quality     one data set\n"
+        "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
+        f"data sets: {', '.join(NAMES)}"
+    )
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="where the data sets are")
+    parser.add_argument("--quick", action="store_true", help="fewer seeds and rounds")
+    parser.add_argument(
+        "--only", nargs="+", choices=NAMES, metavar="NAME", help="these data sets, rather than all"
+    )
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
+    )
+    parser.set_defaults(command=_run_trials)
+
+
+def add_learners(parser):
+    from holdfast.lab.trials.data import NAMES
+    from holdfast.lab.trials.experts import DATA
+
+    parser.description = (
+        "Play every learner on a stream that has what it needs: clean, with 1 % of outliers, and with\n"
+        "these and a filter; and time it with 10, 100 and 1,000 weights. Most of it is compiling.\n"
+        "Or climb towards the rounds on which each comes nearest to its bound (--search), have many\n"
+        "more experts than rounds (--crowd), compare those for experts on real data (--data), or try\n"
+        "the settings of those that go by a name (--tune); data sets are NAME/data.csv.gz each\n"
+        "(pip install 'holdfast[bench]')."
+    )
+    parser.epilog = (
+        "examples:\n"
+        "  holdfast learners                               all learners, in about ten minutes\n"
+        "  holdfast learners --quick                       fewer rounds, seeds and turns\n"
+        "  holdfast learners --write docs/learners.md      and write the table of that page\n"
+        "  holdfast learners --search                      the largest regret / bound, in ten minutes\n"
+        "  holdfast learners --crowd                       100,000 experts, in a minute\n"
+        "  holdfast learners --data FOLDER                 experts on real data, in a few minutes\n"
+        "  holdfast learners --tune FOLDER                 settings on real data, in half an hour\n"
+        f"data sets for experts: {', '.join(DATA)}; for settings: {', '.join(NAMES)}"
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--search", action="store_true", help="look for the largest regret / bound")
+    which.add_argument("--crowd", action="store_true", help="have many more experts than rounds")
+    which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets for experts are")
+    which.add_argument("--tune", type=Path, metavar="FOLDER", help="where those for settings are")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, seeds, turns and steps")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
+    )
+    parser.set_defaults(command=_run_learners)
+
+
+def _run_learners(options):
+    markers, measure = _of_learners(options)
+    return _tabulated(options.write, markers, partial(measure, options.quick, options.write))
+
+
+def _of_learners(options):
+    """The markers of the table that is asked for, and what measures it."""
+    if options.search:
+        from holdfast.lab.trials.worst_table import WORST, search_all
+
+        return WORST, search_all
+    if options.crowd:
+        from holdfast.lab.trials.crowd import CROWD, measure_crowds
+
+        return CROWD, measure_crowds
+    if options.tune:
+        from holdfast.lab.trials.tuning_table import TUNED, tune_all
+
+        return TUNED, partial(tune_all, options.tune)
+    from holdfast.lab.trials.learners_table import EXPERTS, MARKERS, compare_learners, compare_on_data
+
+    return (EXPERTS, partial(compare_on_data, options.data)) if options.data else (MARKERS, compare_learners)
+
+
+def _run_trials(options):
+    from holdfast.lab.trials.runner import hold_trials
+    from holdfast.lab.trials.table import MARKERS
+
+    measure = partial(hold_trials, options.data, options.only, options.quick, options.write)
+    return _tabulated(options.write, MARKERS, measure)
+
+
+def _tabulated(page, markers, measure):
+    """Measure, and put the table between the markers of a page, if there is one."""
+    from holdfast.lab.bench.table import split_at_markers
+
+    try:
+        if page:
+            split_at_markers(page, markers)  # before minutes of measuring
+        measure()
+    except (OSError, ValueError) as problem:
+        complain(problem)
+        return WRONG
+    except ImportError as problem:
+        complain(f"{problem}; pip install 'holdfast[bench]'")
+        return WRONG
+    return DONE
+
+
+def _run_bench(options):
+    from holdfast.lab.bench.runner import NAMES, bench
+    from holdfast.lab.bench.table import split_at_markers
+
+    scale = "tiny" if options.tiny else "quick" if options.quick else "full"
+    try:
+        if options.readme:
+            split_at_markers(options.readme)  # before minutes of measuring
+        if options.disk and not options.disk.is_dir():
+            raise ValueError(f"--disk is a folder on another disk, and there is none at {options.disk}")
+    except (OSError, ValueError) as problem:
+        complain(problem)
+        return WRONG
+    bench(options.only or NAMES, scale, options.to, options.readme, options.disk)
+    return DONE
+
+
+def _run_reproduce(options):
+    from holdfast.lab.reproduce.runner import NAMES, experiment, run
+
+    if options.list:
+        for name in NAMES:
+            tell(f"{name:22} {experiment(name).RESULT}: {experiment(name).TITLE}")
+        return DONE
+    unknown = [name for name in options.results if name not in NAMES]
+    if unknown:
+        complain(f"there is no result {quoted(unknown[0])}; one of {', '.join(NAMES)}")
+        return WRONG
+    try:
+        from holdfast.lab.reproduce.page import write
+
+        folder = options.to or Path("holdfast-results")
+        parts = folder / ("quick" if options.quick else "full")
+        parts.mkdir(parents=True, exist_ok=True)
+        start, results = time.perf_counter(), []
+        for name in options.results or NAMES:
+            bar = _Bar(name)
+            results.append(run(name, parts, options.quick, options.seed, options.jobs, bar))
+            good, sentence = experiment(name).judge(results[-1].rows)
+            bar.end(f"{'holds' if good else 'FAILS'}  {name:22} {sentence}")
+        note = (
+            f"holdfast {__version__}, Python {platform.python_version()}, seed {options.seed}, "
+            f"{'quick' if options.quick else 'full'}; {time.perf_counter() - start:.0f} s of measuring."
+        )
+        page = write(results, parts, note)
+    except ImportError as problem:
+        complain(f"{problem}; pip install 'holdfast[reproduce]'")
+        return WRONG
+    tell(f"The report: {page}")
+    return DONE if all(experiment(r.name).judge(r.rows)[0] for r in results) else FAILED
+
+
+class _Bar:
+    """How far an experiment is and how long it will take, on one line of a terminal."""
+
+    def __init__(self, name):
+        self.name, self.start, self.first = name, time.perf_counter(), None
+
+    def __call__(self, done, total):
+        if self.first is None:
+            self.first = done
+        spent, new = time.perf_counter() - self.start, done - self.first
+        left = f", {spent / new * (total - done):.0f} s left" if new else ""
+        overwrite(progress_line(done / max(total, 1), f"{self.name}: {done} of {total}{left}"))
+
+    def end(self, text):
+        overwrite("")
+        tell(text)
