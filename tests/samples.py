@@ -182,11 +182,5 @@ def thinned(cases, every):
     return [_slow(case) if i % every else case for i, case in enumerate(cases)]
 
 
-def one_of_each(rules):
-    """All rules as parameters, of which `make test` takes the first of each class; the rest are slow."""
-    classes = [type(rule) for rule in rules]
-    return [_slow(rule) if classes.index(type(rule)) < i else rule for i, rule in enumerate(rules)]
-
-
 def _slow(case):
     return pytest.param(*(case if type(case) is tuple else [case]), marks=pytest.mark.slow)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from laws import same
+from samples import thinned
 
 import holdfast as hf
 
@@ -30,7 +31,7 @@ def data(rounds=3000, dim=5, seed=0):
 
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda p: type(p.filter).__name__)
 @pytest.mark.parametrize("worlds", [(False, False), (True, True), (False, True), (True, False)])
-@pytest.mark.parametrize("cut", [0, 1, 1024, 2999])
+@pytest.mark.parametrize("cut", thinned([1024, 0, 1, 2999], 2))
 def test_two_halves_in_any_worlds_give_the_bits_of_one_game(player, worlds, cut):
     X, y = data()
     whole = hf.play(player, hf.Replay(X, y, hf.Logistic()), compiled=False)
@@ -171,7 +172,7 @@ def test_only_the_columns_asked_for_are_kept():
     assert record.unmeasured_count == 3
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_predictions_are_those_before_learning_in_the_units_of_the_target(compiled):
     X, y = data(rounds=1200)
     player = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01), target=True))

@@ -145,7 +145,7 @@ TYPES = [(np.int32, np.float32), (np.int64, np.float64)]
 
 @pytest.mark.parametrize(
     ("player", "places", "dtype"),
-    thinned([(player, *types) for types in TYPES for player in PLAYERS], 4),
+    thinned([(player, *types) for types in TYPES for player in PLAYERS], 6),
     ids=lambda part: repr(part)[:70],
 )
 def test_both_worlds_and_both_halves_give_the_same_bits(player, places, dtype):
@@ -291,7 +291,7 @@ def test_whole_numbers_are_numbers(dtype):
     )
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rounds", [0, 1, 4])
 def test_rows_of_zeros_and_no_rows_at_all_are_streams(rounds, compiled):
     replay = hf.Replay(sparse.csr_array((rounds, 5)), np.ones(rounds), hf.Hinge())

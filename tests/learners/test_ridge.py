@@ -94,6 +94,7 @@ def test_it_stays_positive_definite_over_a_million_rows_of_all_sizes(learner):
     assert state.root.T @ state.root == pytest.approx(X.T @ X + learner.strength * np.eye(dim), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_both_worlds_give_the_same_bits_with_sizes_in_loss_form():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 3)), rng.standard_normal(300)

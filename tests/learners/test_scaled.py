@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from laws import like, same
-from samples import thinned
 
 import holdfast as hf
 from holdfast.defaults import recommended
@@ -164,9 +163,10 @@ def data(sparse):
     return X, y
 
 
+@pytest.mark.slow  # test_guard.py has one that compiles the same learner
 @pytest.mark.parametrize(
     "inner, is_sparse, target",
-    thinned([(LEARNER, False, True), (LEARNER, True, False), (hf.OGD(hf.Ball(1.0)), True, True)], 3),
+    [(LEARNER, False, True), (LEARNER, True, False), (hf.OGD(hf.Ball(1.0)), True, True)],
     ids=lambda value: type(value).__name__,
 )
 def test_both_worlds_give_the_same_bits(inner, is_sparse, target):

@@ -12,7 +12,6 @@ from holdfast.lab.trials.learners import ENTRIES
 
 KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions", "feature_sizes", "target_sizes", "final")
-OFTEN = ["`VAW`"]  # which looks ahead; compiling takes 10 s each
 every_learner = pytest.mark.parametrize("name", ENTRIES)
 
 
@@ -30,18 +29,9 @@ def guarded(name, target=True):
     return hf.Guarded(learner, hf.TopK(25), hf.TopK(25), hf.Everything())
 
 
-@pytest.mark.parametrize("name", OFTEN)
+@pytest.mark.slow  # compiling takes 10 s each, and test_guard.py has one of them
+@every_learner
 def test_the_guard_around_a_scaled_learner_gives_the_same_bits_in_both_worlds(name):
-    same_bits_in_both_worlds(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in ENTRIES if name not in OFTEN])
-def test_and_so_it_does_around_all_others(name):
-    same_bits_in_both_worlds(name)
-
-
-def same_bits_in_both_worlds(name):
     worlds = [hf.play(guarded(name), stream(), keep=KEEP, compiled=compiled) for compiled in (False, True)]
     for column in COLUMNS:
         assert same(*(getattr(record, column) for record in worlds)), column
