@@ -58,7 +58,7 @@ def run(folder, **files):
         (folder / f"{name}.py").write_text(text)
     variables = {
         "PYTHONPATH": f"{SOURCE}{os.pathsep}{folder}",
-        "NUMBA_CACHE_DIR": str(folder.parent / "cache"),
+        "HOLDFAST_CACHE_DIR": str(folder.parent / "cache"),
     }
     command = [sys.executable, "-W", "error::RuntimeWarning", folder / "program.py"]
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)

@@ -51,7 +51,7 @@ class Count:
 def counts(folder):
     """A `Count` for each game of `games.py`, by name."""
     environment = os.environ | {
-        "NUMBA_CACHE_DIR": str(folder / "compiled"),
+        "HOLDFAST_CACHE_DIR": str(folder / "compiled"),
         "NUMBA_CPU_NAME": "x86-64-v3",
         "NUMBA_CPU_FEATURES": "",
         "OPENBLAS_NUM_THREADS": "1",

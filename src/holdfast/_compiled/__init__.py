@@ -94,7 +94,7 @@ def _explained(graph, compiling, *args):
     open_calls.clear()
     try:
         return compiling(*args)
-    except Warning:  # which the caller has made an error
+    except RuntimeWarning:  # one of ours, which the caller has made an error
         raise
     except Exception as problem:
         text = str(problem) or repr(problem)

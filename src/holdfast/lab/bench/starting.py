@@ -32,7 +32,8 @@ def measure(run):
     for name, code in scripts.items():
         path = run.scratch / f"{name}.py"
         path.write_text(code)
-        env = environment(run.scratch) | {"NUMBA_CACHE_DIR": str(run.scratch / name)}
+        folder = str(run.scratch / name)
+        env = environment(run.scratch) | dict.fromkeys(("HOLDFAST_CACHE_DIR", "NUMBA_CACHE_DIR"), folder)
         cases[name] = partial(wall_time, [str(path)], env)
     cold = {name: case() for name, case in cases.items()}
     times = race(run, "start", cases, run.amount(9, 3, 1))
