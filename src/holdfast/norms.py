@@ -92,7 +92,7 @@ def _entry_bound(self, x, size):
     return size
 
 
-def _fits(self, dim):
+def _check_dim(self, dim):
     """Raise if vectors of this dimension have no such norm; all have."""
 
 
@@ -113,7 +113,7 @@ class L1:
         return _LINF
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, fits, entry_bound = _over_box, _over_ellipsoid, _fits, _entry_bound
+    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
 
 
 @rule
@@ -139,7 +139,7 @@ class L2:
         return longest
 
     over_axes, over_edges, over_box = _over_axes, _over_edges, _over_box
-    fits, entry_bound = _fits, _entry_bound
+    check_dim, entry_bound = _check_dim, _entry_bound
 
 
 @rule
@@ -159,7 +159,7 @@ class LInf:
         return _L1
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, fits, entry_bound = _over_box, _over_ellipsoid, _fits, _entry_bound
+    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
 
 
 _L1, _LINF = L1(), LInf()  # ready-made, because the compiler cannot make a rule that has no parameters
@@ -203,7 +203,7 @@ class Lp:
         return Lp(self.p / (self.p - 1.0))
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, fits, entry_bound = _over_box, _over_ellipsoid, _fits, _entry_bound
+    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
 
 
 @rule

@@ -515,7 +515,10 @@ def _missing(rule, role):
 def _missing_in(cls, role):
     """The same of a class; and the methods that must be functions given as parameters."""
     methods = _methods(role)
-    own = {name for name, value in vars(cls).items() if callable(value)}  # the defaults of @rule do not count
+    classes = [
+        base for base in cls.__mro__ if not issubclass(Rule, base)
+    ]  # the defaults of @rule do not count
+    own = {name for base in classes for name, value in vars(base).items() if callable(value)}
     given = {name: call for name, call in methods.items() if name in cls._fields}
     missing = {name: call for name, call in methods.items() if name not in own and name not in given}
     return missing | {name: None for name in _attributes(role) if name not in cls._fields}, given

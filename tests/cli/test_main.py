@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -57,22 +56,6 @@ def test_the_page_needs_nothing_but_itself(reproduced):
     assert "http" not in body.replace("https://matplotlib.org/", "")
     assert "<script" not in page
     assert all(f'id="{name}"' in page for name in reproduced[2])
-
-
-@pytest.fixture(scope="session")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: the pages were not looked at")
-    with playwright.sync_playwright() as driver:
-        flags = [
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            "--disable-component-update",
-        ]
-        yield driver.chromium.launch(executable_path=chromium, args=flags)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

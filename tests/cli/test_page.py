@@ -1,21 +1,6 @@
 """The report of a run, looked at in a browser."""
 
-from pathlib import Path
-
 import pytest
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: the page was not looked at")
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    with playwright.sync_playwright() as driver:
-        chrome = driver.chromium.launch(executable_path=chromium, args=flags)
-        yield chrome
-        chrome.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

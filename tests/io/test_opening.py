@@ -100,7 +100,7 @@ def test_objects_have_the_type_of_the_first_rows_and_what_is_another_is_a_fault(
     assert faults == {
         2: "column 'a': '[3]' is not a number",
         3: "no JSON object",
-        4: "column 't': 5 is not true or false",
+        4: "column 't': '5' is not true or false",
     }
 
 
@@ -124,7 +124,7 @@ def test_an_index_that_is_too_large_is_refused_with_the_remedy(tmp_path):
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "csv", "jsonl"])
 def test_a_mark_leads_back_to_its_block_and_not_into_another_source(tmp_path, kind, monkeypatch):
-    from sources.test_every_kind import written
+    from files import written
 
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 500)
     monkeypatch.setattr("holdfast.io.columnar._ROWS", 100)

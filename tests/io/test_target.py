@@ -36,7 +36,7 @@ def test_few_whole_numbers_and_words_are_labels_in_order(cells, labels):
 
 def test_what_one_says_is_not_guessed():
     assert guessed([0, 1], task="regression")[0].regression
-    assert guessed(["a"], labels=("a", "1.0"))[0].labels == ("a", "1")
+    assert guessed(["a"], labels=("a", "1.0"))[0].labels == ("a", "1.0")
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_of_two_labels_only_the_second_has_a_game():
     assert Target("y", ()).games() == ()
 
 
-def test_a_label_is_read_however_it_is_written_and_an_unknown_one_is_a_fault():
-    y, faults = read(Target("y", ("1", "2")), ["1.0", "2", None, "3"])
+def test_a_label_is_read_as_it_is_written_and_an_unknown_one_is_a_fault():
+    y, faults = read(Target("y", ("1", "2")), ["1", "2", None, "1.0"])
     assert y[:2].tolist() == [0.0, 1.0] and np.isnan(y[2:]).all()
-    assert faults == {3: "column 'y': '3' is none of the labels"}
+    assert faults == {3: "column 'y': '1.0' is none of the labels"}
 
 
 def test_a_number_that_is_none_is_a_fault():

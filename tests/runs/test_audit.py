@@ -21,7 +21,7 @@ def played(features, targets, gradients, kept):
 
 
 def test_the_first_filter_that_would_not_have_a_round_is_the_reason():
-    books = RoundLog(("",), True, True)
+    books = RoundLog(("",), True, True, False)
     rounds = played(
         [0.5, 9.0, 0.5, 0.5, 0.5, NAN],
         [0.5, 9.0, 9.0, 0.5, 0.5, 0.5],
@@ -46,7 +46,7 @@ def test_the_first_filter_that_would_not_have_a_round_is_the_reason():
 
 
 def test_rounds_of_several_labels_are_in_the_order_of_the_source():
-    books = RoundLog(("x", "z"), False, True)
+    books = RoundLog(("x", "z"), False, True, False)
     for place in (1, 0):
         books.add(
             played([0.5, 9.0], [0.0] * 2, [0.5] * 2, [True, False]),

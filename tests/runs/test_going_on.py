@@ -98,7 +98,7 @@ def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, chang
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "jsonl"])
 def test_nor_can_another_table(table, learn, tmp_path, kind):
-    from sources.test_every_kind import written
+    from files import written
 
     path = tmp_path / f"rows.{kind}"
     learn(written(table, path), "--target", "y")

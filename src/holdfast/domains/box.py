@@ -98,7 +98,7 @@ class Interval:
             raise ValueError(f"an interval has dimension 1, got dim = {self.dim}: use Box(low, high)")
 
     project, contains, center = Box.project, Box.contains, Box.center
-    diameter, support, fits = Box.diameter, Box.support, Box.check_dim
+    diameter, support, check_dim = Box.diameter, Box.support, Box.check_dim
     reaches = Box.reaches
 
 
