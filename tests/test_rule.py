@@ -198,7 +198,8 @@ def test_nothing_can_be_set(value):
 
 @pytest.mark.parametrize("value", RULES, ids=repr)
 def test_what_is_printed_can_be_typed_in_again(value):
-    names = vars(holdfast) | vars(holdfast.norms) | {"Adaptive": holdfast.learners.Adaptive}
+    names = vars(holdfast.game) | vars(holdfast) | vars(holdfast.norms)
+    names["Adaptive"] = holdfast.learners.Adaptive
     assert eval(repr(value), names) == value
 
 
