@@ -95,7 +95,7 @@ def test_no_stream_makes_a_weight_nan_or_moves_what_is_skipped(player, stream, l
 
 
 @pytest.mark.slow
-@fuzzed(20_000)
+@fuzzed(2_000)
 @np.errstate(all="ignore")
 def test_no_stream_does_so_in_many_tries(player, stream, loss):
     survives(player, stream, loss)
