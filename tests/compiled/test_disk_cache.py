@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+from types import ModuleType
 
 import numba
 import numpy as np
@@ -232,3 +233,16 @@ def test_threads_that_compile_at_once_do_not_mix_up_their_games():
         thread.join()
     assert results == {i: [[i * i] * 2, [i * i] * 2, [[i * i]] * 2] for i in range(4)}
     assert len([function for function, _ in _programs if function is powers]) == 3
+
+
+def test_a_function_of_a_module_that_cannot_be_imported_is_not_stored(tmp_path, monkeypatch):
+    """Another process could not load it, and would warn of that each time."""
+    monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path))
+    module = ModuleType("nowhere")
+    exec("def twice(x):\n    return 2.0 * x", vars(module))
+
+    def reached(x):
+        return module.twice(x)
+
+    assert call(reached, 1.0) == 2.0
+    assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 HERE = pathlib.Path(__file__).parents[1]
 
 PROGRAM = """
@@ -64,6 +66,7 @@ print("all the same")
 """
 
 
+@pytest.mark.slow
 def test_the_public_api_compiles_methods_players_and_what_was_redefined():
     variables = {"PYTHONPATH": f"{HERE.parent / 'src'}{os.pathsep}{HERE}", "HOLDFAST_PUBLIC_NUMBA": "1"}
     done = subprocess.run(

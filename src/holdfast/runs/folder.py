@@ -165,7 +165,8 @@ class Folder:
         """The table of one part, which has these columns and none of them null."""
         data = self.read(name)
         try:
-            table = pq.read_table(pa.BufferReader(data))
+            # Without threads, which Arrow may still be ending when the process exits; a part is small.
+            table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as problem:
             raise damaged(self.path / name, str(problem).splitlines()[0][:160]) from None
