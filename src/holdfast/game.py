@@ -11,6 +11,8 @@ from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import add, add_to_sum, dot, length, prediction_of, spread
 
+__all__ = ["Decision", "Features", "Filtered", "Gradient", "LossForm", "Range"]
+
 
 class Decision(NamedTuple):
     """What became of a round. The threshold is NaN where the size was not finite, and no filter was asked."""
@@ -159,6 +161,7 @@ class Filtered:
         return self.judge_round(state, slope, x)
 
     def judge_round(self, state, slope, x):
+        """The next state, and the decision."""
         norm = self.norm.dual()
         is_read = slope != 0.0 or self.on.reads_rows()
         length = norm.of(x) if is_read else 0.0

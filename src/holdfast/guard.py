@@ -11,6 +11,8 @@ from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import length
 
+__all__ = ["Guarded", "GuardedDecision"]
+
 
 class GuardedState(NamedTuple):
     """The state of a guarded learner."""

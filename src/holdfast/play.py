@@ -10,6 +10,8 @@ from holdfast.memory_mapped import in_order
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.vectors import LazyWeights, aligned_copy, values_of
 
+__all__ = ["play"]
+
 # Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
 # or two seconds: above this many rounds compiling pays.
 WORTH_COMPILING = 50_000

@@ -13,6 +13,8 @@ from holdfast.play import WORTH_COMPILING, check_keep, empty_columns, kept_colum
 from holdfast.record import GUARD
 from holdfast.vectors import aligned_copy, assign, length, values_of
 
+__all__ = ["KeyedRecord", "play_many"]
+
 _AHEAD = 6  # rounds: while these are played the row of the next comes from memory
 _COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions")
 _PIECES = 8  # a worker: small enough that none waits long for the others

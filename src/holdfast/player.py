@@ -12,6 +12,8 @@ from holdfast.losses import slope_at
 from holdfast.protocols import Loss
 from holdfast.vectors import aligned_copy, assign, dot, target_for, values_of
 
+__all__ = ["Player"]
+
 _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compiling does
 
 
@@ -112,6 +114,7 @@ class Player:
 
     @property
     def skipped_count(self):
+        """How many rounds were skipped."""
         return self.rounds - self.kept_count
 
     def __getstate__(self):

@@ -9,6 +9,8 @@ from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certificate import certificate, quantile_certificate
 from holdfast.protocols import PlayerInDomain, check_role
 
+__all__ = ["Record"]
+
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
 GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # kept as one, "guard"
 DEFAULT = ("losses", "sizes", "thresholds", "kept", "average")
@@ -65,6 +67,7 @@ class Record:
 
     @property
     def skipped_count(self) -> int:
+        """How many rounds were skipped, since the start."""
         return self.rounds - self.kept_count
 
     @property

@@ -14,6 +14,8 @@ from holdfast.learners.fixed import Fixed
 from holdfast.play import play
 from holdfast.vectors import largest
 
+__all__ = ["Worst", "best_comparator", "linearised_regret", "losses_of", "robust_regret", "worst_case"]
+
 _FAR = 1e100
 _MOST_SETS = 20_000  # of inliers, that are tried one by one
 

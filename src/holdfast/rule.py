@@ -16,6 +16,8 @@ import numpy as np
 
 from holdfast.protocols import VERBS, Rule, check_parts, roles_of
 
+__all__ = ["rule"]
+
 Made = TypeVar("Made")
 
 

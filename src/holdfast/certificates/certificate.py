@@ -10,6 +10,8 @@ from holdfast.certificates.certified import Certified, allowance, require_bounde
 from holdfast.filters.binomial_quantile import smallest
 from holdfast.vectors import sum_abs
 
+__all__ = ["Certificate"]
+
 _EPS, _LEAST = 2.0**-53, 2.0**-1074  # the unit of relative errors, and of absolute ones near 0
 
 
