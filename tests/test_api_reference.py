@@ -65,6 +65,13 @@ def test_every_name_of_the_package_is_in_the_index(package):
     assert [name for name in elsewhere if f"`{name}`" not in index] == []
 
 
+def test_every_rule_of_a_public_module_is_public(package):
+    for path in {path for paths in api_reference.PAGES.values() for path in paths}:
+        classes = package[path].classes.items()
+        rules = {name for name, cls in classes if not cls.is_alias and api_reference.is_rule(cls)}
+        assert rules <= set(api_reference.public(package[path])), f"{path}.__all__ lacks a rule"
+
+
 def test_every_undocumented_name_is_found(incomplete):
     assert set(api_reference.undocumented(incomplete)) == set(BARE)
 

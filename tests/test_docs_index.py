@@ -49,6 +49,14 @@ def test_every_module_that_a_page_names_exists(page):
     assert sorted(name for name in named if not any((place / name).exists() for place in places)) == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_says_is_in_a_file_is_there(page):
+    said = re.findall(r"`(\w+)` (?:in|of)\s+`([\w/.]+\.py)`", page.read_text(encoding="utf-8"))
+    for name, path in said:
+        file = next(place / path for place in (ROOT, SOURCE) if (place / path).exists())
+        assert re.search(rf"\b{name}\b", file.read_text(encoding="utf-8")), f"{path} has no {name}"
+
+
 def test_every_module_has_a_row_in_the_table_of_rooms():
     table = DESIGN[DESIGN.index("## The rooms") : DESIGN.index("## The hooks")]
     modules = {path.name for path in SOURCE.glob("*.py")} - {"__init__.py"}
