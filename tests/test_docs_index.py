@@ -57,8 +57,8 @@ def test_what_a_page_says_is_in_a_file_is_there(page):
         assert re.search(rf"\b{name}\b", file.read_text(encoding="utf-8")), f"{path} has no {name}"
 
 
-def test_every_module_has_a_row_in_the_table_of_rooms():
-    table = DESIGN[DESIGN.index("## The rooms") : DESIGN.index("## The hooks")]
+def test_every_module_has_a_row_in_the_table_of_modules():
+    table = DESIGN[DESIGN.index("## The modules") : DESIGN.index("## The hooks")]
     modules = {path.name for path in SOURCE.glob("*.py")} - {"__init__.py"}
     packages = {f"{path.parent.name}/" for path in SOURCE.glob("*/__init__.py")}
     assert {name for name in modules | packages if f"`{name}`" not in table} == set()
