@@ -41,6 +41,18 @@ def test_every_link_points_to_a_file(page):
     assert [link for link in links(page) if not (page.parent / link).exists()] == []
 
 
+def anchors(page):
+    """What a link to a heading of a page can name, as GitHub makes it."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "api" / "index.md"], ids=lambda page: page.name)
+def test_every_link_to_a_heading_points_to_one(page):
+    for path, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+        assert anchor in anchors((page.parent / path) if path else page)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_module_that_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")
