@@ -102,7 +102,8 @@ def pages(package):
         names = dict.fromkeys(path.partition(".")[0] for path in paths)
         parts = ["# " + ", ".join(f"`holdfast.{name}`" for name in names)]
         for path in paths:
-            parts.append(prose(package[path].docstring))
+            module = f"**`holdfast.{path}`**: " if len(paths) > 1 else ""
+            parts.append(module + prose(package[path].docstring))
             for name, item in public(package[path]).items():
                 parts.append(entry(package, path, name, item))
         written[f"{page}.md"] = "\n\n".join(parts) + "\n"
