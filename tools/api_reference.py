@@ -161,7 +161,12 @@ def parameters(item):
     if "dataclass" in item.labels or "property" in item.labels:
         return None
     if item.is_function:
-        return [declared(one) for one in item.parameters if one.name not in ("self", "cls")]
+        found = [one for one in item.parameters if one.name not in ("self", "cls")]
+        words = [declared(one) for one in found]
+        kinds = [one.kind.value for one in found]
+        if "keyword-only" in kinds and "variadic positional" not in kinds:
+            words.insert(kinds.index("keyword-only"), "*")
+        return words
     if "__init__" in item.all_members:
         return parameters(target(item.all_members["__init__"]))
     if is_rule(item) or any("NamedTuple" in str(base) for base in item.bases):

@@ -1,5 +1,7 @@
 """The protocol on one screen: predict, reveal, measure, decide, and learn or not (section 2 of the paper)."""
 
+__all__ = ["Decision", "Features", "Filtered", "Gradient", "LossForm", "Range"]
+
 import math
 from typing import Any, NamedTuple
 
@@ -10,8 +12,6 @@ from holdfast.norms import HUGE, L2, LONG, euclidean
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import add, add_to_sum, dot, length, prediction_of, spread
-
-__all__ = ["Decision", "Features", "Filtered", "Gradient", "LossForm", "Range"]
 
 
 class Decision(NamedTuple):

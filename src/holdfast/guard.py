@@ -1,5 +1,7 @@
 """The guard: every state that learns sits behind a filter on its own size."""
 
+__all__ = ["Guarded", "GuardedDecision"]
+
 import math
 from typing import Any, NamedTuple
 
@@ -10,8 +12,6 @@ from holdfast.norms import HUGE, L2, LONG
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
 from holdfast.vectors import length
-
-__all__ = ["Guarded", "GuardedDecision"]
 
 
 class GuardedState(NamedTuple):

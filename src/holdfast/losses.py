@@ -11,13 +11,6 @@ where a margin of exactly 1 still pushes. A NaN comes out as NaN, and infinity a
 the filter will judge the round, so the loss need not.
 """
 
-import math
-
-import numpy as np
-
-from holdfast.rule import rule
-from holdfast.vectors import log1p
-
 __all__ = [
     "Absolute",
     "EpsilonInsensitive",
@@ -29,6 +22,13 @@ __all__ = [
     "Squared",
     "SquaredHinge",
 ]
+
+import math
+
+import numpy as np
+
+from holdfast.rule import rule
+from holdfast.vectors import log1p
 
 
 @rule

@@ -9,14 +9,14 @@ A norm also knows its largest value over a few bodies (`over_ball` and the like)
 diameters of `holdfast.domains` are made of.
 """
 
+__all__ = ["L1", "L2", "LInf", "Lp", "Mahalanobis"]
+
 import math
 
 import numpy as np
 
 from holdfast.rule import rule
 from holdfast.vectors import TINY, dot, largest, squared, sum_abs, to_dense, values_of
-
-__all__ = ["L1", "L2", "LInf", "Lp", "Mahalanobis"]
 
 HUGE = 2.0**1000  # larger gradients and rows (1e301) count as infinite: sums of ten million must be floats
 LONG = 2.0**500  # so do larger rows, slopes and targets for learners that square them

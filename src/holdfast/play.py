@@ -1,5 +1,7 @@
 """A whole stream at once: play."""
 
+__all__ = ["play"]
+
 import functools
 
 import numpy as np
@@ -9,8 +11,6 @@ from holdfast.game import Columns, Counts, play_rounds
 from holdfast.memory_mapped import in_order
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.vectors import LazyWeights, aligned_copy, values_of
-
-__all__ = ["play"]
 
 # Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
 # or two seconds: above this many rounds compiling pays.

@@ -1,5 +1,7 @@
 """Many players at once, each on the rounds of its own key: play_many."""
 
+__all__ = ["KeyedRecord", "play_many"]
+
 import itertools
 import os
 from dataclasses import dataclass, field
@@ -12,8 +14,6 @@ from holdfast.game import Counts, play_round
 from holdfast.play import WORTH_COMPILING, check_keep, empty_columns, kept_columns
 from holdfast.record import GUARD
 from holdfast.vectors import aligned_copy, assign, length, values_of
-
-__all__ = ["KeyedRecord", "play_many"]
 
 _AHEAD = 6  # rounds: while these are played the row of the next comes from memory
 _COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions")

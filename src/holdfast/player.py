@@ -1,5 +1,7 @@
 """The game one round at a time, for those who bring their own loop."""
 
+__all__ = ["Player"]
+
 import math
 
 import numpy as np
@@ -11,8 +13,6 @@ from holdfast.game import Decision
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss
 from holdfast.vectors import aligned_copy, assign, dot, target_for, values_of
-
-__all__ = ["Player"]
 
 _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compiling does
 

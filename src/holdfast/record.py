@@ -1,5 +1,7 @@
 """What a game leaves behind, as columns."""
 
+__all__ = ["Record"]
+
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,8 +10,6 @@ import numpy as np
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certificate import certificate, quantile_certificate
 from holdfast.protocols import PlayerInDomain, check_role
-
-__all__ = ["Record"]
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
 GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # kept as one, "guard"

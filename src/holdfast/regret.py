@@ -1,5 +1,7 @@
 """Robust regret of a record: how much worse than a fixed u, where there were no outliers (section 2)."""
 
+__all__ = ["Worst", "best_comparator", "linearised_regret", "losses_of", "robust_regret", "worst_case"]
+
 import itertools
 import math
 from typing import NamedTuple
@@ -13,8 +15,6 @@ from holdfast.game import Filtered
 from holdfast.learners.fixed import Fixed
 from holdfast.play import play
 from holdfast.vectors import largest
-
-__all__ = ["Worst", "best_comparator", "linearised_regret", "losses_of", "robust_regret", "worst_case"]
 
 _FAR = 1e100
 _MOST_SETS = 20_000  # of inliers, that are tried one by one

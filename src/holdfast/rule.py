@@ -5,6 +5,8 @@ a *state*, a NamedTuple that its methods take and return. Python runs the method
 `holdfast._compiled` compiles the very same functions, so an algorithm is written once.
 """
 
+__all__ = ["rule"]
+
 import collections
 import inspect
 import operator
@@ -15,8 +17,6 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from holdfast.protocols import VERBS, Rule, check_parts, roles_of
-
-__all__ = ["rule"]
 
 Made = TypeVar("Made")
 

@@ -1,5 +1,7 @@
 """What a run proves about itself, for any learner, without knowing who the outliers were."""
 
+__all__ = ["Certificate"]
+
 import math
 from dataclasses import dataclass
 
@@ -9,8 +11,6 @@ from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certified import Certified, allowance, require_bounded
 from holdfast.filters.binomial_quantile import smallest
 from holdfast.vectors import sum_abs
-
-__all__ = ["Certificate"]
 
 _EPS, _LEAST = 2.0**-53, 2.0**-1074  # the unit of relative errors, and of absolute ones near 0
 

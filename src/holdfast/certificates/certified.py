@@ -1,5 +1,7 @@
 """A player that keeps the books for its own certificate, in O(k + d) memory."""
 
+__all__ = ["Certified"]
+
 import math
 from typing import Any, NamedTuple
 
@@ -9,8 +11,6 @@ from holdfast.protocols import Player, PlayerInDomain, check_role
 from holdfast.rule import rule
 from holdfast.sketches.heap import is_heap, replace_top, replace_top_row
 from holdfast.vectors import add, add_exactly, assign, dot
-
-__all__ = ["Certified"]
 
 _EPS = 2.0**-53  # the relative error of a rounded sum, product, quotient or root
 _ADDED = 85  # no term of a sum of `holdfast.vectors` is in more additions than this, however long the sum
