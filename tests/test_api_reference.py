@@ -24,6 +24,10 @@ BARE = {
         "protocols.py",
         "def bare():\n    pass\n",
     ),
+    "holdfast.audit is in none of PAGES": (
+        "audit.py",
+        "\n\n__all__ = ['Audit']\n",
+    ),
     "holdfast.documented is in none of PAGES": (
         "__init__.py",
         "def documented():\n    'It has a docstring.'\n\n\n__all__ += ['documented']\n",

@@ -90,8 +90,9 @@ def undocumented(package):
             if item.is_class:
                 items |= {f"{item.path}.{method}": it for method, it in methods(package, item)[0].items()}
         missing += [f"{path} has no docstring" for path, item in items.items() if not item.docstring]
-    at = homes(package)
+    at, on_pages = homes(package), {path for paths in PAGES.values() for path in paths}
     lost = [name for name, item in exported(package).items() if item.path not in at]
+    lost += [name for name, module in package.modules.items() if module.exports and name not in on_pages]
     return [*dict.fromkeys(missing), *(f"holdfast.{name} is in none of PAGES" for name in lost)]
 
 
