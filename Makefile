@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c $(PINS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench pins clean
+.PHONY: help demo test check format api bench pins clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-8s %s\n' "$$target" "$$does"; done
@@ -38,10 +38,13 @@ format: $(VENV)/.everything ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+api: $(VENV)/.everything ## write the API reference, docs/api/, from the docstrings
+	@$(BIN)/python tools/api_reference.py
+
 bench: $(VENV)/.bench ## measure speed on this machine, beside its peers (ARGS=--quick)
 	@$(BIN)/holdfast bench $(ARGS)
 
-pins: $(VENV)/.everything ## resolve all dependencies anew and write them to constraints.txt
+pins: $(VENV)/.everything ## resolve all dependencies again and write them to constraints.txt
 	printf 'uv\nhatchling\n' | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --upgrade \
 		--python-version 3.11 --no-annotate --no-header --quiet --output-file $(PINS)
 
@@ -65,7 +68,7 @@ $(VENV)/.demo: pyproject.toml $(PINS)
 	$(install)
 	@touch $@
 
-$(VENV)/.everything: EXTRAS := cli,plot,pandas,solve,reproduce,test,check
+$(VENV)/.everything: EXTRAS := cli,plot,pandas,solve,reproduce,test,check,docs
 $(VENV)/.everything: pyproject.toml $(PINS)
 	$(install)
 	@touch $(VENV)/.demo $@

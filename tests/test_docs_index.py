@@ -41,6 +41,18 @@ def test_every_link_points_to_a_file(page):
     assert [link for link in links(page) if not (page.parent / link).exists()] == []
 
 
+def anchors(page):
+    """What a link to a heading of a page can name, as GitHub makes it."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "api" / "index.md"], ids=lambda page: page.name)
+def test_every_link_to_a_heading_points_to_one(page):
+    for path, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+        assert anchor in anchors((page.parent / path) if path else page)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_module_that_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")
@@ -49,8 +61,16 @@ def test_every_module_that_a_page_names_exists(page):
     assert sorted(name for name in named if not any((place / name).exists() for place in places)) == []
 
 
-def test_every_module_has_a_row_in_the_table_of_rooms():
-    table = DESIGN[DESIGN.index("## The rooms") : DESIGN.index("## The hooks")]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_says_is_in_a_file_is_there(page):
+    said = re.findall(r"`(\w+)` (?:in|of)\s+`([\w/.]+\.py)`", page.read_text(encoding="utf-8"))
+    for name, path in said:
+        file = next(place / path for place in (ROOT, SOURCE) if (place / path).exists())
+        assert re.search(rf"\b{name}\b", file.read_text(encoding="utf-8")), f"{path} has no {name}"
+
+
+def test_every_module_has_a_row_in_the_table_of_modules():
+    table = DESIGN[DESIGN.index("## The modules") : DESIGN.index("## The hooks")]
     modules = {path.name for path in SOURCE.glob("*.py")} - {"__init__.py"}
     packages = {f"{path.parent.name}/" for path in SOURCE.glob("*/__init__.py")}
     assert {name for name in modules | packages if f"`{name}`" not in table} == set()

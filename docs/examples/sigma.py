@@ -26,17 +26,16 @@ class Kept(NamedTuple):
 class Sigma:
     """Keep a round unless its size exceeds the mean of the kept sizes by `n_sigma` standard deviations.
 
-    What everybody tries first. A large size that is kept once, while the rule warms up, raises mean and
-    deviation so far that the next one passes too (masking); and where the first sizes were alike, all
-    that come later and are a little larger are skipped for ever (lock-out), because only what is kept
-    is learned from.
+    The usual first attempt. It fails in two ways. A large size during the warm-up raises mean and deviation
+    so far that the next large size is kept too (masking). And if the first sizes were alike, all later ones
+    that are a little larger are skipped for ever (lock-out), because the mean is taken of kept sizes only.
 
     Parameters
     ----------
     n_sigma : float
         How many standard deviations above the mean are still normal.
     warmup : int
-        How many rounds are kept without question, at least 2.
+        How many rounds are kept in any case, at least 2.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """The protocol on one screen: predict, reveal, measure, decide, and learn or not (section 2 of the paper)."""
 
+__all__ = ["Decision", "Features", "Filtered", "Gradient", "LossForm", "Range"]
+
 import math
 from typing import Any, NamedTuple
 
@@ -159,6 +161,7 @@ class Filtered:
         return self.judge_round(state, slope, x)
 
     def judge_round(self, state, slope, x):
+        """The next state, and the decision."""
         norm = self.norm.dual()
         is_read = slope != 0.0 or self.on.reads_rows()
         length = norm.of(x) if is_read else 0.0

@@ -1,5 +1,7 @@
 """The guard: every state that learns sits behind a filter on its own size."""
 
+__all__ = ["Guarded", "GuardedDecision"]
+
 import math
 from typing import Any, NamedTuple
 

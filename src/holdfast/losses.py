@@ -11,6 +11,18 @@ where a margin of exactly 1 still pushes. A NaN comes out as NaN, and infinity a
 the filter will judge the round, so the loss need not.
 """
 
+__all__ = [
+    "Absolute",
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "Linear",
+    "Logistic",
+    "Pinball",
+    "Squared",
+    "SquaredHinge",
+]
+
 import math
 
 import numpy as np
@@ -42,6 +54,7 @@ class Linear:
         return math.inf  # |y|, which may be anything
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
@@ -70,6 +83,7 @@ class Absolute:
         return 1.0
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
@@ -96,6 +110,7 @@ class Squared:
         return math.inf
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 1.0
 
 
@@ -141,6 +156,7 @@ class Huber:
         return self.knee
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
@@ -184,6 +200,7 @@ class Pinball:
         return max(self.tau, 1.0 - self.tau)
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
@@ -227,6 +244,7 @@ class EpsilonInsensitive:
         return 1.0
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
@@ -258,6 +276,7 @@ class Hinge:
         return 1.0
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
@@ -285,6 +304,7 @@ class SquaredHinge:
         return math.inf
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
@@ -317,6 +337,7 @@ class Logistic:
         return 1.0
 
     def curvature(self):
+        """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 

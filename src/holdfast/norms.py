@@ -9,6 +9,8 @@ A norm also knows its largest value over a few bodies (`over_ball` and the like)
 diameters of `holdfast.domains` are made of.
 """
 
+__all__ = ["L1", "L2", "LInf", "Lp", "Mahalanobis"]
+
 import math
 
 import numpy as np
@@ -133,9 +135,11 @@ class L2:
         return self
 
     def over_ball(self, dim):
+        """1: the largest norm of a Euclidean unit vector."""
         return 1.0
 
     def over_ellipsoid(self, shape, longest):
+        """The longest semi-axis of an ellipsoid."""
         return longest
 
     over_axes, over_edges, over_box = _over_axes, _over_edges, _over_box
@@ -257,12 +261,15 @@ class Mahalanobis:
         return Mahalanobis(self.inverse, self.matrix, self.coroot, self.root)
 
     def over_ball(self, dim):
+        """The largest norm of a Euclidean unit vector."""
         return float(np.linalg.norm(self.root, 2))
 
     def over_axes(self):
+        """The largest norm of a coordinate vector eᵢ."""
         return math.sqrt(np.diag(self.matrix).max())
 
     def over_edges(self):
+        """The largest norm of a difference eᵢ - eⱼ."""
         squares = np.diag(self.matrix)
         return math.sqrt((squares + squares.reshape(-1, 1) - 2.0 * self.matrix).max())
 
@@ -276,6 +283,7 @@ class Mahalanobis:
         return m * min(entrywise, self.over_ball(len(sides)) * euclidean(scaled))
 
     def over_ellipsoid(self, shape, longest):
+        """The largest norm over all u with u' shape⁻¹ u ≤ 1, whose longest semi-axis is given."""
         image = np.dot(self.root, np.dot(shape / (longest * longest), self.root.T))
         return longest * math.sqrt(np.linalg.eigvalsh(image)[-1])
 

@@ -1,5 +1,7 @@
 """A whole stream at once: play."""
 
+__all__ = ["play"]
+
 import functools
 
 import numpy as np

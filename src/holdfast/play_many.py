@@ -1,5 +1,7 @@
 """Many players at once, each on the rounds of its own key: play_many."""
 
+__all__ = ["KeyedRecord", "play_many"]
+
 import itertools
 import os
 from dataclasses import dataclass, field

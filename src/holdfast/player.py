@@ -1,5 +1,7 @@
 """The game one round at a time, for those who bring their own loop."""
 
+__all__ = ["Player"]
+
 import math
 
 import numpy as np
@@ -112,6 +114,7 @@ class Player:
 
     @property
     def skipped_count(self):
+        """How many rounds were skipped."""
         return self.rounds - self.kept_count
 
     def __getstate__(self):

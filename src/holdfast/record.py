@@ -1,5 +1,7 @@
 """What a game leaves behind, as columns."""
 
+__all__ = ["Record"]
+
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +67,7 @@ class Record:
 
     @property
     def skipped_count(self) -> int:
+        """How many rounds were skipped, since the start."""
         return self.rounds - self.kept_count
 
     @property

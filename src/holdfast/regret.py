@@ -1,5 +1,7 @@
 """Robust regret of a record: how much worse than a fixed u, where there were no outliers (section 2)."""
 
+__all__ = ["Worst", "best_comparator", "linearised_regret", "losses_of", "robust_regret", "worst_case"]
+
 import itertools
 import math
 from typing import NamedTuple

@@ -5,6 +5,8 @@ a *state*, a NamedTuple that its methods take and return. Python runs the method
 `holdfast._compiled` compiles the very same functions, so an algorithm is written once.
 """
 
+__all__ = ["rule"]
+
 import collections
 import inspect
 import operator

@@ -1,5 +1,7 @@
 """What a run proves about itself, for any learner, without knowing who the outliers were."""
 
+__all__ = ["Certificate"]
+
 import math
 from dataclasses import dataclass
 

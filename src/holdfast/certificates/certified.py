@@ -1,5 +1,7 @@
 """A player that keeps the books for its own certificate, in O(k + d) memory."""
 
+__all__ = ["Certified"]
+
 import math
 from typing import Any, NamedTuple
 

@@ -69,6 +69,7 @@ class Ball:
         return lazy(state, summed)
 
     def contains(self, w):
+        """Whether w is in the domain, up to rounding."""
         return euclidean(w) <= self.radius * (1.0 + ROUNDING)
 
     def center(self, dim):

@@ -48,6 +48,7 @@ class Box:
         return write(w, np.minimum(np.maximum(w, self.low), self.high))
 
     def contains(self, w):
+        """Whether w is in the domain, up to rounding."""
         slack = ROUNDING * np.maximum(np.abs(self.low), np.abs(self.high))
         return bool(np.all((w >= self.low - slack) & (w <= self.high + slack)))
 

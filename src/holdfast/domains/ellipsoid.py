@@ -78,6 +78,7 @@ class Ellipsoid:
         return w
 
     def contains(self, w):
+        """Whether w is in the domain, up to rounding."""
         m = largest(w)
         if not 0.0 < m < math.inf:
             return m == 0.0

@@ -27,6 +27,7 @@ class Everywhere:
         return w
 
     def contains(self, w):
+        """Whether w is in the domain, up to rounding."""
         return largest(w) < math.inf
 
     def center(self, dim):

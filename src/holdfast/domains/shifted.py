@@ -50,6 +50,7 @@ class Shifted:
         return w
 
     def contains(self, w):
+        """Whether w is in the domain, up to rounding."""
         if not largest(w) < math.inf:
             return False
         offset = w - self.around

@@ -43,6 +43,7 @@ class Simplex:
         return w / sum_abs(w)
 
     def contains(self, w):
+        """Whether w is in the domain, up to rounding."""
         return bool(w.min() >= 0.0) and abs(sum_abs(w) - 1.0) <= ROUNDING
 
     def center(self, dim):
@@ -87,6 +88,7 @@ class L1Ball:
         return write(w, np.copysign(self.radius * _shares(below), w))
 
     def contains(self, w):
+        """Whether w is in the domain, up to rounding."""
         return sum_abs(w) <= self.radius * (1.0 + ROUNDING)
 
     def center(self, dim):

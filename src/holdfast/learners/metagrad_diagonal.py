@@ -131,6 +131,7 @@ class DiagonalMetaGrad:
         return self.mean(figures, each)
 
     def learn(self, figures, each, g, position):
+        """Update the weights of every eta in use, after a gradient of one weight."""
         for j in range(left_out(float(figures[_FIRST]), float(figures[_HINT])), self.etas):
             eta, p = 0.25 / 2.0**j, float(each[j, _PLACE])
             y = eta * g * (p - position)
@@ -146,6 +147,7 @@ class DiagonalMetaGrad:
         figures[_SQUARES] += z * z
 
     def mean(self, figures, each):
+        """The position of one weight: the mean over all eta in use."""
         first, most, s, p = left_out(float(figures[_FIRST]), float(figures[_HINT])), -math.inf, 0.0, 0.0
         for j in range(first, self.etas):
             most = max(most, float(each[j, _LOG]))

@@ -36,6 +36,7 @@ class Linear(base.Estimator):
 
     @property
     def intercept(self):
+        """The constant term."""
         return self._weights.constant()
 
     def learn_one(self, x, y, w=1.0):
@@ -94,6 +95,7 @@ class LinearRegressor(Linear, base.Regressor):
     """
 
     def predict_one(self, x):
+        """Predict the target of a round, from its finite features."""
         return self._prediction(x)
 
     def _loss(self):
@@ -136,6 +138,7 @@ class LinearClassifier(Linear, base.Classifier):
     """
 
     def predict_proba_one(self, x):
+        """Predict the probability of each label, from the finite features."""
         z = self._prediction(x)
         small = math.exp(-abs(z)) / (1.0 + math.exp(-abs(z)))
         return {False: small, True: 1.0 - small} if z > 0.0 else {False: 1.0 - small, True: small}

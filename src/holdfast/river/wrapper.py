@@ -138,10 +138,12 @@ class Robust(base.Wrapper, base.Estimator):
 
     @property
     def kept(self):
+        """How many rounds the model has learned from."""
         return self._filters.audit.kept
 
     @property
     def skipped(self):
+        """How many rounds were skipped."""
         return self._filters.audit.skipped
 
     @property
@@ -151,6 +153,7 @@ class Robust(base.Wrapper, base.Estimator):
 
     @property
     def audit_counts(self):
+        """How many rounds were skipped for each reason."""
         return dict(self._filters.audit.counts)
 
     # -- measure and ask

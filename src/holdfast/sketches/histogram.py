@@ -44,6 +44,7 @@ class LogHistogram(NamedTuple):
 
     @staticmethod
     def empty():
+        """A sketch that has seen no size."""
         return LogHistogram(np.zeros(_BUCKET + (_OCTAVES << _BITS), np.int64))
 
     @staticmethod

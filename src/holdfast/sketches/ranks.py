@@ -31,6 +31,7 @@ class Ranks(NamedTuple):
 
     @staticmethod
     def empty():
+        """A sketch that has seen no size."""
         return Ranks(np.zeros(16), np.zeros(16), 0, 0)
 
     def seen(self):

@@ -93,10 +93,12 @@ class Robust(BaseEstimator):
 
     @property
     def skipped_(self):
+        """How many rounds were skipped."""
         return self._looked_at().skipped
 
     @property
     def kept_(self):
+        """How many rounds were learned from."""
         return self._looked_at().kept
 
     @property
