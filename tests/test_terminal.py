@@ -53,7 +53,28 @@ def test_json_has_the_value_and_nothing_a_terminal_acts_upon(capsys):
 
 
 @pytest.mark.parametrize(("is_terminal", "shown"), [(True, "\r\033[Khalf\r"), (False, "")])
-def test_how_far_the_work_is_is_for_terminals(is_terminal, shown, capsys, monkeypatch):
+def test_progress_is_shown_on_terminals_only(is_terminal, shown, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
     terminal.overwrite("half")
     assert capsys.readouterr().err == shown
+
+
+def test_the_progress_line_has_a_bar_and_the_time_left(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    seconds = iter([100.0, 100.0, 105.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(seconds))
+    line = terminal.ProgressLine()
+    line.show("one of {four}\x1b", 1, 4)
+    line.show("two", 2, 4)
+    line.show("many")  # of an unknown total
+    _, first, second, third = capsys.readouterr().err.split("\r\033[K")
+    assert first == "███░░░░░░░░░  25 %  one of {four}\\x1b\r"
+    assert second == "██████░░░░░░  50 %  00:10 left, two\r"
+    assert third == "many\r"
+
+
+def test_the_progress_line_is_not_wider_than_the_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(terminal, "_columns", lambda stream: 40)
+    terminal.ProgressLine().show("x" * 100, 1, 2)
+    assert len(capsys.readouterr().err.strip("\r").removeprefix("\033[K")) == 39

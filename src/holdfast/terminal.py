@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import sys
+import time
 
 # Exit statuses. The last three are 128 + SIGINT, SIGTERM and SIGPIPE: what a shell reports for these signals.
 DONE, FAILED, WRONG, STOPPED, TERMINATED, BROKEN_PIPE = 0, 1, 2, 130, 143, 141
@@ -101,21 +102,52 @@ def complain(text):
 
 
 def overwrite(text):
-    """How far the work is, on a line of a terminal that the next one replaces; nothing elsewhere."""
+    """Show a text on the last line of a terminal, where the next one replaces it; nothing elsewhere."""
     if not sys.stderr.isatty():
         return
     with contextlib.suppress(OutputLost):
-        _write(sys.stderr, f"\r\033[K{_line(text)}\r")
+        _write(sys.stderr, f"\r\033[K{_line(text)[: _columns(sys.stderr) - 1]}\r")
 
 
-def progress_line(share, words):
-    """How much of the work is done, from 0 to 1, as a bar, and what else there is to say.
+def _columns(stream):
+    with contextlib.suppress(OSError):
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    return 80
 
-    >>> progress_line(0.5, "64 rounds")
-    '██████████░░░░░░░░░░  50 %  64 rounds'
+
+class ProgressLine:
+    """Shows how much of the work is done: a bar with the time left, which tqdm computes, and some words.
+
+    The clock starts at the first call: the time before it says nothing about the speed of the work.
     """
-    filled = round(20 * share)
-    return f"{'█' * filled}{'░' * (20 - filled)} {100 * share:3.0f} %  {words}"
+
+    def __init__(self):
+        self._start, self._first = None, 0
+
+    def show(self, words, done=0, total=None):
+        """Replace the line of the terminal; without a bar if the total is unknown."""
+        if not sys.stderr.isatty():
+            return
+        if self._start is None:
+            self._start, self._first = time.monotonic(), done
+        overwrite(self._bar(words, min(done, total), total) if total else words)
+
+    def _bar(self, words, done, total):
+        from tqdm import tqdm
+
+        left = "{remaining} left, " if done > self._first else ""
+        return tqdm.format_meter(
+            done,
+            total,
+            time.monotonic() - self._start,
+            prefix=words,
+            initial=self._first,
+            ascii="░█",
+            bar_format=f"{{bar:12}} {{percentage:3.0f}} %  {left}{{desc}}",
+        )
+
+    def clear(self):
+        overwrite("")
 
 
 def open_streams():

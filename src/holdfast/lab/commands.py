@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from holdfast import __version__
-from holdfast.terminal import DONE, FAILED, WRONG, complain, overwrite, progress_line, quoted, tell
+from holdfast.terminal import DONE, FAILED, WRONG, ProgressLine, complain, quoted, tell
 
 
 def add_reproduce(parser):
@@ -226,10 +226,12 @@ def _run_reproduce(options):
         parts.mkdir(parents=True, exist_ok=True)
         start, results = time.perf_counter(), []
         for name in options.results or NAMES:
-            bar = _Bar(name)
-            results.append(run(name, parts, options.quick, options.seed, options.jobs, bar))
+            line = ProgressLine()
+            show = partial(_show, line, name)
+            results.append(run(name, parts, options.quick, options.seed, options.jobs, show))
             good, sentence = experiment(name).judge(results[-1].rows)
-            bar.end(f"{'holds' if good else 'FAILS'}  {name:22} {sentence}")
+            line.clear()
+            tell(f"{'holds' if good else 'FAILS'}  {name:22} {sentence}")
         note = (
             f"holdfast {__version__}, Python {platform.python_version()}, seed {options.seed}, "
             f"{'quick' if options.quick else 'full'}; {time.perf_counter() - start:.0f} s of measuring."
@@ -242,19 +244,5 @@ def _run_reproduce(options):
     return DONE if all(experiment(r.name).judge(r.rows)[0] for r in results) else FAILED
 
 
-class _Bar:
-    """How far an experiment is and how long it will take, on one line of a terminal."""
-
-    def __init__(self, name):
-        self.name, self.start, self.first = name, time.perf_counter(), None
-
-    def __call__(self, done, total):
-        if self.first is None:
-            self.first = done
-        spent, new = time.perf_counter() - self.start, done - self.first
-        left = f", {spent / new * (total - done):.0f} s left" if new else ""
-        overwrite(progress_line(done / max(total, 1), f"{self.name}: {done} of {total}{left}"))
-
-    def end(self, text):
-        overwrite("")
-        tell(text)
+def _show(line, name, done, total):
+    line.show(f"{name}: {done} of {total}", done, total)
