@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import shlex
 import shutil
 import struct
@@ -188,16 +189,15 @@ def test_json_for_machines_is_a_line_an_object_and_nothing_else(source, tmp_path
     assert done.stderr == ""
 
 
-def test_progress_is_told_as_json_and_on_a_terminal(source, learn, monkeypatch, capsys):
-    from holdfast.cli.progress import Events, line
-
-    monkeypatch.setattr(Events, "often", 0.0)
-    _, _, heard = learn(source, "--target", "y", "--json")
-    first = json.loads(heard.splitlines()[0])
-    assert (first.pop("event"), first["rounds"], first["done_share"]) == ("progress", 64, 1.0)
-    told = line(first | {"rounds_a_second": 12_345, "seconds_left": 7.0, "done_share": 0.5})
-    assert told.startswith("██████████░░░░░░░░░░  50 %  64 rounds, 12,345/s, ")
-    assert told.endswith("7 s left")
+def test_progress_is_reported_as_json_or_as_a_bar_on_a_terminal(source, learn, monkeypatch):
+    monkeypatch.setattr("holdfast.cli.progress.Events.interval", 0.0)
+    _, _, printed = learn(source, "--target", "y", "--json")
+    first = json.loads(printed.splitlines()[0])
+    assert (first["event"], first["rounds"], first["done_share"]) == ("progress", 64, 1.0)
+    monkeypatch.setattr("holdfast.cli.progress.Progress.interval", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    _, _, printed = learn(source, "--target", "y", to="other")
+    assert re.search(r"\r\x1b\[K█{12} 100 %  600 rounds, [\d,]+/s, 7 % skipped, error [\d.]+\r", printed)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_the_shell_completes_commands_and_options(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", [*LEARNERS, "adagrad:0.01", "ogd:3"])
 def test_learners_go_by_name(tmp_path, capsys, monkeypatch, name):
-    monkeypatch.setattr("holdfast.cli.progress.Events.often", 0.0)  # as if it took long
+    monkeypatch.setattr("holdfast.cli.progress.Events.interval", 0.0)  # as if it took long
     path = tmp_path / "a.csv"
     rows = ((i % 7, i % 5) for i in range(300))
     path.write_text("a,b,y\n" + "".join(f"{a},{b},{a - b}\n" for a, b in rows))

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from holdfast.lab.reproduce.drawing import DUST, INK, OURS, STYLE
+from holdfast.lab.reproduce.drawing import OURS, STYLE
+from holdfast.pages.palette import GREY, INK
 
 
 class Panel(NamedTuple):
@@ -35,11 +36,11 @@ def growth(panels, path):
             x = np.array(panel.x, float)
             ideal = panel.y[-1] * (x / x[-1]) ** panel.slope
             seen = ideal <= 2.0 * max(panel.y)
-            axes.plot(x[seen], ideal[seen], color=DUST, linestyle=(0, (4, 2)), label=_ideal(panel))
+            axes.plot(x[seen], ideal[seen], color=GREY, linestyle=(0, (4, 2)), label=_ideal(panel))
             axes.plot(x, panel.y, "o-", color=OURS, markersize=4, linewidth=2, label="measured")
             axes.set(xscale="log", yscale="log", xlabel=panel.letter)
             axes.set_title(panel.title, fontsize=9.5, color=INK)
-            axes.grid(axis="y", color="#E6E9ED", linewidth=0.8)
+            axes.grid(axis="y")
             axes.legend(frameon=False, fontsize=9, loc="lower left")
         figure.axes[0].set_ylabel("million rounds a second")
 
@@ -56,7 +57,7 @@ def speed(sections, path):
         for section, axes in zip(sections, panels, strict=True):
             rows = section.rows[::-1]
             rates = [row.value or 0.0 for row in rows]
-            colors = [OURS if row.what.startswith("holdfast") else DUST for row in rows]
+            colors = [OURS if row.what.startswith("holdfast") else GREY for row in rows]
             bars = axes.barh([row.what for row in rows], rates, color=colors, height=0.6)
             axes.bar_label(bars, [f"{rate:.3g}" if rate else "not installed" for rate in rates], padding=4)
             axes.set_xlim(right=1.15 * max(rates))

@@ -58,7 +58,7 @@ def _sgd(tails, steps):
 def draw(rows, axes):
     drawing.bound(axes, rows, "T", "bound", "our bound", drawing.OURS)
     drawing.measured(axes, rows, "T", "plain", "no filter", drawing.PLAIN, floor=1e-6)
-    drawing.measured(axes, rows, "T", "theory", "SGD, step D/(G sqrt(T))", drawing.INK, floor=1e-6)
+    drawing.measured(axes, rows, "T", "theory", "SGD, step D/(G sqrt(T))", drawing.OTHER, floor=1e-6)
     drawing.measured(axes, rows, "T", "sgd", "SGD, step 1/sqrt(t)", drawing.PAPER, floor=1e-6)
     drawing.measured(axes, rows, "T", "filtered", "quantile filter", drawing.FILTERED, floor=1e-6)
     drawing.finish(axes, "rounds T", "excess risk of the mean prediction")

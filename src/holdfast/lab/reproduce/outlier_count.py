@@ -39,7 +39,7 @@ def measure(k, seed):
 def draw(rows, axes):
     drawing.bound(axes, rows, "k", "paper", "the paper's bound", drawing.PAPER)
     drawing.bound(axes, rows, "k", "ours", "our bound", drawing.OURS)
-    drawing.bound(axes, rows, "k", "overhead", "4 D G k", drawing.INK, (1, 1))
+    drawing.bound(axes, rows, "k", "overhead", "4 D G k", drawing.OTHER, (1, 1))
     drawing.measured(axes, rows, "k", "regret", "measured", drawing.FILTERED)
     drawing.bound(axes, rows, "k", "lower", "lower bound, D G k / 4", drawing.LOWER)
     drawing.finish(axes, "number of outliers k", "regret on the inliers")

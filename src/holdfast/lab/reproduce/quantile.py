@@ -47,7 +47,7 @@ def measure(T, seed):
 
 
 def draw(rows, axes):
-    drawing.bound(axes, rows, "T", "topk", "bound of Top-k: linear", drawing.INK, (1, 1))
+    drawing.bound(axes, rows, "T", "topk", "bound of Top-k: linear", drawing.OTHER, (1, 1))
     drawing.bound(axes, rows, "T", "paper", "the paper's bound", drawing.PAPER)
     drawing.bound(axes, rows, "T", "ours", "our bound", drawing.OURS)
     drawing.measured(axes, rows, "T", "plain", "no filter", drawing.PLAIN, floor=1.0)
