@@ -86,7 +86,7 @@ class Folder:
         """Let no other process learn into this folder, until this one closes it or ends.
 
         Not with filelock: it empties a file that has this name, changes its mode, and deletes it at release.
-        The file may belong to the user. `_opened` changes nothing, and refuses links and FIFOs.
+        The file may be the user's. Here it is not changed, and links and FIFOs are refused.
         """
         try:
             import fcntl
