@@ -1,6 +1,6 @@
-"""holdfast completion: what makes the shell complete commands and options."""
+"""holdfast completion: a script with which the shell completes commands and options."""
 
-from holdfast.cli.exits import mistakes_said
+from holdfast.cli.exits import report_errors
 from holdfast.cli.options import describe
 from holdfast.terminal import DONE, pour
 
@@ -22,7 +22,7 @@ def add(parser):
 
 
 def run(options):
-    with mistakes_said():
+    with report_errors():
         import shtab
 
         from holdfast.cli.parser import whole_parser

@@ -18,7 +18,7 @@ class Failure(Exception):  # noqa: N818  (it ends a command, and need not be an 
 
 
 @contextlib.contextmanager
-def mistakes_said():
+def report_errors():
     """Print what went wrong in one sentence, and end with the exit status that fits."""
     for name in _NEEDED:
         if importlib.util.find_spec(name) is None:
@@ -36,7 +36,7 @@ def mistakes_said():
         complain(_in_words(problem))
         raise Failure(FAILED) from None
     except MemoryError:
-        complain("not enough memory: are there rows of very many columns?")
+        complain("not enough memory: are there rows with very many columns?")
         raise Failure(FAILED) from None
 
 
