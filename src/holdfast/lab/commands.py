@@ -1,6 +1,6 @@
 """`holdfast reproduce`, `bench`, `trials` and `learners`: their options, and what they do.
 
-Each imports what it measures when it is asked for.
+Each command imports what it measures when it runs.
 """
 
 import platform
@@ -15,7 +15,7 @@ from holdfast.terminal import DONE, FAILED, WRONG, ProgressLine, complain, quote
 def add_reproduce(parser):
     parser.description = (
         "Measure every result of the paper against its bounds, on all cores, and write one page with\n"
-        "figures, tables and verdicts. A run that was stopped goes on where it was."
+        "figures, tables and verdicts. A run that was stopped continues where it was."
     )
     parser.epilog = (
         "examples:\n"
@@ -23,7 +23,7 @@ def add_reproduce(parser):
         "  holdfast reproduce quantile huber           two of them, in full\n"
         "  holdfast reproduce --list                   what there is"
     )
-    parser.add_argument("results", nargs="*", metavar="RESULT", help="which; all if none is named")
+    parser.add_argument("results", nargs="*", metavar="RESULT", help="the results to measure (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer settings and seeds")
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=-1, help="how many cores (default: all)")
@@ -38,8 +38,8 @@ def add_bench(parser):
     from holdfast.lab.bench.runner import NAMES
 
     parser.description = (
-        "Measure speed, memory and how cost grows, beside the peers that are installed\n"
-        "(pip install 'holdfast[bench]'), print the table, and write it as JSON with pictures."
+        "Measure speed, memory and how the cost grows, for holdfast and the other libraries that are\n"
+        "installed (pip install 'holdfast[bench]'); print the table, and write it as JSON with pictures."
     )
     parser.epilog = (
         "examples:\n"
@@ -50,14 +50,12 @@ def add_bench(parser):
         f"sections: {', '.join(NAMES)}"
     )
     scales = parser.add_mutually_exclusive_group()
-    scales.add_argument("--quick", action="store_true", help="less work, and less certain figures")
+    scales.add_argument("--quick", action="store_true", help="less work, and less precise figures")
     scales.add_argument(
-        "--tiny", action="store_true", help="nothing is compiled, and no figure means anything: to see it run"
+        "--tiny", action="store_true", help="compile nothing, only to see it run: the figures have no meaning"
     )
     parts = parser.add_mutually_exclusive_group()
-    parts.add_argument(
-        "--only", nargs="+", choices=NAMES, metavar="SECTION", help="these sections, rather than all"
-    )
+    parts.add_argument("--only", nargs="+", choices=NAMES, metavar="SECTION", help="only these sections")
     parts.add_argument(
         "--readme",
         type=Path,
@@ -75,7 +73,7 @@ def add_bench(parser):
         "--disk",
         type=Path,
         metavar="FOLDER",
-        help="play a large file from here as well: a folder on another disk, such as one in memory",
+        help="play a large file from this folder as well: on another disk, such as one in memory",
     )
     parser.set_defaults(command=_run_bench)
 
@@ -147,7 +145,7 @@ def _run_learners(options):
 
 
 def _of_learners(options):
-    """The markers of the table that is asked for, and what measures it."""
+    """The markers of the requested table, and the function that measures it."""
     if options.search:
         from holdfast.lab.trials.worst_table import WORST, search_all
 
@@ -174,7 +172,7 @@ def _run_trials(options):
 
 
 def _tabulated(page, markers, measure):
-    """Measure, and put the table between the markers of a page, if there is one."""
+    """Measure; check first that the page, if there is one, has the markers for the table."""
     from holdfast.lab.bench.table import split_at_markers
 
     try:

@@ -1,5 +1,6 @@
 """The figures of all experiments in one style: measured means with their bands, and bounds as lines."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -8,6 +9,16 @@ from holdfast.pages.palette import BLUE, GREEN, INK, MATPLOTLIB, PINK, RED
 
 OURS, PAPER, LOWER, FILTERED, PLAIN, OTHER = BLUE, PINK, GREEN, BLUE, RED, INK
 STYLE = MATPLOTLIB | {"font.size": 11, "svg.hashsalt": "holdfast", "svg.fonttype": "path"}
+
+
+@contextlib.contextmanager
+def styled_figure(size):
+    """A figure of matplotlib, inches wide and high, in the style of all figures."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        yield Figure(figsize=size, layout="constrained", facecolor="white")
 
 
 def summary(rows, by, value):

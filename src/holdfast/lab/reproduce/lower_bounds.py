@@ -1,4 +1,4 @@
-"""Both lower bounds: on these adversaries no learner does better, on average."""
+"""Both lower bounds: against these adversaries no learner is better, on average."""
 
 import numpy as np
 

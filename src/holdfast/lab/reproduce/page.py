@@ -39,11 +39,7 @@ def _section(result, folder):
 
 
 def _figure(result, folder):
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(drawing.STYLE):
-        figure = Figure(figsize=(7, 4.6), layout="constrained", facecolor="white")
+    with drawing.styled_figure((7, 4.6)) as figure:
         experiment(result.name).draw(result.rows, figure.subplots())
         figure.savefig(folder / f"{result.name}.png", dpi=150)
         text = io.StringIO()
