@@ -38,7 +38,7 @@ def test_long_text_is_cut_also_if_only_its_escapes_are_long():
 def test_a_printed_line_is_one_line_of_a_bounded_length(capsys):
     terminal.tell("a\nb", "c")
     assert capsys.readouterr().out == "a\\nb\nc\n"
-    terminal.complain(f"{'x' * 100_000}: give it another name")
+    terminal.print_error(f"{'x' * 100_000}: give it another name")
     error = capsys.readouterr().err
     assert len(error) < 5_000
     assert error.startswith("holdfast: xxx") and error.endswith("xxx: give it another name\n")
@@ -46,7 +46,7 @@ def test_a_printed_line_is_one_line_of_a_bounded_length(capsys):
 
 def test_json_keeps_the_value_and_is_printable_ascii(capsys):
     found = {"\x1b[2J\x7f\x9b": ["\u202e", "é", "x" * 100_000, "\udcff", 17]}
-    terminal.show(found)
+    terminal.print_json(found)
     out = capsys.readouterr().out
     assert json.loads(out) == found
     assert out.isascii() and out.removesuffix("\n").isprintable()

@@ -28,7 +28,7 @@ class OutputLost(Exception):  # noqa: N818  (it ends a command, and need not be 
     def report(self):
         """Print the message, if there is one; return the exit status."""
         if self.words:
-            complain(self.words)
+            print_error(self.words)
         return self.status
 
 
@@ -73,7 +73,7 @@ def tell(*lines):
     _write(sys.stdout, "".join(f"{_line(text)}\n" for text in lines))
 
 
-def show(found):
+def print_json(found):
     """Print one line of JSON on standard output, in ASCII. Values are not cut."""
     _write(sys.stdout, as_json(found) + "\n")
 
@@ -83,7 +83,7 @@ def as_json(found, indent=None):
     return json.dumps(found, indent=indent).replace("\x7f", "\\u007f")
 
 
-def pour(data):
+def write_bytes(data):
     """Write bytes to standard output."""
     with _detect_lost_output(sys.stdout):
         sys.stdout.flush()
@@ -91,15 +91,15 @@ def pour(data):
         sys.stdout.buffer.flush()
 
 
-def say(text):
+def print_note(text):
     """Print a sentence on standard error. If that fails, the work goes on."""
     with contextlib.suppress(OutputLost):
         _write(sys.stderr, f"{_line(text)}\n")
 
 
-def complain(text):
+def print_error(text):
     """Print an error message on standard error."""
-    say(f"holdfast: {text}")
+    print_note(f"holdfast: {text}")
 
 
 def overwrite(text):

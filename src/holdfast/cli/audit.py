@@ -2,7 +2,7 @@
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
-from holdfast.terminal import DONE, quoted, show, tell, visible
+from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
 REASONS = {
     "features": "the features are too far from those of other rows",
@@ -53,13 +53,13 @@ def run(options):
 
             answer = replayed(found, _budget(options.replay))
             if options.json:
-                show(answer)
+                print_json(answer)
             else:
                 tell(*_replay_lines(answer))
             return DONE
         rows = worst_rows(found, options.worst)
         if options.json:
-            show(found.metrics() | {"worst": rows})
+            print_json(found.metrics() | {"worst": rows})
         else:
             tell(*_count_lines(found), "", *_row_lines(rows))
     return DONE

@@ -2,7 +2,7 @@
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import describe
-from holdfast.terminal import DONE, pour
+from holdfast.terminal import DONE, write_bytes
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -27,5 +27,5 @@ def run(options):
 
         from holdfast.cli.parser import whole_parser
 
-        pour(f"{shtab.complete(whole_parser(), options.shell)}\n".encode())
+        write_bytes(f"{shtab.complete(whole_parser(), options.shell)}\n".encode())
     return DONE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import describe
-from holdfast.terminal import DONE, WRONG, complain, tell
+from holdfast.terminal import DONE, WRONG, print_error, tell
 
 _ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser
 measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them a sensor failed and the
@@ -40,7 +40,7 @@ def add(parser):
 def run(options):
     to = options.to or _new_folder()
     if to.exists():
-        complain(f"{to} is there already: remove it, or choose another folder with --to")
+        print_error(f"{to} is there already: remove it, or choose another folder with --to")
         return WRONG
     with report_errors(), resources.as_file(resources.files("holdfast.cli") / "data") as folder:
         import tempfile

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import importlib.util
 
-from holdfast.terminal import FAILED, WRONG, complain
+from holdfast.terminal import FAILED, WRONG, print_error
 
 _NEEDED = ("jinja2", "pyarrow", "safetensors", "shtab", "tqdm")
 
@@ -22,7 +22,7 @@ def report_errors():
     """Print what went wrong in one sentence, and end with the exit status that fits."""
     for name in _NEEDED:
         if importlib.util.find_spec(name) is None:
-            complain(f"{name} is not installed: pip install 'holdfast[cli]'")
+            print_error(f"{name} is not installed: pip install 'holdfast[cli]'")
             raise Failure(WRONG)
     from holdfast.io.sources import SourceError
     from holdfast.runs.folder import RunError
@@ -30,13 +30,13 @@ def report_errors():
     try:
         yield
     except (RunError, SourceError) as problem:
-        complain(problem)
+        print_error(problem)
         raise Failure(WRONG) from None
     except OSError as problem:
-        complain(_in_words(problem))
+        print_error(_in_words(problem))
         raise Failure(FAILED) from None
     except MemoryError:
-        complain("not enough memory: are there rows with very many columns?")
+        print_error("not enough memory: are there rows with very many columns?")
         raise Failure(FAILED) from None
 
 

@@ -4,7 +4,7 @@ import json
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
-from holdfast.terminal import DONE, show, tell, visible
+from holdfast.terminal import DONE, print_json, tell, visible
 
 
 def add(parser):
@@ -35,7 +35,7 @@ def run(options):
         found = open_run(options.run)
         config = json.loads(found.folder.read(CONFIG))
         if options.json:
-            show(
+            print_json(
                 {
                     "config": config,
                     "metrics": found.metrics(),

@@ -15,10 +15,10 @@ from holdfast.terminal import (
     STOPPED,
     TERMINATED,
     OutputLost,
-    complain,
+    print_error,
+    print_json,
+    print_note,
     quoted,
-    say,
-    show,
     tell,
     visible,
 )
@@ -139,7 +139,9 @@ def run(options):
         first = go_on if options.resume and Folder(to).is_begun() else begin
         signals = _Signals()
         with signals, contextlib.ExitStack() as closing:
-            found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)
+            found, source, rows = first(
+                options.source, settings, to, (lambda text: None) if quiet else print_note
+            )
             closing.enter_context(contextlib.closing(source))
             closing.enter_context(contextlib.closing(found.folder))
             bar, before = progress_for(options.quiet, options.json), found.trace.rounds
@@ -148,7 +150,7 @@ def run(options):
                 learn(found, source, rows, options.checkpoint, bar, signals.arrived)
             except OutputLost as lost:
                 why = lost.words or "nothing reads standard output any more"
-                complain(f"{why}: stopped, and saved; the same command with --resume goes on")
+                print_error(f"{why}: stopped, and saved; the same command with --resume goes on")
                 raise Failure(lost.status) from None
         bar.end()
         seconds = time.monotonic() - start
@@ -159,7 +161,7 @@ def run(options):
             page = write(found)
         if options.json:
             paths = {"run": str(to), "report": str(page) if page else None}
-            show(
+            print_json(
                 {"event": "end"}
                 | found.metrics()
                 | paths

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_run, add_source, describe
-from holdfast.terminal import DONE, pour, say
+from holdfast.terminal import DONE, print_note, write_bytes
 
 
 def add(parser):
@@ -43,7 +43,7 @@ def run(options):
             for table in _predictions(options, counts):
                 write(table)
         if not options.quiet:
-            say(f"{counts['rows']:,} rows, {counts['empty']:,} of them without a prediction")
+            print_note(f"{counts['rows']:,} rows, {counts['empty']:,} of them without a prediction")
     return DONE
 
 
@@ -101,7 +101,7 @@ def _output(path):
                 writer = pacsv.CSVWriter(target, table.schema, write_options=form)
         writer.write_table(table)
         if path is None:
-            pour(target.getvalue())
+            write_bytes(target.getvalue())
             target.seek(0)
             target.truncate()
 

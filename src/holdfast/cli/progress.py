@@ -3,7 +3,7 @@
 import sys
 import time
 
-from holdfast.terminal import ProgressLine, say, show
+from holdfast.terminal import ProgressLine, print_json, print_note
 
 
 class Progress:
@@ -53,7 +53,7 @@ class Sentences(Progress):
     """In a pipe: only notes."""
 
     def note(self, text):
-        say(text)
+        print_note(text)
 
 
 class Bar(Progress):
@@ -68,7 +68,7 @@ class Bar(Progress):
 
     def note(self, text):
         self.line.clear()
-        say(text)
+        print_note(text)
 
     def end(self):
         self.line.clear()
@@ -80,10 +80,10 @@ class Events(Progress):
     interval = 2.0
 
     def report(self, figures, source, read):
-        show({"event": "progress"} | figures)
+        print_json({"event": "progress"} | figures)
 
     def note(self, text):
-        show({"event": "note", "text": text})
+        print_json({"event": "note", "text": text})
 
 
 def progress_for(quiet, json=False):

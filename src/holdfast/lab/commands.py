@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from holdfast import __version__
-from holdfast.terminal import DONE, FAILED, WRONG, ProgressLine, complain, quoted, tell
+from holdfast.terminal import DONE, FAILED, WRONG, ProgressLine, print_error, quoted, tell
 
 
 def add_reproduce(parser):
@@ -180,10 +180,10 @@ def _tabulated(page, markers, measure):
             split_at_markers(page, markers)  # before minutes of measuring
         measure()
     except (OSError, ValueError) as problem:
-        complain(problem)
+        print_error(problem)
         return WRONG
     except ImportError as problem:
-        complain(f"{problem}; pip install 'holdfast[bench]'")
+        print_error(f"{problem}; pip install 'holdfast[bench]'")
         return WRONG
     return DONE
 
@@ -199,7 +199,7 @@ def _run_bench(options):
         if options.disk and not options.disk.is_dir():
             raise ValueError(f"--disk is a folder on another disk, and there is none at {options.disk}")
     except (OSError, ValueError) as problem:
-        complain(problem)
+        print_error(problem)
         return WRONG
     bench(options.only or NAMES, scale, options.to, options.readme, options.disk)
     return DONE
@@ -214,7 +214,7 @@ def _run_reproduce(options):
         return DONE
     unknown = [name for name in options.results if name not in NAMES]
     if unknown:
-        complain(f"there is no result {quoted(unknown[0])}; one of {', '.join(NAMES)}")
+        print_error(f"there is no result {quoted(unknown[0])}; one of {', '.join(NAMES)}")
         return WRONG
     try:
         from holdfast.lab.reproduce.page import write
@@ -236,7 +236,7 @@ def _run_reproduce(options):
         )
         page = write(results, parts, note)
     except ImportError as problem:
-        complain(f"{problem}; pip install 'holdfast[reproduce]'")
+        print_error(f"{problem}; pip install 'holdfast[reproduce]'")
         return WRONG
     tell(f"The report: {page}")
     return DONE if all(experiment(r.name).judge(r.rows)[0] for r in results) else FAILED
