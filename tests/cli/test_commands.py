@@ -25,7 +25,7 @@ from holdfast.cli.main import main
 from holdfast.defaults import LEARNERS
 
 
-def said(capsys, *args):
+def output(capsys, *args):
     status = main(list(map(str, args)))
     out, err = capsys.readouterr()
     assert status == 0, err
@@ -78,7 +78,7 @@ def test_labels_are_predicted_as_labels(learn, tmp_path, capsys):
     pacsv.write_csv(pa.table({"u": x[:, 0], "v": x[:, 1], "side": names}), tmp_path / "rows.csv")
     run, _, printed = learn(tmp_path / "rows.csv", "--target", "side")
     assert "labels north, south, west" in printed
-    answers = said(capsys, "predict", run, tmp_path / "rows.csv", "--to", tmp_path / "out.csv")
+    answers = output(capsys, "predict", run, tmp_path / "rows.csv", "--to", tmp_path / "out.csv")
     assert answers == ""
     found = pacsv.read_csv(tmp_path / "out.csv").column("prediction").to_pylist()
     assert np.mean(np.array(found) == names) > 0.7
@@ -95,7 +95,7 @@ def test_a_row_that_cannot_be_read_gets_an_empty_answer(source, learn, tmp_path)
 
 def test_the_audit_lists_the_outliers_with_the_worst_first(source, table, learn, capsys):
     run, _, _ = learn(source, "--target", "y")
-    found = json.loads(said(capsys, "audit", run, "--json", "--worst", "1000"))
+    found = json.loads(output(capsys, "audit", run, "--json", "--worst", "1000"))
     outliers = 1 + np.flatnonzero(
         (np.abs(np.column_stack([table[n] for n in "abc"])).max(axis=1) > 50) | (table["y"] < -1000)
     )
@@ -105,7 +105,7 @@ def test_the_audit_lists_the_outliers_with_the_worst_first(source, table, learn,
     times = [row["times"] for row in found["worst"]]
     assert times == sorted(times, reverse=True)
     assert sum(found["skipped_by_reason"].values()) == found["skipped"] == len(rows)
-    assert "the target is too far" in said(capsys, "audit", run)
+    assert "the target is too far" in output(capsys, "audit", run)
 
 
 @pytest.mark.parametrize("target", ["y", "positive"])
@@ -115,14 +115,14 @@ def test_a_replay_of_the_same_budget_skips_the_same_rounds(table, learn, tmp_pat
     pacsv.write_csv(pa.table(rows), tmp_path / "rows.csv")
     drop = "positive" if target == "y" else "y"
     run, _, _ = learn(tmp_path / "rows.csv", "--target", target, "--drop", drop, "--outliers", outliers)
-    found = json.loads(said(capsys, "audit", run, "--replay", outliers, "--json"))
+    found = json.loads(output(capsys, "audit", run, "--replay", outliers, "--json"))
     assert found["skipped"] == found["skipped_in_the_run"]
     assert found["newly_skipped"] == found["no_longer_skipped"] == []
 
 
 def test_a_replay_of_a_larger_budget_skips_more(source, learn, capsys):
     run, _, _ = learn(source, "--target", "y", "--outliers", "5")
-    few, many = (json.loads(said(capsys, "audit", run, "--replay", f"k={k}", "--json")) for k in (5, 100))
+    few, many = (json.loads(output(capsys, "audit", run, "--replay", f"k={k}", "--json")) for k in (5, 100))
     assert few["skipped"] == few["skipped_in_the_run"] < many["skipped"]
 
 
@@ -130,9 +130,9 @@ def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, c
     run, _, _ = learn(source, "--target", "y", "--no-scale", "--outliers", "30")
     words = json.loads((run / "certificate.json").read_text())["words"]
     assert "whichever 30 rounds or fewer were outliers" in words
-    assert words in said(capsys, "inspect", run)
+    assert words in output(capsys, "inspect", run)
     run, _, _ = learn(source, "--target", "y", to="scaled")
-    assert "There is none: features have a running scale" in said(capsys, "inspect", run)
+    assert "There is none: features have a running scale" in output(capsys, "inspect", run)
 
 
 def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path):
@@ -287,7 +287,7 @@ def test_other_shells_complete_too(tmp_path, capsys, shell):
     """The shell runs the completed line; there `holdfast` prints its arguments."""
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} on this machine")
-    (tmp_path / "_holdfast").write_text(said(capsys, "completion", shell))
+    (tmp_path / "_holdfast").write_text(output(capsys, "completion", shell))
     begin = {
         "zsh": f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D\n"
         "holdfast() { echo given $*; }",
@@ -342,13 +342,13 @@ def test_the_demo_shows_what_filters_are_for_and_can_run_twice(tmp_path):
 
 
 def test_the_shell_completes_commands_and_options(tmp_path, capsys):
-    (tmp_path / "script").write_text(said(capsys, "completion", "bash"))
+    (tmp_path / "script").write_text(output(capsys, "completion", "bash"))
     ask = f"source {tmp_path}/script; COMP_WORDS=({{}}); COMP_CWORD={{}}; _shtab_holdfast; "
     ask += "echo ${{COMPREPLY[@]}}"
     for words, place, answer in (("holdfast pred", 1, "predict"), ("holdfast learn --outl", 2, "--outliers")):
         done = subprocess.run(["bash", "-c", ask.format(words, place)], capture_output=True, text=True)
         assert done.stdout.split() == [answer], done.stderr
-    assert "_holdfast" in said(capsys, "completion", "zsh")
+    assert "_holdfast" in output(capsys, "completion", "zsh")
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, "adagrad:0.01", "ogd:3"])

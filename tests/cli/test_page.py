@@ -5,8 +5,8 @@ import pytest
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_report_opens_without_errors_or_requests(source, learn, browser, width):
-    run, _, said = learn(source, "--target", "y", "--report")
-    assert f"The report: {run / 'report.html'}" in said
+    run, _, printed = learn(source, "--target", "y", "--report")
+    assert f"The report: {run / 'report.html'}" in printed
     page = browser.new_page(viewport={"width": width, "height": 900})
     errors, requests = [], []
     page.on("console", lambda message: errors.append(message.text))
