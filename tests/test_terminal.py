@@ -1,4 +1,4 @@
-"""What is printed is printable, of a bounded length, and JSON keeps its values."""
+"""Printed text is printable and of a bounded length; JSON keeps its values."""
 
 import json
 import sys
@@ -23,37 +23,58 @@ from holdfast.terminal import quoted, visible
         ("\U000e0001", r"\U000e0001"),
     ],
 )
-def test_what_would_not_be_seen_is_spelled_out(text, shown):
+def test_invisible_characters_are_escaped(text, shown):
     assert visible(text) == shown
     assert visible(shown) == shown
 
 
-def test_what_is_long_is_cut_also_if_spelling_it_out_made_it_long():
+def test_long_text_is_cut_also_if_only_its_escapes_are_long():
     assert visible("x" * 80, 80) == "x" * 80
     assert visible("x" * 81, 80) == "x" * 79 + "…"
     assert visible("\x1b" * 30, 80) == (r"\x1b" * 30)[:79] + "…"
     assert quoted("x" * 100_000) == f"'{'x' * 79}…'"
 
 
-def test_a_line_is_one_line_and_not_longer_than_a_screen(capsys):
+def test_a_printed_line_is_one_line_of_a_bounded_length(capsys):
     terminal.tell("a\nb", "c")
     assert capsys.readouterr().out == "a\\nb\nc\n"
-    terminal.complain(f"{'x' * 100_000}: give it another name")
-    said = capsys.readouterr().err
-    assert len(said) < 5_000
-    assert said.startswith("holdfast: xxx") and said.endswith("xxx: give it another name\n")
+    terminal.print_error(f"{'x' * 100_000}: give it another name")
+    error = capsys.readouterr().err
+    assert len(error) < 5_000
+    assert error.startswith("holdfast: xxx") and error.endswith("xxx: give it another name\n")
 
 
-def test_json_has_the_value_and_nothing_a_terminal_acts_upon(capsys):
+def test_json_keeps_the_value_and_is_printable_ascii(capsys):
     found = {"\x1b[2J\x7f\x9b": ["\u202e", "é", "x" * 100_000, "\udcff", 17]}
-    terminal.show(found)
+    terminal.print_json(found)
     out = capsys.readouterr().out
     assert json.loads(out) == found
     assert out.isascii() and out.removesuffix("\n").isprintable()
 
 
 @pytest.mark.parametrize(("is_terminal", "shown"), [(True, "\r\033[Khalf\r"), (False, "")])
-def test_how_far_the_work_is_is_for_terminals(is_terminal, shown, capsys, monkeypatch):
+def test_progress_is_shown_on_terminals_only(is_terminal, shown, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
     terminal.overwrite("half")
     assert capsys.readouterr().err == shown
+
+
+def test_the_progress_line_has_a_bar_and_the_time_left(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    seconds = iter([100.0, 100.0, 105.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(seconds))
+    line = terminal.ProgressLine()
+    line.show("one of {four}\x1b", 1, 4)
+    line.show("two", 2, 4)
+    line.show("many")  # of an unknown total
+    _, first, second, third = capsys.readouterr().err.split("\r\033[K")
+    assert first == "███░░░░░░░░░  25 %  one of {four}\\x1b\r"
+    assert second == "██████░░░░░░  50 %  00:10 left, two\r"
+    assert third == "many\r"
+
+
+def test_the_progress_line_is_not_wider_than_the_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(terminal, "_columns", lambda stream: 40)
+    terminal.ProgressLine().show("x" * 100, 1, 2)
+    assert len(capsys.readouterr().err.strip("\r").removeprefix("\033[K")) == 39

@@ -1,9 +1,22 @@
-"""Which rounds were skipped, and why: what the adapters tell of."""
+"""Which rounds were skipped, and why: the reason of each round, and the table that the adapters keep."""
 
 import numpy as np
 
 NOT_FINITE = "not finite"
-_PARTS = 64  # tables of single batches, before they become one
+_PARTS = 64  # tables of single batches; above that they are joined into one
+
+
+def reasons(measures, sizes, thresholds):
+    """Name the first filter that refused each skipped round; "not finite" where no filter could be asked.
+
+    >>> reasons(("features", "gradient"), [[1.0, 9.0], [5.0, 5.0]], [[2.0, 2.0], [3.0, 3.0]]).tolist()
+    ['gradient', 'features']
+    """
+    found = np.full(len(sizes[0]), measures[-1], object)
+    for measure, size, threshold in reversed(list(zip(measures, sizes, thresholds, strict=True))):
+        found[~(np.asarray(size) <= np.asarray(threshold))] = measure
+    found[np.isnan(thresholds[-1])] = NOT_FINITE
+    return found
 
 
 class Audit:
@@ -12,11 +25,11 @@ class Audit:
     Parameters
     ----------
     size : int
-        How many rows the table has at most.
+        The largest number of rows of the table.
     measures : strings
-        What was measured of a round, such as "features": each has a size and a threshold.
+        What is measured in a round, such as "features": each has a size and a threshold.
     places : strings
-        What tells where a round was, such as "round".
+        The columns that locate a round, such as "round".
 
     Examples
     --------
@@ -40,8 +53,8 @@ class Audit:
         return sum(self.counts.values())
 
     def add(self, places, sizes, thresholds):
-        """Write down skipped rounds: a column for each place and for each measure."""
-        by = self._reasons(sizes, thresholds)
+        """Record skipped rounds: a column for each place and for each measure."""
+        by = reasons(self.measures, sizes, thresholds)
         for reason in self.counts:
             self.counts[reason] += int((by == reason).sum())
         room = min(self.size - self._length, len(by))
@@ -64,11 +77,3 @@ class Audit:
             table |= {f"{name}_size": np.asarray(size, float)}
             table |= {f"{name}_threshold": np.asarray(threshold, float)}
         return table | {"by": np.asarray(by, "<U10")}
-
-    def _reasons(self, sizes, thresholds):
-        """The first filter that would not have the round. None was asked where a size was not finite."""
-        by = np.full(len(sizes[0]), self.measures[-1], "<U10")
-        for measure, size, threshold in reversed(list(zip(self.measures, sizes, thresholds, strict=True))):
-            by[~(np.asarray(size) <= np.asarray(threshold))] = measure
-        by[np.isnan(thresholds[-1])] = NOT_FINITE
-        return by

@@ -1,4 +1,4 @@
-"""Tables to learn from, and the command as people run it."""
+"""A table to learn from, and functions that run the command."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ ROWS = 600
 
 @pytest.fixture(scope="session")
 def table():
-    """Numbers with some wild rows, a truth value, a category; the target is a number."""
+    """Three columns of numbers and a target; some rows and some targets are outliers."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(ROWS, 3)).round(3)
     y = (X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=ROWS)).round(3)
@@ -35,7 +35,7 @@ def source(table, tmp_path_factory):
 
 @pytest.fixture
 def learn(tmp_path, capsys):
-    """Learn in this process, into a folder of its own; the folder, the exit status and what was said."""
+    """Learn in this process; the folder of the run, the exit status and what was printed."""
 
     def run(path, *args, to="run"):
         status = main(["learn", str(path), "--to", str(tmp_path / to), *map(str, args)])
@@ -47,7 +47,7 @@ def learn(tmp_path, capsys):
 
 
 def holdfast(*args, **options):
-    """The installed command, in a process of its own."""
+    """Run the command in a new process."""
     environment = {**os.environ, "COLUMNS": "100"}
     command = [sys.executable, "-m", "holdfast.cli.main", *map(str, args)]
     options = {"capture_output": True, "text": True} | options
@@ -55,7 +55,7 @@ def holdfast(*args, **options):
 
 
 def bits(folder):
-    """All that must be the same in two runs of the same rows."""
+    """What must be the same in two runs of the same rows."""
     import pyarrow.parquet as pq
 
     found = {name: (folder / name).read_bytes() for name in ("model.safetensors", "metrics.json")}
@@ -72,11 +72,11 @@ def model_bytes(folder):
 
 @pytest.fixture(scope="session")
 def browser():
-    """Chromium, to look at pages; one for all tests of a process, as Playwright starts only once."""
+    """Chromium, to open pages; one for all tests of a process, as Playwright starts only once."""
     playwright = pytest.importorskip("playwright.sync_api")
     chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
     if chromium is None:
-        pytest.skip("no Chromium on this machine: the pages were not looked at")
+        pytest.skip("no Chromium on this machine: pages were not opened")
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
     with playwright.sync_playwright() as driver:
         chrome = driver.chromium.launch(executable_path=chromium, args=flags)

@@ -1,4 +1,4 @@
-"""A reader that goes away, a full disk or a closed standard output is noticed, and costs nothing learned."""
+"""If output cannot be written, the command fails, and what was learned is saved."""
 
 import os
 import subprocess
@@ -7,14 +7,14 @@ import sys
 import pytest
 from cli.conftest import bits
 
-# Progress is told after every piece, and the first 200 rows decide about the columns.
+# Progress is reported after every piece, and the columns are guessed from the first 200 rows.
 DRIVER = """
 import sys
 from holdfast.cli.progress import Events
 from holdfast.runs import start
 from holdfast.cli.main import main
 
-Events.often, start.ROWS = 0.0, 200
+Events.interval, start.ROWS = 0.0, 200
 sys.exit(main(sys.argv[1:]))
 """
 NOISE = ("Traceback", "Exception ignored", "BrokenPipeError", "Fatal")
@@ -26,7 +26,7 @@ def command(*args, driver=None):
 
 
 def unread(*args, **options):
-    """The command with a standard output that nobody reads."""
+    """Run a command; its standard output is a pipe without a reader."""
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -39,7 +39,7 @@ def unread(*args, **options):
 
 @pytest.fixture(scope="module")
 def run(source, tmp_path_factory):
-    """A run to look at."""
+    """The folder of a finished run."""
     from holdfast.cli.main import main
 
     folder = tmp_path_factory.mktemp("runs") / "run"
@@ -51,7 +51,7 @@ def rows(count, start=0):
     return "".join(f"{i % 7},{i % 5},{i % 11 * 10 + i % 3}\n" for i in range(start, start + count)).encode()
 
 
-def test_what_was_learned_is_saved_when_the_reader_goes_away(tmp_path):
+def test_what_was_learned_is_saved_when_the_reader_ends(tmp_path):
     folder = tmp_path / "run"
     learn = ("learn", "-", "--target", "y", "--json", "--to", folder)
     process = subprocess.Popen(
@@ -64,11 +64,11 @@ def test_what_was_learned_is_saved_when_the_reader_goes_away(tmp_path):
     process.stdin.write(rows(300, 1000))
     process.stdin.flush()  # and it stays open: more could come
     assert process.wait(timeout=100) == 141
-    said = process.stderr.read().decode()
+    printed = process.stderr.read().decode()
     process.stdin.close()
     process.stderr.close()
-    assert said.count("\n") == 1
-    assert "saved" in said and "--resume" in said
+    assert printed.count("\n") == 1
+    assert "saved" in printed and "--resume" in printed
     assert (folder / "model.safetensors").exists()
     whole = b"a,b,y\n" + rows(1600)
     again = subprocess.run(command(*learn, "--resume", driver=DRIVER), input=whole, capture_output=True)
@@ -79,7 +79,7 @@ def test_what_was_learned_is_saved_when_the_reader_goes_away(tmp_path):
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
-def test_a_run_that_nobody_hears_of_is_whole(source, tmp_path, more):
+def test_a_run_without_a_reader_is_complete(source, tmp_path, more):
     done = unread("learn", source, "--target", "y", "--to", tmp_path / "run", *more)
     assert done.returncode == 141
     assert not any(word in done.stderr for word in NOISE)
@@ -106,7 +106,7 @@ def test_a_run_that_nobody_hears_of_is_whole(source, tmp_path, more):
     ],
     ids=" ".join,
 )
-def test_no_command_minds_a_reader_that_went_away_nor_calls_it_success(source, run, tmp_path, args):
+def test_every_command_ends_quietly_with_141_if_nothing_reads_its_output(source, run, tmp_path, args):
     places = {"RUN": run, "SOURCE": source}
     done = unread(*(places.get(word, word) for word in args), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (141, "")
@@ -118,7 +118,7 @@ def test_no_command_minds_a_reader_that_went_away_nor_calls_it_success(source, r
     [("--help",), ("predict", "RUN", "SOURCE", "--quiet"), ("inspect", "RUN"), ("audit", "RUN", "--json")],
     ids=" ".join,
 )
-def test_a_standard_output_that_takes_nothing_is_a_sentence(source, run, args, where):
+def test_a_standard_output_that_cannot_be_written_is_one_sentence(source, run, args, where):
     places = {"RUN": run, "SOURCE": source}
     line = ["bash", "-c", f'"$@" {where}', "bash", *command(*(places.get(word, word) for word in args))]
     done = subprocess.run(line, capture_output=True, text=True, timeout=100)
@@ -128,7 +128,7 @@ def test_a_standard_output_that_takes_nothing_is_a_sentence(source, run, args, w
 
 
 @pytest.mark.parametrize("where", [">/dev/full", ">&-", ">&- 2>&- <&-", "2>/dev/full"])
-def test_a_run_is_saved_whatever_takes_its_words(source, tmp_path, where):
+def test_a_run_is_saved_also_if_its_output_cannot_be_written(source, tmp_path, where):
     args = ("learn", source, "--target", "y", "--to", tmp_path / "run")
     line = ["bash", "-c", f'"$@" {where}', "bash", *command(*args)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=100)
@@ -138,13 +138,13 @@ def test_a_run_is_saved_whatever_takes_its_words(source, tmp_path, where):
     assert "holdfast" not in (tmp_path / "run" / "config.json").read_text().partition("{")[0]
 
 
-def test_with_nothing_to_print_a_closed_standard_output_is_no_mistake(source, tmp_path):
+def test_a_closed_standard_output_is_no_error_if_nothing_is_printed(source, tmp_path):
     args = command("learn", source, "--target", "y", "--to", tmp_path / "run", "--quiet")
     done = subprocess.run(["bash", "-c", '"$@" >&-', "bash", *args], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_closed_standard_input_is_a_sentence(tmp_path):
+def test_a_closed_standard_input_is_one_sentence(tmp_path):
     args = command("learn", "-", "--target", "y", "--to", tmp_path / "run")
     done = subprocess.run(["bash", "-c", '"$@" <&-', "bash", *args], capture_output=True, text=True)
     assert done.returncode == 2

@@ -1,10 +1,11 @@
-"""What is learned, told and predicted, from the folder of a run alone."""
+"""The commands on a run: what they learn, print and predict."""
 
 import fcntl
 import gzip
 import json
 import os
 import pty
+import re
 import shlex
 import shutil
 import struct
@@ -24,7 +25,7 @@ from holdfast.cli.main import main
 from holdfast.defaults import LEARNERS
 
 
-def said(capsys, *args):
+def output(capsys, *args):
     status = main(list(map(str, args)))
     out, err = capsys.readouterr()
     assert status == 0, err
@@ -75,9 +76,9 @@ def test_labels_are_predicted_as_labels(learn, tmp_path, capsys):
     x = rng.normal(size=(600, 2))
     names = np.array(["north", "south", "west"])[np.argmax(x @ rng.normal(size=(2, 3)), axis=1)]
     pacsv.write_csv(pa.table({"u": x[:, 0], "v": x[:, 1], "side": names}), tmp_path / "rows.csv")
-    run, _, heard = learn(tmp_path / "rows.csv", "--target", "side")
-    assert "labels north, south, west" in heard
-    answers = said(capsys, "predict", run, tmp_path / "rows.csv", "--to", tmp_path / "out.csv")
+    run, _, printed = learn(tmp_path / "rows.csv", "--target", "side")
+    assert "labels north, south, west" in printed
+    answers = output(capsys, "predict", run, tmp_path / "rows.csv", "--to", tmp_path / "out.csv")
     assert answers == ""
     found = pacsv.read_csv(tmp_path / "out.csv").column("prediction").to_pylist()
     assert np.mean(np.array(found) == names) > 0.7
@@ -92,19 +93,19 @@ def test_a_row_that_cannot_be_read_gets_an_empty_answer(source, learn, tmp_path)
     assert [line.endswith(",") for line in lines[1:]] == [False, True, True, False]
 
 
-def test_the_audit_tells_of_the_wild_rows_and_the_worst_first(source, table, learn, capsys):
+def test_the_audit_lists_the_outliers_with_the_worst_first(source, table, learn, capsys):
     run, _, _ = learn(source, "--target", "y")
-    found = json.loads(said(capsys, "audit", run, "--json", "--worst", "1000"))
-    wild = 1 + np.flatnonzero(
+    found = json.loads(output(capsys, "audit", run, "--json", "--worst", "1000"))
+    outliers = 1 + np.flatnonzero(
         (np.abs(np.column_stack([table[n] for n in "abc"])).max(axis=1) > 50) | (table["y"] < -1000)
     )
     rows = [row["row"] for row in found["worst"]]
-    late = set(wild[wild > 30])
-    assert len(late - set(rows)) <= 0.1 * len(late)  # of three features, none counts beyond 8 spreads
+    late = set(outliers[outliers > 30])
+    assert len(late - set(rows)) <= 0.1 * len(late)  # a feature is clipped at 8 standard deviations
     times = [row["times"] for row in found["worst"]]
     assert times == sorted(times, reverse=True)
     assert sum(found["skipped_by_reason"].values()) == found["skipped"] == len(rows)
-    assert "the target is too far" in said(capsys, "audit", run)
+    assert "the target is too far" in output(capsys, "audit", run)
 
 
 @pytest.mark.parametrize("target", ["y", "positive"])
@@ -114,14 +115,14 @@ def test_a_replay_of_the_same_budget_skips_the_same_rounds(table, learn, tmp_pat
     pacsv.write_csv(pa.table(rows), tmp_path / "rows.csv")
     drop = "positive" if target == "y" else "y"
     run, _, _ = learn(tmp_path / "rows.csv", "--target", target, "--drop", drop, "--outliers", outliers)
-    found = json.loads(said(capsys, "audit", run, "--replay", outliers, "--json"))
+    found = json.loads(output(capsys, "audit", run, "--replay", outliers, "--json"))
     assert found["skipped"] == found["skipped_in_the_run"]
     assert found["newly_skipped"] == found["no_longer_skipped"] == []
 
 
 def test_a_replay_of_a_larger_budget_skips_more(source, learn, capsys):
     run, _, _ = learn(source, "--target", "y", "--outliers", "5")
-    few, many = (json.loads(said(capsys, "audit", run, "--replay", f"k={k}", "--json")) for k in (5, 100))
+    few, many = (json.loads(output(capsys, "audit", run, "--replay", f"k={k}", "--json")) for k in (5, 100))
     assert few["skipped"] == few["skipped_in_the_run"] < many["skipped"]
 
 
@@ -129,17 +130,19 @@ def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, c
     run, _, _ = learn(source, "--target", "y", "--no-scale", "--outliers", "30")
     words = json.loads((run / "certificate.json").read_text())["words"]
     assert "whichever 30 rounds or fewer were outliers" in words
-    assert words in said(capsys, "inspect", run)
+    assert words in output(capsys, "inspect", run)
     run, _, _ = learn(source, "--target", "y", to="scaled")
-    assert "There is none: features have a running scale" in said(capsys, "inspect", run)
+    assert "There is none: features have a running scale" in output(capsys, "inspect", run)
 
 
-def test_a_key_has_a_model_of_its_own_the_same_as_alone(table, learn, tmp_path):
+def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path):
     who = np.array(["p", "q", "r", "s"])[np.arange(ROWS) % 4]
     pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
-    run, status, heard = learn(tmp_path / "rows.csv", "--target", "y", "--key", "who", "--checkpoint", "100")
+    run, status, printed = learn(
+        tmp_path / "rows.csv", "--target", "y", "--key", "who", "--checkpoint", "100"
+    )
     assert status == 0
-    assert "4 keys" in heard
+    assert "4 keys" in printed
     from safetensors.numpy import load_file
 
     together = load_file(run / "model.safetensors")
@@ -168,10 +171,10 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
         "holdfast.runs.read_ahead._ENTRIES", 300
     )  # so that each key has a turn again and again
     monkeypatch.setattr("holdfast.runs.flat_states._SPARE", 1.0)  # and games have to be moved
-    compiled, _, heard = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
+    compiled, _, printed = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
     assert bits(compiled) == bits(plain)
     _, counts = np.unique(who, return_counts=True)
-    assert f"40 keys, {counts.min()} to {counts.max()} rounds each; error from" in heard
+    assert f"40 keys, {counts.min()} to {counts.max()} rounds each; error from" in printed
     keys = pq.read_table(compiled / "keys.parquet")
     assert keys.column("key").to_pylist() == list(dict.fromkeys(who))
     assert sum(keys.column("rounds").to_pylist()) == ROWS
@@ -180,7 +183,7 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     assert metrics["most_skipped"][0]["key"] in who
 
 
-def test_json_for_machines_is_a_line_an_object_and_nothing_else(source, tmp_path):
+def test_with_json_every_line_is_an_object(source, tmp_path):
     done = holdfast("learn", source, "--target", "y", "--to", tmp_path / "run", "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert {event["event"] for event in events[:-1]} <= {"progress", "note"}
@@ -188,16 +191,15 @@ def test_json_for_machines_is_a_line_an_object_and_nothing_else(source, tmp_path
     assert done.stderr == ""
 
 
-def test_progress_is_told_as_json_and_on_a_terminal(source, learn, monkeypatch, capsys):
-    from holdfast.cli.progress import Events, line
-
-    monkeypatch.setattr(Events, "often", 0.0)
-    _, _, heard = learn(source, "--target", "y", "--json")
-    first = json.loads(heard.splitlines()[0])
-    assert (first.pop("event"), first["rounds"], first["done_share"]) == ("progress", 64, 1.0)
-    told = line(first | {"rounds_a_second": 12_345, "seconds_left": 7.0, "done_share": 0.5})
-    assert told.startswith("██████████░░░░░░░░░░  50 %  64 rounds, 12,345/s, ")
-    assert told.endswith("7 s left")
+def test_progress_is_reported_as_json_or_as_a_bar_on_a_terminal(source, learn, monkeypatch):
+    monkeypatch.setattr("holdfast.cli.progress.Events.interval", 0.0)
+    _, _, printed = learn(source, "--target", "y", "--json")
+    first = json.loads(printed.splitlines()[0])
+    assert (first["event"], first["rounds"], first["done_share"]) == ("progress", 64, 1.0)
+    monkeypatch.setattr("holdfast.cli.progress.Progress.interval", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    _, _, printed = learn(source, "--target", "y", to="other")
+    assert re.search(r"\r\x1b\[K█{12} 100 %  600 rounds, [\d,]+/s, 7 % skipped, error [\d.]+\r", printed)
 
 
 @pytest.mark.parametrize(
@@ -213,14 +215,14 @@ def test_progress_is_told_as_json_and_on_a_terminal(source, learn, monkeypatch, 
         (("--labels", "1,1"), "--labels must be at least two"),
     ],
 )
-def test_a_wrong_word_is_a_sentence_with_the_right_ones(source, learn, args, words):
-    run, status, heard = learn(source, "--target", "y", *args)
+def test_a_wrong_option_is_one_sentence_with_the_right_values(source, learn, args, words):
+    run, status, printed = learn(source, "--target", "y", *args)
     assert status == 2
-    assert words in heard
+    assert words in printed
     assert not run.exists()
 
 
-def test_what_is_no_run_is_a_sentence(tmp_path, capsys):
+def test_a_folder_that_is_no_run_is_one_sentence(tmp_path, capsys):
     for command in (["audit"], ["inspect"], ["report"]):
         assert main([*command, str(tmp_path)]) == 2
         assert "is no run of holdfast" in capsys.readouterr().err
@@ -230,7 +232,7 @@ def test_what_is_no_run_is_a_sentence(tmp_path, capsys):
     assert "is no run of holdfast" in capsys.readouterr().err
 
 
-def test_help_teaches_by_example(capsys):
+def test_help_has_examples(capsys):
     for command in ("learn", "predict", "audit", "report", "inspect"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
@@ -247,7 +249,7 @@ def examples(command, capsys):
     return [line.strip() for line in text.partition("examples:")[2].partition("exit status:")[0].splitlines()]
 
 
-def test_the_examples_of_the_help_run_as_they_stand(table, tmp_path, capsys, monkeypatch):
+def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = pa.table(table | {"who": np.array(["p", "q"])[np.arange(ROWS) % 2]})
     pacsv.write_csv(rows.rename_columns(["x", "u", "v", "benzene", "w"]), "sensors.csv")
@@ -282,10 +284,10 @@ def test_the_examples_of_the_help_run_as_they_stand(table, tmp_path, capsys, mon
 
 @pytest.mark.parametrize("shell", ["zsh", "tcsh"])
 def test_other_shells_complete_too(tmp_path, capsys, shell):
-    """The shell runs what it has completed, and `holdfast` says there what it was given."""
+    """The shell runs the completed line; there `holdfast` prints its arguments."""
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} on this machine")
-    (tmp_path / "_holdfast").write_text(said(capsys, "completion", shell))
+    (tmp_path / "_holdfast").write_text(output(capsys, "completion", shell))
     begin = {
         "zsh": f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D\n"
         "holdfast() { echo given $*; }",
@@ -303,26 +305,26 @@ def test_other_shells_complete_too(tmp_path, capsys, shell):
     )
     os.close(other_end)
     try:
-        heard_after(terminal, f"source {tmp_path}/begin\n", "\nready")
-        assert "\ngiven predict" in heard_after(terminal, "holdfast pred\t\n", "\ngiven")
+        shown_after(terminal, f"source {tmp_path}/begin\n", "\nready")
+        assert "\ngiven predict" in shown_after(terminal, "holdfast pred\t\n", "\ngiven")
         if shell == "zsh":
-            assert "\ngiven learn --outliers" in heard_after(terminal, "holdfast learn --outl\t\n", "\ngiven")
+            assert "\ngiven learn --outliers" in shown_after(terminal, "holdfast learn --outl\t\n", "\ngiven")
     finally:
         process.kill()
         process.wait()
         os.close(terminal)
 
 
-def heard_after(terminal, typed, wanted):
-    """What a terminal shows after something was typed: all up to the end of the line with what is wanted."""
+def shown_after(terminal, typed, wanted):
+    """Type this; what the terminal shows, up to the end of the line that has the wanted text."""
     os.write(terminal, typed.encode())
-    heard = ""
-    while "\n" not in heard.partition(wanted)[2]:
-        heard = (heard + os.read(terminal, 4096).decode(errors="replace")).replace("\r", "")
-    return heard
+    printed = ""
+    while "\n" not in printed.partition(wanted)[2]:
+        printed = (printed + os.read(terminal, 4096).decode(errors="replace")).replace("\r", "")
+    return printed
 
 
-def test_the_demo_shows_what_the_filters_are_for_and_can_be_had_twice(tmp_path):
+def test_the_demo_shows_what_filters_are_for_and_can_run_twice(tmp_path):
     (tmp_path / "holdfast-demo.run").mkdir()
     done = holdfast("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -340,18 +342,18 @@ def test_the_demo_shows_what_the_filters_are_for_and_can_be_had_twice(tmp_path):
 
 
 def test_the_shell_completes_commands_and_options(tmp_path, capsys):
-    (tmp_path / "script").write_text(said(capsys, "completion", "bash"))
+    (tmp_path / "script").write_text(output(capsys, "completion", "bash"))
     ask = f"source {tmp_path}/script; COMP_WORDS=({{}}); COMP_CWORD={{}}; _shtab_holdfast; "
     ask += "echo ${{COMPREPLY[@]}}"
     for words, place, answer in (("holdfast pred", 1, "predict"), ("holdfast learn --outl", 2, "--outliers")):
         done = subprocess.run(["bash", "-c", ask.format(words, place)], capture_output=True, text=True)
         assert done.stdout.split() == [answer], done.stderr
-    assert "_holdfast" in said(capsys, "completion", "zsh")
+    assert "_holdfast" in output(capsys, "completion", "zsh")
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, "adagrad:0.01", "ogd:3"])
-def test_learners_go_by_name(tmp_path, capsys, monkeypatch, name):
-    monkeypatch.setattr("holdfast.cli.progress.Events.often", 0.0)  # as if it took long
+def test_every_learner_has_a_name_on_the_command_line(tmp_path, capsys, monkeypatch, name):
+    monkeypatch.setattr("holdfast.cli.progress.Events.interval", 0.0)  # as if it took long
     path = tmp_path / "a.csv"
     rows = ((i % 7, i % 5) for i in range(300))
     path.write_text("a,b,y\n" + "".join(f"{a},{b},{a - b}\n" for a, b in rows))
@@ -368,7 +370,7 @@ def test_learners_go_by_name(tmp_path, capsys, monkeypatch, name):
 def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
-    for name, complaint in (("onlineridge", "squared losses"), ("ons", "curved"), ("adahedge", "must be")):
+    for name, words in (("onlineridge", "squared losses"), ("ons", "curved"), ("adahedge", "must be")):
         to = str(tmp_path / name)
         assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", to]) == 2
-        assert complaint in capsys.readouterr().err
+        assert words in capsys.readouterr().err

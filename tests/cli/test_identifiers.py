@@ -1,4 +1,4 @@
-"""Keys and labels keep all their digits, and are found again in a file of another type."""
+"""Keys and labels keep all their digits, and are the same in files of all types."""
 
 import decimal
 import json
@@ -15,7 +15,7 @@ IDS = [1700000000000000000 + i % 50 for i in range(COUNT)]
 
 
 def written(path, column, values, kind=None):
-    """A file of the type its name says, with this column."""
+    """A file with this column, of the type that its name has."""
     x = [float(i % 7) for i in range(COUNT)]
     y = [2.5 * value + i % 11 for i, value in enumerate(x)]
     if path.suffix == ".jsonl":
@@ -32,7 +32,7 @@ def written(path, column, values, kind=None):
 
 @pytest.fixture
 def learned(tmp_path, capsys):
-    """The keys of a run, or the labels of one with this target."""
+    """Learn from a file; the folder of the run."""
 
     def learn(path, *args):
         to = tmp_path / f"{path.name}.run"
@@ -59,12 +59,12 @@ def answers(run, path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_ids_of_64_bits_are_models_of_their_own(learned, tmp_path, suffix):
+def test_each_id_of_64_bits_has_a_separate_model(learned, tmp_path, suffix):
     run = learned(written(tmp_path / f"ids{suffix}", "id", IDS), "--target", "y", "--key", "id")
     assert keys(run) == list(map(str, IDS[:50]))
 
 
-def test_zeros_in_front_and_points_behind_make_another_key_in_text(learned, tmp_path):
+def test_leading_zeros_and_trailing_points_make_different_keys_in_text(learned, tmp_path):
     texts = ["007", "7", "7.0", "+7", "True", "true"]
     found = learned(
         written(tmp_path / "a.csv", "id", [texts[i % 6] for i in range(COUNT)]),
@@ -108,7 +108,7 @@ def test_a_key_is_found_again_in_a_file_of_another_type(learned, tmp_path, suffi
     assert answers(run, unknown).column("prediction").null_count == COUNT
 
 
-def test_a_number_has_one_name_in_typed_files_and_is_the_text_of_an_integer(learned, tmp_path):
+def test_a_whole_number_is_the_same_key_in_typed_files_and_in_text(learned, tmp_path):
     run = learned(written(tmp_path / "a.csv", "id", ["7", "8"] * 150), "--target", "y", "--key", "id")
     for suffix, values, kind in (
         (".parquet", [7.0, 8.0], pa.float64()),

@@ -1,19 +1,19 @@
-"""The report of a run, looked at in a browser."""
+"""The report of a run, opened in a browser."""
 
 import pytest
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_report_opens_without_a_word_of_complaint(source, learn, browser, width):
-    run, _, said = learn(source, "--target", "y", "--report")
-    assert f"The report: {run / 'report.html'}" in said
+def test_the_report_opens_without_errors_or_requests(source, learn, browser, width):
+    run, _, printed = learn(source, "--target", "y", "--report")
+    assert f"The report: {run / 'report.html'}" in printed
     page = browser.new_page(viewport={"width": width, "height": 900})
-    complaints, requests = [], []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    errors, requests = [], []
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.goto((run / "report.html").as_uri())
-    assert complaints == []
+    assert errors == []
     assert len(requests) == 1
     assert page.locator("figure svg").count() == 4
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,4 +1,4 @@
-"""Names and values from files never control the terminal, and never fill it."""
+"""Names and values from files never control the terminal, and are cut if they are long."""
 
 import json
 import os
@@ -19,8 +19,8 @@ LONG = "k" * 100_000
 LINE = 4_100  # characters
 
 
-def heard(capsys, *args):
-    """The exit status, and what was printed: of printable characters, in lines of a bounded length."""
+def printed(capsys, *args):
+    """The exit status and what was printed, after a check: printable, in lines of a bounded length."""
     try:
         status = main(list(map(str, args)))
     except SystemExit as stopped:
@@ -35,7 +35,7 @@ def heard(capsys, *args):
 
 @pytest.fixture
 def evil(table, tmp_path):
-    """A file in which every text is evil: names of columns, keys, labels, categories."""
+    """A file with control characters in all names of columns, keys, labels and categories."""
     rows = {f"{name}{EVIL}": column for name, column in table.items()}
     rows["key"] = [f"{EVIL}{i % 3}" if i % 4 else LONG for i in range(ROWS)]
     rows["label"] = [f"{EVIL}yes" if value > 0 else LONG for value in table["b"]]
@@ -45,24 +45,24 @@ def evil(table, tmp_path):
     return path
 
 
-def test_no_command_prints_what_a_terminal_acts_upon(evil, tmp_path, capsys):
+def test_no_command_prints_control_characters(evil, tmp_path, capsys):
     to = tmp_path / f"run{EVIL}"
-    assert heard(capsys, "learn", evil, "--target", "label", "--drop", "key", "--to", to, "--report")[0] == 0
-    assert heard(capsys, "audit", to, "--worst", "50")[0] == 0
-    status, text = heard(capsys, "inspect", to)
+    assert printed(capsys, "learn", evil, "--target", "label", "--drop=key", "--to", to, "--report")[0] == 0
+    assert printed(capsys, "audit", to, "--worst", "50")[0] == 0
+    status, text = printed(capsys, "inspect", to)
     assert status == 0
     assert r"\x1b]0;owned" in text
-    assert heard(capsys, "report", to)[0] == 0
+    assert printed(capsys, "report", to)[0] == 0
     page = (to / "report.html").read_text(encoding="utf-8")
     assert page.replace("\n", "").isprintable()
     assert "kkkkkkkk…" in page and "k" * 201 not in page
     to = tmp_path / "keys"
-    assert heard(capsys, "learn", evil, "--target", f"y{EVIL}", "--key", "key", "--to", to)[0] == 0
-    text = heard(capsys, "audit", to, "--worst", "600")[1]
+    assert printed(capsys, "learn", evil, "--target", f"y{EVIL}", "--key", "key", "--to", to)[0] == 0
+    text = printed(capsys, "audit", to, "--worst", "600")[1]
     assert "kkkkkkkk…" in text and r"\x1b]0;owned\x07\x9b31m\u202e\n\r" in text
 
 
-def test_nor_does_a_complaint(evil, tmp_path, capsys):
+def test_no_error_message_has_control_characters(evil, tmp_path, capsys):
     (tmp_path / "bad.csv").write_text(f'"{LONG}",y\n1,2\n' * 2)
     for args in (
         ("learn", evil, "--target", EVIL),
@@ -80,22 +80,22 @@ def test_nor_does_a_complaint(evil, tmp_path, capsys):
         ("reproduce", EVIL),
         (EVIL,),
     ):
-        status, text = heard(capsys, *args, *(("--to", tmp_path / "run") if args[0] == "learn" else ()))
+        status, text = printed(capsys, *args, *(("--to", tmp_path / "run") if args[0] == "learn" else ()))
         assert status == 2, text
         assert "holdfast" in text
 
 
-def test_a_row_that_cannot_be_read_is_told_without_what_it_does(source, tmp_path, capsys):
+def test_the_cells_of_an_unreadable_row_are_escaped(source, tmp_path, capsys):
     text = source.read_text().replace("a,b,c,y", "\x1b[2Ja,b,c,y")
     (tmp_path / "rows.csv").write_text(text + "1,2,\x1b[31m,4\n1,2,3,\u202e\n")
     to = tmp_path / "run"
-    assert heard(capsys, "learn", tmp_path / "rows.csv", "--target", "y", "--to", to)[0] == 0
-    assert r"'\x1b[31m' is not a number" in heard(capsys, "audit", to, "--worst", "600")[1]
-    found = json.loads(heard_json(capsys, "audit", to, "--worst", "600", "--json"))
+    assert printed(capsys, "learn", tmp_path / "rows.csv", "--target", "y", "--to", to)[0] == 0
+    assert r"'\x1b[31m' is not a number" in printed(capsys, "audit", to, "--worst", "600")[1]
+    found = json.loads(printed_json(capsys, "audit", to, "--worst", "600", "--json"))
     assert found["skipped_by_reason"]["unreadable"] == 2
 
 
-def heard_json(capsys, *args):
+def printed_json(capsys, *args):
     assert main(list(map(str, args))) == 0
     return capsys.readouterr().out
 
@@ -133,7 +133,7 @@ def test_a_file_name_need_not_be_utf_8(table, tmp_path, kind):
         assert not re.search("[\x1b\udc80-\udcff]", done.stdout + done.stderr)
 
 
-def test_a_terminal_that_knows_only_ascii_is_no_mistake(table, tmp_path):
+def test_a_terminal_for_ascii_only_is_no_error(table, tmp_path):
     pacsv.write_csv(pa.table({f"größe {name}": column for name, column in table.items()}), tmp_path / "a.csv")
     to = tmp_path / "run"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}

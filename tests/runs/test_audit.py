@@ -1,4 +1,4 @@
-"""Skipped rounds with their reasons, and by how much they were too large."""
+"""Skipped rounds with their reasons, and the factor by which they exceed a threshold."""
 
 import math
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ NAN = math.nan
 
 
 def played(features, targets, gradients, kept):
-    """Rounds as the games give them, with thresholds of 1; NaN where a size is none."""
+    """Columns of rounds as games return them, with thresholds of 1, or NaN where a size is not finite."""
     columns = {"feature_sizes": features, "target_sizes": targets, "sizes": gradients}
     columns = {name: np.array(values, float) for name, values in columns.items()}
     bounds = np.where(np.isfinite(columns["sizes"]), 1.0, NAN)
@@ -20,16 +20,16 @@ def played(features, targets, gradients, kept):
     return SimpleNamespace(**columns, **thresholds, kept=np.array(kept))
 
 
-def test_the_first_filter_that_would_not_have_a_round_is_the_reason():
-    books = RoundLog(("",), True, True, False)
+def test_the_first_filter_that_refuses_a_round_is_the_reason():
+    log = RoundLog(("",), True, True, False)
     rounds = played(
         [0.5, 9.0, 0.5, 0.5, 0.5, NAN],
         [0.5, 9.0, 9.0, 0.5, 0.5, 0.5],
         [0.5] * 4 + [9.0, NAN],
         [True] + [False] * 5,
     )
-    books.add(rounds, np.arange(1, 7), np.arange(11, 17), np.ones(6), {3: "2 cells"}, {}, 0, None)
-    skipped, sizes = books.tables()
+    log.add(rounds, np.arange(1, 7), np.arange(11, 17), np.ones(6), {3: "2 cells"}, {}, 0, None)
+    skipped, sizes = log.tables()
     assert skipped.column("reason").to_pylist() == [
         "features",
         "target",
@@ -39,16 +39,16 @@ def test_the_first_filter_that_would_not_have_a_round_is_the_reason():
     ]
     assert skipped.column("row").to_pylist() == [12, 13, 14, 15, 16]
     assert skipped.column("detail").to_pylist() == ["", "", "2 cells", "", ""]
-    assert books.counts == dict.fromkeys(["features", "target", "unreadable", "gradient", "not finite"], 1)
-    assert sizes.column_names == ["row", "features", "target"] and sizes.num_rows == books.waiting == 6
-    books.clear()
-    assert books.tables() == (None, None) and books.counts["target"] == 1
+    assert log.counts == dict.fromkeys(["features", "target", "unreadable", "gradient", "not finite"], 1)
+    assert sizes.column_names == ["row", "features", "target"] and sizes.num_rows == log.waiting == 6
+    log.clear()
+    assert log.tables() == (None, None) and log.counts["target"] == 1
 
 
 def test_rounds_of_several_labels_are_in_the_order_of_the_source():
-    books = RoundLog(("x", "z"), False, True, False)
+    log = RoundLog(("x", "z"), False, True, False)
     for place in (1, 0):
-        books.add(
+        log.add(
             played([0.5, 9.0], [0.0] * 2, [0.5] * 2, [True, False]),
             np.arange(2),
             np.arange(2),
@@ -58,7 +58,7 @@ def test_rounds_of_several_labels_are_in_the_order_of_the_source():
             place,
             None,
         )
-    skipped, sizes = books.tables()
+    skipped, sizes = log.tables()
     assert list(zip(sizes.column("row").to_pylist(), sizes.column("label").to_pylist(), strict=True)) == [
         *((0, "x"), (0, "z"), (1, "x"), (1, "z"))
     ]

@@ -1,14 +1,14 @@
-"""holdfast audit: what a run skipped, and why; and what another budget would have."""
+"""holdfast audit: what a run skipped and why, and what another budget would skip."""
 
-from holdfast.cli.exits import mistakes_said
+from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
-from holdfast.terminal import DONE, quoted, show, tell, visible
+from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
 REASONS = {
     "features": "the features are too far from those of other rows",
     "target": "the target is too far from those of other rows",
-    "gradient": "the mistake on it is larger than a credible row makes",
-    "not finite": "something in it is infinite",
+    "gradient": "the error on it is larger than on other rows",
+    "not finite": "a number in it is infinite",
     "missing cell": "a cell is missing",
     "no target": "the target is missing",
     "unreadable": "the row cannot be read",
@@ -20,9 +20,9 @@ def add(parser):
         parser,
         run,
         (
-            "Count the skipped rounds of a run by reason, and show the worst rows: those that are the most\n"
-            "times above their threshold. With --replay, ask what another budget would have skipped of the\n"
-            "sizes that the run wrote down, without learning again. The whole audit is RUN/audit, in Parquet."
+            "Count the skipped rounds of a run by reason, and show the worst rows: those that exceed their\n"
+            "threshold by the largest factor. With --replay, show what another budget would skip, from the\n"
+            "sizes that the run recorded, without learning again. The whole audit is RUN/audit, in Parquet."
         ),
         [
             "holdfast audit sensors.run",
@@ -44,7 +44,7 @@ def add(parser):
 
 
 def run(options):
-    with mistakes_said():
+    with report_errors():
         from holdfast.runs.start import open_run
 
         found = open_run(options.run)
@@ -53,35 +53,35 @@ def run(options):
 
             answer = replayed(found, _budget(options.replay))
             if options.json:
-                show(answer)
+                print_json(answer)
             else:
-                tell(*_of_replay(answer))
+                tell(*_replay_lines(answer))
             return DONE
         rows = worst_rows(found, options.worst)
         if options.json:
-            show(found.metrics() | {"worst": rows})
+            print_json(found.metrics() | {"worst": rows})
         else:
-            tell(*_of_counts(found), "", *_of_rows(rows))
+            tell(*_count_lines(found), "", *_row_lines(rows))
     return DONE
 
 
 def worst_rows(found, count):
-    """The skipped rounds that are the most times above their threshold, as dictionaries."""
+    """The skipped rounds that exceed their threshold by the largest factor, as dictionaries."""
     import numpy as np
 
     from holdfast.runs.audit import MEASURES, excess
 
     rows: list[dict] = []
     for table in found.read("audit"):
-        far, measures = excess(table)
-        worst = np.argsort(-far, kind="stable")[: max(count, 0)]
+        times, measures = excess(table)
+        worst = np.argsort(-times, kind="stable")[: max(count, 0)]
         for place, row in zip(worst, table.take(worst).to_pylist(), strict=True):
             measure = MEASURES[measures[place]]
             entry = {name: row[name] for name in ("round", "row", "reason", "detail")} | {"measure": measure}
             entry |= {
                 "size": row[f"{measure}_size"],
                 "threshold": row[f"{measure}_threshold"],
-                "times": float(far[place]),
+                "times": float(times[place]),
             }
             rows.append(entry | {name: row[name] for name in ("key", "label") if name in row})
         rows = sorted(rows, key=lambda entry: -entry["times"])[: max(count, 0)]
@@ -89,7 +89,7 @@ def worst_rows(found, count):
 
 
 def _budget(text):
-    """What --outliers would be, of k=50, share=1%, quantile=0.99 or the like."""
+    """The value of --outliers for k=50, share=1% or quantile=0.99."""
     name, found, value = text.partition("=")
     if not found:
         return text
@@ -97,11 +97,11 @@ def _budget(text):
     if name not in words:
         from holdfast.runs.folder import RunError
 
-        raise RunError(f"--replay knows k=, share= and quantile=: got {quoted(text)}")
+        raise RunError(f"--replay must be k=, share= or quantile=: got {quoted(text)}")
     return words[name].format(value)
 
 
-def _of_counts(found):
+def _count_lines(found):
     metrics = found.metrics()
     lines = [f"{metrics['rounds']:,} rounds, {metrics['skipped']:,} skipped"]
     for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1]):
@@ -109,14 +109,14 @@ def _of_counts(found):
     return lines
 
 
-def _of_rows(rows):
+def _row_lines(rows):
     if not rows:
         return []
     lines = [f"{'row':>10} {'reason':13} {'size of':9} {'size':>10} {'threshold':>10} {'times':>9}"]
     for row in rows:
         times = f"{row['times']:9.3g}" if row["times"] else " " * 9
-        whose = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
-        note = "  ".join(filter(None, (whose, row["detail"])))
+        names = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
+        note = "  ".join(filter(None, (names, row["detail"])))
         lines.append(
             f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} "
             f"{row['threshold']:10.4g} {times}  {note}".rstrip()
@@ -124,7 +124,7 @@ def _of_rows(rows):
     return lines
 
 
-def _of_replay(answer):
+def _replay_lines(answer):
     lines = [
         f"outliers {answer['outliers']}: {answer['skipped']:,} of {answer['rounds']:,} rounds would be "
         f"skipped; the run skipped {answer['skipped_in_the_run']:,}"
@@ -134,6 +134,7 @@ def _of_replay(answer):
             rows = ", ".join(f"{row:,}" for row in answer[name])
             lines.append(f"  {words}: rows {rows}{' ...' if len(answer[name]) == 10 else ''}")
     lines.append(
-        "By the sizes the run measured: had it learned from other rounds, later ones would differ a little."
+        "The sizes are those of the run. With this budget it would learn from other rounds, and later sizes "
+        "would differ a little."
     )
     return lines

@@ -1,8 +1,8 @@
-"""holdfast completion: what makes the shell complete commands and options."""
+"""holdfast completion: a script with which the shell completes commands and options."""
 
-from holdfast.cli.exits import mistakes_said
+from holdfast.cli.exits import report_errors
 from holdfast.cli.options import describe
-from holdfast.terminal import DONE, pour
+from holdfast.terminal import DONE, write_bytes
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -22,10 +22,10 @@ def add(parser):
 
 
 def run(options):
-    with mistakes_said():
+    with report_errors():
         import shtab
 
         from holdfast.cli.parser import whole_parser
 
-        pour(f"{shtab.complete(whole_parser(), options.shell)}\n".encode())
+        write_bytes(f"{shtab.complete(whole_parser(), options.shell)}\n".encode())
     return DONE

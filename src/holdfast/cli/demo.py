@@ -1,4 +1,4 @@
-"""holdfast demo: the main job on real data with real outliers."""
+"""holdfast demo: learn from real data with real outliers, with filters and without."""
 
 import itertools
 import sys
@@ -6,13 +6,13 @@ import time
 from importlib import resources
 from pathlib import Path
 
-from holdfast.cli.exits import mistakes_said
+from holdfast.cli.exits import report_errors
 from holdfast.cli.options import describe
-from holdfast.terminal import DONE, WRONG, complain, tell
+from holdfast.terminal import DONE, WRONG, print_error, tell
 
 _ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser
-measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them something was broken and
-the file says -200. Nobody tells the learner. It learns to predict benzene, with filters and without:
+measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them a sensor failed and the
+file has -200. The learner gets these rows too. It learns to predict benzene, with filters and without:
 """
 
 
@@ -21,8 +21,8 @@ def add(parser):
         parser,
         run,
         (
-            "Learn benzene from cheap gas sensors of which some readings are -200, the bundled data set,\n"
-            "with filters and without; print a table and write a report."
+            "Learn to predict benzene from cheap gas sensors, with filters and without; print a table and\n"
+            "write a report. The data set is bundled; where a sensor failed it has -200."
         ),
         [
             "holdfast demo",
@@ -40,9 +40,9 @@ def add(parser):
 def run(options):
     to = options.to or _new_folder()
     if to.exists():
-        complain(f"{to} is there already: remove it, or choose another folder with --to")
+        print_error(f"{to} is there already: remove it, or choose another folder with --to")
         return WRONG
-    with mistakes_said(), resources.as_file(resources.files("holdfast.cli") / "data") as folder:
+    with report_errors(), resources.as_file(resources.files("holdfast.cli") / "data") as folder:
         import tempfile
 
         source = folder / "air_quality.csv.gz"
@@ -103,7 +103,7 @@ def _line(name, found, source):
         table = pacsv.read_csv(file)
     broken, y = table.column("outlier").to_numpy() > 0, table.column("benzene").to_numpy()
     X = np.column_stack([table.column(feature).to_numpy() for feature in found.layout.features()])
-    # The rounds once more, for what was predicted in each before it was learned from.
+    # Play the rounds again, to get the prediction of each before it was learned from.
     record = play(found.player, Replay(X, y, found.loss), keep=("predictions",))
     error = np.abs(record.predictions - y)[~broken].mean()
     skipped = np.zeros(len(y), bool)
@@ -115,7 +115,7 @@ def _line(name, found, source):
 
 
 def _next(to):
-    """Commands that work as they stand, also where holdfast lives in a .venv that nobody activated."""
+    """Commands to copy; with the path of holdfast if it is installed in a .venv of this folder."""
     here = Path(sys.prefix).name == ".venv" and Path(sys.prefix).parent == Path.cwd()
     command = ".venv/bin/holdfast" if here else "holdfast"
     return [

@@ -1,13 +1,16 @@
-"""How the commands end: with an exit status, and with a sentence if something went wrong."""
+"""How commands end: with an exit status, and with one sentence if something went wrong."""
 
 import contextlib
 import errno
+import importlib.util
 
-from holdfast.terminal import FAILED, WRONG, complain
+from holdfast.terminal import FAILED, WRONG, print_error
+
+_NEEDED = ("jinja2", "pyarrow", "safetensors", "shtab", "tqdm")
 
 
-class Failure(Exception):  # noqa: N818  (a failure ends a command, and need not be an error)
-    """Ends a command with this exit status; what there was to say has been said."""
+class Failure(Exception):  # noqa: N818  (it ends a command, and need not be an error)
+    """Ends a command with this exit status. The message is already printed."""
 
     def __init__(self, status):
         super().__init__(status)
@@ -15,27 +18,25 @@ class Failure(Exception):  # noqa: N818  (a failure ends a command, and need not
 
 
 @contextlib.contextmanager
-def mistakes_said():
-    """Say what went wrong in a sentence, and end with the exit status that fits."""
-    try:
-        import safetensors  # noqa: F401
-        import shtab  # noqa: F401
+def report_errors():
+    """Print what went wrong in one sentence, and end with the exit status that fits."""
+    for name in _NEEDED:
+        if importlib.util.find_spec(name) is None:
+            print_error(f"{name} is not installed: pip install 'holdfast[cli]'")
+            raise Failure(WRONG)
+    from holdfast.io.sources import SourceError
+    from holdfast.runs.folder import RunError
 
-        from holdfast.io.sources import SourceError
-        from holdfast.runs.folder import RunError
-    except ImportError as problem:
-        complain(f"{problem}; pip install 'holdfast[cli]'")
-        raise Failure(WRONG) from None
     try:
         yield
     except (RunError, SourceError) as problem:
-        complain(problem)
+        print_error(problem)
         raise Failure(WRONG) from None
     except OSError as problem:
-        complain(_in_words(problem))
+        print_error(_in_words(problem))
         raise Failure(FAILED) from None
     except MemoryError:
-        complain("not enough memory: are there rows of very many columns?")
+        print_error("not enough memory: are there rows with very many columns?")
         raise Failure(FAILED) from None
 
 

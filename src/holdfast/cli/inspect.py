@@ -2,9 +2,9 @@
 
 import json
 
-from holdfast.cli.exits import mistakes_said
+from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
-from holdfast.terminal import DONE, show, tell, visible
+from holdfast.terminal import DONE, print_json, tell, visible
 
 
 def add(parser):
@@ -29,18 +29,18 @@ def add(parser):
 
 
 def run(options):
-    with mistakes_said():
+    with report_errors():
         from holdfast.runs.start import CONFIG, open_run
 
         found = open_run(options.run)
         config = json.loads(found.folder.read(CONFIG))
         if options.json:
-            show(
+            print_json(
                 {
                     "config": config,
                     "metrics": found.metrics(),
                     "certificate": certificate(found),
-                    "weights": _all(found),
+                    "weights": _weights(found),
                 }
             )
             return DONE
@@ -54,11 +54,11 @@ def run(options):
             tell(f"{'error':12} {metrics['error']:.4g}, the {metrics['error_is']} on the rounds learned from")
         tell(f"{'certificate':12} {certificate(found)['words']}")
         if found.trace.rounds and found.settings.key is None:
-            for label, weights in _all(found).items():
+            for label, weights in _weights(found).items():
                 tell(
                     "",
-                    f"weights{f' of {visible(label, 80)}' if label else ''}: by how much a standard "
-                    "deviation of the feature moves the prediction",
+                    f"weights{f' of {visible(label, 80)}' if label else ''}: how far one standard deviation "
+                    "of the feature moves the prediction",
                 )
                 for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
                     : options.weights
@@ -77,8 +77,8 @@ def certificate(found):
     )
 
 
-def _all(found):
-    """By label and feature, for a change of the feature by a standard deviation."""
+def _weights(found):
+    """Weights by label and feature: how far one standard deviation of the feature moves the prediction."""
     if found.settings.key is not None or not found.trace.rounds:
         return {}
     names = found.layout.features()

@@ -1,4 +1,4 @@
-"""holdfast learn: a file or a pipe in; a model, an audit and a report out."""
+"""holdfast learn: learn from a file or a pipe; write a model, an audit and a report."""
 
 import argparse
 import contextlib
@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from holdfast.cli.exits import Failure, mistakes_said
+from holdfast.cli.exits import Failure, report_errors
 from holdfast.cli.options import add_source, describe
 from holdfast.cli.progress import progress_for
 from holdfast.terminal import (
@@ -15,10 +15,10 @@ from holdfast.terminal import (
     STOPPED,
     TERMINATED,
     OutputLost,
-    complain,
+    print_error,
+    print_json,
+    print_note,
     quoted,
-    say,
-    show,
     tell,
     visible,
 )
@@ -29,10 +29,10 @@ def add(parser):
         parser,
         run,
         (
-            "Learn a linear model from rows, one after the other, and skip those that are not credible.\n"
-            "SOURCE is CSV or TSV (also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or -\n"
-            "for standard input. Task, loss and encoding are guessed from the first rows, and said. The run\n"
-            "folder holds the model, an audit of every skipped row, metrics, configuration and report."
+            "Learn a linear model from rows, one after the other, and skip outliers. SOURCE is CSV or TSV\n"
+            "(also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or - for standard input.\n"
+            "Task, loss and encoding are guessed from the first rows, and printed. The run folder contains\n"
+            "the model, an audit of every skipped row, metrics, configuration and report."
         ),
         [
             "holdfast learn sensors.csv --target benzene               # into the folder sensors.run",
@@ -77,14 +77,14 @@ def add(parser):
         "--no-scale",
         dest="scale",
         action="store_false",
-        help="features as they are: allows for a certificate",
+        help="do not scale the features: needed for a certificate",
     )
     columns = parser.add_mutually_exclusive_group()
     columns.add_argument(
         "--features", type=_names, default=(), metavar="A,B,...", help="predict from these columns"
     )
     columns.add_argument(
-        "--drop", type=_names, default=(), metavar="A,B,...", help="predict from all but these"
+        "--drop", type=_names, default=(), metavar="A,B,...", help="predict from all columns but these"
     )
     parser.add_argument(
         "--labels",
@@ -97,10 +97,10 @@ def add(parser):
         "--missing",
         choices=("auto", "skip", "fill"),
         default="auto",
-        help="skip rows with a missing cell, or fill it in with the median of the first rows and say so in a "
-        "feature of its own (default: fill if more than 10%% of the first rows would be skipped)",
+        help="skip rows with a missing cell, or fill it with the median of the first rows and mark it in an "
+        "extra feature (default: fill if more than 10%% of the first rows would be skipped)",
     )
-    parser.add_argument("--key", metavar="COLUMN", help="a model of its own for each value of this column")
+    parser.add_argument("--key", metavar="COLUMN", help="a separate model for each value of this column")
     parser.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
     parser.add_argument(
         "--resume", action="store_true", help="go on with the run in that folder, if there is one"
@@ -116,19 +116,19 @@ def add(parser):
         "--no-sizes",
         dest="sizes",
         action="store_false",
-        help="do not write down the sizes of all rounds, some 20 bytes each, which audit --replay needs",
+        help="do not record the sizes of all rounds, about 20 bytes each, which audit --replay needs",
     )
     parser.add_argument("--report", action="store_true", help="write report.html when done")
     parser.add_argument(
         "--json",
         action="store_true",
-        help="JSON lines on standard output, nothing else: how far it is, every two seconds; then results",
+        help="only JSON lines on standard output: the progress every two seconds, then the results",
     )
-    parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(options):
-    with mistakes_said():
+    with report_errors():
         from holdfast.runs.folder import Folder
         from holdfast.runs.learning import learn
         from holdfast.runs.start import begin, go_on, where
@@ -139,16 +139,18 @@ def run(options):
         first = go_on if options.resume and Folder(to).is_begun() else begin
         signals = _Signals()
         with signals, contextlib.ExitStack() as closing:
-            found, source, rows = first(options.source, settings, to, (lambda text: None) if quiet else say)
+            found, source, rows = first(
+                options.source, settings, to, (lambda text: None) if quiet else print_note
+            )
             closing.enter_context(contextlib.closing(source))
             closing.enter_context(contextlib.closing(found.folder))
             bar, before = progress_for(options.quiet, options.json), found.trace.rounds
             signals.wait = True
             try:
-                learn(found, source, rows, options.checkpoint, bar, signals.came)
+                learn(found, source, rows, options.checkpoint, bar, signals.arrived)
             except OutputLost as lost:
-                why = lost.words or "standard output has no reader any more"
-                complain(f"{why}: stopped, and saved; the same command with --resume goes on")
+                why = lost.words or "nothing reads standard output any more"
+                print_error(f"{why}: stopped, and saved; the same command with --resume goes on")
                 raise Failure(lost.status) from None
         bar.end()
         seconds = time.monotonic() - start
@@ -159,7 +161,7 @@ def run(options):
             page = write(found)
         if options.json:
             paths = {"run": str(to), "report": str(page) if page else None}
-            show(
+            print_json(
                 {"event": "end"}
                 | found.metrics()
                 | paths
@@ -171,7 +173,7 @@ def run(options):
 
 
 def settings_of(options):
-    """The settings of the run, of what stands on the command line."""
+    """The settings of the run, from the options of the command line."""
     from holdfast.runs.settings import Settings
 
     names = Settings.__dataclass_fields__
@@ -179,7 +181,7 @@ def settings_of(options):
 
 
 def summary(found, to, page, seconds, status=DONE):
-    """What became of the run, in a few lines."""
+    """The result of the run, in a few lines."""
     metrics = found.metrics()
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in metrics["skipped_by_reason"].items())
     share = 100.0 * metrics["skipped"] / max(metrics["rounds"], 1)
@@ -193,7 +195,7 @@ def summary(found, to, page, seconds, status=DONE):
             f"on the rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
         )
     if found.settings.key is not None:
-        lines += _of_keys(metrics["keys"])
+        lines += _key_lines(metrics["keys"])
     if status != DONE:
         lines.append("Stopped, and saved: the same command with --resume goes on.")
     lines.append(f"The run: {to}")
@@ -201,18 +203,18 @@ def summary(found, to, page, seconds, status=DONE):
     return lines
 
 
-def _of_keys(keys):
-    """The summary over keys, and those of which most was skipped."""
+def _key_lines(keys):
+    """The summary over keys, and the keys with the largest share of skipped rounds."""
     lines = [
         f"{keys['count']:,} keys, {keys['rounds']['least']:,.0f} to {keys['rounds']['most']:,.0f} rounds each"
     ]
     if keys["error"]:
         spread = keys["error"]
         lines[0] += (
-            f"; error from {spread['least']:.4g} to {spread['most']:.4g}, of half of them from "
+            f"; error from {spread['least']:.4g} to {spread['most']:.4g}, for half of them from "
             f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
         )
-    lines.append("most was skipped of:")
+    lines.append("largest share of skipped rounds:")
     for one in keys["most_skipped"]:
         error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
         skipped = one["rounds"] - one["kept"]
@@ -222,25 +224,25 @@ def _of_keys(keys):
 
 
 class _Signals:
-    """Ctrl-C and SIGTERM: the first is remembered until a round has ended, once there are rounds."""
+    """Ctrl-C and SIGTERM. While a run learns, the first one is stored; the run stops after a round."""
 
     def __init__(self):
         self._number, self._before, self.wait = None, {}, False
 
     def __enter__(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._remember)
+            self._before[number] = signal.signal(number, self._store)
 
     def __exit__(self, *problem):
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _remember(self, number, frame):
+    def _store(self, number, frame):
         if self._number is not None or not self.wait:
             raise Failure({signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[number])
         self._number = number
 
-    def came(self):
+    def arrived(self):
         return self._number is not None
 
     def status(self):
@@ -252,7 +254,7 @@ def _names(text):
 
 
 def _every(text):
-    """Rounds and seconds after which a checkpoint is due."""
+    """The number of rounds and of seconds between checkpoints."""
     try:
         rounds, seconds = (math.inf, float(text[:-1])) if text.endswith("s") else (int(text), math.inf)
     except ValueError:

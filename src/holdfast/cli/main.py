@@ -1,4 +1,4 @@
-"""holdfast …: parse, call, and turn how it ended into an exit status."""
+"""The `holdfast` command: parse the arguments, run the command, return the exit status."""
 
 import sys
 
@@ -8,9 +8,9 @@ from holdfast.terminal import STOPPED, OutputLost, open_streams
 
 
 def main(argv=None):
-    """Run a command; return the exit status: 0 if all went well, 1 if a result failed, 2 for a wrong call.
+    """Run a command; return the exit status: 0 for success, 1 for a failure, 2 for a wrong call.
 
-    141 if it printed to a pipe without a reader, as if SIGPIPE had ended it.
+    141 if nothing reads its output any more, like a process that SIGPIPE ended.
     """
     open_streams()
     try:
@@ -19,7 +19,7 @@ def main(argv=None):
     except Failure as failure:
         return failure.status
     except OutputLost as lost:
-        return lost.complained()
+        return lost.report()
     except KeyboardInterrupt:
         return STOPPED
 

@@ -1,4 +1,4 @@
-"""The command line: name and short help of every command. The rest of each is loaded when it is asked for."""
+"""The command line: the name and one line of help of every command. A command is imported when it is used."""
 
 import argparse
 from pkgutil import resolve_name
@@ -6,15 +6,15 @@ from pkgutil import resolve_name
 from holdfast import __version__
 from holdfast.terminal import tell, visible
 
-# Name: the function that gives the parser of the command its options, and one line of help.
+# Name: the function that adds the options of the command, and one line of help.
 COMMANDS = {
     "demo": (
         "holdfast.cli.demo:add",
-        "learn from real sensors with real outliers, in some seconds",
+        "learn from real sensors with real outliers, in a few seconds",
     ),
     "learn": (
         "holdfast.cli.learn:add",
-        "learn to predict a column of a stream of rows, whatever some of them hold",
+        "learn to predict a column from a stream of rows, some of which are outliers",
     ),
     "predict": (
         "holdfast.cli.predict:add",
@@ -38,11 +38,11 @@ COMMANDS = {
     ),
     "bench": (
         "holdfast.lab.commands:add_bench",
-        "measure how fast holdfast is on this machine, beside what people use today",
+        "measure the speed of holdfast and of other libraries on this machine",
     ),
     "trials": (
         "holdfast.lab.commands:add_trials",
-        "measure what outliers cost on real data, beside what people use today",
+        "measure what outliers cost on real data, for holdfast and for other libraries",
     ),
     "learners": (
         "holdfast.lab.commands:add_learners",
@@ -50,19 +50,19 @@ COMMANDS = {
     ),
     "completion": (
         "holdfast.cli.completion:add",
-        "print what makes your shell complete commands and options",
+        "print a script with which your shell completes commands and options",
     ),
 }
 
 
 def new_parser():
-    """The parser of `holdfast`, which imports a command when it parses its name."""
+    """The parser of `holdfast`. It imports a command when it parses its name."""
     parser, _ = _parsers()
     return parser
 
 
 def whole_parser():
-    """The same, with the options of all commands."""
+    """The parser with the options of all commands, for shell completion."""
     parser, commands = _parsers()
     for command in commands:
         command.load()
@@ -77,7 +77,7 @@ def _parsers():
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that prints as all commands do. argparse itself ignores what it cannot print."""
+    """A parser that prints with `tell`; argparse itself ignores errors while it prints."""
 
     def print_help(self, file=None):
         tell(*self.format_help().removesuffix("\n").split("\n"))

@@ -1,12 +1,12 @@
-"""holdfast predict: what a run says about other rows."""
+"""holdfast predict: predictions for other rows with the model of a run."""
 
 import contextlib
 import io
 from pathlib import Path
 
-from holdfast.cli.exits import mistakes_said
+from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_run, add_source, describe
-from holdfast.terminal import DONE, pour, say
+from holdfast.terminal import DONE, print_note, write_bytes
 
 
 def add(parser):
@@ -14,9 +14,9 @@ def add(parser):
         parser,
         run,
         (
-            "Predict a row at a time with the model in RUN. The columns are found by name; the target need\n"
-            "not be there. Where a cell is missing the answer is that of an average row; a row that cannot\n"
-            "be read, or has a key that the run never saw, gets an empty answer."
+            "Predict each row with the model in RUN. Columns are found by name; the target may be missing.\n"
+            "If a cell is missing, the prediction is that of an average row. A row that cannot be read, or\n"
+            "has a key that is not in the run, gets an empty prediction."
         ),
         [
             "holdfast predict sensors.run today.csv                     # row,prediction on standard output",
@@ -29,35 +29,35 @@ def add(parser):
     parser.add_argument(
         "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"
     )
-    parser.add_argument("--quiet", action="store_true", help="say nothing but mistakes")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(options):
-    with mistakes_said():
+    with report_errors():
         from holdfast.runs.folder import RunError
 
         if options.to is not None and options.to.suffix not in (".csv", ".parquet"):
             raise RunError(f"--to must end in .csv or .parquet: got {options.to}")
         counts = {"rows": 0, "empty": 0}
         with _output(options.to) as write:
-            for table in _answers(options, counts):
+            for table in _predictions(options, counts):
                 write(table)
         if not options.quiet:
-            say(f"{counts['rows']:,} rows, {counts['empty']:,} of them without an answer")
+            print_note(f"{counts['rows']:,} rows, {counts['empty']:,} of them without a prediction")
     return DONE
 
 
-def _answers(options, counts):
+def _predictions(options, counts):
     from holdfast.io.sources import open_source
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
 
     model = read_model(Folder(options.run))
     with contextlib.closing(open_source(options.source, options.format)) as source:
-        yield from _answered(model, source, counts)
+        yield from _tables(model, source, counts)
 
 
-def _answered(model, source, counts):
+def _tables(model, source, counts):
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -67,12 +67,12 @@ def _answered(model, source, counts):
     places = {key: i for i, key in enumerate(model.keys)}
     kind = pa.float64() if model.target.regression else pa.string()
     for piece in pieces(source, source.blocks(), model.layout, None, model.key):
-        who = np.zeros(len(piece.rows), int)
+        models = np.zeros(len(piece.rows), int)
         if model.key is not None:
             coded = pc.dictionary_encode(piece.keys)
             known = np.array([places.get(key, -1) for key in coded.dictionary.to_pylist()], int)
-            who = known[coded.indices.to_numpy()]
-        outcomes = model.outcomes(piece.features, who)
+            models = known[coded.indices.to_numpy()]
+        outcomes = model.outcomes(piece.features, models)
         answers, empty = model.answers(outcomes), np.isnan(outcomes).all(axis=1)
         empty[list(piece.faults)] = True
         counts["rows"] += len(answers)
@@ -82,7 +82,7 @@ def _answered(model, source, counts):
 
 @contextlib.contextmanager
 def _output(path):
-    """Something that writes tables one after the other; a file appears when it is whole."""
+    """A function that writes one table after the other. A file gets its name when it is complete."""
     import pyarrow.csv as pacsv
     import pyarrow.parquet as pq
 
@@ -101,7 +101,7 @@ def _output(path):
                 writer = pacsv.CSVWriter(target, table.schema, write_options=form)
         writer.write_table(table)
         if path is None:
-            pour(target.getvalue())
+            write_bytes(target.getvalue())
             target.seek(0)
             target.truncate()
 

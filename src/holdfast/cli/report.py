@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from holdfast.cli.exits import mistakes_said
+from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_run, describe
 from holdfast.terminal import DONE, tell
 
@@ -11,7 +11,7 @@ def add(parser):
     describe(
         parser,
         run,
-        "Write RUN/report.html, one page that needs nothing but itself, and print its path.",
+        "Write RUN/report.html, one page without links to other files, and print its path.",
         [
             "holdfast report sensors.run",
             "holdfast report sensors.run --to page.html",
@@ -24,7 +24,7 @@ def add(parser):
 
 
 def run(options):
-    with mistakes_said():
+    with report_errors():
         from holdfast.cli.page import write
         from holdfast.runs.start import open_run
 

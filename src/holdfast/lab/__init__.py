@@ -1,1 +1,1 @@
-"""Measurements behind the documentation: reproduce, bench, trials. Loaded only by their own commands."""
+"""Measurements behind the documentation: reproduce, bench, trials. Imported only by their own commands."""

@@ -1,6 +1,6 @@
 """`holdfast reproduce`, `bench`, `trials` and `learners`: their options, and what they do.
 
-Each imports what it measures when it is asked for.
+Each command imports what it measures when it runs.
 """
 
 import platform
@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 
 from holdfast import __version__
-from holdfast.terminal import DONE, FAILED, WRONG, complain, overwrite, progress_line, quoted, tell
+from holdfast.terminal import DONE, FAILED, WRONG, ProgressLine, print_error, quoted, tell
 
 
 def add_reproduce(parser):
     parser.description = (
         "Measure every result of the paper against its bounds, on all cores, and write one page with\n"
-        "figures, tables and verdicts. A run that was stopped goes on where it was."
+        "figures, tables and verdicts. A run that was stopped continues where it was."
     )
     parser.epilog = (
         "examples:\n"
@@ -23,7 +23,7 @@ def add_reproduce(parser):
         "  holdfast reproduce quantile huber           two of them, in full\n"
         "  holdfast reproduce --list                   what there is"
     )
-    parser.add_argument("results", nargs="*", metavar="RESULT", help="which; all if none is named")
+    parser.add_argument("results", nargs="*", metavar="RESULT", help="the results to measure (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer settings and seeds")
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=-1, help="how many cores (default: all)")
@@ -38,8 +38,8 @@ def add_bench(parser):
     from holdfast.lab.bench.runner import NAMES
 
     parser.description = (
-        "Measure speed, memory and how cost grows, beside the peers that are installed\n"
-        "(pip install 'holdfast[bench]'), print the table, and write it as JSON with pictures."
+        "Measure speed, memory and how the cost grows, for holdfast and the other libraries that are\n"
+        "installed (pip install 'holdfast[bench]'); print the table, and write it as JSON with pictures."
     )
     parser.epilog = (
         "examples:\n"
@@ -50,14 +50,12 @@ def add_bench(parser):
         f"sections: {', '.join(NAMES)}"
     )
     scales = parser.add_mutually_exclusive_group()
-    scales.add_argument("--quick", action="store_true", help="less work, and less certain figures")
+    scales.add_argument("--quick", action="store_true", help="less work, and less precise figures")
     scales.add_argument(
-        "--tiny", action="store_true", help="nothing is compiled, and no figure means anything: to see it run"
+        "--tiny", action="store_true", help="compile nothing, only to see it run: the figures have no meaning"
     )
     parts = parser.add_mutually_exclusive_group()
-    parts.add_argument(
-        "--only", nargs="+", choices=NAMES, metavar="SECTION", help="these sections, rather than all"
-    )
+    parts.add_argument("--only", nargs="+", choices=NAMES, metavar="SECTION", help="only these sections")
     parts.add_argument(
         "--readme",
         type=Path,
@@ -75,7 +73,7 @@ def add_bench(parser):
         "--disk",
         type=Path,
         metavar="FOLDER",
-        help="play a large file from here as well: a folder on another disk, such as one in memory",
+        help="play a large file from this folder as well: on another disk, such as one in memory",
     )
     parser.set_defaults(command=_run_bench)
 
@@ -147,7 +145,7 @@ def _run_learners(options):
 
 
 def _of_learners(options):
-    """The markers of the table that is asked for, and what measures it."""
+    """The markers of the requested table, and the function that measures it."""
     if options.search:
         from holdfast.lab.trials.worst_table import WORST, search_all
 
@@ -174,7 +172,7 @@ def _run_trials(options):
 
 
 def _tabulated(page, markers, measure):
-    """Measure, and put the table between the markers of a page, if there is one."""
+    """Measure; check first that the page, if there is one, has the markers for the table."""
     from holdfast.lab.bench.table import split_at_markers
 
     try:
@@ -182,10 +180,10 @@ def _tabulated(page, markers, measure):
             split_at_markers(page, markers)  # before minutes of measuring
         measure()
     except (OSError, ValueError) as problem:
-        complain(problem)
+        print_error(problem)
         return WRONG
     except ImportError as problem:
-        complain(f"{problem}; pip install 'holdfast[bench]'")
+        print_error(f"{problem}; pip install 'holdfast[bench]'")
         return WRONG
     return DONE
 
@@ -201,7 +199,7 @@ def _run_bench(options):
         if options.disk and not options.disk.is_dir():
             raise ValueError(f"--disk is a folder on another disk, and there is none at {options.disk}")
     except (OSError, ValueError) as problem:
-        complain(problem)
+        print_error(problem)
         return WRONG
     bench(options.only or NAMES, scale, options.to, options.readme, options.disk)
     return DONE
@@ -216,7 +214,7 @@ def _run_reproduce(options):
         return DONE
     unknown = [name for name in options.results if name not in NAMES]
     if unknown:
-        complain(f"there is no result {quoted(unknown[0])}; one of {', '.join(NAMES)}")
+        print_error(f"there is no result {quoted(unknown[0])}; one of {', '.join(NAMES)}")
         return WRONG
     try:
         from holdfast.lab.reproduce.page import write
@@ -226,35 +224,23 @@ def _run_reproduce(options):
         parts.mkdir(parents=True, exist_ok=True)
         start, results = time.perf_counter(), []
         for name in options.results or NAMES:
-            bar = _Bar(name)
-            results.append(run(name, parts, options.quick, options.seed, options.jobs, bar))
+            line = ProgressLine()
+            show = partial(_show, line, name)
+            results.append(run(name, parts, options.quick, options.seed, options.jobs, show))
             good, sentence = experiment(name).judge(results[-1].rows)
-            bar.end(f"{'holds' if good else 'FAILS'}  {name:22} {sentence}")
+            line.clear()
+            tell(f"{'holds' if good else 'FAILS'}  {name:22} {sentence}")
         note = (
             f"holdfast {__version__}, Python {platform.python_version()}, seed {options.seed}, "
             f"{'quick' if options.quick else 'full'}; {time.perf_counter() - start:.0f} s of measuring."
         )
         page = write(results, parts, note)
     except ImportError as problem:
-        complain(f"{problem}; pip install 'holdfast[reproduce]'")
+        print_error(f"{problem}; pip install 'holdfast[reproduce]'")
         return WRONG
     tell(f"The report: {page}")
     return DONE if all(experiment(r.name).judge(r.rows)[0] for r in results) else FAILED
 
 
-class _Bar:
-    """How far an experiment is and how long it will take, on one line of a terminal."""
-
-    def __init__(self, name):
-        self.name, self.start, self.first = name, time.perf_counter(), None
-
-    def __call__(self, done, total):
-        if self.first is None:
-            self.first = done
-        spent, new = time.perf_counter() - self.start, done - self.first
-        left = f", {spent / new * (total - done):.0f} s left" if new else ""
-        overwrite(progress_line(done / max(total, 1), f"{self.name}: {done} of {total}{left}"))
-
-    def end(self, text):
-        overwrite("")
-        tell(text)
+def _show(line, name, done, total):
+    line.show(f"{name}: {done} of {total}", done, total)

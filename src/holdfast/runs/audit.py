@@ -1,12 +1,14 @@
-"""What a run writes down of its rounds: every skipped one with the reason, and the sizes of all."""
+"""What a run records of its rounds: every skipped one with the reason, and the sizes of all."""
 
 import math
 
 import numpy as np
 import pyarrow as pa
 
+from holdfast.audit import NOT_FINITE, reasons
+
 MEASURES = ("features", "target", "gradient")
-UNREADABLE, MISSING, NO_TARGET, NOT_FINITE = "unreadable", "missing cell", "no target", "not finite"
+UNREADABLE, MISSING, NO_TARGET = "unreadable", "missing cell", "no target"
 REASONS = (*MEASURES, UNREADABLE, MISSING, NO_TARGET, NOT_FINITE)
 
 
@@ -20,7 +22,7 @@ def thresholds_of(columns):
 
 
 class RoundLog:
-    """Skipped rounds and sizes, since they were last written to the folder."""
+    """Skipped rounds and sizes that are not yet written to the folder."""
 
     def __init__(self, labels, by_target, sizes, keyed):
         self.labels, self.by_target, self.with_sizes, self.keyed = labels, by_target, sizes, keyed
@@ -33,7 +35,7 @@ class RoundLog:
         self.waiting = 0  # rounds
 
     def add(self, played, rounds, rows, y, faults, missing, place, keys):
-        """Rounds of the games of a label: those that were skipped, and the sizes of all."""
+        """Record rounds of the games of one label: those that were skipped, and the sizes of all."""
         sizes, thresholds = sizes_of(played), thresholds_of(played)
         self.waiting += len(rows)
         if self.with_sizes:
@@ -46,16 +48,16 @@ class RoundLog:
         columns = {"round": rounds[skipped], "row": rows[skipped]}
         for name, size, threshold in zip(MEASURES, sizes, thresholds, strict=True):
             columns |= {f"{name}_size": size[skipped], f"{name}_threshold": threshold[skipped]}
-        reasons = _reasons([size[skipped] for size in sizes], [bound[skipped] for bound in thresholds])
+        by = reasons(MEASURES, [size[skipped] for size in sizes], [bound[skipped] for bound in thresholds])
         details = np.full(len(skipped), "", object)
-        for i, place_of in enumerate(skipped):
-            if place_of in missing:
-                reasons[i] = missing[place_of]
-            if place_of in faults:
-                reasons[i], details[i] = UNREADABLE, faults[place_of]
-        for reason in reasons:
+        for i, index in enumerate(skipped):
+            if index in missing:
+                by[i] = missing[index]
+            if index in faults:
+                by[i], details[i] = UNREADABLE, faults[index]
+        for reason in by:
             self.counts[reason] = self.counts.get(reason, 0) + 1
-        columns |= {"reason": reasons, "detail": details}
+        columns |= {"reason": by, "detail": details}
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
 
     def tables(self):
@@ -90,19 +92,10 @@ class RoundLog:
         return pa.table(arrays)
 
 
-def _reasons(sizes, thresholds):
-    """The first filter that would not have the round; none was asked where a size was not finite."""
-    reasons = np.full(len(sizes[0]), MEASURES[-1], object)
-    for measure, size, threshold in reversed(list(zip(MEASURES, sizes, thresholds, strict=True))):
-        reasons[~(size <= threshold)] = measure
-    reasons[np.isnan(thresholds[-1])] = NOT_FINITE
-    return reasons
-
-
 def excess(table):
-    """By what factor each skipped round was above a threshold, the most, and the place of that measure.
+    """The largest factor by which each skipped round exceeds a threshold, and the index of that measure.
 
-    0 where there was no threshold yet, or none of the sizes is known; infinite if a size is.
+    The factor is 0 where there is no threshold yet or no size is known, and infinite if a size is infinite.
     """
     times = np.zeros((len(MEASURES), table.num_rows))
     for i, measure in enumerate(MEASURES):

@@ -83,7 +83,11 @@ class Folder:
         return self.has("config.json")
 
     def lock(self):
-        """Let no other process learn into this folder."""
+        """Let no other process learn into this folder, until this one closes it or ends.
+
+        Not with filelock: it empties a file that has this name, changes its mode, and deletes it at release.
+        The file may be the user's. Here it is not changed, and links and FIFOs are refused.
+        """
         try:
             import fcntl
         except ImportError:  # not on this system

@@ -16,6 +16,7 @@ from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
+from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
 from holdfast.protocols import Learner, Loss, Rule, check_role
@@ -26,13 +27,13 @@ _KEEP = ("sizes", "thresholds", "kept", "guard")
 _AT_ONCE = 2**20  # entries of a matrix that are standardised in one go
 
 
-class Model(NamedTuple):
-    """Weights of a game, of features as they are (`factors` None) or standardised, and of the constant."""
+class FittedModel(NamedTuple):
+    """What one game predicts with: weights of standardised features, and of the constant."""
 
     weights: np.ndarray
     constant: float
-    center: np.ndarray | None
-    factors: np.ndarray | None
+    center: np.ndarray
+    factors: np.ndarray
     clip: float
     y_center: float
     y_spread: float
@@ -40,36 +41,25 @@ class Model(NamedTuple):
     y_high: float
 
     def slopes(self):
-        return self.y_spread * self.weights * (1.0 if self.factors is None else self.factors)
+        return self.y_spread * self.weights * self.factors
 
     def intercept(self):
-        shift = 0.0 if self.center is None else self.weights @ (self.factors * self.center)
+        shift = self.weights @ (self.factors * self.center)
         return self.y_center + self.y_spread * (self.constant - shift)
 
     @np.errstate(all="ignore")
     def predict(self, X):
-        """Of every row; the prediction of the constant for those with NaN or infinity."""
-        step = max(_AT_ONCE // max(X.shape[1], 1), 1)
-        parts = [self._seen(X[part]) @ self.weights for part in gen_batches(X.shape[0], step)]
-        z = np.concatenate(parts) + self.constant
+        """The prediction for each row; that of the constant for rows with NaN or infinity."""
+        step, only = max(_AT_ONCE // max(X.shape[1], 1), 1), np.zeros(1, int)
+        p = {name: np.asarray([getattr(self, name)]) for name in ("center", "factors", "weights", "clip")}
+        scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
+        z = np.concatenate(scores) + self.constant
         y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
         return np.clip(y, self.y_low, self.y_high)
 
-    def _seen(self, X):
-        if not sp.issparse(X):
-            known = np.isfinite(X).all(axis=1)
-            Z = np.where(known[:, None], X, 0.0)
-            if self.factors is not None:
-                Z = np.clip((Z - self.center) * self.factors, -self.clip, self.clip)
-                Z[~known] = 0.0
-            return Z
-        unknown = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[~np.isfinite(X.data)]
-        values = X.data.astype(np.float64)
-        if self.factors is not None:
-            values = np.clip(values * self.factors[X.indices], -self.clip, self.clip)
-        for row in np.unique(unknown):
-            values[X.indptr[row] : X.indptr[row + 1]] = 0.0
-        return sp.csr_array((values, X.indices, X.indptr), X.shape)
+
+def _rows(X):
+    return SparseRows(X.data, X.indices, X.indptr, X.shape[1]) if sp.issparse(X) else DenseRows(X)
 
 
 class Robust(BaseEstimator):
@@ -284,12 +274,13 @@ class Robust(BaseEstimator):
             total, count = self._sum(game)
             v = (total - sums[0]) / (count - sums[1])
         if isinstance(w, ScaledWeights):
-            center = None if self._sparse else w.center.copy()
+            center = np.zeros_like(w.center) if self._sparse else w.center.copy()
             reach = w.to_target_units(-np.inf), w.to_target_units(np.inf)
             figures = (w.factors.copy(), w.clip, w.y_center, w.y_spread)
-            return Model(v[:-1], float(v[-1]), center, *figures, *reach)
+            return FittedModel(v[:-1], float(v[-1]), center, *figures, *reach)
         weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)
-        return Model(weights, constant, None, None, np.inf, 0.0, 1.0, -np.inf, np.inf)
+        as_given = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf)
+        return FittedModel(weights, constant, *as_given)
 
     def _predictions(self, X):
         """Of all games, a column each."""

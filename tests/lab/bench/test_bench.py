@@ -1,4 +1,4 @@
-"""The benchmark runs, also without peers, and leaves its figures behind. None of it is timed here."""
+"""The benchmark runs, also without peers, and writes its figures. Nothing is timed here."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from holdfast.lab.bench.table import BEGIN, END
 def alone():
     """No peer is installed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(peers, "PACKAGES", dict.fromkeys(peers.PACKAGES, "nobody-has-this-package"))
+        patch.setattr(peers, "PACKAGES", dict.fromkeys(peers.PACKAGES, "a-package-that-does-not-exist"))
         yield
 
 
@@ -38,7 +38,7 @@ def test_every_figure_is_a_number_with_a_unit(results):
         assert all(row["note"] or math.isfinite(row["value"]) for row in section["rows"])
 
 
-def test_every_section_takes_part(results):
+def test_every_section_is_measured(results):
     titles = " / ".join(section["title"] for section in results["sections"])
     words = (
         "dense",
@@ -55,23 +55,23 @@ def test_every_section_takes_part(results):
     assert len(words) + 3 == len(NAMES)
 
 
-def test_a_tiny_run_judges_nothing(results):
+def test_a_tiny_run_has_no_goals(results):
     assert not any(row["least"] or row["most"] for section in results["sections"] for row in section["rows"])
 
 
-def test_who_measured_what_and_when_is_said(results):
+def test_machine_versions_and_date_are_written(results):
     about = results["about"]
     assert about["versions"].keys() == {"holdfast", "Python", "numpy", "numba", *peers.PACKAGES}
     assert about["machine"] and len(about["date"]) == 10 and about["scale"] == "tiny"
 
 
-def test_a_peer_that_is_missing_is_a_row_that_says_so(results):
+def test_a_missing_peer_has_a_row_that_says_so(results):
     rows = [row for section in results["sections"] for row in section["rows"] if row["note"]]
     assert len(rows) == 4 + 4 + 3 + 1 + 4 + 4  # dense twice, sparse, one round at a time, estimators twice
     assert {row["note"] for row in rows} == {"not installed: pip install 'holdfast[bench]'"}
 
 
-def test_only_results_stay(folder):
+def test_only_results_are_left_in_the_folder(folder):
     pictures = {"growth.png", "speed.png"}
     assert {path.name for path in (folder / "results").iterdir()} == {"bench.json", *pictures}
     assert all((folder / "results" / name).read_bytes().startswith(b"\x89PNG") for name in pictures)

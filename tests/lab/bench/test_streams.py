@@ -17,7 +17,7 @@ def test_a_sparse_row_has_its_nonzeros_in_order_and_none_twice():
     assert (np.diff(rows, axis=1) > 0).all() and (X.data != 0.0).all()
 
 
-def test_popularity_falls_like_one_over_the_rank():
+def test_frequency_falls_like_one_over_the_rank():
     X, _ = sparse(20_000, 2**12)
     counts = np.sort(np.bincount(X.indices % (2**12 // FIELDS)))[::-1]
     assert 1.6 < counts[0] / counts[1] < 2.4 and 6.0 < counts[0] / counts[9] < 14.0

@@ -7,10 +7,10 @@ from holdfast.lab.bench.table import (
     END,
     Row,
     Section,
-    as_json,
     markdown,
     put_between_markers,
     text,
+    to_json,
     verdict,
 )
 
@@ -36,12 +36,12 @@ ABOUT = {
 
 
 @pytest.mark.parametrize(("ratio", "met"), [(1.9, False), (2.0, True), (3.0, True)])
-def test_a_goal_from_above(ratio, met):
+def test_a_lower_limit_is_a_goal(ratio, met):
     assert Row("", 1e9, ratio, least=2.0).met() is met
 
 
 @pytest.mark.parametrize(("ratio", "met"), [(1.0, True), (1.05, True), (1.1, False)])
-def test_a_goal_from_below(ratio, met):
+def test_an_upper_limit_is_a_goal(ratio, met):
     assert Row("", 1e9, ratio, most=1.05).met() is met
 
 
@@ -49,16 +49,16 @@ def test_without_a_ratio_the_goal_is_for_the_value():
     assert Row("", 0.5, most=1.0).met() is True
 
 
-def test_no_number_is_no_better_than_a_goal():
+def test_nan_meets_no_goal():
     assert Row("", 1.0, float("nan"), most=1.05).met() is False
 
 
-def test_what_was_not_measured_is_not_judged():
+def test_a_figure_that_was_not_measured_has_no_verdict():
     assert Row("", most=1.0, note="not installed").met() is None
     assert verdict(SECTIONS) == "1 of 2 goals met, 1 not measured."
 
 
-def test_the_text_says_goal_and_verdict():
+def test_the_text_has_goal_and_verdict():
     lines = text(SECTIONS[0]).splitlines()
     assert lines[1].split() == ["million", "rounds/s", "ours", "/", "this", "goal", "met"]
     assert lines[3].split() == ["theirs", "2.00", "3.00", ">=", "2", "yes"]
@@ -66,10 +66,10 @@ def test_the_text_says_goal_and_verdict():
     assert text(SECTIONS[1]).endswith("NO")
 
 
-def test_json_has_all_of_it():
-    told = json.loads(as_json(ABOUT, SECTIONS))
-    assert told["about"] == ABOUT
-    assert [row["met"] for section in told["sections"] for row in section["rows"]] == [
+def test_json_has_all_sections():
+    found = json.loads(to_json(ABOUT, SECTIONS))
+    assert found["about"] == ABOUT
+    assert [row["met"] for section in found["sections"] for row in section["rows"]] == [
         None,
         True,
         None,
@@ -77,7 +77,7 @@ def test_json_has_all_of_it():
     ]
 
 
-def test_markdown_has_the_headlines_and_where_they_come_from():
+def test_markdown_has_the_headlines_the_machine_and_the_command():
     table = markdown(ABOUT, SECTIONS, "holdfast bench")
     assert "| theirs | 2.00 | 3.00 | ≥ 2 | yes |" in table
     assert "import" not in table
@@ -85,7 +85,7 @@ def test_markdown_has_the_headlines_and_where_they_come_from():
         assert part in table
 
 
-def test_only_what_is_between_the_markers_changes(tmp_path):
+def test_only_the_text_between_the_markers_changes(tmp_path):
     path = tmp_path / "README.md"
     path.write_text(f"é before\n\n{BEGIN}\nold\n{END}\n\nafter", encoding="utf-8")
     for table in ("first\n", "second\n", "second\n"):
@@ -94,7 +94,7 @@ def test_only_what_is_between_the_markers_changes(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", BEGIN, END, f"{END}\n{BEGIN}"])
-def test_a_file_without_both_markers_is_left_alone(tmp_path, content):
+def test_a_file_without_both_markers_is_not_changed(tmp_path, content):
     path = tmp_path / "README.md"
     path.write_text(content)
     with pytest.raises(ValueError, match="no place for the table"):

@@ -1,4 +1,4 @@
-"""Running experiments: deterministic, resumable, on any number of cores."""
+"""Experiments are deterministic, can be continued, and run on any number of cores."""
 
 import json
 
@@ -8,7 +8,7 @@ from holdfast.lab.reproduce.runner import NAMES, experiment, run
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_experiment_says_what_it_is_about(name):
+def test_every_experiment_has_a_title_and_a_statement(name):
     module = experiment(name)
     assert module.__doc__
     assert min(len(module.TITLE), len(module.RESULT), len(module.STATEMENT)) > 5
@@ -26,7 +26,7 @@ def test_the_same_seed_gives_the_same_rows_however_many_cores(tmp_path):
     assert run("certificates", tmp_path / "one", quick=True, seed=4, jobs=1).rows != one.rows
 
 
-def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_a_run_that_was_killed_continues_where_it_was(tmp_path, monkeypatch):
     whole = run("outlier_count", tmp_path, quick=True, jobs=1)
     path = tmp_path / "outlier_count.jsonl"
     lines = path.read_text().splitlines(keepends=True)
@@ -38,7 +38,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, monkeypatch):
     assert seen[-1] == len(whole.rows)
 
 
-def test_what_is_on_file_is_not_measured_again(tmp_path):
+def test_a_stored_result_is_not_measured_again(tmp_path):
     run("outlier_count", tmp_path, quick=True, jobs=1)
     path = tmp_path / "outlier_count.jsonl"
     entries = [json.loads(line) for line in path.read_text().splitlines()]
@@ -47,6 +47,6 @@ def test_what_is_on_file_is_not_measured_again(tmp_path):
     assert run("outlier_count", tmp_path, quick=True, jobs=1).rows[0]["regret"] == -1.0
 
 
-def test_an_unknown_experiment_is_refused_with_the_names_there_are():
+def test_an_unknown_experiment_is_refused_with_the_known_names():
     with pytest.raises(ValueError, match="outlier_size"):
         experiment("nonsense")

@@ -1,7 +1,7 @@
-"""How fast holdfast is on this machine, beside what people use today: `holdfast bench`.
+"""The speed of holdfast and of other libraries on this machine: `holdfast bench`.
 
-One file a section, each with a `measure(run)` that yields tables; `race` times, `peers` are the others,
-`streams` the data, `probe` what needs a process of its own, and `table` and `drawing` tell. A goal is mostly
-a ratio of cases that took turns in one run, so a busy minute hits both. Vowpal Wabbit reads and learns in two
-threads: with one core busy elsewhere it takes twice as long, and we do not.
+Each section is a file with a function `measure(run)` that yields tables. `race` measures times, `peers` has
+the other libraries, `streams` the data, `probe` what is measured in a new process, `table` and `drawing` the
+output. Most goals are ratios of cases that took turns in one run, so that other load slows down both. Vowpal
+Wabbit uses two threads: with one core busy it takes twice as long, and holdfast does not.
 """

@@ -1,4 +1,4 @@
-"""The command line on a long file, beside pyarrow that only parses it; and in how much memory."""
+"""The command line on a long file: its speed beside pyarrow, which only parses the file, and its memory."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ start = time.perf_counter()
 pyarrow.csv.read_csv(sys.argv[1])
 print(time.perf_counter() - start)
 """
-# A process is said to have had at least the memory of the one that started it: so a small one does.
+# The reported peak of a process is at least that of its parent, so that a small process must start it.
 _WATCH = """
 import resource, subprocess, sys, time
 
@@ -26,7 +26,7 @@ start = time.perf_counter()
 subprocess.run(sys.argv[1:], check=True)
 print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
-_PART = 250_000  # rows that are made at a time
+_PART = 250_000  # rows that are generated at once
 _COLUMNS = 20
 
 
@@ -64,14 +64,14 @@ def measure(run):
         ],
         "of pyarrow",
     )
-    compiled = peaks[1:]  # the first turn may have to compile, in some 150 MB more
-    title = f"the command line: memory for {rows:,} rows, once it is compiled"
+    compiled = peaks[1:]  # the first turn may compile, which takes about 150 MB more
+    title = f"the command line: memory for {rows:,} rows, after compiling"
     yield Section(title, "MB", [Row("at most", max(compiled), most=500.0)])
     path.unlink()
 
 
 def _learned(run, path):
-    """Seconds, and the megabytes that the process had at most."""
+    """Seconds, and the peak memory of the process in MB."""
     to = run.scratch / "rows.run"
     shutil.rmtree(to, ignore_errors=True)
     learn = [sys.executable, "-m", "holdfast.cli.main", "learn", str(path), "--target", "y", "--to", str(to)]
@@ -87,7 +87,7 @@ def _learned(run, path):
 
 
 def _write(path, rows):
-    """Numbers with four decimals, of which 1 % of the rows are a thousand times too large."""
+    """Numbers with four decimals; 1 % of the rows are a thousand times too large."""
     import pyarrow as pa
     import pyarrow.csv
 

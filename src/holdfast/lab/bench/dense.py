@@ -1,4 +1,4 @@
-"""Goal 1: whole games on dense rows, beside what people use today and beside the memory's limit."""
+"""Goal 1: whole games on dense rows, beside other libraries and beside the limit of the memory."""
 
 import holdfast as hf
 from holdfast.lab.bench.peers import AGAINST, contest
@@ -12,8 +12,8 @@ _GOALS = {"scikit-learn": 2.0, "scikit-learn, shuffle=False": None, "Vowpal Wabb
 def measure(run):
     """OGD on a ball with TopK(200), d = 100, float64: rounds a second of `play`, on two streams.
 
-    The goals are for the stream with as many outliers as TopK(200) is meant for. River learns from the first
-    20,000 rounds: of fewer, its dictionaries would stay in the cache.
+    The goals are for the stream with 200 outliers. River learns from the first 20,000 rounds only; they are
+    enough to be larger than the caches.
     """
     rounds, dim = run.amount(200_000, 50_000, 100), 100
     player = hf.Filtered(hf.OGD(hf.Ball(10.0)), hf.TopK(200))
@@ -28,7 +28,7 @@ def measure(run):
 
 
 def _limit(run, title, ours, X, share):
-    """The hinge loss beside one pass over the memory."""
+    """A game with the hinge loss beside one pass over the memory."""
     name = "holdfast, hinge, TopK(200)"
     times = race(run, title, {"one X.sum()": timed(X.sum, per=len(X)), name: ours}, run.amount(15, 9, 1))
     speed, least = times.ratio("one X.sum()", name), 0.5 if share else None

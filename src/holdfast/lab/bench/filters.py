@@ -1,4 +1,4 @@
-"""A filter alone, without a game around it, and the worst a stream can do to its histogram."""
+"""A filter alone, without a game, and its histogram on the worst streams for it."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _KINDS = ("binomial", "bernstein", "newsvendor")
 
 
 def measure(run):
-    """Nanoseconds a round of each filter, on sizes of which 1 % are a thousand times too large."""
+    """Nanoseconds a round of each filter; 1 % of the sizes are a thousand times too large."""
     n, m, jumps = run.amount(
         (10_000_000, 1_000_000, 1_000_000), (1_000_000, 100_000, 100_000), (200, 200, 100)
     )
@@ -28,14 +28,14 @@ def measure(run):
     for kind in _KINDS:
         name = f'Quantile(0.99, ranks="{kind}", exact=True)'
         exact[name] = hf.Quantile(0.99, horizon=m, ranks=kind, exact=True)
-    yield _alone(run, f"a filter alone that remembers all {m:,} sizes", exact, sizes[:m].copy())
+    yield _alone(run, f"a filter alone that stores all {m:,} sizes", exact, sizes[:m].copy())
 
     even = np.arange(jumps) % 2 == 0
     extremes = {
         "between 1e-300 and 1e300": np.where(even, 1e-300, 1e300),
-        "between 1e290 and 1e308": np.where(even, 1e290, 1e308),  # both far from where the search begins
+        "between 1e290 and 1e308": np.where(even, 1e290, 1e308),  # both far from where the search starts
     }
-    title = "the histogram against a stream that makes it jump every round"
+    title = "the histogram on a stream whose rank jumps every round"
     cases = {what: timed(_jump, run, x, per=jumps) for what, x in extremes.items()}
     times = race(run, title, cases, run.amount(5, 5, 1))
     yield Section(title, "ns a round", [Row(what, 1e9 * times.median(what), most=5_000.0) for what in cases])
@@ -52,7 +52,7 @@ def _alone(run, title, filters, sizes, most=None):
 
 
 def sift(filter, state, sizes):
-    """How many of the sizes a filter keeps."""
+    """The number of sizes that a filter keeps."""
     kept = 0
     for i in range(len(sizes)):
         state, _, keep = filter.decide(state, sizes[i])
@@ -69,7 +69,7 @@ def add_up(sizes):
 
 
 def jump(sketch, sizes):
-    """In every round the rank asked for is far from the last."""
+    """In every round the requested rank is far from the last one."""
     total = 0.0
     for i in range(len(sizes)):
         sketch = sketch.push(sizes[i])

@@ -1,4 +1,4 @@
-"""Goal 7: what a round costs as the stream gets longer, the budget larger and the rows wider."""
+"""Goal 7: the cost of a round with longer streams, larger budgets and wider rows."""
 
 import numpy as np
 
@@ -12,12 +12,12 @@ _PART = 1_000_000
 
 
 def measure(run):
-    """Rounds a second against T, k and d, with the exponent of the time a round takes; in one picture."""
+    """Rounds a second over T, k and d, and the exponent of the time of a round; in one picture."""
     panels = [_rounds(run), _budgets(run), _dims(run)]
     rows = []
-    for panel, most in zip(panels, (0.05, 0.05, 1.1), strict=True):  # long rows leave the nearest cache
-        told = [Row(f"{panel.letter} = {x:,}", y) for x, y in zip(panel.x, panel.y, strict=True)]
-        yield Section(f"growth with {panel.letter}: {panel.title}", "million rounds/s", told)
+    for panel, most in zip(panels, (0.05, 0.05, 1.1), strict=True):  # long rows do not fit the first cache
+        points = [Row(f"{panel.letter} = {x:,}", y) for x, y in zip(panel.x, panel.y, strict=True)]
+        yield Section(f"growth with {panel.letter}: {panel.title}", "million rounds/s", points)
         rows.append(Row(f"with {panel.letter}, {panel.title}", panel.power(), most=most))
     yield Section("growth: the time of a round is like a power", "exponent", rows, headline=True)
     if drawing.possible():
@@ -25,7 +25,7 @@ def measure(run):
 
 
 def _rounds(run):
-    """By playing the same part again and again, so that memory is no matter."""
+    """Plays the same part several times, so that the memory does not grow with T."""
     lengths = [10**i for i in run.amount(range(4, 9), range(4, 8), range(1, 4))]
     X, y = dense(min(_PART, lengths[-1]), 2, share=0.01, dtype=np.float32)
     player = hf.Filtered(hf.OGD(hf.Ball(5.0)), hf.TopShare(0.01))

@@ -1,4 +1,4 @@
-"""What the guard costs on a stream that needs none: as a player, and in the estimators."""
+"""The cost of the guard on a stream without outliers: as a player, and in the estimators."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _TASKS = {"labels": (False, hf.Logistic()), "numbers": (True, hf.Absolute())}
 
 
 def measure(run):
-    """The default player beside the same learner, and the estimators beside themselves with outliers=0."""
+    """The default player beside its learner alone, and the estimators beside those with outliers=0."""
     rounds = run.amount(200_000, 100_000, 100)
     for dim in (20, 100):
         yield _players(run, rounds, dim)
@@ -22,7 +22,7 @@ def measure(run):
 
 
 def _players(run, rounds, dim):
-    """`recommended` beside its learner with the same running scales, of which every round is kept."""
+    """`recommended` beside its learner with the same running scales, which keeps every round."""
     cases = {}
     for task, (regression, loss) in _TASKS.items():
         replay = hf.Replay(*_table(rounds, dim, regression), loss)
@@ -35,7 +35,7 @@ def _players(run, rounds, dim):
 
 
 def _estimators(run, rounds, dim):
-    """`fit`, of one pass, and `partial_fit` with nothing set, beside the same with outliers=0."""
+    """`fit` with one epoch and `partial_fit`, with the defaults and with outliers=0."""
     title = f"the estimators: {rounds:,} rows, {dim} features, no outliers"
     against, tasks = "x outliers=0", [f"{task}, {how}" for task in _TASKS for how in ("fit", "partial_fit")]
     if not version("scikit-learn"):

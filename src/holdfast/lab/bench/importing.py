@@ -1,4 +1,4 @@
-"""What `import holdfast` takes on top of `import numpy`."""
+"""The time of `import holdfast` beyond that of `import numpy`."""
 
 import statistics
 import subprocess
@@ -11,13 +11,13 @@ from holdfast.lab.bench.table import Row, Section
 
 
 def measure(run):
-    """With bytecode at hand, as after installing, and with numba left alone."""
+    """With cached bytecode, as after an installation, and without numba."""
     cases = {name: partial(_import_time, name, run.scratch) for name in ("numpy", "holdfast")}
     times = race(run, "import", cases, run.amount(9, 3, 1))
     rows = [Row(f"import {name}", 1e3 * times.median(name)) for name in cases]
     pairs = zip(times.seconds["numpy"], times.seconds["holdfast"], strict=True)
     extra = 1e3 * statistics.median(ours - numpy for numpy, ours in pairs)
-    yield Section("import", "ms", [*rows, Row("holdfast on top of numpy", extra, most=50.0)])
+    yield Section("import", "ms", [*rows, Row("holdfast beyond numpy", extra, most=50.0)])
 
 
 def _import_time(name, folder):

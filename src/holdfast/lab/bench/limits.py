@@ -1,4 +1,4 @@
-"""A limit on the memory of a process, its file pages included: a memory cgroup, where one can be made."""
+"""Limit the memory of a process, including its file pages, with a memory cgroup where one can be made."""
 
 import contextlib
 import os
@@ -9,10 +9,10 @@ _ROOT = Path("/sys/fs/cgroup")
 
 @contextlib.contextmanager
 def limited(size):
-    """The folder of a new cgroup that may hold `size` bytes, removed afterwards; None where there is none.
+    """The folder of a new cgroup with a limit of `size` bytes, removed afterwards; None if it cannot be made.
 
-    A process joins by writing its number to `cgroup.procs`. Without the right to make one, or on another
-    system than Linux, nothing is limited.
+    A process joins by writing its number to `cgroup.procs`. Without permission, or on another system than
+    Linux, nothing is limited.
     """
     group = next(filter(None, (_made(*place, size) for place in _places())), None)
     try:
@@ -24,7 +24,7 @@ def limited(size):
 
 
 def join(group):
-    """Whether this process is in the group from now on."""
+    """Add this process to the group; whether that worked."""
     try:
         (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
     except OSError:
@@ -33,7 +33,7 @@ def join(group):
 
 
 def _places():
-    """Below our own group in version 1, and beside it in version 2, where only leaves have processes."""
+    """Below our group in version 1; beside it in version 2, where only leaves may have processes."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -54,7 +54,7 @@ def _made(parent, file, size):
     except OSError:
         return None
     try:
-        if not (group / file).exists():  # no memory controller here; and a new file must not be made
+        if not (group / file).exists():  # no memory controller; do not make a plain file
             raise OSError
         (group / file).write_text(str(size))
         return group

@@ -1,4 +1,4 @@
-"""Goal 5: memory that does not grow with the rounds, and files larger than memory."""
+"""Goal 5: memory that does not grow with the rounds, and files larger than the memory."""
 
 import json
 import os
@@ -21,24 +21,24 @@ def measure(run):
 
 
 def _sizes(run):
-    """How much the resident memory of a process grows over a game of many rounds with d = 1, in parts."""
+    """The growth of the resident memory over a game of many rounds with d = 1, played in parts."""
     rounds = run.amount(100_000_000, 10_000_000, 300)
     title = f"memory: growth over {rounds:,} sizes, each filter in a process of its own"
     rows = []
     for name in ("TopShare", "Quantile"):
-        run.say(f"{title}: {name}")
+        run.show(f"{title}: {name}")
         grown = probe(run, "sizes", name, rounds, json.dumps(run.compiled))
-        known = {"note": "not measured: this system does not tell"} if grown is None else {}
+        known = {"note": "not measured: this system does not report it"} if grown is None else {}
         rows.append(Row(f"{name}, {rounds:,} rounds", grown, most=1.0, **known))
-    run.say("")
+    run.show("")
     return Section(title, "MB", rows, headline=True)
 
 
 def _file(run):
     """One `play` over a memory-mapped file, beside the same rounds played part by part from memory.
 
-    The goal is for the disk that reads the file fastest: where only reading takes longer than the game, it is
-    the disk that is measured.
+    The goal is for the fastest disk. If reading alone takes longer than the game, the disk is what is
+    measured.
     """
     part, parts, limit = run.amount((500_000, 16, 1000), (100_000, 20, 500), (20, 3, 500))
     size = 4 * part * parts * _DIM
@@ -47,11 +47,11 @@ def _file(run):
     rows, found = [], {}
     for name, folder in disks.items():
         if shutil.disk_usage(folder).free < 1.02 * size:
-            rows.append(Row(f"memory-mapped, from {name}", most=1.2, note="not measured: it is too full"))
+            rows.append(Row(f"memory-mapped, from {name}", most=1.2, note="not measured: too full"))
         else:
-            run.say(f"{title}: from {name}")
+            run.show(f"{title}: from {name}")
             found[name] = _played(run, folder, part, parts, limit)
-    run.say("")
+    run.show("")
     held = "could hold it all (no cgroup here)"
     if any(times["limited"] for times in found.values()):
         held = f"may hold {limit} MB (memory cgroup)"
@@ -68,7 +68,7 @@ def _file(run):
 
 
 def _played(run, folder, part, parts, limit):
-    """What it takes from a file in this folder, of which a process may hold `limit` MB."""
+    """The times for a file in this folder; the process may hold `limit` MB of it."""
     X, _ = dense(part, _DIM, share=0.01, dtype=np.float32)
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".f32") as file, limited(limit * 1_000_000) as group:
         for _ in range(parts):
@@ -80,7 +80,7 @@ def _played(run, folder, part, parts, limit):
 
 
 def _forget(file):
-    """Leave nothing of the file in the cache of the system, where no limit would count it."""
+    """Remove the file from the cache of the system, which no limit counts."""
     file.flush()
     if hasattr(os, "posix_fadvise"):
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""What people use today, each behind one function: a case that returns the seconds it took a round."""
+"""Other libraries. One function for each makes a case that returns its seconds a round."""
 
 import time
 from functools import partial
@@ -10,11 +10,11 @@ from holdfast.lab.bench.table import Row
 PACKAGES = {"scikit-learn": "scikit-learn", "Vowpal Wabbit": "vowpalwabbit", "River": "river"}
 AGAINST = "ours / this"
 ABSENT = "not installed: pip install 'holdfast[bench]'"
-_RIVER_ROUNDS = 20_000  # as dictionaries they fit in no cache, as little as all rounds would
+_RIVER_ROUNDS = 20_000  # as dictionaries they are larger than the caches, like all rounds
 
 
 def version(name):
-    """The version that is installed, or None."""
+    """The installed version, or None."""
     try:
         return metadata.version(PACKAGES[name.partition(", ")[0]])
     except metadata.PackageNotFoundError:
@@ -24,7 +24,7 @@ def version(name):
 def scikit_learn(X, y, folder, shuffle=True):
     """`SGDClassifier.partial_fit` on the whole array, or on the whole CSR matrix.
 
-    It shuffles the rows unless told not to, and then jumps about in memory.
+    It shuffles the rows unless `shuffle` is False, and then its access to memory is random.
     """
     from sklearn.linear_model import SGDClassifier
 
@@ -38,9 +38,9 @@ def scikit_learn(X, y, folder, shuffle=True):
 
 
 def vowpal_wabbit(X, y, folder):
-    """A run over its own cache: what is timed is reading and learning, for which it has two threads.
+    """A run over its cache file. Reading and learning are timed, for which it has two threads.
 
-    The examples go through a text file once, before; starting a workspace is not timed.
+    Before, the examples are converted once through a text file. Starting a workspace is not timed.
     """
     from vowpalwabbit import Workspace
 
@@ -81,7 +81,7 @@ def _examples(X, y):
 
 
 def river(X, y, folder):
-    """`LogisticRegression.learn_one` on dictionaries prepared before."""
+    """`LogisticRegression.learn_one` on dictionaries that are made before."""
     from river.linear_model import LogisticRegression
 
     rounds = [
@@ -108,14 +108,14 @@ PEERS = {
 
 
 def contest(run, title, cases, X, y, goals):
-    """Our cases and the peers named in `goals`: million rounds a second, and the first over each.
+    """Our cases and the peers named in `goals`: million rounds a second, and our first case over each peer.
 
-    All have one core. A peer that is not installed gets a row that says so.
+    All have one core. The row of a peer that is not installed says so.
     """
     ours, *_ = cases
     names = [name for name in goals if version(name)]
     for name in names:
-        run.say(f"{title}: preparing the examples for {name}")
+        run.show(f"{title}: preparing the examples for {name}")
         cases = cases | {name: PEERS[name](X, y, run.scratch)}
     with one_core():
         times = race(run, title, cases, run.amount(7, 5, 1))

@@ -1,4 +1,4 @@
-"""What is measured in a process of its own: `python -m holdfast.lab.bench.probe WHAT ...` prints JSON."""
+"""What is measured in a new process: `python -m holdfast.lab.bench.probe WHAT ...` prints JSON."""
 
 import contextlib
 import ctypes
@@ -11,16 +11,16 @@ import numpy as np
 
 import holdfast as hf
 from holdfast.lab.bench.limits import join
-from holdfast.lab.bench.race import Run, race, timed
+from holdfast.lab.bench.race import BenchRun, race, timed
 from holdfast.lab.bench.streams import sizes
 
 _DIM = 100
 
 
 def growth(name, rounds, compiled):
-    """MB by which the peak of resident memory exceeds what was resident after the first parts of the game.
+    """MB by which the peak of resident memory exceeds the memory after the first twentieth of a long game.
 
-    These are a twentieth of a long game: until then the allocator is still making room.
+    Until then the allocator still grows.
     """
     _only_small_pages()
     rounds = int(rounds)
@@ -45,9 +45,9 @@ def _only_small_pages():
 
 
 def _resident():
-    """Bytes resident now, from which the peak is counted anew; None where the system does not tell."""
+    """Bytes resident now, after a reset of the peak; None where the system does not report it."""
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # forget the peak
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     except OSError:
         return None
     return _peak()
@@ -63,8 +63,8 @@ def _peak():
 def mapped(path, parts, turns, group, compiled):
     """Nanoseconds a round over a memory-mapped file of equal parts, and over one part as often from memory.
 
-    They take turns, after one of each for warmth: then the game is compiled, and what can be held of the
-    file is held. Then the file is only read.
+    They take turns, after a warm-up in which the game is compiled and the cache of the system is filled. Then
+    the time of only reading the file is measured.
     """
     bound = bool(group) and join(group)
     parts, turns = int(parts), int(turns)
@@ -85,10 +85,10 @@ def mapped(path, parts, turns, group, compiled):
 
     cases = {name: timed(case, per=len(file)) for name, case in (("held", often), ("mapped", once))}
     before = _read_from_disk()
-    times = race(Run("full", Path(), Path()), "file", cases, turns)
+    times = race(BenchRun("full", Path(), Path()), "file", cases, turns)
     found = {name: 1e9 * times.median(name) for name in cases}
     read = None if before is None else (_read_from_disk() - before) / (turns + 1)
-    alone = race(Run("full", Path(), Path()), "file", {"read": timed(_read, path, per=len(file))}, 3)
+    alone = race(BenchRun("full", Path(), Path()), "file", {"read": timed(_read, path, per=len(file))}, 3)
     alone = 1e9 * alone.median("read")
     found |= {"ratio": times.ratio("mapped", "held"), "read": read, "alone": alone}
     return found | {"limited": bound}
@@ -102,7 +102,7 @@ def _read(path):
 
 
 def _read_from_disk():
-    """Bytes that this process had the disk read, or None where the system does not tell."""
+    """Bytes that this process read from the disk; None where the system does not report it."""
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/self/io").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("read_bytes")).split()[1])

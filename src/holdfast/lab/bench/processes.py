@@ -1,4 +1,4 @@
-"""Measuring in a process of its own."""
+"""Measure in a new process."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import holdfast as hf
 
 
 def environment(folder):
-    """Our own holdfast, and bytecode in a folder of its own: written once and read ever after."""
+    """Environment variables: this holdfast, and a folder where bytecode is cached."""
     ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     path = [str(Path(hf.__file__).parents[1]), *filter(None, [ours.get("PYTHONPATH")])]
     return ours | {"PYTHONPATH": os.pathsep.join(path), "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
@@ -25,7 +25,7 @@ def wall_time(command, env):
 
 
 def probe(run, *args):
-    """What `holdfast.lab.bench.probe` finds out in a process of its own."""
+    """The result of `holdfast.lab.bench.probe` in a new process."""
     command = [sys.executable, "-m", "holdfast.lab.bench.probe", *map(str, args)]
     done = subprocess.run(
         command, env=environment(run.scratch), stdout=subprocess.PIPE, text=True, check=True

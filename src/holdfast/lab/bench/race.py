@@ -1,4 +1,4 @@
-"""Timing: all cases of a race take turns, so that a busy minute hits them alike."""
+"""Measure times: all cases of a race take turns, so that other load slows down all of them."""
 
 import contextlib
 import os
@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 
-def _silence(text):
+def _ignore(text):
     pass
 
 
-class Run(NamedTuple):
-    """How much is measured, where there is room for files, and whom to tell how far it is."""
+class BenchRun(NamedTuple):
+    """How much is measured, where files are written, and a function that shows the progress."""
 
     scale: str  # "full", "quick" or "tiny"
-    to: Path  # for what stays
-    scratch: Path  # for what does not
-    say: Callable[[str], None] = _silence
-    disk: Path | None = None  # another disk, to play a large file from as well
+    to: Path  # folder of the results
+    scratch: Path  # folder of temporary files
+    show: Callable[[str], None] = _ignore
+    disk: Path | None = None  # a folder on another disk, to play a large file from
 
     def amount(self, full, quick, tiny) -> Any:
         return {"full": full, "quick": quick, "tiny": tiny}[self.scale]
 
     @property
     def compiled(self):
-        """In a tiny run nothing is, and no figure means anything."""
+        """False in a tiny run, whose figures have no meaning."""
         return self.scale != "tiny"
 
 
@@ -40,33 +40,33 @@ class Times(NamedTuple):
         return statistics.median(self.seconds[name])
 
     def ratio(self, name, other):
-        """The median over the turns of how much longer one case took than another in the same turn."""
+        """The median over the turns of the time of one case divided by that of another in the same turn."""
         pairs = zip(self.seconds[name], self.seconds[other], strict=True)
         return statistics.median(a / b for a, b in pairs)
 
 
 def race(run, title, cases, repeats):
-    """Call each case once for warmth, then in every turn; a case returns the seconds it took.
+    """Call each case once as a warm-up, then in every turn; a case returns the seconds it took.
 
-    Each turn begins with another case, so that none always follows the same one.
+    Each turn begins with another case.
     """
     names = list(cases)
     for i, name in enumerate(names):
-        run.say(f"{title}: warming up, {i} of {len(names)}")
+        run.show(f"{title}: warming up, {i} of {len(names)}")
         cases[name]()
     seconds: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(repeats):
-        run.say(f"{title}: {turn} of {repeats} turns")
+        run.show(f"{title}: {turn} of {repeats} turns")
         first = turn % max(len(names), 1)
         for name in names[first:] + names[:first]:
             seconds[name].append(cases[name]())
-    run.say("")
+    run.show("")
     return Times(seconds)
 
 
 @contextlib.contextmanager
 def one_core():
-    """One core for this process and what it starts, where the system can do that: ours uses no more."""
+    """Bind this process and its children to one core, where the system allows it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -79,7 +79,7 @@ def one_core():
 
 
 def timed(function, *args, per=1, **options):
-    """A case: how long the call takes, divided by `per`."""
+    """A case that returns the time of the call, divided by `per`."""
 
     def case():
         start = time.perf_counter()

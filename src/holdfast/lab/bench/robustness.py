@@ -1,4 +1,4 @@
-"""Goal 2: what a filter costs on a stream that needs none."""
+"""Goal 2: the cost of a filter on a stream without outliers."""
 
 import holdfast as hf
 from holdfast.lab.bench.race import race, timed

@@ -1,4 +1,4 @@
-"""All sections one after the other: printed as they come, then written as JSON, pictures and a table."""
+"""Measure all sections, print each, and write them as JSON, pictures and a table."""
 
 import datetime
 import importlib
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from holdfast import __version__
 from holdfast.lab.bench import drawing, peers
-from holdfast.lab.bench.race import Run
-from holdfast.lab.bench.table import as_json, markdown, put_between_markers, text, verdict
+from holdfast.lab.bench.race import BenchRun
+from holdfast.lab.bench.table import markdown, put_between_markers, text, to_json, verdict
 from holdfast.terminal import overwrite, tell
 
 MODULES = {
@@ -32,23 +32,23 @@ NAMES = tuple(MODULES)
 
 
 def bench(names, scale, folder, readme=None, disk=None):
-    """Measure, and leave bench.json and the pictures in the folder; with `readme`, the table in that file.
+    """Measure; write bench.json and the pictures to the folder and, with `readme`, the table to that file.
 
-    With `disk`, a folder on another disk, a large file is played from there, too.
+    With `disk`, a folder on another disk, a large file is played from there as well.
     """
     folder.mkdir(parents=True, exist_ok=True)
     about = describe() | {"scale": scale}
     tell(*(f"{name:<14}{value}" for name, value in _lines(about)))
     if scale == "tiny":
-        tell("", "Nothing is compiled, so no figure below means anything.")
+        tell("", "Nothing is compiled: the figures below have no meaning.")
     sections = []
     with tempfile.TemporaryDirectory(prefix="scratch-", dir=folder) as scratch:
-        run = Run(scale, folder, Path(scratch), overwrite, disk)
+        run = BenchRun(scale, folder, Path(scratch), overwrite, disk)
         for name in names:
             for section in importlib.import_module(f"holdfast.lab.bench.{MODULES[name]}").measure(run):
                 sections.append(section if run.compiled else section.without_goals())
                 tell("", *text(sections[-1]).split("\n"))
-                (folder / "bench.json").write_text(as_json(about, sections), encoding="utf-8")
+                (folder / "bench.json").write_text(to_json(about, sections), encoding="utf-8")
     contests = [section for section in sections if section.headline and section.against == peers.AGAINST]
     if contests and drawing.possible():
         drawing.speed(contests, folder / "speed.png")
@@ -62,7 +62,7 @@ def bench(names, scale, folder, readme=None, disk=None):
 
 
 def describe():
-    """The machine, the day, and the versions of all that takes part."""
+    """The machine, the date, and the versions of all libraries."""
     versions = {"holdfast": __version__, "Python": platform.python_version()}
     versions |= {name: metadata.version(name) for name in ("numpy", "numba")}
     versions |= {name: peers.version(name) or "not installed" for name in peers.PACKAGES}

@@ -14,8 +14,8 @@ _COMPILED = "Player(compiled=True), predict + learn"
 def measure(run):
     """`Player.predict` and `learn` beside River's `predict_one` and `learn_one`, d = 20, logistic.
 
-    Rows are arrays for us and dictionaries for River, in lists prepared before. Our first round, in which a
-    compiled player gets ready, is not timed.
+    Rows are arrays for holdfast and dictionaries for River, in lists that are made before. The first round of
+    a compiled player, in which it compiles, is not timed.
     """
     rounds, dim = run.amount(5_000, 2_000, 20), 20
     X, y = dense(rounds, dim, share=0.01)

@@ -1,4 +1,4 @@
-"""A process that plays one compiled game, when the game is on disk and when it is not."""
+"""A process that plays one compiled game, with and without the game in the disk cache."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The data of the benchmark: the same on every machine."""
+"""The data of the benchmark, the same on every machine."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ FIELDS = 50  # nonzeros of a sparse row
 
 
 def sizes(rounds, seed=0):
-    """Sizes of which 1 % are a thousand times too large."""
+    """Sizes; 1 % of them are a thousand times too large."""
     rng = np.random.default_rng(seed)
     drawn = rng.lognormal(size=rounds)
     drawn[rng.random(rounds) < 0.01] *= 1e3
@@ -14,7 +14,7 @@ def sizes(rounds, seed=0):
 
 
 def dense(rounds, dim, share=0.0, dtype=np.float64):
-    """Examples of a logistic model, 10 % against the odds; a share is 1,000 times too long, and wrong."""
+    """Examples of a logistic model; a share of them is 1,000 times too long and has the wrong label."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rounds, dim), dtype=dtype)
     z = 5.0 * X @ rng.standard_normal(dim, dtype=dtype) / np.sqrt(dim)
@@ -26,8 +26,8 @@ def dense(rounds, dim, share=0.0, dtype=np.float64):
 def sparse(rounds, columns, share=0.0):
     """The same for hashed features, as a CSR matrix: a row has one value of each of 50 fields.
 
-    A field hashes its values into columns of its own, and the r-th most popular value comes up with a
-    probability proportional to 1/r, as words do (Zipf).
+    Each field has separate columns for the hashes of its values. The probability of the r-th most frequent
+    value is proportional to 1/r (Zipf).
     """
     from scipy.sparse import csr_array
 

@@ -1,4 +1,4 @@
-"""Figures with their goals, told as text, as JSON, and as the table of a README."""
+"""Figures with their goals, as text, as JSON, and as the table of a README."""
 
 import json
 from typing import NamedTuple
@@ -7,7 +7,7 @@ BEGIN, END = "<!-- holdfast bench: begin -->", "<!-- holdfast bench: end -->"
 
 
 class Row(NamedTuple):
-    """One figure. A goal is for the ratio, or for the value where there is none."""
+    """One figure. A goal is for the ratio, or for the value if there is no ratio."""
 
     what: str
     value: float | None = None
@@ -37,7 +37,7 @@ class Section(NamedTuple):
     unit: str
     rows: list[Row]
     against: str = ""
-    headline: bool = False  # belongs into the README
+    headline: bool = False  # is in the README
 
     def without_goals(self):
         return self._replace(rows=[row._replace(least=None, most=None) for row in self.rows])
@@ -49,29 +49,29 @@ def text(section):
     head = f"{section.unit:>20}{section.against:>16}{'goal' * goals:>11}{'met' * goals:>6}"
     lines = [section.title, f"  {'':<{width}}{head}"]
     for row in section.rows:
-        cells = f"{_figure(row.value):>20}{_figure(row.ratio):>16}{row.goal():>11}{_said(row):>6}"
+        cells = f"{_figure(row.value):>20}{_figure(row.ratio):>16}{row.goal():>11}{_yes_or_no(row):>6}"
         lines.append(f"  {row.what:<{width}}{row.note or cells}")
     return "\n".join(line.rstrip() for line in lines)
 
 
 def verdict(sections):
-    """How many of the goals are met, and how many were not measured."""
+    """The number of goals that are met, and of those that were not measured."""
     rows = [row for section in sections for row in section.rows if row.has_goal()]
     known = [row.met() for row in rows if row.met() is not None]
     rest = f", {len(rows) - len(known)} not measured" if len(known) < len(rows) else ""
     return f"{sum(known)} of {len(known)} goals met{rest}."
 
 
-def as_json(about, sections):
-    told = [
+def to_json(about, sections):
+    entries = [
         section._asdict() | {"rows": [row._asdict() | {"met": row.met()} for row in section.rows]}
         for section in sections
     ]
-    return json.dumps({"about": about, "sections": told}, indent=1) + "\n"
+    return json.dumps({"about": about, "sections": entries}, indent=1) + "\n"
 
 
 def markdown(about, sections, command):
-    """The headlines, with the machine, the day and all versions."""
+    """The sections of the README, with the machine, the date and all versions."""
     lines = ["| | figure | ratio | goal | met |", "|---|--:|--:|--:|:-:|"]
     headlines = [section for section in sections if section.headline]
     for section in headlines:
@@ -79,14 +79,14 @@ def markdown(about, sections, command):
         for row in section.rows:
             goal = row.goal().replace(">=", "≥").replace("<=", "≤")
             figure = row.note or _figure(row.value)
-            lines.append(f"| {row.what} | {figure} | {_figure(row.ratio)} | {goal} | {_said(row)} |")
+            lines.append(f"| {row.what} | {figure} | {_figure(row.ratio)} | {goal} | {_yes_or_no(row)} |")
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     lines += ["", f"Written by `{command}` on {about['date']}: {verdict(headlines)}"]
     return "\n".join([*lines, f"{about['machine']}; {versions}.", ""])
 
 
 def put_between_markers(path, table, markers=(BEGIN, END)):
-    """Replace what is between the two markers of a file, and nothing else."""
+    """Replace the text between the two markers of a file."""
     before, after = split_at_markers(path, markers)
     path.write_text(f"{before}{markers[0]}\n{table}{markers[1]}{after}", encoding="utf-8")
 
@@ -99,7 +99,7 @@ def split_at_markers(path, markers=(BEGIN, END)):
     return before, after
 
 
-def _said(row):
+def _yes_or_no(row):
     return {None: "", True: "yes", False: "NO"}[row.met()]
 
 

@@ -1,4 +1,4 @@
-"""Certificates: what a run proves about itself, against the truth."""
+"""Certificates: the regret that a run proves for itself, beside the true regret."""
 
 import numpy as np
 
@@ -10,10 +10,9 @@ from holdfast.regret import largest_size
 TITLE = "A run that proves its own regret"
 RESULT = "Ours: certificates"
 STATEMENT = (
-    "After any run, without knowing who the outliers were, k + 1 bounds follow from the run itself that "
-    "hold for every set of at most k outliers at once. They are never worse than Theorem 1. Here the "
-    "true regret on the true inliers, the certificate, and the bound one could have computed in "
-    "advance."
+    "After any run, without a list of the outliers, k + 1 bounds follow from the run itself. They "
+    "hold for every set of at most k outliers at once, and are never worse than Theorem 1. Here the "
+    "true regret on the true inliers, the certificate, and the bound that can be computed in advance."
 )
 K = 20
 
@@ -52,4 +51,4 @@ def draw(rows, axes):
 def judge(rows):
     held = all(row["regret"] <= row["certificate"] <= row["ours"] for row in rows)
     share = np.mean([row["regret"] / row["certificate"] for row in rows])
-    return held, f"the truth is {100 * share:.0f} % of what was certified, on average; never more"
+    return held, f"the true regret is {100 * share:.0f} % of the certificate on average, and never above it"

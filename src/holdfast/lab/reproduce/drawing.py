@@ -1,24 +1,24 @@
-"""Figures that look alike: a mean with its band, bounds as lines, labels at their ends."""
+"""The figures of all experiments in one style: measured means with their bands, and bounds as lines."""
 
+import contextlib
 import math
 
 import numpy as np
 
-INK, DUST = "#333333", "#9AA5B1"
-OURS, PAPER, LOWER, FILTERED, PLAIN, ORACLE = "#0072B2", "#CC79A7", "#009E73", "#0072B2", "#D55E00", "#333333"
+from holdfast.pages.palette import BLUE, GREEN, INK, MATPLOTLIB, PINK, RED
 
-STYLE = {
-    "font.size": 11,
-    "axes.edgecolor": DUST,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "svg.hashsalt": "holdfast",
-    "svg.fonttype": "path",
-}
+OURS, PAPER, LOWER, FILTERED, PLAIN, OTHER = BLUE, PINK, GREEN, BLUE, RED, INK
+STYLE = MATPLOTLIB | {"font.size": 11, "svg.hashsalt": "holdfast", "svg.fonttype": "path"}
+
+
+@contextlib.contextmanager
+def styled_figure(size):
+    """A figure of matplotlib, inches wide and high, in the style of all figures."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        yield Figure(figsize=size, layout="constrained", facecolor="white")
 
 
 def summary(rows, by, value):
@@ -52,7 +52,7 @@ def bound(axes, rows, by, value, label, color, dashes=(4, 2)):
 
 
 def finish(axes, xlabel, ylabel):
-    """Logarithmic axes without clutter, and the legend below, where no line runs."""
+    """Logarithmic axes with few labels, and the legend below the plot."""
     from matplotlib.ticker import LogFormatterSciNotation, NullFormatter
 
     lowest = min(line.get_ydata()[line.get_ydata() > 0].min() for line in axes.lines if len(line.get_ydata()))
@@ -61,7 +61,7 @@ def finish(axes, xlabel, ylabel):
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=True))
         axis.set_minor_formatter(NullFormatter())
-    axes.grid(axis="y", color="#E6E9ED", linewidth=0.8)
+    axes.grid(axis="y")
     axes.set_axisbelow(True)
     longest = max(len(line.get_label()) for line in axes.lines)
     place = {"loc": "upper left", "bbox_to_anchor": (-0.02, -0.14), "ncols": 3 if longest < 26 else 2}

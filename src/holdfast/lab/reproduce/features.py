@@ -1,4 +1,4 @@
-"""The proposition: large features as outliers, whatever the losses."""
+"""The proposition: large features as outliers, with any losses."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from holdfast import bounds
 from holdfast.adversaries import QuantileStream
 from holdfast.lab.reproduce import drawing
 
-TITLE = "Large features as outliers, labels by an enemy"
+TITLE = "Large features as outliers, labels by an adversary"
 RESULT = "Proposition"
 STATEMENT = (
     "For losses h(<w, x>) with |h'| ≤ 1 and i.i.d. features, filtering the features at their p-quantile "
-    "gives the same regret, although the losses may be chosen by an adversary. Here the hinge loss with "
-    "labels that follow the features where these are small and contradict them where they are large."
+    "gives the same regret, although an adversary may choose the losses. Here the hinge loss, with "
+    "labels that agree with small features and contradict large ones."
 )
 P = 0.9
 

@@ -11,9 +11,9 @@ from holdfast.lab.reproduce import drawing
 TITLE = "Contaminated data, clean risk"
 RESULT = "Huber lemma and corollary"
 STATEMENT = (
-    "If a share ε of i.i.d. rounds comes from anywhere, the mean of the predictions has excess risk of "
+    "If a share ε of i.i.d. rounds is replaced by anything, the mean of the predictions has excess risk of "
     "order ε D G + D G / sqrt(T) under the distribution of the others. Here linear losses whose "
-    "gradients are tosses of a biased coin, 5 % of which are replaced by 10⁶ in the wrong direction."
+    "gradients are tosses of a biased coin; 5 % of them are replaced by 10⁶ in the wrong direction."
 )
 EPS, DELTA, BIAS = 0.05, 0.05, 0.7
 

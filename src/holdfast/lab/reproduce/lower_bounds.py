@@ -1,4 +1,4 @@
-"""Both lower bounds: on these adversaries no learner does better, on average."""
+"""Both lower bounds: against these adversaries no learner is better, on average."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def draw(rows, axes):
     drawing.measured(axes, rows, "k", "plain", "coins, no filter", drawing.PLAIN)
     drawing.bound(axes, rows, "k", "lower", "coins, lower bound D G k / 4", drawing.LOWER)
     drawing.measured(axes, rows, "k", "bowls", "strongly convex, Top-k filter", drawing.PAPER)
-    drawing.bound(axes, rows, "k", "bowls_lower", "strongly convex, lower bound", drawing.INK, (1, 1))
+    drawing.bound(axes, rows, "k", "bowls_lower", "strongly convex, lower bound", drawing.OTHER, (1, 1))
     drawing.finish(axes, "number of outliers k", "expected regret")
 
 

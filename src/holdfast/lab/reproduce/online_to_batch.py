@@ -13,11 +13,11 @@ TITLE = "Heavy tails: the filtered average converges"
 RESULT = "Online-to-batch example"
 STATEMENT = (
     "Logistic regression on features with P(|x| > r) = r^-(1+γ): for γ < 1 gradients have infinite "
-    "variance and the theory of stochastic gradients is silent. Filtering features at the quantile p = "
+    "variance, and the theory of stochastic gradients has no result. Filtering features at the quantile p = "
     "1 - 1/sqrt(T) makes the risk of the mean prediction converge at least as T^(-γ / (2 (1 + γ))). "
     "Here γ = 0.3, against the same learner without a filter, and against SGD: with the step D / (G "
-    "sqrt(T)) of its theory, G being the largest gradient it met, it hardly moves; with 1 / sqrt(t), for "
-    "which there is no theory here, it gets there more slowly."
+    "sqrt(T)) of its theory, G being its largest gradient, it hardly moves; with 1 / sqrt(t), for "
+    "which there is no theory here, it converges more slowly."
 )
 GAMMA, TRUTH = 0.3, 0.1
 
@@ -45,7 +45,7 @@ def measure(T, seed):
 
 
 def _sgd(tails, steps):
-    """The mean iterate of plain projected SGD, as a textbook would run it."""
+    """The mean iterate of projected SGD as in textbooks."""
     w, total = 0.0, 0.0
     X, y = np.asarray(tails.stream.X)[:, 0], np.asarray(tails.stream.y)
     for t in range(len(y)):
@@ -58,7 +58,7 @@ def _sgd(tails, steps):
 def draw(rows, axes):
     drawing.bound(axes, rows, "T", "bound", "our bound", drawing.OURS)
     drawing.measured(axes, rows, "T", "plain", "no filter", drawing.PLAIN, floor=1e-6)
-    drawing.measured(axes, rows, "T", "theory", "SGD, step D/(G sqrt(T))", drawing.INK, floor=1e-6)
+    drawing.measured(axes, rows, "T", "theory", "SGD, step D/(G sqrt(T))", drawing.OTHER, floor=1e-6)
     drawing.measured(axes, rows, "T", "sgd", "SGD, step 1/sqrt(t)", drawing.PAPER, floor=1e-6)
     drawing.measured(axes, rows, "T", "filtered", "quantile filter", drawing.FILTERED, floor=1e-6)
     drawing.finish(axes, "rounds T", "excess risk of the mean prediction")
@@ -75,5 +75,5 @@ def judge(rows):
     return bool((mean <= bound).all()) and rate <= predicted + 0.05 and better and stuck > -0.1, (
         f"excess risk falls as T^{rate:.2f}, where the proof promises T^{predicted:.2f}; at the longest "
         f"{mean[-1]:.4f}, against {plain[-1]:.4f} without a filter and {sgd[-1]:.4f} for SGD with 1/sqrt(t); "
-        f"SGD as its theory has it is stuck (T^{stuck:.2f})"
+        f"SGD with the step of its theory does not converge (T^{stuck:.2f})"
     )

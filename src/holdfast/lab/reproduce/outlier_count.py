@@ -1,4 +1,4 @@
-"""Theorem 1 and its tightness: what is lost is linear in the number of outliers."""
+"""Theorem 1 and its tightness: the overhead is linear in the number of outliers."""
 
 import holdfast as hf
 from holdfast import bounds
@@ -9,8 +9,7 @@ TITLE = "The price of k outliers is linear in k, and 4 D G k is right"
 RESULT = "Theorem 1, with the sequence that attains it"
 STATEMENT = (
     "The overhead of the filter is at most 4 D G(𝒮) k. On a sequence made for it, online gradient "
-    "descent behind the Top-k filter really pays that much; no algorithm whatsoever can guarantee less "
-    "than D G k / 4."
+    "descent behind the Top-k filter pays that much; no algorithm can guarantee less than D G k / 4."
 )
 
 
@@ -39,7 +38,7 @@ def measure(k, seed):
 def draw(rows, axes):
     drawing.bound(axes, rows, "k", "paper", "the paper's bound", drawing.PAPER)
     drawing.bound(axes, rows, "k", "ours", "our bound", drawing.OURS)
-    drawing.bound(axes, rows, "k", "overhead", "4 D G k", drawing.INK, (1, 1))
+    drawing.bound(axes, rows, "k", "overhead", "4 D G k", drawing.OTHER, (1, 1))
     drawing.measured(axes, rows, "k", "regret", "measured", drawing.FILTERED)
     drawing.bound(axes, rows, "k", "lower", "lower bound, D G k / 4", drawing.LOWER)
     drawing.finish(axes, "number of outliers k", "regret on the inliers")

@@ -1,4 +1,4 @@
-"""Theorem 1: what is lost does not depend on how large the outliers are."""
+"""Theorem 1: the regret does not depend on the size of the outliers."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ RESULT = "Theorem 1"
 STATEMENT = (
     "For every set 𝒮 of inliers that leaves out at most k rounds, the regret on 𝒮 is at most B(2 G(𝒮)) "
     "+ 4 D G(𝒮) k, whatever happens in the other rounds. Here 20 of 2,000 rounds are outliers whose "
-    "size runs over twelve orders of magnitude."
+    "size covers twelve orders of magnitude."
 )
 T, K = 2000, 20
 

@@ -11,8 +11,8 @@ TITLE = "A tenth of all rounds are outliers, and the regret is still sublinear"
 RESULT = "Quantile theorem"
 STATEMENT = (
     "If sizes are i.i.d. and the outliers are the rounds above the p-quantile, Algorithm 2 has expected "
-    "robust regret of order D G (sqrt(p T) + sqrt(p (1-p) T ln T)). A Top-k filter with k = (1-p) T "
-    "outliers to allow for has a guarantee that is linear in T. Here p = 0.9, and the outliers, which "
+    "robust regret of order D G (sqrt(p T) + sqrt(p (1-p) T ln T)). A Top-k filter for k = (1-p) T "
+    "outliers has a guarantee that is linear in T. Here p = 0.9, and the outliers, which "
     "have no mean, all point against the inliers."
 )
 P = 0.9
@@ -47,7 +47,7 @@ def measure(T, seed):
 
 
 def draw(rows, axes):
-    drawing.bound(axes, rows, "T", "topk", "bound of Top-k: linear", drawing.INK, (1, 1))
+    drawing.bound(axes, rows, "T", "topk", "bound of Top-k: linear", drawing.OTHER, (1, 1))
     drawing.bound(axes, rows, "T", "paper", "the paper's bound", drawing.PAPER)
     drawing.bound(axes, rows, "T", "ours", "our bound", drawing.OURS)
     drawing.measured(axes, rows, "T", "plain", "no filter", drawing.PLAIN, floor=1.0)

@@ -1,4 +1,4 @@
-"""Measure the cases of an experiment on all cores, and remember what is done."""
+"""Measure the cases of an experiment on all cores, and store each result."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ NAMES = (
 
 
 class Results(NamedTuple):
-    """What an experiment measured: one dictionary a case, in the order of the cases."""
+    """The measurements of an experiment: one dictionary for each case, in the order of the cases."""
 
     name: str
     rows: list
@@ -39,11 +39,11 @@ def experiment(name):
 
 
 def run(name, folder, quick=False, seed=0, jobs=-1, progress=lambda done, total: None):
-    """Measure what is not yet on file in `folder`, in parallel, and return all of it.
+    """Measure in parallel the cases that are not yet stored in `folder`, and return all results.
 
-    Each result is written as soon as it is there, so a run that was stopped goes on where it was. A case is
-    known by its parameters, its seed and the source of its experiment. joblib spreads the cases
-    over the cores, or over a cluster with `joblib.parallel_config(backend=...)`.
+    Each result is stored at once, so that a run that was stopped can continue. Parameters, seed and the
+    source code of the experiment identify a case. joblib distributes the cases over the cores, or over a
+    cluster with `joblib.parallel_config(backend=...)`.
     """
     import joblib
 
@@ -70,7 +70,7 @@ def _measured(name, case):
 
 
 def _entries(path):
-    """What is on file, but for a line that was cut off when a run was killed."""
+    """The stored results, without a line that was cut off when a run was killed."""
     for line in path.read_text().splitlines() if path.exists() else ():
         with contextlib.suppress(json.JSONDecodeError):
             yield json.loads(line)

@@ -1,21 +1,22 @@
-"""Pictures of a run as SVG, written by hand: small, sharp and without scripts."""
+"""Plots over the rounds as SVG.
 
-import html
+By hand: a report needs three kinds of marks, and matplotlib would add 75 MB to what the commands install.
+"""
+
 import math
 
 import numpy as np
+from markupsafe import Markup, escape
 
+from holdfast.pages.palette import RULE
 from holdfast.terminal import visible
 
 _WIDTH, _HEIGHT = 720, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 46
-# Okabe and Ito's colours, which all eyes can tell apart.
-GREEN, RED, BLUE, INK, DUST = "#009E73", "#D55E00", "#0072B2", "#333333", "#9AA5B1"
-COLORS = (BLUE, RED, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#333333")
 
 
-class Picture:
-    """Axes with rounds from left to right; the height may be logarithmic."""
+class Plot:
+    """Axes with the rounds from left to right; the vertical axis may be logarithmic."""
 
     def __init__(self, title, rounds, low, high, log=False):
         self.log, self.rounds, self.parts, self.title = log, max(rounds, 2), [], title
@@ -40,7 +41,7 @@ class Picture:
         points = " ".join(
             f"{x:.1f},{y:.1f}" for x, y in zip(self.x(rounds[fine]), self.y(values[fine]), strict=True)
         )
-        title = f"<title>{html.escape(visible(name, 200))}</title>" if name else ""
+        title = f"<title>{escape(visible(name, 200))}</title>" if name else ""
         if points:
             self.parts.append(
                 f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}">'
@@ -58,7 +59,7 @@ class Picture:
             )
 
     def crosses(self, rounds, values, color, size=3.0):
-        """Where the value is not finite, at the upper edge."""
+        """Mark rounds; where a value is not finite the mark is at the upper edge."""
         heights = np.where(np.isfinite(values), self.y(np.where(np.isfinite(values), values, 1.0)), _TOP)
         path = "".join(
             f"M{x - size:.1f} {y - size:.1f}l{2 * size:g} {2 * size:g}"
@@ -72,7 +73,7 @@ class Picture:
         grid = []
         for value, text in self._ticks():
             y = float(self.y(10.0**value if self.log else value))
-            grid.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="#E6E9ED"/>')
+            grid.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="{RULE}"/>')
             grid.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
         for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
             rounds = round(1 + share * (self.rounds - 1))
@@ -83,8 +84,8 @@ class Picture:
         grid.append(
             f'<text x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_HEIGHT - 4}" text-anchor="middle">round</text>'
         )
-        return (
-            f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{html.escape(self.title)}">'
+        return Markup(
+            f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(self.title)}">'
             f"{''.join(grid)}{''.join(self.parts)}</svg>"
         )
 

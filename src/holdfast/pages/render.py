@@ -1,0 +1,48 @@
+"""Fill in a template. Every value is escaped, printable and of a bounded length, unless it is Markup."""
+
+import functools
+import numbers
+
+import jinja2
+from markupsafe import Markup, escape
+
+from holdfast.pages import palette
+from holdfast.terminal import visible
+
+_LONGEST = 200  # characters of a name or a cell
+
+
+def render(template, **values):
+    """The page that a template of this room makes of these values."""
+    return _environment().get_template(template).render(values)
+
+
+@functools.cache
+def _environment():
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("holdfast.pages"),
+        autoescape=True,
+        finalize=_printable,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"figure": figure, "whole": lambda text: escape(visible(text))}
+    environment.globals["palette"] = palette
+    return environment
+
+
+def _printable(value):
+    """Values come from files: no control characters, and not too long. The filter `whole` does not cut."""
+    return value if isinstance(value, Markup) else visible(value, _LONGEST)
+
+
+def figure(value):
+    """A count in full, any other number with four digits, and nothing for None and NaN.
+
+    >>> figure(12345), figure(3.14159), figure(float("nan"))
+    ('12,345', '3.142', '')
+    """
+    if value is None or value != value:
+        return ""
+    return f"{value:,}" if isinstance(value, numbers.Integral) else f"{value:.4g}"
