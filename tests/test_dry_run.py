@@ -26,7 +26,7 @@ from holdfast import (
     protocols,
 )
 from holdfast.adversaries import Chaser, Functions, Weighted
-from holdfast.dry_run import ask, ask_measure, check_first_round
+from holdfast.dry_run import check_first_round, check_measure, check_results
 from holdfast.game import Gradient, LossForm
 from holdfast.learners import Averaged
 from holdfast.rule import rule
@@ -377,13 +377,13 @@ def test_the_extent_of_an_adversary_is_two_numbers():
 )
 def test_our_own_rules_answer_rightly(role, ours):
     with np.errstate(all="ignore"):
-        ask(ours, role, dim=2)
+        check_results(ours, role, dim=2)
 
 
 @pytest.mark.parametrize("on", [Gradient(), Features(), LossForm(1.0)], ids=repr)
 @pytest.mark.parametrize("kind", [Filtered, Guarded])
 def test_our_own_measures_answer_rightly(kind, on):
-    ask_measure(kind(Scaled(OGD(Ball(1.0))), TopK(1), on=on), 2)
+    check_measure(kind(Scaled(OGD(Ball(1.0))), TopK(1), on=on), 2)
 
 
 def test_an_adversary_without_rounds_is_not_asked():

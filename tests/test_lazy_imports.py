@@ -49,7 +49,7 @@ def test_a_name_that_is_not_there_is_refused(package):
 @pytest.mark.parametrize("old", sorted(hf._MOVED))
 def test_an_old_name_still_works_and_says_the_new_one(old):
     new = hf._MOVED[old]
-    with pytest.warns(DeprecationWarning, match=f"holdfast.{old} is now holdfast.{new}; .* version 0.3"):
+    with pytest.warns(DeprecationWarning, match=f"holdfast.{old} is now holdfast.{new}; .* removed in version 0.3"):
         found = getattr(hf, old)
     assert found.__name__ == new.rpartition(".")[2]
 

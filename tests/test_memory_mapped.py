@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import holdfast as hf
-from holdfast.memory_mapped import in_order
+from holdfast.memory_mapped import sequential_reads
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what it was told")
 
@@ -28,13 +28,13 @@ def is_read_in_order():
 
 def test_the_system_is_told_and_told_again_at_the_end(rows):
     assert not is_read_in_order()
-    with in_order([rows[7:, 1:], np.ones(3), 5.0, None]):
+    with sequential_reads([rows[7:, 1:], np.ones(3), 5.0, None]):
         assert is_read_in_order()
     assert not is_read_in_order()
 
 
 def test_it_is_told_even_if_the_game_fails(rows):
-    with pytest.raises(ZeroDivisionError), in_order([rows]):
+    with pytest.raises(ZeroDivisionError), sequential_reads([rows]):
         1 / 0  # noqa: B018
     assert not is_read_in_order()
 

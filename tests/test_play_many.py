@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast.defaults import recommended
-from holdfast.play_many import grouped
+from holdfast.play_many import group_rounds
 
 FILTERS = [hf.Everything(), hf.TopK(3), hf.TopShare(0.05), hf.Quantile(0.9), hf.Quantile(0.9, horizon=100)]
 ALL = ("losses", "sizes", "thresholds", "kept", "average")
@@ -97,7 +97,7 @@ def test_the_number_of_workers_changes_nothing():
 def test_rounds_are_dealt_to_their_keys_in_order(keys, as_text, parts):
     kind = np.int8 if max(map(abs, keys), default=0) == 128 else np.int64
     keys = np.array([str(key) for key in keys] if as_text else keys, "U20" if as_text else kind)
-    names, starts, order = grouped(keys, len(keys), lambda function, *args: function(*args), map, parts)
+    names, starts, order = group_rounds(keys, len(keys), lambda function, *args: function(*args), map, parts)
     assert names.tolist() == sorted(set(keys.tolist()))
     assert sorted(order.tolist()) == list(range(len(keys)))
     for j, name in enumerate(names):
@@ -147,10 +147,10 @@ def test_compiled_games_do_not_hold_the_lock_of_the_interpreter(monkeypatch):
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        ({"keys": [1, 2]}, "3 times: got shape"),
-        ({"keys": [1, "a", None]}, "must be of one kind"),
+        ({"keys": [1, 2]}, "each of the 3 rounds: got shape"),
+        ({"keys": [1, "a", None]}, "all numbers or all text"),
         ({"workers": 0}, "at least 1: got 0"),
-        ({"keep": ("gradients",)}, "keep knows losses, sizes, thresholds, kept, predictions, guard"),
+        ({"keep": ("gradients",)}, "keep takes losses, sizes, thresholds, kept, predictions, guard"),
     ],
 )
 def test_mistakes_are_met_in_words(problem, said):

@@ -111,7 +111,7 @@ def test_a_player_is_compiled_after_many_rounds_and_nothing_else_changes(monkeyp
     slow, fast = hf.Player(RULE, dim=3, compiled=False), hf.Player(RULE, dim=3)
     for t, (x, label) in enumerate(zip(X, y, strict=True)):
         assert same(slow.learn(x, label, hf.Logistic()), fast.learn(x, label, hf.Logistic()))
-        assert (fast._held is not None) == (t >= 100)
+        assert (fast._compiled_round is not None) == (t >= 100)
     assert same(slow.state, fast.state)
 
 

@@ -126,13 +126,13 @@ def test_in_one_dimension_taking_turns_is_exact(stream, k):
         hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(2)),
         hf.Gradients(np.array(stream)[:, None]),
     )
-    exact, most = worst_case(record, k).regret, room._MOST_SETS
-    room._MOST_SETS = 0
+    exact, most = worst_case(record, k).regret, room._MAX_SETS
+    room._MAX_SETS = 0
     try:
         assert worst_case(record, k).regret == pytest.approx(exact)
         assert worst_case(record, k).exact
     finally:
-        room._MOST_SETS = most
+        room._MAX_SETS = most
 
 
 def test_in_more_dimensions_the_worst_case_says_that_it_is_a_lower_bound():
@@ -169,7 +169,7 @@ def test_rounds_without_a_finite_size_are_never_inliers():
     [
         (lambda r: robust_regret(r, inliers=[1, 0]), "True or False for each of the 4 rounds"),
         (lambda r: robust_regret(r, inliers=[True]), r"shape \(1,\)"),
-        (lambda r: farthest(r, [0.0, 0.0]), "does not hold its iterates"),
+        (lambda r: farthest(r, [0.0, 0.0]), "the record has no iterates"),
         (lambda r: robust_regret(r, comparator=[1.0]), "1 entries, but the rounds have 2"),
     ],
 )

@@ -329,7 +329,7 @@ def test_a_certificate_where_there_can_be_one():
     record = hf.play(rule, hf.Replay(rows, signs, hf.Hinge()))
     assert model.certificate_.k == 3
     assert model.certificate_.bound == pytest.approx(record.certificate(3).bound)
-    assert "whichever 3 rounds or fewer were outliers" in str(model.certificate_)
+    assert "every set of at most 3 outliers" in str(model.certificate_)
     three = RobustClassifier(3, scale=False, learner=learner, n_epochs=1).fit(*three_classes())
     assert len(three.certificate_) == 3
     assert not hasattr(RobustClassifier(3, scale=False), "certificate_")

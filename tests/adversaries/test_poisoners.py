@@ -75,7 +75,7 @@ def test_theorem_1_holds_on_the_inliers(cls):
 
 @pytest.mark.parametrize("cls", POISONERS)
 def test_only_data_can_be_spoiled_and_only_so_many_rounds(cls):
-    with pytest.raises(TypeError, match="a poisoner spoils data"):
+    with pytest.raises(TypeError, match="the data to corrupt must be a Replay"):
         cls(hf.Gradients(X), 3)
     with pytest.raises(ValueError, match="0 <= k <= 1000, got 1001"):
         cls(CLEAN, 1001)

@@ -206,7 +206,7 @@ def test_the_folder_is_the_one_that_was_set(tmp_path, monkeypatch):
 
 
 def test_the_oldest_files_go_when_there_are_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk_cache, "_MOST", 3)
+    monkeypatch.setattr(disk_cache, "_MAX_FILES", 3)
     for i in range(5):
         (tmp_path / f"{i}.nbc").touch()
         os.utime(tmp_path / f"{i}.nbc", (i, i))
