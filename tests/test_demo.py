@@ -1,4 +1,4 @@
-"""The demo tells the truth about its stream, and says in a sentence what it cannot do."""
+"""The demo: its stream, its table, its picture and its errors."""
 
 import itertools
 import struct
@@ -21,7 +21,7 @@ def contenders(stream):
     return demo.compete(stream, progress=lambda text: None)
 
 
-def test_good_rounds_are_untouched_and_bad_ones_are_not(stream):
+def test_only_bad_rounds_are_corrupted(stream):
     lengths = np.linalg.norm(stream.X, axis=1)
     assert np.all(lengths[stream.good] < 20.0)
     assert not np.any(lengths[~stream.good] < 1_000.0)
@@ -29,7 +29,7 @@ def test_good_rounds_are_untouched_and_bad_ones_are_not(stream):
     assert 0.005 < (~stream.good).mean() < 0.02
 
 
-def test_a_seed_names_a_stream(stream):
+def test_the_seed_decides_the_stream(stream):
     assert np.array_equal(demo.poisoned(5_000, seed=0).X, stream.X, equal_nan=True)
     assert not np.array_equal(demo.poisoned(5_000, seed=1).X, stream.X, equal_nan=True)
 
@@ -47,7 +47,7 @@ def test_all_are_scored_on_the_same_rounds(stream, contenders):
 
 
 def test_mistakes_are_wrong_signs(stream, contenders):
-    """The table reads them off the losses; here the weights are followed by hand."""
+    """The table computes them from the losses; here they are counted from the weights."""
     X, y = stream.X[stream.good], stream.y[stream.good]
     player, wrong = hf.Player(contenders[-1].record.player, dim=X.shape[1]), 0
     for x, label in zip(X, y, strict=True):
@@ -56,7 +56,7 @@ def test_mistakes_are_wrong_signs(stream, contenders):
     assert f"{100.0 * wrong / len(y):.1f} %" in demo.table(contenders).splitlines()[-1]
 
 
-def test_main_prints_the_table_and_leaves_a_picture(tmp_path, capsys):
+def test_main_prints_the_table_and_writes_a_picture(tmp_path, capsys):
     path = tmp_path / "demo.png"
     assert demo.main(["--rounds", "1000", "--to", str(path)]) == 0
     printed = capsys.readouterr().out
@@ -74,7 +74,7 @@ def test_main_prints_the_table_and_leaves_a_picture(tmp_path, capsys):
     assert struct.unpack(">II", path.read_bytes()[16:24]) == (1200, 500)
 
 
-def test_progress_is_for_terminals(tmp_path, capsys, monkeypatch):
+def test_progress_is_shown_on_terminals(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     demo.main(["--rounds", "1000", "--to", str(tmp_path / "demo.svg")])
     assert "\r\033[Kplaying 1,000 rounds behind TopShare(0.02) ..." in capsys.readouterr().err
@@ -97,7 +97,7 @@ def test_without_matplotlib_the_table_is_still_printed(tmp_path, capsys, monkeyp
         ("--to", "no/such/folder/demo.png", "a folder that does not exist"),
     ],
 )
-def test_a_wrong_option_is_met_before_playing(option, value, sentence, capsys):
+def test_a_wrong_option_is_reported_before_the_game(option, value, sentence, capsys):
     with pytest.raises(SystemExit):
         demo.main([option, value])
     printed = capsys.readouterr()

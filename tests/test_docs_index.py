@@ -49,7 +49,7 @@ def test_every_module_that_a_page_names_exists(page):
     assert sorted(name for name in named if not any((place / name).exists() for place in places)) == []
 
 
-def test_every_module_has_a_row_in_the_table_of_rooms():
+def test_every_module_has_a_row_in_the_table_of_modules():
     table = DESIGN[DESIGN.index("## The rooms") : DESIGN.index("## The hooks")]
     modules = {path.name for path in SOURCE.glob("*.py")} - {"__init__.py"}
     packages = {f"{path.parent.name}/" for path in SOURCE.glob("*/__init__.py")}

@@ -29,7 +29,7 @@ EXPECTED = {
     [RobustClassifier(random_state=0), RobustRegressor(random_state=0)],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
-def test_scikit_learn_is_content(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -45,7 +45,7 @@ def test_scikit_learn_is_content(estimator, check):
     ],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
-def test_and_with_other_settings(estimator, check):
+def test_the_checks_of_scikit_learn_pass_with_other_settings(estimator, check):
     check(estimator)
 
 
@@ -72,7 +72,7 @@ def same_state(a, b):
 
 
 @pytest.mark.parametrize("wild", [1e3, 1e6, 1e300])
-def test_wild_rows_cost_little_where_sgd_collapses(wild):
+def test_corrupted_rows_cost_little_where_sgd_fails(wild):
     X, y, _, fresh, truth, _ = table(seed=3)
     clean = RobustClassifier(random_state=0).fit(X, y).score(fresh, truth)
     bad = (np.random.default_rng(0).random(len(X)) < 0.03) & (np.arange(len(X)) >= 50)
@@ -83,7 +83,7 @@ def test_wild_rows_cost_little_where_sgd_collapses(wild):
         assert sgd.score(fresh, truth) < clean - 0.1
 
 
-def test_wild_targets_cost_little():
+def test_corrupted_targets_cost_little():
     X, _, y, fresh, _, truth = table(seed=4)
     clean = np.abs(RobustRegressor(random_state=0).fit(X, y).predict(fresh) - truth).mean()
     y[::30] = -1e9
@@ -104,7 +104,7 @@ def test_every_classification_loss_learns(loss, average):
     assert model.score(fresh, truth) > 0.95
 
 
-def test_missing_and_huge_rows_are_skipped_and_told_of():
+def test_missing_and_huge_rows_are_skipped_and_reported():
     X, y, target, fresh, truth, _ = table()
     X[100], X[101, 2], X[102, 0], X[103] = np.nan, np.inf, -np.inf, 1e300
     target[104], target[105] = np.nan, np.inf
@@ -120,7 +120,7 @@ def test_missing_and_huge_rows_are_skipped_and_told_of():
     assert classifier.score(fresh, truth) > 0.95
 
 
-def test_an_unknown_row_is_predicted_by_the_constant():
+def test_the_prediction_for_a_row_of_missing_values_is_the_constant():
     X, _, target, *_ = table()
     rows = np.full((3, 4), np.nan)
     rows[1:, 1:] = [[np.inf, 0.0, 0.0], [1.0, 2.0, 3.0]]
@@ -131,7 +131,7 @@ def test_an_unknown_row_is_predicted_by_the_constant():
     assert model.predict(rows)[0] == model.intercept_[0]
 
 
-def test_missing_raise():
+def test_missing_values_raise_with_missing_raise():
     X, y, *_ = table()
     model = RobustClassifier(missing="raise").fit(X, y)
     X[5, 1] = np.nan
@@ -171,7 +171,7 @@ def test_partial_fit_in_parts_is_one_partial_fit(rows, scale, average):
         assert all((whole.audit_[name] == parts.audit_[name]).all() for name in ("round", "by"))
 
 
-def test_batches_of_nothing_but_outliers_change_no_model():
+def test_batches_of_outliers_do_not_change_the_model():
     X, _, target, *_ = table()
     model = RobustRegressor().partial_fit(X, target)
     before = model.coef_.copy()
@@ -181,7 +181,7 @@ def test_batches_of_nothing_but_outliers_change_no_model():
     assert model.audit_counts_["not finite"] >= 10
 
 
-def test_almost_no_rows():
+def test_very_few_rows_can_be_fitted():
     one = RobustRegressor().fit([[1.0, 2.0]], [3.0])
     assert np.isfinite(one.predict([[1.0, 2.0], [1e300, -1e300]])).all()
     pair = RobustClassifier().fit([[1.0], [2.0]], [0, 1])
@@ -238,7 +238,7 @@ def test_sparse_rows_are_the_same_rows():
 
 
 @pytest.mark.slow
-def test_both_worlds_fit_the_same_bits(monkeypatch):
+def test_interpreted_and_compiled_fits_have_the_same_bits(monkeypatch):
     X, y, *_ = table(100)
     interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
     monkeypatch.setattr("holdfast.sklearn.base.WORTH_COMPILING", 1)
@@ -298,7 +298,7 @@ def test_the_audit_is_bounded_and_the_counts_are_not():
     assert {len(column) for column in RobustRegressor(audit_size=0).fit(X, y).audit_.values()} == {0}
 
 
-def test_what_skipped_a_round_is_beyond_its_threshold():
+def test_a_skipped_round_has_a_size_above_its_threshold():
     X, _, y, *_ = table()
     X[200], y[300] = 1e6, 1e6
     audit = RobustRegressor(shuffle=False, n_epochs=1).fit(X, y).audit_
@@ -319,7 +319,7 @@ def test_many_small_batches_make_one_table():
     assert model.audit_["round"][skipped].tolist() == list(range(0, 300, 3))
 
 
-def test_a_certificate_where_there_can_be_one():
+def test_there_is_a_certificate_where_one_is_possible():
     X, y, *_ = table(200)
     X = StandardScaler().fit_transform(X)
     learner = hf.OGD(hf.Ball(3.0))
@@ -392,12 +392,12 @@ def test_frames_have_names():
         ({"fit_intercept": False}, "use scale=False"),
     ],
 )
-def test_mistakes_are_met_in_words(parameters, words):
+def test_mistakes_are_reported_in_one_sentence(parameters, words):
     with pytest.raises(ValueError, match=words):
         RobustClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_labels_that_were_not_announced():
+def test_unknown_labels_are_refused():
     model = RobustClassifier().partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
     with pytest.raises(ValueError, match="not among the classes"):
         model.partial_fit([[0.0]], [2])

@@ -1,4 +1,4 @@
-"""What is printed is printable, of a bounded length, and JSON keeps its values."""
+"""Output is printable and of limited length, and JSON keeps its values."""
 
 import json
 import sys
@@ -23,12 +23,12 @@ from holdfast.terminal import quoted, visible
         ("\U000e0001", r"\U000e0001"),
     ],
 )
-def test_what_would_not_be_seen_is_spelled_out(text, shown):
+def test_invisible_characters_are_escaped(text, shown):
     assert visible(text) == shown
     assert visible(shown) == shown
 
 
-def test_what_is_long_is_cut_also_if_spelling_it_out_made_it_long():
+def test_long_text_is_cut_after_escaping():
     assert visible("x" * 80, 80) == "x" * 80
     assert visible("x" * 81, 80) == "x" * 79 + "…"
     assert visible("\x1b" * 30, 80) == (r"\x1b" * 30)[:79] + "…"
@@ -44,7 +44,7 @@ def test_a_line_is_one_line_and_not_longer_than_a_screen(capsys):
     assert said.startswith("holdfast: xxx") and said.endswith("xxx: give it another name\n")
 
 
-def test_json_has_the_value_and_nothing_a_terminal_acts_upon(capsys):
+def test_json_has_the_value_and_no_control_characters(capsys):
     found = {"\x1b[2J\x7f\x9b": ["\u202e", "é", "x" * 100_000, "\udcff", 17]}
     terminal.show(found)
     out = capsys.readouterr().out
@@ -53,7 +53,7 @@ def test_json_has_the_value_and_nothing_a_terminal_acts_upon(capsys):
 
 
 @pytest.mark.parametrize(("is_terminal", "shown"), [(True, "\r\033[Khalf\r"), (False, "")])
-def test_how_far_the_work_is_is_for_terminals(is_terminal, shown, capsys, monkeypatch):
+def test_progress_is_written_only_to_terminals(is_terminal, shown, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
     terminal.overwrite("half")
     assert capsys.readouterr().err == shown

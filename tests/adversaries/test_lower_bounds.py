@@ -1,4 +1,4 @@
-"""No learner beats the lower bounds: one that filters, one that does not, and one that sits still."""
+"""The lower bounds hold for a learner with a filter, one without, and one that never moves."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_only_the_first_k_rounds_hold_outliers_and_about_half_do(cls):
 
 
 @pytest.mark.parametrize("cls", [IidLowerBound, StronglyConvexLowerBound])
-def test_the_comparator_and_the_domain_belong_together(cls):
+def test_the_domain_contains_the_comparator(cls):
     adversary = cls(3, 10, W=2.0)
     assert adversary.domain.contains(adversary.comparator)
     assert abs(adversary.comparator[0]) == 2.0

@@ -1,4 +1,4 @@
-"""A mistake in someone's own rule is answered with one sentence, not with numba's page."""
+"""A mistake in a user's rule gives an error of one sentence, instead of numba's page."""
 
 import functools
 import pathlib
@@ -57,7 +57,7 @@ partial, limits = functools.partial(max, 3.0), {"soft": 1.0}
 
 @pytest.fixture
 def complaint(tmp_path):
-    """What the compiler says of a filter with this line in it."""
+    """A function that returns the error for a filter with the given line."""
 
     def complain(mistake):
         path = tmp_path / "mine.py"
@@ -108,8 +108,8 @@ def complaint(tmp_path):
             "return state, Mine().k, True",
             "made with too few values; write all of them, because numba does not fill in def",
         ),
-        ("return state, self.limit(1.0), True", "wrong arguments in a call, missing a required argument: 'b'"),
-        ("return state, partial(size), True", "'partial' is a functools.partial, which numba does not support"),
+        ("return state, self.limit(1.0), True", "wrong arguments in a call, missing a required argument"),
+        ("return state, partial(size), True", "'partial' is a functools.partial, which numba does not"),
         ("return state, limits['hard'], True", "'limits' is a dict, which numba does not support"),
         ("return state, 'a' + size, True", "numba does not support add(str, float64); write it another way"),
         ("return state, max([1.0], key=abs), True", "numba does not support max(list(float64), key="),
@@ -132,7 +132,7 @@ def test_one_line_says_what_is_wrong_where_and_what_to_do(complaint, mistake, sa
     assert text.startswith("numba cannot compile Mine.") or ".py, line " in text
 
 
-def test_the_line_is_quoted_where_numba_knows_it(complaint):
+def test_the_line_is_quoted_if_numba_gives_it(complaint):
     assert complaint("return Seen(state.men, 1), 0.0, True").startswith(
         "numba cannot compile Mine.decide (mine.py, line 19: return Seen(state.men, 1), 0.0, True): "
     )
@@ -149,7 +149,7 @@ def test_a_long_reason_is_cut():
     assert len(text) < 400 and "..." in text and text.startswith("numba cannot compile this: Cannot do")
 
 
-def test_an_argument_of_unknown_type_is_named_with_its_place():
+def test_an_argument_of_unknown_type_is_named():
     @rule
     class Lost:
         def init(self, dim):
@@ -166,7 +166,7 @@ def test_an_argument_of_unknown_type_is_named_with_its_place():
         call(lambda pair: pair[0], (1.0, object()))
 
 
-def test_what_a_rule_raises_comes_through_as_itself():
+def test_an_exception_of_a_rule_is_not_changed():
     @rule
     class Strict:
         def init(self, dim):
@@ -174,11 +174,11 @@ def test_what_a_rule_raises_comes_through_as_itself():
 
         def decide(self, state, size):
             if size > 5.0:
-                raise ValueError("sizes above 5 make no sense")
+                raise ValueError("sizes above 5 are not allowed")
             return state, 1.0 / (size - 2.0), True
 
-    for world in (call, lambda function, *args: function(*args)):
-        with pytest.raises(ValueError, match=r"^sizes above 5 make no sense$"):
-            world(filtered, Strict(), Seen(0.0, 0), np.array([1.0, 6.0]))
+    for run in (call, lambda function, *args: function(*args)):
+        with pytest.raises(ValueError, match=r"^sizes above 5 are not allowed$"):
+            run(filtered, Strict(), Seen(0.0, 0), np.array([1.0, 6.0]))
         with pytest.raises(ZeroDivisionError):
-            world(filtered, Strict(), Seen(0.0, 0), np.array([1.0, 2.0]))
+            run(filtered, Strict(), Seen(0.0, 0), np.array([1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Through numba's public API games have the same bits. `make test-public-numba` plays the laws this way."""
+"""Games on the public path have the same bits. `make test-public-numba` runs the laws on it."""
 
 import os
 import pathlib
@@ -67,7 +67,7 @@ print("all the same")
 
 
 @pytest.mark.slow
-def test_the_public_api_compiles_methods_players_and_what_was_redefined():
+def test_the_public_api_compiles_methods_and_players_and_sees_changed_names():
     variables = {"PYTHONPATH": f"{HERE.parent / 'src'}{os.pathsep}{HERE}", "HOLDFAST_PUBLIC_NUMBA": "1"}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], env=os.environ | variables, capture_output=True, text=True
