@@ -108,7 +108,7 @@ def test_good_players_pass_and_keep_their_first_state(filter):
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"),
+    ("answer", "message"),
     [
         ((Count(1), True), "must return (state, threshold, kept): got (Count(n=1), True)"),
         (None, "must return (state, threshold, kept): got None"),
@@ -123,8 +123,8 @@ def test_good_players_pass_and_keep_their_first_state(filter):
         ((Count(True), 1.0, True), "turns state.n from int into bool: a state must keep its types"),
     ],
 )
-def test_a_wrong_result_of_a_filter_is_reported(answer, says):
-    assert complaint(with_filter(FilterReturning(answer))).startswith(f"FilterReturning.decide {says}")
+def test_a_wrong_result_of_a_filter_is_reported(answer, message):
+    assert complaint(with_filter(FilterReturning(answer))).startswith(f"FilterReturning.decide {message}")
 
 
 def test_the_parts_of_a_state_are_compared():
@@ -134,7 +134,7 @@ def test_the_parts_of_a_state_are_compared():
 
 
 @pytest.mark.parametrize(
-    ("weights", "end", "says"),
+    ("weights", "end", "message"),
     [
         (
             np.zeros(3),
@@ -151,15 +151,15 @@ def test_the_parts_of_a_state_are_compared():
         (np.zeros(2), Count(0.5), "Learning.update turns state.n from int into float: start it as a float"),
     ],
 )
-def test_a_wrong_result_of_a_learner_is_reported(weights, end, says):
-    assert complaint(with_learner(Learning(Count(0), weights, end))).startswith(says)
+def test_a_wrong_result_of_a_learner_is_reported(weights, end, message):
+    assert complaint(with_learner(Learning(Count(0), weights, end))).startswith(message)
 
 
 X = np.zeros(2)
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"),
+    ("answer", "message"),
     [
         ((Count(0), 1.0, X), "must return (state, loss, slope, x): got (Count(n=0), 1.0, array([0., 0.]))"),
         ((Count(0), None, 1.0, X), "must return the loss as a number, second: got None"),
@@ -176,8 +176,8 @@ X = np.zeros(2)
         ((Count(0.0), 1.0, 1.0, X), "turns state.n from int into float: start it as a float, such as 0.0"),
     ],
 )
-def test_a_wrong_result_of_an_adversary_is_reported(answer, says):
-    assert complaint(with_filter(TopK(1)), Revealing(answer)).startswith(f"Revealing.reveal {says}")
+def test_a_wrong_result_of_an_adversary_is_reported(answer, message):
+    assert complaint(with_filter(TopK(1)), Revealing(answer)).startswith(f"Revealing.reveal {message}")
 
 
 def test_functions_are_checked_too():
@@ -194,7 +194,7 @@ class Plain:
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "message"),
     [
         (
             lambda: Player(OGD(Ball(1.0)), dim=2),
@@ -213,10 +213,10 @@ class Plain:
         (lambda: with_filter(None), "NoneType cannot be a filter: write @rule above its class"),
     ],
 )
-def test_an_object_in_a_wrong_role_is_refused_with_the_missing_methods(make, says):
+def test_an_object_in_a_wrong_role_is_refused_with_the_missing_methods(make, message):
     with pytest.raises(TypeError) as caught:
         make()
-    assert str(caught.value) == says
+    assert str(caught.value) == message
 
 
 @rule
@@ -263,7 +263,7 @@ class Answers:
 
 
 @pytest.mark.parametrize(
-    ("player", "says"),
+    ("player", "message"),
     [
         (Filtered(OGD(Ball(1.0)), TopK(1), norm=Answers(None)), "Answers.of must return a number: got None"),
         (
@@ -291,8 +291,8 @@ class Answers:
         ),
     ],
 )
-def test_rules_inside_other_rules_are_checked_too(player, says):
-    assert complaint(player).startswith(says)
+def test_rules_inside_other_rules_are_checked_too(player, message):
+    assert complaint(player).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ DECISION = Decision(True, 1.0, 2.0)
 
 
 @pytest.mark.parametrize(
-    ("player", "says"),
+    ("player", "message"),
     [
         (Playing(Count(1)), "Playing.observe must return (state, decision): got Count(n=1)"),
         (Playing((Count(1), True)), "Playing.observe must return a holdfast.Decision, second: got True"),
@@ -343,8 +343,8 @@ DECISION = Decision(True, 1.0, 2.0)
         ),
     ],
 )
-def test_a_wrong_result_of_a_player_is_reported(player, says):
-    assert complaint(player).startswith(says)
+def test_a_wrong_result_of_a_player_is_reported(player, message):
+    assert complaint(player).startswith(message)
 
 
 def test_the_extent_of_an_adversary_is_two_numbers():

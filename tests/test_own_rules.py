@@ -153,10 +153,10 @@ def test_the_threshold_of_sigma_is_the_mean_plus_deviations_of_kept_sizes():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"), [({"n_sigma": 0.0}, "must be positive: got 0.0"), ({"warmup": 1}, "got 1")]
+    ("wrong", "message"), [({"n_sigma": 0.0}, "must be positive: got 0.0"), ({"warmup": 1}, "got 1")]
 )
-def test_sigma_refuses_wrong_parameters(wrong, says):
-    with pytest.raises(ValueError, match=says):
+def test_sigma_refuses_wrong_parameters(wrong, message):
+    with pytest.raises(ValueError, match=message):
         Sigma(**wrong)
 
 

@@ -1,4 +1,4 @@
-"""The estimators: what scikit-learn asks of them, and what they are for."""
+"""The estimators pass the checks of scikit-learn and withstand outliers."""
 
 import pickle
 
@@ -50,7 +50,7 @@ def test_the_checks_of_scikit_learn_pass_with_other_settings(estimator, check):
 
 
 def table(rows=600, seed=0, dim=4):
-    """Features of all units, labels and targets that a linear model can learn; and as much to test it."""
+    """Features of different scales, labels and targets of a linear model; and the same for testing."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows + 500, dim)) * 10.0 ** rng.integers(-2, 4, dim) + rng.normal(size=dim) * 10.0
     z = ((X - X.mean(axis=0)) / X.std(axis=0)) @ rng.normal(size=dim)
@@ -68,7 +68,7 @@ def same_state(a, b):
     return all(same(one.state[0], other.state[0]) for one, other in zip(a._games, b._games, strict=True))
 
 
-# -- what outliers do
+# -- outliers
 
 
 @pytest.mark.parametrize("wild", [1e3, 1e6, 1e300])
@@ -78,7 +78,7 @@ def test_corrupted_rows_cost_little_where_sgd_fails(wild):
     bad = (np.random.default_rng(0).random(len(X)) < 0.03) & (np.arange(len(X)) >= 50)
     X[bad], y[bad] = wild * X.std(axis=0), np.where(y[bad] == "yes", "no", "yes")
     assert RobustClassifier(shuffle=False).fit(X, y).score(fresh, truth) > clean - 0.02
-    if wild < 1e300:  # which scikit-learn refuses
+    if wild < 1e300:  # scikit-learn refuses larger values
         sgd = make_pipeline(StandardScaler(), SGDClassifier(random_state=0)).fit(X, y)
         assert sgd.score(fresh, truth) < clean - 0.1
 
@@ -110,9 +110,9 @@ def test_missing_and_huge_rows_are_skipped_and_reported():
     target[104], target[105] = np.nan, np.inf
     model = RobustRegressor(shuffle=False, n_epochs=1).fit(X, target)
     audit = model.audit_
-    told = dict(zip(audit["row"].tolist(), audit["by"].tolist(), strict=True))
-    assert {told[row] for row in (100, 101, 102, 104, 105)} == {"not finite"}
-    assert 103 in told
+    reasons = dict(zip(audit["row"].tolist(), audit["by"].tolist(), strict=True))
+    assert {reasons[row] for row in (100, 101, 102, 104, 105)} == {"not finite"}
+    assert 103 in reasons
     assert model.skipped_ + model.kept_ == len(X)
     assert model.audit_counts_["not finite"] >= 5
     assert np.isfinite(model.predict(X)).all()
@@ -201,7 +201,7 @@ def test_a_constant_column_has_no_weight():
     assert np.isfinite(model.coef_).all()
 
 
-# -- what is learned
+# -- models
 
 
 def test_coefficients_are_in_the_units_of_the_data():
@@ -283,7 +283,7 @@ def test_balanced_classes():
         RobustClassifier(class_weight="balanced").partial_fit(X, y, classes=["a", "b", "c"])
 
 
-# -- what was skipped
+# -- the audit
 
 
 def test_the_audit_is_bounded_and_the_counts_are_not():
@@ -338,7 +338,7 @@ def test_there_is_a_certificate_where_one_is_possible():
             print(other.fit(X, y).certificate_)
 
 
-# -- life with scikit-learn
+# -- scikit-learn's tools
 
 
 def test_a_pipeline_in_a_grid_search():
@@ -359,7 +359,7 @@ def test_copies(tmp_path):
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
         assert (copy.decision_function(X) == model.decision_function(X)).all()
         assert (copy.partial_fit(X[:9], y[:9]).coef_ == clone_of(model).partial_fit(X[:9], y[:9]).coef_).all()
-    assert len(pickle.dumps(model)) < 500_000  # and holds no data
+    assert len(pickle.dumps(model)) < 500_000  # it contains no data
 
 
 def clone_of(model):

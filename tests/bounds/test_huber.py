@@ -27,13 +27,13 @@ def test_the_numbers_of_corollary_5(eps, paper, ours):
 
 @pytest.mark.parametrize("eps", [0.01, 0.1, 0.3, 0.5])
 def test_the_unavoidable_risk_is_what_the_best_answer_to_the_papers_two_cases_has(eps):
-    """P is -G with probability eps/(1-eps) in one case and +G in the other; a learner says w in both."""
+    """P is -G with probability eps/(1-eps) in one case and +G in the other; a learner predicts w in both."""
     D, G = 2.0, 3.0
     w = np.linspace(-D / 2, D / 2, 2001)
     chance = eps / (1 - eps)
     excess = np.maximum(chance * G * (D / 2 - w), chance * G * (D / 2 + w))
     assert excess.min() == pytest.approx(bounds.huber_floor(D, G, eps))
-    assert eps == 0.5 or excess.min() < D * G * eps  # what the paper says no answer can do
+    assert eps == 0.5 or excess.min() < D * G * eps  # the lower bound in the paper
 
 
 @given(st.floats(0.0, 100.0), positive, st.floats(0.0, 0.9), horizons, st.floats(1e-9, 0.99))
@@ -44,7 +44,7 @@ def test_lemma_4_has_half_the_papers_deviation(R, B, eps, T, delta):
 
 
 def test_a_learner_that_is_right_on_average_deviates_as_lemma_4_allows():
-    """Excess losses ±B with mean 0, seen through contamination: the tightest case of its inequality."""
+    """Excess losses ±B with mean 0 under contamination: the tightest case of its inequality."""
     rng, T, eps, delta = np.random.default_rng(1), 400, 0.3, 0.05
     excess = rng.choice([-1.0, 1.0], (20_000, T)) * (rng.random((20_000, T)) > eps)
     allowed = bounds.lemma_4(0.0, 1.0, eps, T, delta)

@@ -74,7 +74,7 @@ def complaint(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("mistake", "says"),
+    ("mistake", "message"),
     [
         (
             "return Seen(state.men, 1), 0.0, True",
@@ -125,9 +125,9 @@ def complaint(tmp_path):
         ("return state, (lambda: (yield))(), True", "numba cannot compile"),
     ],
 )
-def test_one_line_says_what_is_wrong_where_and_what_to_do(complaint, mistake, says):
+def test_one_line_says_what_is_wrong_where_and_what_to_do(complaint, mistake, message):
     text = complaint(mistake)
-    assert says in text
+    assert message in text
     assert len(text) < 400 and "\n" not in text and "0x" not in text and ";" in text
     assert text.startswith("numba cannot compile Mine.") or ".py, line " in text
 

@@ -103,7 +103,7 @@ def test_outliers_that_gather_in_one_label_must_be_within_the_budget_of_this_lab
 
 @pytest.mark.parametrize("share", [0.05, 0.2])
 def test_it_holds_if_they_are_within_the_budget_of_their_label(share):
-    """The outliers of `gathered`, in a label of which they are at most the allowed share."""
+    """The outliers of `gathered`, but they are at most the allowed share of their label."""
     rng = np.random.default_rng(1)
     y = np.where(rng.random(1500) < 0.3, -1.0, 1.0)
     out = (y < 0.0) & (rng.random(1500) < share / 2)
