@@ -30,17 +30,12 @@ def stream(rounds=2000, dim=4):
     return X, y, rng.choice([3, 50, 51, 7], rounds, p=[0.1, 0.6, 0.25, 0.05])
 
 
-@pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_each_key_gives_the_same_bits_as_a_game_of_its_own(filter):
-    agrees_with_play(filter, compiled=False)
-
-
-@pytest.mark.parametrize("filter", thinned(FILTERS, 3), ids=repr)
-def test_each_key_gives_the_same_bits_compiled(filter):
-    agrees_with_play(filter, compiled=True)
-
-
-def agrees_with_play(filter, compiled):
+@pytest.mark.parametrize(
+    ("filter", "compiled"),
+    [*((f, False) for f in FILTERS), *thinned([(f, True) for f in FILTERS], 3)],
+    ids=repr,
+)
+def test_each_key_gives_the_same_bits_as_a_game_of_its_own(filter, compiled):
     X, y, keys = stream()
     player = hf.Filtered(hf.OGD(hf.Ball(0.5)), filter)
     record = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, keep=ALL, workers=3, compiled=compiled)

@@ -22,6 +22,13 @@ def in_python(function, *args):
     return function(*args)
 
 
+def both_ways(name, cases, compiled, every=1):
+    """Parameters of a test: all cases in Python, and those of `compiled` also in compiled code."""
+    pairs = [(case, in_python) for case in cases] + thinned([(case, call) for case in compiled], every)
+    ids = {in_python: "interpreted", call: "compiled"}
+    return pytest.mark.parametrize((name, "run"), pairs, ids=lambda part: ids.get(part, repr(part)[:80]))
+
+
 def filtered_with_reset(filter, state, sizes, reset_at):
     """The decisions of a filter on a stream after a reset before round `reset_at`. It can be compiled."""
     thresholds, kept = np.zeros(len(sizes)), np.zeros(len(sizes), np.bool_)
@@ -32,17 +39,8 @@ def filtered_with_reset(filter, state, sizes, reset_at):
     return thresholds[reset_at:], kept[reset_at:], state
 
 
-@pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_a_reset_filter_decides_as_a_new_one(filter):
-    is_a_new_filter(filter, in_python)
-
-
-@pytest.mark.parametrize("filter", thinned(FILTERS, 4), ids=repr)
-def test_a_reset_filter_decides_as_a_new_one_when_compiled(filter):
-    is_a_new_filter(filter, call)
-
-
-def is_a_new_filter(filter, run):
+@both_ways("filter", FILTERS, FILTERS, every=4)
+def test_a_reset_filter_decides_as_a_new_one(filter, run):
     thresholds, kept, state = filtered(filter, filter.init(1), NEXT)
     for past in (*PAST.values(), LONG):
         again = run(filtered_with_reset, filter, filter.init(1), np.concatenate([past, NEXT]), len(past))
@@ -98,17 +96,8 @@ def learned(learner, state, gradients, reset_at):
 ALL_LEARNERS = [*LEARNERS, hf.learners.Fixed([1.0, -1.0])]
 
 
-@pytest.mark.parametrize("learner", ALL_LEARNERS, ids=repr)
-def test_a_reset_learner_learns_as_a_new_one(learner):
-    is_a_new_learner(learner, in_python)
-
-
-@pytest.mark.parametrize("learner", thinned(ALL_LEARNERS, 3), ids=repr)
-def test_a_reset_learner_learns_as_a_new_one_when_compiled(learner):
-    is_a_new_learner(learner, call)
-
-
-def is_a_new_learner(learner, run):
+@both_ways("learner", ALL_LEARNERS, ALL_LEARNERS, every=3)
+def test_a_reset_learner_learns_as_a_new_one(learner, run):
     expected = learned(learner, learner.init(2), GRADIENTS, 0)
     both = np.concatenate([-GRADIENTS[::-1], GRADIENTS])
     assert like(expected, run(learned, learner, learner.init(2), both, 80))
@@ -140,7 +129,8 @@ PLAYERS = [
 ]
 
 
-def is_a_new_player(player, run):
+@both_ways("player", PLAYERS, SOME_PLAYERS)
+def test_a_reset_player_plays_as_a_new_one(player, run):
     rng = np.random.default_rng(12)
     past = rng.standard_normal((1100, 2)) * rng.pareto(1.0, (1100, 1))
     past[5], past[6] = math.nan, math.inf
@@ -150,16 +140,6 @@ def is_a_new_player(player, run):
     assert same(expected, again)
     if not getattr(player.core().filter, "exact", False):
         assert like(state, last)
-
-
-@pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:80])
-def test_a_reset_player_plays_as_a_new_one(player):
-    is_a_new_player(player, in_python)
-
-
-@pytest.mark.parametrize("player", SOME_PLAYERS, ids=lambda player: repr(player)[:80])
-def test_a_reset_player_plays_as_a_new_one_when_compiled(player):
-    is_a_new_player(player, call)
 
 
 def sparse_rounds(player, state, places, values, dim, reset_at):

@@ -94,10 +94,6 @@ def _entry_bound(self, x, size):
     return size
 
 
-def _check_dim(self, dim):
-    """Raise if this norm cannot measure vectors of this dimension; a p-norm always can."""
-
-
 @rule
 class L1:
     """∑ |xᵢ|, the dual of LInf.
@@ -115,7 +111,7 @@ class L1:
         return _LINF
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
+    over_box, over_ellipsoid, entry_bound = _over_box, _over_ellipsoid, _entry_bound
 
 
 @rule
@@ -140,8 +136,7 @@ class L2:
     def over_ellipsoid(self, shape, longest):
         return longest
 
-    over_axes, over_edges, over_box = _over_axes, _over_edges, _over_box
-    check_dim, entry_bound = _check_dim, _entry_bound
+    over_axes, over_edges, over_box, entry_bound = _over_axes, _over_edges, _over_box, _entry_bound
 
 
 @rule
@@ -161,7 +156,7 @@ class LInf:
         return _L1
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
+    over_box, over_ellipsoid, entry_bound = _over_box, _over_ellipsoid, _entry_bound
 
 
 _L1, _LINF = L1(), LInf()  # constants, because compiled code cannot create a rule without parameters
@@ -205,7 +200,7 @@ class Lp:
         return Lp(self.p / (self.p - 1.0))
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
+    over_box, over_ellipsoid, entry_bound = _over_box, _over_ellipsoid, _entry_bound
 
 
 @rule

@@ -96,11 +96,14 @@ def worst_case(record, k):
     products, gradients = (column[measured] for column in record.linear())
     domain, dim = record.domain, gradients.shape[1]
     if _number_of_sets(len(measured), k) <= _MAX_SETS:
-        best = max((_on(domain, products, gradients, S) for S in _sets(len(measured), k)), key=_regret)
+        best = max(
+            (_on(domain, products, gradients, S) for S in _sets(len(measured), k)),
+            key=lambda worst: worst.regret,
+        )
         return _of_all_rounds(best, measured, record, exact=True)
     starts = np.vstack([np.eye(dim), -np.eye(dim), gradients.sum(axis=0)[None]])
     found = (_alternate(domain, products, gradients, k, _extreme(domain, g)) for g in starts)
-    return _of_all_rounds(max(found, key=_regret), measured, record, exact=dim == 1)
+    return _of_all_rounds(max(found, key=lambda worst: worst.regret), measured, record, exact=dim == 1)
 
 
 def _alternate(domain, products, gradients, k, u):
@@ -126,10 +129,6 @@ def _of_all_rounds(worst, measured, record, exact):
     inliers = np.zeros(len(_mask(record, None)), bool)
     inliers[measured[worst.inliers]] = True
     return Worst(worst.regret, inliers, worst.comparator, exact)
-
-
-def _regret(worst):
-    return worst.regret
 
 
 def _number_of_sets(rounds, k):

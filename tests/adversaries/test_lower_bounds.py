@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from theorems.trials import mean_and_error
 
 import holdfast as hf
 from holdfast.adversaries import IidLowerBound, StronglyConvexLowerBound
@@ -35,10 +36,6 @@ def robust_regret(player, adversary):
     rounds, state = np.flatnonzero(adversary.inliers), adversary.start()
     best = [adversary.reveal(state, t, adversary.comparator)[1] for t in rounds]
     return record.losses[rounds].sum() - np.sum(best), record.sizes[rounds].max(initial=0.0)
-
-
-def mean_and_error(values):
-    return np.mean(values), np.std(values, ddof=1) / np.sqrt(len(values))
 
 
 @pytest.mark.parametrize("name", ["still", "ogd", "filtered"])

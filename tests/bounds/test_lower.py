@@ -22,6 +22,15 @@ def test_no_upper_bound_is_below_a_lower_bound(D, k, T, G):
     assert bounds.theorem_7(G, 1.0, k) <= bounds.corollary_3(G, 0.0, 1.0, k, T)
 
 
+def predictions(answers, signs):
+    """The predictions of a learner with any answer to any past: the answers are a binary tree."""
+    node, w = 0, []
+    for sign in signs:
+        w.append(answers[node])
+        node = 2 * node + (1 if sign < 0 else 2)
+    return w
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 2), st.lists(st.floats(-1.0, 1.0), min_size=15, max_size=15), st.booleans())
 def test_theorem_6_holds_for_any_learner(k, answers, longest):
@@ -29,10 +38,7 @@ def test_theorem_6_holds_for_any_learner(k, answers, longest):
     m = 2 * k - 1 + longest  # 2k - 1 rounds are enough
     total = 0.0
     for xi in itertools.product([-1, 1], repeat=m):
-        node, w = 0, []
-        for sign in xi:
-            w.append(answers[node])
-            node = 2 * node + (1 if sign < 0 else 2)
+        w = predictions(answers, xi)
         for zeta in (-1, 1):
             wrong = [t for t in range(m) if xi[t] != zeta][:k]
             total += sum(xi[t] * (w[t] + zeta) for t in range(m) if t not in wrong)
@@ -44,10 +50,7 @@ def test_theorem_6_holds_for_any_learner(k, answers, longest):
 def test_theorem_7_holds_for_any_learner(answers, sigma):
     k, total = 3, 0.0
     for xi in itertools.product([-1, 1], repeat=k):
-        node, w = 0, []
-        for sign in xi:
-            w.append(answers[node])
-            node = 2 * node + (1 if sign < 0 else 2)
+        w = predictions(answers, xi)
         for zeta in (-1, 1):
             total += sum(sigma / 2 * (w[t] - zeta) ** 2 for t in range(k) if xi[t] == zeta)
     assert total / 2 ** (k + 1) >= bounds.theorem_7(2 * sigma, sigma, k) - 1e-12

@@ -49,7 +49,7 @@ def test_corollary_3_is_below_the_papers(k, T, G, b, sigma):
 
 @given(st.integers(1, 500), st.integers(3, 10**6), st.floats(0.0, 5.0))
 def test_a_logarithm_of_outliers_is_free_if_the_gradients_at_u_are_of_the_same_order(few, T, constant):
-    """Corollary 3 with k = few ln T: at most a constant times the bound without outliers, if b = constant G."""
+    """Corollary 3 with k = few ln T: a constant times the bound without outliers, if b = constant G."""
     k = math.floor(few * math.log(T))
     with_outliers, without = (bounds.corollary_3(2.0, 2.0 * constant, 0.5, k, T) for k in (k, 0))
     assert with_outliers <= (1.0 + few * (1.0 / 3.0 + constant**2 / 4.0)) * without

@@ -10,13 +10,12 @@ from types import ModuleType
 import numba
 import numpy as np
 import pytest
+from compiled.subprocesses import SOURCE
 
 from holdfast import OGD, Ball, Filtered, TopK
 from holdfast._compiled import _programs, call, disk_cache
 from holdfast._compiled.disk_cache import can_be_imported
 from holdfast.rule import rule
-
-SOURCE = pathlib.Path(__file__).parents[2] / "src"
 
 PROGRAM = """
 import numpy as np

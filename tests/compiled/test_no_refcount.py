@@ -1,16 +1,11 @@
 """Arguments have no reference counts: nothing leaks, and nothing is freed too early."""
 
-import os
-import pathlib
-import subprocess
-import sys
 from typing import NamedTuple
 
 import numpy as np
+from compiled.subprocesses import printed
 
 from holdfast._compiled import call
-
-SOURCE = pathlib.Path(__file__).parents[2] / "src"
 
 
 class Pair(NamedTuple):
@@ -104,9 +99,5 @@ for filter in (TopShare(0.1, exact=True), Quantile(0.9, horizon=200)):
 
 
 def test_hundreds_of_games_leak_no_memory_and_free_none_too_early():
-    paths = os.pathsep.join([str(SOURCE), str(pathlib.Path(__file__).parents[1])])
-    variables = {"PYTHONPATH": paths, "NUMBA_NRT_STATS": "1", "MALLOC_PERTURB_": "165"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=os.environ | variables, capture_output=True, text=True
-    )
-    assert done.stdout.splitlines() == ["True 0 0", "True 0 0"], done.stderr[-2000:]
+    lines = printed(PROGRAM, NUMBA_NRT_STATS="1", MALLOC_PERTURB_="165")
+    assert lines == ["True 0 0", "True 0 0"]

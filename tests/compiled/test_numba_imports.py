@@ -1,18 +1,14 @@
 """Short games do not import numba, and only numba_private uses undocumented parts of numba."""
 
 import ast
-import pathlib
-import subprocess
-import sys
 
 import pytest
+from compiled.subprocesses import SOURCE, printed
 
-SOURCE = pathlib.Path(__file__).parents[2] / "src"
 COMPILED = sorted((SOURCE / "holdfast" / "_compiled").glob("*.py"))
 
-PROGRAM = f"""
+PROGRAM = """
 import sys
-sys.path.insert(0, {str(SOURCE)!r})
 import holdfast as hf
 print("numba" in sys.modules)
 hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients([[1.0], [2.0], [3.0]]))
@@ -30,8 +26,7 @@ PRIVATE_ATTRIBUTES = {"_cache", "entry_point", "meminfo", "overloads", "targetct
 
 
 def test_neither_importing_holdfast_nor_a_short_game_starts_numba():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert printed(PROGRAM) == ["False", "False"]
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=lambda path: path.stem)

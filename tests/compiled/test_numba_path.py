@@ -1,13 +1,7 @@
 """If the private path fails, games are compiled through the public API of numba, with one warning."""
 
-import os
-import pathlib
-import subprocess
-import sys
-
 import pytest
-
-SOURCE = pathlib.Path(__file__).parents[2] / "src"
+from compiled.subprocesses import printed
 
 PROGRAM = """
 import warnings
@@ -30,13 +24,6 @@ LIBRARY = "del numba.core.codegen.JITCodeLibrary"
 REDUCE = "del numba.core.compiler.CompileResult._reduce"
 REBUILD = "numba.core.compiler.CompileResult._rebuild = lambda *args: 1 / 0"
 UNTESTED = "numba.__version__ = '0.99.1'"
-
-
-def printed(program, **variables):
-    environment = os.environ | {"PYTHONPATH": str(SOURCE)} | variables
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize(

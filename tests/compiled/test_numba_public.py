@@ -1,13 +1,7 @@
 """Games on the public path have the same bits. `make test-public-numba` runs the laws on it."""
 
-import os
-import pathlib
-import subprocess
-import sys
-
 import pytest
-
-HERE = pathlib.Path(__file__).parents[1]
+from compiled.subprocesses import printed
 
 PROGRAM = """
 import warnings
@@ -68,8 +62,4 @@ print("all the same")
 
 @pytest.mark.slow
 def test_the_public_api_compiles_methods_and_players_and_sees_changed_names():
-    variables = {"PYTHONPATH": f"{HERE.parent / 'src'}{os.pathsep}{HERE}", "HOLDFAST_PUBLIC_NUMBA": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=os.environ | variables, capture_output=True, text=True
-    )
-    assert done.stdout == "all the same\n", done.stderr[-2000:]
+    assert printed(PROGRAM, HOLDFAST_PUBLIC_NUMBA="1") == ["all the same"]

@@ -4,10 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from equivalents import share_budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theorems.trials import in_order, slacks
+from theorems.trials import in_order, slacks, topshare_budgets
 
 import holdfast as hf
 from holdfast import bounds
@@ -27,8 +26,7 @@ def budgets(filter, n):
     """k after 1, ..., n rounds."""
     if isinstance(filter, hf.TopK):
         return np.full(n, filter.k)
-    levels = 6.0 * filter.delta / (np.pi * np.arange(1, n + 1)) ** 2
-    return np.array([share_budget(t, filter.share, level) for t, level in enumerate(levels, start=1)])
+    return topshare_budgets(filter.share, filter.delta, n)
 
 
 def within_budget(filter, sizes, inliers):

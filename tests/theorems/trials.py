@@ -1,10 +1,12 @@
 """Streams for the tests of theorems, and comparisons up to rounding or sampling error."""
 
+import functools
 import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
+from equivalents import share_budget
 from hypothesis import strategies as st
 
 import holdfast as hf
@@ -36,6 +38,13 @@ def clean(loss, seed, rounds=400, dim=3):
 
 def played(player, adversary):
     return hf.play(player, adversary, keep=KEEP, compiled=False)
+
+
+@functools.cache
+def topshare_budgets(share, delta, rounds):
+    """k_t for t = 1, ..., rounds, by scipy."""
+    levels = 6.0 * delta / (np.pi * np.arange(1, rounds + 1)) ** 2
+    return np.array([share_budget(t, share, level) for t, level in enumerate(levels, start=1)])
 
 
 def levels(record, k):

@@ -55,7 +55,7 @@ _REASONS = [
     (
         r"\('wrong tuple length.*expected (\d+), got (\d+)'\)",
         r"expected \1 values, got \2",
-        "return the expected number of values",
+        "return that many",
     ),
     (r"In '(?:.*\.)?(\w+)': (.*)", r"wrong arguments for \1, \2", "pass its parameters"),
     (r"Cannot bind .* due to \"TypeError: (.*)\"", r"wrong arguments in a call, \1", "pass its parameters"),
@@ -64,11 +64,7 @@ _REASONS = [
         r"'\1' is a \2, which numba does not support",
         _PYTHON_CAN,
     ),
-    (
-        r"No implementation of function \S+ found for signature: >>> (.*)",
-        r"numba does not support \1",
-        _PYTHON_CAN,
-    ),
+    (r"No implementation of function \S+ found for signature: >>> (.*)", r"numba has no \1", _PYTHON_CAN),
     (r"(.*)", r"\1", _PYTHON_CAN),
 ]
 

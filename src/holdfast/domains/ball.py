@@ -84,6 +84,3 @@ class Ball:
     def reaches(self, g):
         most = self.support(g)
         return most, most, most
-
-    def check_dim(self, dim):
-        return None

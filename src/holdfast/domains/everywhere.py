@@ -37,6 +37,3 @@ class Everywhere:
 
     def support(self, g):
         return 0.0 if largest(g) == 0.0 else math.inf
-
-    def check_dim(self, dim):
-        return None

@@ -57,9 +57,6 @@ class Simplex:
     def reaches(self, g):
         return float(g.max()), -float(g.min()), largest(g)
 
-    def check_dim(self, dim):
-        return None
-
 
 @rule
 class L1Ball:
@@ -101,9 +98,6 @@ class L1Ball:
     def reaches(self, g):
         most = self.support(g)
         return most, most, most
-
-    def check_dim(self, dim):
-        return None
 
 
 def _shares(below):
