@@ -1,4 +1,4 @@
-"""Tests never look at the clock, and draw the same examples every time."""
+"""Hypothesis reads no clock and draws the same examples in every run."""
 
 from hypothesis import HealthCheck, settings
 

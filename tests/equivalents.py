@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the fast things: sort everything, ask scipy, try all subsets."""
+"""Slow and simple versions of fast algorithms: by sorting, by scipy, or by trying all subsets."""
 
 import bisect
 import itertools

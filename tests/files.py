@@ -1,4 +1,4 @@
-"""Tables as files of every kind that holdfast reads."""
+"""Write tables as files of every format that holdfast reads."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 
 def written(table, path):
-    """The table as the kind of file that the name says."""
+    """Write a table in the format that the name of the file says."""
     kind = path.name.partition(".")[2]
     if kind == "csv":
         pacsv.write_csv(pa.table(table), path)

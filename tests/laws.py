@@ -1,10 +1,10 @@
-"""What holds for every rule of a kind, written once and asked of all."""
+"""Functions for laws that hold for every rule of a kind."""
 
 import numpy as np
 
 
 def filtered(filter, state, sizes):
-    """The thresholds and decisions of a filter on a stream, and its last state. Runs in both worlds."""
+    """The thresholds and decisions of a filter on a stream, and its last state. It can be compiled."""
     thresholds, kept = np.zeros(len(sizes)), np.zeros(len(sizes), np.bool_)
     for i in range(len(sizes)):
         state, threshold, keep = filter.decide(state, float(sizes[i]))
@@ -23,7 +23,7 @@ def same(a, b):
 
 
 def like(a, b):
-    """`same`, but a NumPy number may stand for a Python one, as it does when Python reads an array."""
+    """Like `same`, but a NumPy number, which interpreted code reads from arrays, equals a Python number."""
     if isinstance(a, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(like, a, b))
     if isinstance(a, np.ndarray):
@@ -32,5 +32,5 @@ def like(a, b):
 
 
 def _bytes(array):
-    """The bits of an array, with one NaN for all: processors differ over the sign of a NaN."""
+    """The bits of an array, with the same bits for every NaN: the sign of a NaN depends on the processor."""
     return np.where(np.isnan(array), np.nan, array).tobytes() if array.dtype.kind == "f" else array.tobytes()

@@ -1,4 +1,4 @@
-"""One or more of every rule that holdfast exports, and the streams that every filter must survive."""
+"""Samples of every rule that holdfast exports, and streams for all filters."""
 
 import math
 
@@ -34,7 +34,7 @@ NORMS = [
     hf.norms.Mahalanobis([[2.0, 0.5], [0.5, 1.0]]),
 ]
 
-DOMAINS = [  # all of which hold points of two dimensions
+DOMAINS = [  # all in two dimensions
     hf.Ball(1.0),
     hf.Ball(0.5, around=[3.0, -2.0]),
     hf.Box(-1.0, 2.0),
@@ -175,9 +175,9 @@ STREAMS = _streams()
 
 
 def thinned(cases, every):
-    """All cases as parameters of a test, of which `make test` takes one in `every`: the rest are slow tests.
+    """All cases as parameters of a test, but only one in `every` is not marked slow.
 
-    For what compiles a game for each: that takes seconds.
+    For tests that compile a game for each case, which takes seconds.
     """
     return [_slow(case) if i % every else case for i, case in enumerate(cases)]
 

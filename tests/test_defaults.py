@@ -1,12 +1,11 @@
-"""The learners that have a name: each works scaled and guarded, and is refused where it makes no sense."""
+"""Learners by name: each works scaled and guarded, and is refused where it does not apply."""
 
 import numpy as np
 import pytest
 
 import holdfast as hf
 from holdfast.defaults import LEARNERS, named_learner, recommended
-from holdfast.river import LinearRegressor
-from holdfast.river import named_weights as weights_room
+from holdfast.river import LinearRegressor, named_weights
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 ROUNDS = 400
@@ -14,7 +13,7 @@ SQUARED = ("ons", "onlineridge", "vaw")
 
 
 def stream(regression, seed=0):
-    """Labels or numbers of a linear model in units of all sizes, and which rounds of it are good."""
+    """Data of a linear model with features of different scales, and a mask of the good rounds."""
     rng = np.random.default_rng(seed)
     Z = rng.standard_normal((ROUNDS, 3))
     z = Z @ [2.0, -1.0, 0.5] + 0.1 * rng.standard_normal(ROUNDS)
@@ -37,7 +36,7 @@ def player_for(name, regression):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_each_learns_scaled_and_guarded_whatever_the_outliers(name):
+def test_each_learns_scaled_and_guarded_with_outliers(name):
     X, y, good = stream(True)
     record = hf.play(
         player_for(name, True), hf.Replay(X, y, loss_for(name, True)), keep=("predictions", "kept")
@@ -60,7 +59,7 @@ def test_estimators_take_names(name):
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name not in SQUARED])
-def test_names_go_with_counts_of_outliers_and_no_scale(name):
+def test_names_work_with_a_count_of_outliers_and_without_scaling(name):
     X, y, good = stream(False)
     Z = (X - X[good].mean(axis=0)) / X[good].std(axis=0)
     model = RobustClassifier(15, learner=name, scale=False, n_epochs=1, random_state=0).fit(Z, y)
@@ -71,19 +70,19 @@ def test_names_go_with_counts_of_outliers_and_no_scale(name):
         assert model.certificate_.bound > 0.0
 
 
-def test_an_unknown_name_is_told_all_others():
+def test_the_error_for_an_unknown_name_lists_all_names():
     X, y, _ = stream(False)
     with pytest.raises(ValueError, match=r"one of adagrad, ogd, .*, vaw, or a learner itself: got 'adam'"):
         RobustClassifier(learner="adam").fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["adahedge", "squint", "eg"])
-def test_experts_are_no_linear_models(name):
+def test_learners_of_experts_are_refused_as_linear_models(name):
     with pytest.raises(ValueError, match="divides weight among experts"):
         named_learner(name, hf.Hinge())
 
 
-def test_learners_are_refused_losses_that_they_are_not_made_for():
+def test_learners_refuse_losses_that_they_do_not_support():
     for name in ("onlineridge", "vaw"):
         with pytest.raises(ValueError, match="made for squared losses"):
             named_learner(name, hf.Hinge())
@@ -95,7 +94,7 @@ def test_learners_are_refused_losses_that_they_are_not_made_for():
 
 
 @pytest.mark.parametrize("name", ["onlineridge", "vaw", "scaleinvariant"])
-def test_learners_that_read_more_off_a_slope_refuse_weights(name):
+def test_learners_that_use_more_than_the_gradient_refuse_weights(name):
     X, y, _ = stream(True)
     loss = "squared_error" if name in SQUARED else "absolute_error"
     model = RobustRegressor(learner=name, loss=loss, n_epochs=1, random_state=0)
@@ -105,7 +104,7 @@ def test_learners_that_read_more_off_a_slope_refuse_weights(name):
 
 
 def dicts(rounds=300):
-    """Rows by name, of which one appears late, and their targets."""
+    """Rows as dicts, with seven features that appear late, and their targets."""
     rng = np.random.default_rng(1)
     for t in range(rounds):
         x = dict(zip("abcdefghij", rng.standard_normal(10), strict=True))
@@ -118,11 +117,11 @@ def test_river_models_take_names(name, monkeypatch):
     loss = loss_for(name, True)
     models = LinearRegressor(name, loss), LinearRegressor(name, loss)
     errors, scale = [], []
-    monkeypatch.setattr(weights_room, "_ROOM", 16)
-    models[1]._weights = weights_room.Weights(models[1]._weights.learner)  # with room for all from the start
+    monkeypatch.setattr(named_weights, "_ROOM", 16)
+    models[1]._weights = named_weights.Weights(models[1]._weights.learner)  # large enough from the start
     for x, y in dicts():
-        z, roomy = (model.predict_one(x) for model in models)
-        assert z == pytest.approx(roomy, rel=1e-9, abs=1e-9)
+        z, expected = (model.predict_one(x) for model in models)
+        assert z == pytest.approx(expected, rel=1e-9, abs=1e-9)
         errors.append(abs(z - y))
         scale.append(abs(y))
         for model in models:
@@ -130,7 +129,7 @@ def test_river_models_take_names(name, monkeypatch):
     assert np.mean(errors[200:]) < 0.7 * np.mean(scale[200:])
 
 
-def test_river_models_refuse_names_without_a_meaning():
+def test_river_models_refuse_names_that_they_do_not_support():
     with pytest.raises(ValueError, match="divides weight among experts"):
         LinearRegressor("adahedge")
     with pytest.raises(ValueError, match="made for squared losses"):

@@ -1,4 +1,4 @@
-"""The pages: all are linked from docs/index.md, links lead somewhere, docs/design.md names what exists."""
+"""All pages are linked from docs/index.md, all links work, and all names in docs/design.md exist."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Every domain against an independent solver, the laws of projections, and the ends of the floats."""
+"""Every domain: against a solver, the laws of projections, and extreme floats."""
 
 import math
 import pickle
@@ -26,7 +26,7 @@ ROOT, Z = np.linalg.cholesky(M), cp.Variable(3)  # u' M⁻¹ u = ‖Z‖² for u
 
 class Case(NamedTuple):
     domain: Any
-    constraints: Any  # the same set, as cvxpy reads it
+    constraints: Any  # the same set for cvxpy
     dim: int = 3
 
 
@@ -60,11 +60,11 @@ def point(dim, seed, scale):
 
 
 def size(case):
-    """How large the domain is, its distance from 0 included: the unit in which rounding is counted."""
+    """The diameter of the domain plus its distance from 0: rounding errors are relative to it."""
     return case.domain.diameter(L2(), case.dim) + L2().of(case.domain.center(case.dim))
 
 
-# -- an independent answer
+# -- against a solver and exact arithmetic
 
 
 @every_case
@@ -89,7 +89,7 @@ def test_simplex_projection_is_exact_at_every_scale(w):
 
 
 @pytest.mark.parametrize("w", [[1.0] * 4, [0.5, 3e-3, 1e-5, 2e-6], [1e-3, 1e3, 1e-8, 1.0], [9e99] * 4])
-def test_a_flat_ellipsoid_is_met_to_twelve_digits(w):
+def test_the_projection_onto_a_flat_ellipsoid_has_twelve_digits(w):
     getcontext().prec = 50
     squares = [Decimal(10) ** -power for power in (0, 4, 8, 12)]
     y, low, high = [Decimal(entry) for entry in w], Decimal(0), Decimal("1e101")
@@ -119,14 +119,14 @@ def test_no_point_of_the_domain_is_on_the_far_side_of_the_projection(case, seed,
 @every_case
 @settings(deadline=None, max_examples=30)
 @given(seed=seeds, scale=scales, share=st.floats(0.0, 1.0))
-def test_a_point_inside_is_returned_as_it_came(case, seed, scale, share):
+def test_a_point_inside_does_not_change(case, seed, scale, share):
     edge = case.domain.project(point(case.dim, seed, scale))
     inside = share * edge + (1.0 - share) * case.domain.center(case.dim)
     for w in (edge, inside):
         again = w.copy()
         assert case.domain.contains(w)
         assert case.domain.project(again) is again
-        if w is inside and isinstance(case.domain, Box | Interval):  # where rounding may lead out by a hair
+        if w is inside and isinstance(case.domain, Box | Interval):  # rounding may move it slightly outside
             np.testing.assert_allclose(again, w, rtol=1e-15, atol=1e-15)
         else:
             assert again.tobytes() == w.tobytes()
@@ -135,7 +135,7 @@ def test_a_point_inside_is_returned_as_it_came(case, seed, scale, share):
 @every_case
 @settings(deadline=None, max_examples=30)
 @given(seed=seeds, scale=scales, apart=scales)
-def test_projection_brings_no_two_points_farther_apart(case, seed, scale, apart):
+def test_projections_are_not_farther_apart_than_the_points(case, seed, scale, apart):
     a, b = point(case.dim, seed, scale), point(case.dim, seed + 1, apart)
     far = L2().of(a - b)
     assert L2().of(case.domain.project(a) - case.domain.project(b)) <= far * (1.0 + 1e-9) + 1e-11 * size(case)
@@ -162,7 +162,7 @@ def test_support_is_attained_and_never_exceeded(case):
 
 
 @every_case
-def test_what_a_domain_reaches_is_its_support_both_ways_and_a_magnitude(case):
+def test_reaches_is_the_support_in_both_directions_and_a_magnitude(case):
     corners = np.array([case.domain.project(point(case.dim, seed, 1e9)) for seed in range(50)])
     for seed in range(20):
         g = point(case.dim, seed, 1.0)
@@ -172,7 +172,7 @@ def test_what_a_domain_reaches_is_its_support_both_ways_and_a_magnitude(case):
             assert (np.abs(corners) @ np.abs(g)).max() <= size * (1.0 + 1e-9)
 
 
-def test_a_small_entry_counts_beside_a_huge_one_that_cannot_gain():
+def test_a_small_entry_counts_beside_a_huge_one_of_a_fixed_weight():
     box = Box([0.0, -1e290], [0.0, 1e290])
     assert box.support(np.array([1e300, 1e-100])) == pytest.approx(1e190)
     assert Box(-1e290, 1e290).support(np.array([1e300, 1.0])) == math.inf
@@ -180,7 +180,7 @@ def test_a_small_entry_counts_beside_a_huge_one_that_cannot_gain():
 
 
 @every_case
-def test_the_center_is_a_fresh_point_in_the_middle(case):
+def test_the_center_is_a_new_point_in_the_middle(case):
     center = case.domain.center(case.dim)
     assert center.dtype == np.float64 and case.domain.contains(center)
     case.domain.center(case.dim)[:] = math.nan
@@ -192,7 +192,7 @@ def test_the_center_is_a_fresh_point_in_the_middle(case):
 
 
 NORMS = [L1(), L2(), LInf(), Lp(1.5), Lp(3.0), Mahalanobis(M)]
-BOUNDS = {("Ellipsoid", "L1"), ("Ellipsoid", "Lp"), ("Box", "Mahalanobis")}  # NP-hard: an upper bound will do
+BOUNDS = {("Ellipsoid", "L1"), ("Ellipsoid", "Lp"), ("Box", "Mahalanobis")}  # NP-hard: only an upper bound
 
 
 @pytest.mark.parametrize("case", CASES[:12], ids=lambda case: type(case.domain).__name__)
@@ -209,7 +209,7 @@ def test_diameter_is_the_distance_of_the_two_points_farthest_apart(case):
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=lambda norm: type(norm).__name__)
-def test_diameter_is_exact_where_corners_can_be_counted(norm):
+def test_diameter_is_exact_where_the_corners_are_known(norm):
     def widest(corners):
         return max(norm.of(a - b) for a in corners for b in corners)
 
@@ -226,7 +226,7 @@ def test_bounds_on_hard_diameters_are_exact_along_the_axes():
     assert Ellipsoid(np.eye(3)).diameter(L1()) == pytest.approx(2.0 * math.sqrt(3.0))
 
 
-def test_diameter_asks_for_the_dimension_only_where_it_matters():
+def test_diameter_needs_the_dimension_only_where_it_matters():
     assert Ball(1.0).diameter(L2()) == Ball(1.0).diameter(LInf()) == Ball(1.0).diameter(Lp(3.0)) == 2.0
     assert Ball(1.0, around=C).diameter(L1()) == Ball(1.0).diameter(L1(), dim=3)
     assert Simplex().diameter(L1()) == 2.0 and Simplex().diameter(L1(), dim=1) == 0.0
@@ -235,7 +235,7 @@ def test_diameter_asks_for_the_dimension_only_where_it_matters():
             domain.diameter(norm)
 
 
-# -- the ends of the floats
+# -- extreme floats
 
 
 @every_case
@@ -261,14 +261,14 @@ def test_domains_of_any_size_work_alike(unit):
 
 @every_case
 @pytest.mark.parametrize("wild", [math.nan, math.inf, -math.inf])
-def test_what_is_not_finite_is_not_contained_and_does_no_harm(case, wild):
+def test_a_point_that_is_not_finite_is_not_contained_and_does_not_raise(case, wild):
     w = np.array([0.1, 0.2, 0.3][: case.dim])
     w[0] = wild
     assert not case.domain.contains(w)
     assert case.domain.project(w) is w
 
 
-def test_many_dimensions_are_no_trouble():
+def test_projections_are_right_in_many_dimensions():
     rng = np.random.default_rng(6)
     B = rng.normal(size=(100, 100))
     for domain, dim in [(Ball(1.0), 1000), (L1Ball(9.0), 1000), (Simplex(), 1000), (Ellipsoid(B @ B.T), 100)]:
@@ -279,11 +279,11 @@ def test_many_dimensions_are_no_trouble():
             assert domain.support(step) - dot(step, nearest) <= 1e-10 * L2().of(step) * domain.diameter(L2())
 
 
-# -- two worlds, and what is refused
+# -- compiled code, and errors
 
 
 def answers(domain, norm, w, g):
-    """All a domain has to say about w and g, in one call."""
+    """The results of all methods of a domain for w and g."""
     inside, center = domain.contains(w), domain.center(len(w))
     bound, wide = domain.support(g), domain.diameter(norm, len(w))
     return inside, center, bound, domain.reaches(g), wide, domain.project(w)
@@ -305,14 +305,14 @@ def test_domains_survive_pickling(case):
     assert pickle.loads(pickle.dumps(case.domain)) == case.domain
 
 
-def test_a_domain_around_zero_is_itself_and_elsewhere_it_is_shifted():
+def test_a_domain_around_a_point_other_than_0_is_shifted():
     assert type(Ball(1.0, around=0)) is Ball and Ball(1.0, around=0) == Ball(1.0)
     assert Ball(1.0, around=C) == Shifted(Ball(1.0), C)
     assert largest(Ball(1e-3, around=1e6).project(np.array([1e6, 2e6])) - [1e6, 1e6 + 1e-3]) <= 1e-9
 
 
 @every_case
-def test_domains_fit_their_own_dimension(case):
+def test_domains_accept_their_own_dimension(case):
     case.domain.check_dim(case.dim)
 
 
@@ -342,6 +342,6 @@ def test_domains_fit_their_own_dimension(case):
         (lambda: Ellipsoid(M, around=1.0).check_dim(2), "3 by 3"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_reason(make, reason):
+def test_wrong_parameters_are_refused_with_the_reason(make, reason):
     with pytest.raises(ValueError, match=reason):
         make()

@@ -1,4 +1,4 @@
-"""Before the game, a wrong answer is met in words, in both worlds alike."""
+"""A wrong result of a rule is reported before the game, also before a compiled one."""
 
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from holdfast import (
     protocols,
 )
 from holdfast.adversaries import Chaser, Functions, Weighted
-from holdfast.dry_run import ask, ask_measure, check_first_round
+from holdfast.dry_run import check_first_round, check_measure, check_results
 from holdfast.game import Gradient, LossForm
 from holdfast.learners import Averaged
 from holdfast.rule import rule
@@ -37,8 +37,8 @@ class Count(NamedTuple):
 
 
 @rule
-class Answering:
-    """A filter that gives the answer it was told to, from the state it was told to start in."""
+class FilterReturning:
+    """A filter with a given result and a given first state."""
 
     answer: Any
     begin: Any = Count(0)
@@ -52,7 +52,7 @@ class Answering:
 
 @rule
 class Learning:
-    """A learner that does the same."""
+    """A learner with given states and weights."""
 
     begin: Any
     weights: Any
@@ -70,7 +70,7 @@ class Learning:
 
 @rule
 class Revealing:
-    """An adversary that does the same."""
+    """An adversary with a given result."""
 
     answer: Any
 
@@ -108,7 +108,7 @@ def test_good_players_pass_and_keep_their_first_state(filter):
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"),
+    ("answer", "message"),
     [
         ((Count(1), True), "must return (state, threshold, kept): got (Count(n=1), True)"),
         (None, "must return (state, threshold, kept): got None"),
@@ -123,18 +123,18 @@ def test_good_players_pass_and_keep_their_first_state(filter):
         ((Count(True), 1.0, True), "turns state.n from int into bool: a state must keep its types"),
     ],
 )
-def test_a_filter_that_answers_wrongly_is_told_so(answer, says):
-    assert complaint(with_filter(Answering(answer))).startswith(f"Answering.decide {says}")
+def test_a_wrong_result_of_a_filter_is_reported(answer, message):
+    assert complaint(with_filter(FilterReturning(answer))).startswith(f"FilterReturning.decide {message}")
 
 
-def test_the_state_is_followed_into_its_parts():
+def test_the_parts_of_a_state_are_compared():
     begin, end = (Count(0), np.zeros(2)), (Count(0), np.zeros(2, int))
-    text = complaint(with_filter(Answering((end, 1.0, True), begin)))
+    text = complaint(with_filter(FilterReturning((end, 1.0, True), begin)))
     assert "turns state.1 from a 1-dimensional array of float64 into a 1-dimensional array of int64" in text
 
 
 @pytest.mark.parametrize(
-    ("weights", "end", "says"),
+    ("weights", "end", "message"),
     [
         (
             np.zeros(3),
@@ -151,15 +151,15 @@ def test_the_state_is_followed_into_its_parts():
         (np.zeros(2), Count(0.5), "Learning.update turns state.n from int into float: start it as a float"),
     ],
 )
-def test_a_learner_that_answers_wrongly_is_told_so(weights, end, says):
-    assert complaint(with_learner(Learning(Count(0), weights, end))).startswith(says)
+def test_a_wrong_result_of_a_learner_is_reported(weights, end, message):
+    assert complaint(with_learner(Learning(Count(0), weights, end))).startswith(message)
 
 
 X = np.zeros(2)
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"),
+    ("answer", "message"),
     [
         ((Count(0), 1.0, X), "must return (state, loss, slope, x): got (Count(n=0), 1.0, array([0., 0.]))"),
         ((Count(0), None, 1.0, X), "must return the loss as a number, second: got None"),
@@ -176,11 +176,11 @@ X = np.zeros(2)
         ((Count(0.0), 1.0, 1.0, X), "turns state.n from int into float: start it as a float, such as 0.0"),
     ],
 )
-def test_an_adversary_that_answers_wrongly_is_told_so(answer, says):
-    assert complaint(with_filter(TopK(1)), Revealing(answer)).startswith(f"Revealing.reveal {says}")
+def test_a_wrong_result_of_an_adversary_is_reported(answer, message):
+    assert complaint(with_filter(TopK(1)), Revealing(answer)).startswith(f"Revealing.reveal {message}")
 
 
-def test_functions_are_asked_too():
+def test_functions_are_checked_too():
     adversary = Functions(lambda t, w: 0.0, lambda t, w: [1.0, 2.0], 3, 2)
     assert "x as an array of 2 floats, fourth: got [1.0, 2.0]" in complaint(with_filter(TopK(1)), adversary)
 
@@ -194,7 +194,7 @@ class Plain:
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "message"),
     [
         (
             lambda: Player(OGD(Ball(1.0)), dim=2),
@@ -213,15 +213,15 @@ class Plain:
         (lambda: with_filter(None), "NoneType cannot be a filter: write @rule above its class"),
     ],
 )
-def test_what_cannot_play_a_part_is_told_what_it_lacks(make, says):
+def test_an_object_in_a_wrong_role_is_refused_with_the_missing_methods(make, message):
     with pytest.raises(TypeError) as caught:
         make()
-    assert str(caught.value) == says
+    assert str(caught.value) == message
 
 
 @rule
 class Answers:
-    """A rule that gives the same answer to everything, in roles without a state."""
+    """A rule whose methods all return the same value, for roles without a state."""
 
     answer: Any
 
@@ -263,7 +263,7 @@ class Answers:
 
 
 @pytest.mark.parametrize(
-    ("player", "says"),
+    ("player", "message"),
     [
         (Filtered(OGD(Ball(1.0)), TopK(1), norm=Answers(None)), "Answers.of must return a number: got None"),
         (
@@ -277,7 +277,10 @@ class Answers:
         (with_learner(OGD(Answers(0.0))), "Answers.center must return a float64 array of 2 weights: got 0.0"),
         (with_learner(OGD(Answers(X))), "Answers.diameter must return a number: got array"),
         (with_learner(OGD(Ball(1.0), Answers(None))), "Answers.accrued must return a number: got None"),
-        (Guarded(OGD(Ball(1.0)), Answering(None)), "Answering.decide must return (state, threshold, kept)"),
+        (
+            Guarded(OGD(Ball(1.0)), FilterReturning(None)),
+            "FilterReturning.decide must return (state, threshold, kept)",
+        ),
         (
             Guarded(Scaled(Learning(Count(0), np.zeros(2), Count(0)))),
             "Learning.predict must return a float64 array of 3 weights: got array([0., 0.])",
@@ -288,22 +291,22 @@ class Answers:
         ),
     ],
 )
-def test_rules_inside_of_others_are_asked_too(player, says):
-    assert complaint(player).startswith(says)
+def test_rules_inside_other_rules_are_checked_too(player, message):
+    assert complaint(player).startswith(message)
 
 
 @pytest.mark.parametrize(
     "wrapped",
     [lambda replay: replay, lambda replay: Weighted(replay, [1.0]), lambda replay: Chaser(replay, 1)],
 )
-def test_losses_are_asked_too(wrapped):
+def test_losses_are_checked_too(wrapped):
     adversary = wrapped(Replay(np.ones((1, 2)), [1.0], Answers(None)))
     assert complaint(with_filter(TopK(1)), adversary) == "Answers.value must return a number: got None"
 
 
 @rule
 class Playing:
-    """A player that gives the answers it was told to."""
+    """A player with given results."""
 
     answer: Any
     weights: Any = X
@@ -325,7 +328,7 @@ DECISION = Decision(True, 1.0, 2.0)
 
 
 @pytest.mark.parametrize(
-    ("player", "says"),
+    ("player", "message"),
     [
         (Playing(Count(1)), "Playing.observe must return (state, decision): got Count(n=1)"),
         (Playing((Count(1), True)), "Playing.observe must return a holdfast.Decision, second: got True"),
@@ -340,8 +343,8 @@ DECISION = Decision(True, 1.0, 2.0)
         ),
     ],
 )
-def test_a_player_that_answers_wrongly_is_told_so(player, says):
-    assert complaint(player).startswith(says)
+def test_a_wrong_result_of_a_player_is_reported(player, message):
+    assert complaint(player).startswith(message)
 
 
 def test_the_extent_of_an_adversary_is_two_numbers():
@@ -375,18 +378,18 @@ def test_the_extent_of_an_adversary_is_two_numbers():
     ],
     ids=repr,
 )
-def test_our_own_rules_answer_rightly(role, ours):
+def test_our_own_rules_pass_the_checks(role, ours):
     with np.errstate(all="ignore"):
-        ask(ours, role, dim=2)
+        check_results(ours, role, dim=2)
 
 
 @pytest.mark.parametrize("on", [Gradient(), Features(), LossForm(1.0)], ids=repr)
 @pytest.mark.parametrize("kind", [Filtered, Guarded])
-def test_our_own_measures_answer_rightly(kind, on):
-    ask_measure(kind(Scaled(OGD(Ball(1.0))), TopK(1), on=on), 2)
+def test_our_own_measures_pass_the_checks(kind, on):
+    check_measure(kind(Scaled(OGD(Ball(1.0))), TopK(1), on=on), 2)
 
 
-def test_an_adversary_without_rounds_is_not_asked():
+def test_an_adversary_without_rounds_is_not_called():
     check_first_round(with_filter(TopK(1)), 2, Gradients(np.zeros((0, 2))))
 
 
@@ -403,8 +406,8 @@ def test_rules_may_divide_by_zero_without_a_warning():
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_both_worlds_meet_the_mistake_in_the_same_words(compiled):
+def test_interpreted_and_compiled_games_report_the_same_mistake(compiled):
     with pytest.raises(
-        TypeError, match=r"Answering\.decide must return \(state, threshold, kept\): got \(0, True\)"
+        TypeError, match=r"FilterReturning\.decide must return \(state, threshold, kept\): got \(0, True\)"
     ):
-        play(with_filter(Answering((0, True), 0)), Gradients(np.ones((3, 2))), compiled=compiled)
+        play(with_filter(FilterReturning((0, True), 0)), Gradients(np.ones((3, 2))), compiled=compiled)

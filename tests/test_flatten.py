@@ -13,7 +13,7 @@ ROUNDS = 60
 
 
 def played(player):
-    """A state that has seen some rounds."""
+    """A state after some rounds."""
     rng, state = np.random.default_rng(0), player.init(3)
     for _ in range(ROUNDS):
         state = player.set_target(state, float(rng.normal()))

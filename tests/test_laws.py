@@ -1,4 +1,4 @@
-"""The laws over every rule that holdfast exports; each file of tests beside this one is about one of them."""
+"""Laws for every rule that holdfast exports. The other files test single modules."""
 
 import copy
 import inspect
@@ -46,7 +46,7 @@ def test_every_export_has_a_docstring_of_its_own():
     assert [cls.__name__ for cls in exported if not vars(cls).get("__doc__")] == []
 
 
-def test_no_field_bears_the_name_of_a_method():
+def test_no_field_has_the_name_of_a_method():
     fields = {field for cls in rules for field in cls._fields}
     methods = {name for cls in rules for name, _ in inspect.getmembers(cls, inspect.isfunction)}
     assert not fields & methods
@@ -84,7 +84,7 @@ def test_python_and_compiled_filters_agree_bit_for_bit(filter, stream):
 
 @pytest.mark.parametrize("size", [math.nan, math.inf])
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_a_size_that_is_not_finite_is_skipped_and_remembered_nowhere(filter, size):
+def test_a_size_that_is_not_finite_is_skipped_and_changes_no_state(filter, size):
     _, _, state = filtered(filter, filter.init(1), STREAMS["steady"])
     before = copy.deepcopy(state)
     after, _, kept = filter.decide(state, size)
@@ -99,7 +99,7 @@ def test_a_filters_state_survives_pickling(filter):
 
 
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(filter):
+def test_a_skipped_round_changes_no_bit_of_the_learner(filter):
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), filter)
     state = player.init(1)
     for size in STREAMS["k spikes"]:
@@ -111,8 +111,8 @@ def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(filter):
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_predictions_stay_inside_the_domain(learner):
     state = learner.init(2)
-    dust, huge = np.full(2, 5e-324), np.array([-1e307, 1e307])
-    for g in [dust, *GRADIENTS, np.full(2, 1e154), huge, dust, np.zeros(2)]:
+    tiny, huge = np.full(2, 5e-324), np.array([-1e307, 1e307])
+    for g in [tiny, *GRADIENTS, np.full(2, 1e154), huge, tiny, np.zeros(2)]:
         state = learner.update(state, 1.0, g)
         w = values_of(learner.predict(state))
         assert np.isfinite(w).all()
@@ -154,7 +154,7 @@ def test_a_learner_starts_in_the_middle_of_its_domain(domain):
 
 
 @pytest.mark.parametrize("adversary", ADVERSARIES, ids=lambda rule: type(rule).__name__)
-def test_adversaries_know_their_extent(adversary):
+def test_adversaries_have_an_extent(adversary):
     rounds, dim = adversary.extent()
     assert rounds > 0
     assert dim in (1, 2)

@@ -1,4 +1,4 @@
-"""What is exported is there when it is asked for, and not before."""
+"""Exported names are imported when they are first used."""
 
 import subprocess
 import sys
@@ -22,26 +22,26 @@ def test_importing_holdfast_imports_no_learner_but_the_fixed_one():
     assert run(code).split() == ["holdfast.learners.needs", "holdfast.learners.fixed"]
 
 
-def test_a_learner_is_imported_when_it_is_asked_for():
+def test_a_learner_is_imported_when_it_is_used():
     code = "import sys, holdfast as hf; hf.VAW; print('holdfast.learners.vaw' in sys.modules)"
     assert run(code).split() == ["True"]
 
 
-def test_a_star_brings_everything():
+def test_a_star_import_has_all_names():
     assert run(
         "from holdfast import *; from holdfast.learners import *; print(VAW.__name__, Averaged.__name__)"
     )
 
 
 @PACKAGES
-def test_every_name_can_be_had_and_is_listed(package):
+def test_every_name_can_be_imported_and_is_listed(package):
     assert set(package.__all__) <= set(dir(package))
     for name in package.__all__:
         assert getattr(package, name).__name__ == name
 
 
 @PACKAGES
-def test_a_name_that_is_not_there_is_refused(package):
+def test_an_unknown_name_is_refused(package):
     with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'Adam'"):
         _ = package.Adam
 
@@ -49,7 +49,8 @@ def test_a_name_that_is_not_there_is_refused(package):
 @pytest.mark.parametrize("old", sorted(hf._MOVED))
 def test_an_old_name_still_works_and_says_the_new_one(old):
     new = hf._MOVED[old]
-    with pytest.warns(DeprecationWarning, match=f"holdfast.{old} is now holdfast.{new}; .* version 0.3"):
+    message = f"holdfast.{old} is now holdfast.{new}; the old name is removed in version 0.3"
+    with pytest.warns(DeprecationWarning, match=message):
         found = getattr(hf, old)
     assert found.__name__ == new.rpartition(".")[2]
 

@@ -1,4 +1,4 @@
-"""Every loss of holdfast.losses against the same laws; a new one is picked up from the module by itself."""
+"""The same laws for every loss in holdfast.losses, also for new ones."""
 
 import inspect
 import math
@@ -33,15 +33,15 @@ LOSSES += [EpsilonInsensitive(epsilon=0.0), EpsilonInsensitive(epsilon=2.0)]
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 numbers = st.floats(-1e6, 1e6)
 labels = st.sampled_from([-1.0, 1.0])
-WILD = [0.0, -0.0, 1.0, -1.0, 5e-324, 36.0, -800.0, 1e6, -1e6, 1e300, -1e300, math.inf, -math.inf, math.nan]
+ODD = [0.0, -0.0, 1.0, -1.0, 5e-324, 36.0, -800.0, 1e6, -1e6, 1e300, -1e300, math.inf, -math.inf, math.nan]
 
 
 def rounding(loss, y, *zs):
-    """How far the laws may be off at these points because floats are."""
+    """The rounding error that the laws allow at these points."""
     return 1e-12 * (1.0 + sum(abs(loss.value(z, y)) + abs(loss.slope(z, y)) * (abs(z) + abs(y)) for z in zs))
 
 
-# -- what makes it a loss of online convex optimization
+# -- convexity and slopes
 
 
 @every_loss
@@ -142,7 +142,7 @@ def test_value_and_slope_agree_with_a_formula_written_another_way(loss):
 
 
 @pytest.mark.parametrize("loss", [Absolute(), Squared(), Huber(), Pinball(), EpsilonInsensitive()], ids=repr)
-def test_regression_losses_see_only_the_residual(loss):
+def test_regression_losses_depend_only_on_the_residual(loss):
     for r in (-2.5, -0.25, 0.0, 0.25, 2.5):
         assert loss.value(1000.0 + r, 1000.0) == loss.value(r, 0.0)
         assert loss.slope(1000.0 + r, 1000.0) == loss.slope(r, 0.0)
@@ -154,13 +154,13 @@ def test_the_logistic_loss_keeps_its_digits_in_the_tail():
     assert Logistic().slope(math.inf, 1.0) == 0.0
 
 
-# -- wild data
+# -- extreme data
 
 
 @every_loss
 @pytest.mark.parametrize("y", [-1.0, 1.0])
 @pytest.mark.parametrize("side", [-1.0, 1.0])
-def test_far_out_every_answer_is_finite_or_the_right_limit(loss, y, side):
+def test_for_large_predictions_every_result_is_finite_or_the_limit(loss, y, side):
     far, farther, end = (loss.value(side * z, y) for z in (1e6, 1e300, math.inf))
     assert math.isfinite(far)
     assert farther == end if far == farther else end == math.copysign(math.inf, farther - far)
@@ -172,7 +172,7 @@ def test_far_out_every_answer_is_finite_or_the_right_limit(loss, y, side):
 
 
 @every_loss
-def test_nan_comes_out_as_nan(loss):
+def test_nan_gives_nan(loss):
     depends_on_z = loss.slope(-1e6, 1.0) != loss.slope(1e6, 1.0)
     assert math.isnan(loss.value(math.nan, 1.0)) and math.isnan(loss.value(1.0, math.nan))
     assert math.isnan(loss.slope(math.nan, 1.0)) == depends_on_z and math.isnan(loss.slope(1.0, math.nan))
@@ -182,14 +182,14 @@ def test_nan_comes_out_as_nan(loss):
 def test_no_data_raises_or_warns(loss):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        answers = [answer(z, y) for answer in (loss.value, loss.slope) for z in WILD for y in WILD]
+        answers = [answer(z, y) for answer in (loss.value, loss.slope) for z in ODD for y in ODD]
     assert {type(answer) for answer in answers} == {float}
 
 
-# -- two worlds
+# -- compiled code
 
 
-def ask(loss, zs, ys, values, slopes):
+def evaluate(loss, zs, ys, values, slopes):
     for i in range(len(zs)):
         values[i] = loss.value(zs[i], ys[i])
         slopes[i] = loss.slope(zs[i], ys[i])
@@ -200,11 +200,11 @@ def ask(loss, zs, ys, values, slopes):
 def test_compiled_and_python_give_the_same_bits(loss):
     rng = np.random.default_rng(7)
     spread = rng.normal(size=2000) * 10.0 ** rng.integers(-8, 8, 2000)
-    zs = np.concatenate([spread, np.repeat(WILD, len(WILD))])
-    ys = np.concatenate([rng.choice([-1.0, 1.0], 1000), rng.normal(size=1000), np.tile(WILD, len(WILD))])
+    zs = np.concatenate([spread, np.repeat(ODD, len(ODD))])
+    ys = np.concatenate([rng.choice([-1.0, 1.0], 1000), rng.normal(size=1000), np.tile(ODD, len(ODD))])
     plain = [math.nan] * len(zs), [math.nan] * len(zs)
     compiled = np.empty_like(zs), np.empty_like(zs)
-    assert ask(loss, zs.tolist(), ys.tolist(), *plain) == call(ask, loss, zs, ys, *compiled)
+    assert evaluate(loss, zs.tolist(), ys.tolist(), *plain) == call(evaluate, loss, zs, ys, *compiled)
     assert [*map(repr, plain[0])] == [*map(repr, compiled[0].tolist())]  # -0.0 is not 0.0, nan is nan
     assert [*map(repr, plain[1])] == [*map(repr, compiled[1].tolist())]
 
@@ -227,7 +227,7 @@ def test_losses_are_equal_by_value_and_survive_pickling(loss):
         *((EpsilonInsensitive, "epsilon", value) for value in (-0.1, math.inf, math.nan)),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused_with_their_value(cls, name, value):
+def test_wrong_parameters_are_refused_with_their_value(cls, name, value):
     with pytest.raises(ValueError, match=f"{name} .*, got {value}"):
         cls(**{name: value})
 

@@ -1,4 +1,4 @@
-"""Streams in a file: the system is told that they are read in order, while they are."""
+"""Memory-mapped streams: the system gets the advice that they are read in order, during a game only."""
 
 import re
 import sys
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import holdfast as hf
-from holdfast.memory_mapped import in_order
+from holdfast.memory_mapped import sequential_reads
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what it was told")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the advice")
 
 
 @pytest.fixture
@@ -26,27 +26,27 @@ def is_read_in_order():
     return "sr" in found[0].split()
 
 
-def test_the_system_is_told_and_told_again_at_the_end(rows):
+def test_the_advice_is_given_and_withdrawn_at_the_end(rows):
     assert not is_read_in_order()
-    with in_order([rows[7:, 1:], np.ones(3), 5.0, None]):
+    with sequential_reads([rows[7:, 1:], np.ones(3), 5.0, None]):
         assert is_read_in_order()
     assert not is_read_in_order()
 
 
-def test_it_is_told_even_if_the_game_fails(rows):
-    with pytest.raises(ZeroDivisionError), in_order([rows]):
+def test_the_advice_is_withdrawn_if_the_game_fails(rows):
+    with pytest.raises(ZeroDivisionError), sequential_reads([rows]):
         1 / 0  # noqa: B018
     assert not is_read_in_order()
 
 
-def test_a_game_is_played_that_way(rows):
-    told = []
-    loss = type("Watching", (hf.Hinge,), {"slope": lambda *_: told.append(is_read_in_order()) or 1.0})()
+def test_a_game_gives_the_advice(rows):
+    seen = []
+    loss = type("Watching", (hf.Hinge,), {"slope": lambda *_: seen.append(is_read_in_order()) or 1.0})()
     hf.play(
         hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5)),
         hf.Replay(rows, np.ones(2000), loss),
         rounds=3,
         compiled=False,
     )
-    assert told[-3:] == [True] * 3  # before them, the rehearsal
+    assert seen[-3:] == [True] * 3  # the calls before these belong to the dry run
     assert not is_read_in_order()

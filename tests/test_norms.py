@@ -1,4 +1,4 @@
-"""Every norm against its definition in sixty digits, and against the inequalities that make it one."""
+"""Every norm: against its definition in sixty digits, and the inequalities of norms."""
 
 import math
 import pickle
@@ -26,7 +26,7 @@ EXTREMES = [1e308, 1e200, 1e155, 1.0, 1e-155, 1e-200, 1e-308, 5e-324]
 
 
 def definition(norm, x):
-    """The norm of x, computed in a way that neither overflows nor rounds where it could be seen."""
+    """The norm of x in sixty digits, without overflow."""
     getcontext().prec = 60
     sizes = [abs(Decimal(float(entry))) for entry in x]
     if isinstance(norm, Mahalanobis):
@@ -44,7 +44,7 @@ def about(size, exact):
     return math.isclose(size, float(exact), rel_tol=1e-13, abs_tol=1e-323)
 
 
-# -- what it measures
+# -- values
 
 
 @every_norm
@@ -97,7 +97,7 @@ def test_an_almost_flat_mahalanobis_norm_has_no_false_zeros():
     assert norm.of(5e-324 * thin) > 0.0
 
 
-# -- what makes it a norm
+# -- the laws of norms
 
 
 @every_norm
@@ -108,14 +108,14 @@ def test_homogeneity_and_triangle_inequality(norm, x, y, c):
     assert norm.of(x + y) <= (norm.of(x) + norm.of(y)) * (1.0 + 1e-9)
 
 
-# -- what makes the dual its dual
+# -- duals
 
 
 @every_norm
 @settings(deadline=None, max_examples=50)
 @given(x=vectors, y=vectors)
 def test_hoelder(norm, x, y):
-    slack = 1e-12 * L2().of(x) * L2().of(y) + 1e-300  # products that small have few digits
+    slack = 1e-12 * L2().of(x) * L2().of(y) + 1e-300  # very small products have few digits
     assert abs(dot(x, y)) <= norm.of(x) * norm.dual().of(y) + slack
 
 
@@ -135,14 +135,14 @@ def test_the_dual_of_the_dual_is_the_norm(norm, x):
     assert math.isclose(norm.dual().dual().of(x), norm.of(x), rel_tol=1e-9)
 
 
-def test_duals_have_the_names_one_expects():
+def test_the_duals_are_the_expected_norms():
     assert (L1().dual(), L2().dual(), LInf().dual()) == (LInf(), L2(), L1())
     assert (Lp(3).dual(), Lp(1).dual(), Lp(math.inf).dual()) == (Lp(1.5), Lp(math.inf), Lp(1))
     np.testing.assert_allclose(Mahalanobis(MATRIX).dual().matrix, np.linalg.inv(MATRIX), rtol=1e-12)
     assert Mahalanobis(MATRIX).dual().dual() == Mahalanobis(MATRIX)
 
 
-# -- two worlds, and what is refused
+# -- compiled code, and errors
 
 
 def sizes(norm, x):
@@ -191,11 +191,11 @@ def test_norms_survive_pickling(norm):
         (lambda: Lp(1.9).over_ball(0), "pass dim="),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_reason(make, reason):
+def test_wrong_parameters_are_refused_with_the_reason(make, reason):
     with pytest.raises(ValueError, match=reason):
         make()
 
 
 @every_norm
-def test_norms_fit_their_dimension(norm):
+def test_norms_accept_their_dimension(norm):
     norm.check_dim(3)

@@ -1,4 +1,4 @@
-"""A user's own filter, learner, loss and adversary, in the user's own files: nothing is registered."""
+"""A user's own filter, learner, loss and adversary, which need no registration."""
 
 import importlib.util
 import math
@@ -18,7 +18,7 @@ DOCS = pathlib.Path(__file__).parents[1] / "docs"
 
 
 def example(name):
-    """A file of docs/examples, imported as its readers import it."""
+    """A file of docs/examples as a module."""
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, DOCS / "examples" / f"{name}.py")
         sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -37,7 +37,7 @@ class Weights(NamedTuple):
 
 @hf.rule
 class Momentum:
-    """A learner with a state of its own, a helper, and another rule as a constant of the module."""
+    """A learner with its own state, a helper function, and a rule as a constant of the module."""
 
     eta: float = 0.05
     decay: float = 0.9
@@ -75,7 +75,7 @@ class Drift(NamedTuple):
 
 @hf.rule
 class Drifting:
-    """An adversary whose target follows a path drawn beforehand, and who spoils every `every`-th round."""
+    """An adversary with a moving target, in which every `every`-th round is an outlier."""
 
     noise: np.ndarray
     loss: Any
@@ -101,19 +101,19 @@ NOISE = np.random.default_rng(4).normal(size=(500, 3))
 
 @pytest.fixture(scope="module")
 def records():
-    """One game in which everything is the user's own, in both worlds."""
+    """One game with the user's own rules only, interpreted and compiled."""
     player, adversary = hf.Filtered(Momentum(), Sigma()), Drifting(NOISE, LogCosh())
     return [hf.play(player, adversary, compiled=compiled) for compiled in (False, True)]
 
 
-def test_a_game_of_own_rules_has_the_same_bits_in_both_worlds(records):
+def test_a_game_of_own_rules_has_the_same_bits_interpreted_and_compiled(records):
     python, numba = records
     for column in ("losses", "sizes", "thresholds", "kept", "final", "average"):
         assert same(getattr(python, column), getattr(numba, column)), column
     assert same(python.state, numba.state)
 
 
-def test_one_round_at_a_time_has_them_too(records):
+def test_playing_one_round_at_a_time_gives_the_same_decisions(records):
     adversary, player = Drifting(NOISE, LogCosh()), hf.Player(hf.Filtered(Momentum(), Sigma()), dim=3)
     state = adversary.start()
     for t in range(len(NOISE)):
@@ -134,14 +134,14 @@ def test_own_rules_can_be_continued(records):
     [[], [0.0] * 30, [1.0, 2.0] * 20, [1e300, 1e-300] * 20, [math.inf, math.nan, 1.0] * 20, NOISE[:, 0] ** 2],
     ids=["none", "zeros", "alternating", "huge", "wild", "chi squared"],
 )
-def test_sigma_decides_alike_in_both_worlds(sizes):
+def test_sigma_decides_the_same_interpreted_and_compiled(sizes):
     sizes = np.array(sizes, dtype=float)
     sigma = Sigma()
     with np.errstate(all="ignore"):
         assert same(filtered(sigma, sigma.init(1), sizes), call(filtered, sigma, sigma.init(1), sizes))
 
 
-def test_sigma_is_the_mean_plus_three_deviations_of_what_it_kept():
+def test_the_threshold_of_sigma_is_the_mean_plus_deviations_of_kept_sizes():
     sigma, kept = Sigma(n_sigma=1.5), []
     state = sigma.init(1)
     for size in np.abs(NOISE[:, 1]):
@@ -153,13 +153,13 @@ def test_sigma_is_the_mean_plus_three_deviations_of_what_it_kept():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"), [({"n_sigma": 0.0}, "must be positive: got 0.0"), ({"warmup": 1}, "got 1")]
+    ("wrong", "message"), [({"n_sigma": 0.0}, "must be positive: got 0.0"), ({"warmup": 1}, "got 1")]
 )
-def test_sigma_refuses_what_makes_no_sense(wrong, says):
-    with pytest.raises(ValueError, match=says):
+def test_sigma_refuses_wrong_parameters(wrong, message):
+    with pytest.raises(ValueError, match=message):
         Sigma(**wrong)
 
 
-def test_the_guide_shows_the_file_itself():
+def test_the_guide_contains_the_file():
     page, file = (DOCS / "add-a-filter.md").read_text(), (DOCS / "examples" / "sigma.py").read_text()
     assert f"```python\n{file}```\n" in page

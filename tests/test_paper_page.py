@@ -1,4 +1,4 @@
-"""docs/paper.md: whatever it names is there, and whatever bounds.py offers is named."""
+"""docs/paper.md: all names on it exist, and all bounds are on it."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ NAMES = sorted(set(re.findall(r"`([^`]+)`", TEXT)))
 
 
 def exists(name):
-    """A file, a test, something of `hf` or `bounds`, or a command: the page sets nothing else as code."""
+    """Whether a name exists: a file, a test, a command, or a name of `hf` or `bounds`."""
     if name.startswith("holdfast reproduce"):
         return set(name.split()[2:]) <= set(EXPERIMENTS)
     if name.startswith("bounds."):
@@ -39,16 +39,16 @@ def test_every_experiment_is_on_the_page():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_page_names_exists(name):
+def test_every_name_on_the_page_exists(name):
     assert exists(name), f"docs/paper.md names {name}, which does not exist"
 
 
-def test_names_that_do_not_exist_are_found_out():
+def test_names_that_do_not_exist_are_found():
     for name in (
         "bounds.theorem_99",
         "hf.Nothing",
         "src/holdfast/nothing.py",
-        "tests/test_bounds.py::test_nothing",
+        "tests/bounds/test_topk.py::test_nothing",
     ):
         assert not exists(name)
 
@@ -72,8 +72,8 @@ def test_every_numbered_result_has_code_and_a_test(result):
         assert any(line.startswith("|") and result in line for line in part.splitlines())
 
 
-def test_notes_are_all_there():
-    """A table's (a) has its paragraph, and the other way round."""
+def test_every_note_is_cited_and_written():
+    """Each letter in a table has a paragraph, and each paragraph a letter in a table."""
     section = TEXT[TEXT.index("## 2.") : TEXT.index("## 3.")]
     cited = {
         letter
@@ -85,5 +85,5 @@ def test_notes_are_all_there():
     assert cited == written
 
 
-def test_the_page_is_not_too_wide_to_read():
+def test_the_lines_of_the_page_are_short():
     assert [line for line in PAGE.splitlines() if len(line) > 140] == []

@@ -1,4 +1,4 @@
-"""play: whole streams of any make, in parts, in little memory."""
+"""play: streams in all layouts, in parts, and with little memory."""
 
 import math
 import tracemalloc
@@ -30,13 +30,13 @@ def data(rounds=3000, dim=5, seed=0):
 
 
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda p: type(p.filter).__name__)
-@pytest.mark.parametrize("worlds", [(False, False), (True, True), (False, True), (True, False)])
+@pytest.mark.parametrize("compiled", [(False, False), (True, True), (False, True), (True, False)])
 @pytest.mark.parametrize("cut", thinned([1024, 0, 1, 2999], 2))
-def test_two_halves_in_any_worlds_give_the_bits_of_one_game(player, worlds, cut):
+def test_two_halves_interpreted_or_compiled_give_the_bits_of_one_game(player, compiled, cut):
     X, y = data()
     whole = hf.play(player, hf.Replay(X, y, hf.Logistic()), compiled=False)
-    first = hf.play(player, hf.Replay(X[:cut], y[:cut], hf.Logistic()), compiled=worlds[0])
-    second = hf.play(player, hf.Replay(X[cut:], y[cut:], hf.Logistic()), after=first, compiled=worlds[1])
+    first = hf.play(player, hf.Replay(X[:cut], y[:cut], hf.Logistic()), compiled=compiled[0])
+    second = hf.play(player, hf.Replay(X[cut:], y[cut:], hf.Logistic()), after=first, compiled=compiled[1])
     for column in COLUMNS:
         assert same(np.concatenate([getattr(first, column), getattr(second, column)]), getattr(whole, column))
     assert same(second.final, whole.final)
@@ -48,7 +48,7 @@ def test_two_halves_in_any_worlds_give_the_bits_of_one_game(player, worlds, cut)
     )
 
 
-def test_the_same_adversary_goes_on_where_it_was():
+def test_the_same_adversary_continues():
     X, y = data()
     replay = hf.Replay(X, y, hf.Hinge())
     whole, first = hf.play(PLAYERS[0], replay), hf.play(PLAYERS[0], replay, rounds=1200)
@@ -95,7 +95,7 @@ def test_the_layout_of_the_data_does_not_matter(compiled):
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_float32_rows_are_learned_from_as_they_are(compiled):
+def test_float32_rows_give_the_same_bits_as_float64_rows(compiled):
     X, y = data()
     X = X.astype(np.float32)
     half = hf.play(PLAYERS[0], hf.Replay(X, y, hf.Logistic()), compiled=compiled)
@@ -116,7 +116,7 @@ def test_data_is_never_written_to():
     before = X.copy(), y.copy()
     hf.play(PLAYERS[0], hf.Replay(X, y, hf.Hinge()))
     assert same(before, (X, y))
-    X[0, 0] = 5.0  # and stays the caller's to change
+    X[0, 0] = 5.0  # the caller can still change it
 
 
 def test_the_average_is_over_all_rounds_kept_or_skipped():
@@ -134,7 +134,7 @@ def test_the_average_is_over_all_rounds_kept_or_skipped():
     assert same(record.final, player.predict(state))
 
 
-def test_what_was_learned_is_there_when_a_game_ends_with_an_epoch():
+def test_the_final_weights_are_those_before_the_restart_of_an_epoch():
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Quantile(0.9))
     G = np.random.default_rng(0).uniform(0.5, 1.0, (1024, 1))
     record = hf.play(player, hf.Gradients(G))
@@ -157,7 +157,7 @@ def test_an_epoch_begins_with_its_first_prediction_even_if_that_round_has_no_siz
     assert record.iterates[1024, 0] == record.final[0] == 0.0
 
 
-def test_labels_0_and_1_are_refused_where_minus_1_and_1_are_meant():
+def test_labels_0_and_1_are_refused_by_losses_for_minus_1_and_1():
     with pytest.raises(ValueError, match="pass 2 \\* y - 1"):
         hf.Replay(np.ones((3, 1)), [0, 1, 1], hf.Logistic())
     hf.Replay(np.ones((3, 1)), [0, 1, 1], hf.Squared())
@@ -208,7 +208,7 @@ def test_without_columns_memory_does_not_grow_with_the_rounds():
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("rows", [0, 1, 2])
-def test_empty_and_tiny_streams_are_streams(rows, compiled):
+def test_empty_and_tiny_streams_can_be_played(rows, compiled):
     record = hf.play(PLAYERS[0], hf.Replay(np.ones((rows, 4)), np.ones(rows), hf.Hinge()), compiled=compiled)
     assert record.rounds == len(record.kept) == rows
     assert record.final.shape == record.average.shape == (4,)
@@ -229,20 +229,20 @@ def slope_of_quartic(t, w):
     return (w - 1.0 / (t + 1)) ** 3
 
 
-def test_any_convex_functions_can_be_played_in_both_worlds():
+def test_functions_can_be_played_interpreted_and_compiled():
     functions = hf.adversaries.Functions(quartic, slope_of_quartic, 300, 3)
-    interpreted, compiled = (hf.play(PLAYERS[0], functions, compiled=world) for world in (False, True))
+    interpreted, compiled = (hf.play(PLAYERS[0], functions, compiled=mode) for mode in (False, True))
     assert interpreted.final == pytest.approx(compiled.final, rel=1e-9)
     assert np.array_equal(interpreted.kept, compiled.kept)
     assert interpreted.losses[-50:].mean() < 1e-4
 
 
 def test_long_games_are_compiled_and_short_ones_are_not(monkeypatch):
-    import holdfast._compiled as room
+    from holdfast import _compiled
 
     calls = []
-    monkeypatch.setattr(room, "call", lambda function, *args: calls.append(1) or function(*args))
-    monkeypatch.setattr(room, "is_ready", lambda *args: False)
+    monkeypatch.setattr(_compiled, "call", lambda function, *args: calls.append(1) or function(*args))
+    monkeypatch.setattr(_compiled, "is_ready", lambda *args: False)
     hf.play(PLAYERS[0], hf.Gradients(np.ones((100, 1))))
     assert not calls
     hf.play(PLAYERS[0], hf.Gradients(np.ones((50_000, 1))), keep=())

@@ -1,4 +1,4 @@
-"""play_many: a player for each key, and each plays as if it were alone."""
+"""play_many: a separate game for each key."""
 
 import math
 
@@ -13,11 +13,11 @@ from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast.defaults import recommended
-from holdfast.play_many import grouped
+from holdfast.play_many import group_rounds
 
 FILTERS = [hf.Everything(), hf.TopK(3), hf.TopShare(0.05), hf.Quantile(0.9), hf.Quantile(0.9, horizon=100)]
 ALL = ("losses", "sizes", "thresholds", "kept", "average")
-WORLDS = pytest.mark.parametrize(
+MODES = pytest.mark.parametrize(
     "compiled", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["interpreted", "compiled"]
 )
 
@@ -30,53 +30,48 @@ def stream(rounds=2000, dim=4):
     return X, y, rng.choice([3, 50, 51, 7], rounds, p=[0.1, 0.6, 0.25, 0.05])
 
 
-@pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_each_key_plays_as_if_it_were_alone(filter):
-    plays_as_if_alone(filter, compiled=False)
-
-
-@pytest.mark.parametrize("filter", thinned(FILTERS, 3), ids=repr)
-def test_and_so_it_does_when_compiled(filter):
-    plays_as_if_alone(filter, compiled=True)
-
-
-def plays_as_if_alone(filter, compiled):
+@pytest.mark.parametrize(
+    ("filter", "compiled"),
+    [*((f, False) for f in FILTERS), *thinned([(f, True) for f in FILTERS], 3)],
+    ids=repr,
+)
+def test_each_key_gives_the_same_bits_as_a_game_of_its_own(filter, compiled):
     X, y, keys = stream()
     player = hf.Filtered(hf.OGD(hf.Ball(0.5)), filter)
-    crowd = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, keep=ALL, workers=3, compiled=compiled)
-    assert crowd.keys.tolist() == [3, 7, 50, 51]
-    for j, key in enumerate(crowd.keys):
+    record = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, keep=ALL, workers=3, compiled=compiled)
+    assert record.keys.tolist() == [3, 7, 50, 51]
+    for j, key in enumerate(record.keys):
         mine = keys == key
         alone = hf.play(player, hf.Replay(X[mine], y[mine], hf.Hinge()), keep=ALL, compiled=False)
-        assert same(crowd.finals[j], alone.final)
-        assert same(crowd.averages[j], alone.average)
+        assert same(record.finals[j], alone.final)
+        assert same(record.averages[j], alone.average)
         for column in ALL[:4]:
-            assert same(getattr(crowd, column)[mine], getattr(alone, column))
-        counts = crowd.rounds[j], crowd.kept_counts[j], crowd.unmeasured_counts[j]
+            assert same(getattr(record, column)[mine], getattr(alone, column))
+        counts = record.rounds[j], record.kept_counts[j], record.unmeasured_counts[j]
         assert counts == (mine.sum(), alone.kept_count, alone.unmeasured_count)
 
 
-@WORLDS
-def test_the_books_of_a_certified_player_begin_anew_with_each_key(compiled):
+@MODES
+def test_a_certified_player_is_reset_for_each_key(compiled):
     X, y, keys = stream(400)
     player = hf.Certified(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(2)), k=2)
-    crowd = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, compiled=compiled)
-    for j, key in enumerate(crowd.keys):
+    record = hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, compiled=compiled)
+    for j, key in enumerate(record.keys):
         alone = hf.play(player, hf.Replay(X[keys == key], y[keys == key], hf.Hinge()), compiled=False)
-        assert same(crowd.finals[j], alone.final)
+        assert same(record.finals[j], alone.final)
 
 
-@WORLDS
+@MODES
 def test_sparse_rows_and_gradients(compiled):
     X, y, keys = stream(300)
     X[np.abs(X) < 0.8] = 0.0
     player = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(2))
     rows = csr_array(X)
-    crowd = hf.play_many(player, hf.Replay(rows, y, hf.Logistic()), keys, compiled=compiled)
-    for j, key in enumerate(crowd.keys):
+    record = hf.play_many(player, hf.Replay(rows, y, hf.Logistic()), keys, compiled=compiled)
+    for j, key in enumerate(record.keys):
         mine = np.flatnonzero(keys == key)
         alone = hf.play(player, hf.Replay(rows[mine], y[mine], hf.Logistic()), compiled=False)
-        assert np.allclose(crowd.finals[j], alone.final, rtol=1e-12, atol=1e-15)
+        assert np.allclose(record.finals[j], alone.final, rtol=1e-12, atol=1e-15)
     assert len(hf.play_many(player, hf.Gradients(X), keys, compiled=compiled).keys) == 4
 
 
@@ -94,44 +89,44 @@ def test_the_number_of_workers_changes_nothing():
     st.booleans(),
     st.integers(1, 4),
 )
-def test_rounds_are_dealt_to_their_keys_in_order(keys, as_text, parts):
+def test_rounds_are_grouped_by_key_in_order(keys, as_text, parts):
     kind = np.int8 if max(map(abs, keys), default=0) == 128 else np.int64
     keys = np.array([str(key) for key in keys] if as_text else keys, "U20" if as_text else kind)
-    names, starts, order = grouped(keys, len(keys), lambda function, *args: function(*args), map, parts)
+    names, starts, order = group_rounds(keys, len(keys), lambda function, *args: function(*args), map, parts)
     assert names.tolist() == sorted(set(keys.tolist()))
     assert sorted(order.tolist()) == list(range(len(keys)))
     for j, name in enumerate(names):
         assert order[starts[j] : starts[j + 1]].tolist() == np.flatnonzero(keys == name).tolist()
 
 
-def test_keys_may_be_text_times_or_nothing_at_all():
+def test_keys_may_be_text_or_dates_or_an_empty_list():
     X, y, _ = stream(12)
     player, replay = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(1)), hf.Replay(X, y, hf.Hinge())
     assert hf.play_many(player, replay, list("abcabc" * 2)).rounds.tolist() == [4, 4, 4]
     days = np.array(["2026-01-01", "2026-01-02"] * 6, "M8[D]")
     assert hf.play_many(player, replay, days).rounds.tolist() == [6, 6]
-    nobody = hf.play_many(player, hf.Replay(np.zeros((0, 3)), [], hf.Hinge()), [])
-    assert (len(nobody.keys), nobody.finals.shape) == (0, (0, 3))
+    empty = hf.play_many(player, hf.Replay(np.zeros((0, 3)), [], hf.Hinge()), [])
+    assert (len(empty.keys), empty.finals.shape) == (0, (0, 3))
 
 
-def test_a_frame_of_the_counts():
+def test_the_counts_are_a_data_frame():
     X, y, keys = stream(100)
-    crowd = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(1)), hf.Replay(X, y, hf.Hinge()), keys)
-    assert crowd.to_pandas()["rounds"].sum() == 100
-    assert repr(crowd).startswith("KeyedRecord(4 keys, 100 rounds: ")
+    record = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(1)), hf.Replay(X, y, hf.Hinge()), keys)
+    assert record.to_pandas()["rounds"].sum() == 100
+    assert repr(record).startswith("KeyedRecord(4 keys, 100 rounds: ")
 
 
-def test_compiled_games_do_not_hold_the_lock_of_the_interpreter(monkeypatch):
+def test_compiled_games_release_the_lock_of_the_interpreter(monkeypatch):
     options, njit = [], numba.njit
 
-    def noted(*functions, **chosen):
+    def recording(*functions, **chosen):
         options.extend(chosen for function in functions if function.__name__ == "entry")
         return njit(*functions, **chosen)
 
-    monkeypatch.setattr(numba, "njit", noted)
+    monkeypatch.setattr(numba, "njit", recording)
 
     @hf.rule
-    class Mine:  # a filter that was never compiled before
+    class Mine:  # a new filter, so that it must be compiled
         def init(self, dim):
             return 0
 
@@ -147,13 +142,13 @@ def test_compiled_games_do_not_hold_the_lock_of_the_interpreter(monkeypatch):
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        ({"keys": [1, 2]}, "3 times: got shape"),
-        ({"keys": [1, "a", None]}, "must be of one kind"),
+        ({"keys": [1, 2]}, "each of the 3 rounds: got shape"),
+        ({"keys": [1, "a", None]}, "all numbers or all text"),
         ({"workers": 0}, "at least 1: got 0"),
-        ({"keep": ("gradients",)}, "keep knows losses, sizes, thresholds, kept, predictions, guard"),
+        ({"keep": ("gradients",)}, "keep takes losses, sizes, thresholds, kept, predictions, guard"),
     ],
 )
-def test_mistakes_are_met_in_words(problem, said):
+def test_mistakes_are_reported_in_one_sentence(problem, said):
     replay = hf.Replay(np.ones((3, 2)), [1, -1, 1], hf.Hinge())
     options = {"keys": [1, 2, 1]} | problem
     if options["keys"] == [1, "a", None]:
@@ -168,14 +163,14 @@ def test_the_average_of_sparse_rows_is_refused():
         hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, [0, 0, 1], keep=("average",))
 
 
-def test_a_guarded_player_of_each_key_tells_what_play_tells():
+def test_a_guarded_player_has_the_same_columns_for_each_key():
     rng = np.random.default_rng(5)
     X, y, keys = rng.standard_normal((300, 3)), rng.standard_normal(300), rng.integers(0, 4, 300)
     X[rng.random(300) < 0.05] *= 1e6
     player, keep = recommended(regression=True), ("kept", "predictions", "guard")
-    crowd = hf.play_many(player, hf.Replay(X, y, hf.Absolute()), keys, keep=keep)
-    for key in crowd.keys:
+    record = hf.play_many(player, hf.Replay(X, y, hf.Absolute()), keys, keep=keep)
+    for key in record.keys:
         mine = keys == key
-        record = hf.play(player, hf.Replay(X[mine], y[mine], hf.Absolute()), keep=keep)
+        alone = hf.play(player, hf.Replay(X[mine], y[mine], hf.Absolute()), keep=keep)
         for name in ("kept", "predictions", "feature_sizes", "feature_thresholds", "target_sizes"):
-            assert same(getattr(crowd, name)[mine], getattr(record, name)), name
+            assert same(getattr(record, name)[mine], getattr(alone, name)), name

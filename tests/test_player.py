@@ -1,4 +1,4 @@
-"""Player: the same game, one round at a time."""
+"""Player: the same game as `play`, one round at a time."""
 
 import copy
 import math
@@ -29,14 +29,14 @@ def test_a_player_and_play_are_the_same_game():
     assert player.skipped_count == record.skipped_count
 
 
-def test_what_predict_returns_is_the_callers():
+def test_predict_returns_a_copy():
     player = hf.Player(RULE, dim=2)
     w = player.predict()
     w[:] = 99.0
     assert player.predict().tolist() == [0.0, 0.0]
 
 
-def test_a_decision_reads_as_one():
+def test_a_decision_can_be_unpacked():
     player = hf.Player(RULE, dim=1)
     kept, size, threshold = player.observe([3.0])
     assert (kept, size, threshold) == (False, 3.0, 0.0)
@@ -92,7 +92,7 @@ def test_compiled_rounds_are_the_same_rounds(filter):
     assert slow.kept_count == fast.kept_count
 
 
-def test_a_compiled_player_can_change_its_mind_about_what_ends_a_round():
+def test_a_compiled_player_accepts_gradients_and_different_losses_in_turn():
     X, y = rows(60, 2)
     players = [hf.Player(RULE, dim=2, compiled=compiled) for compiled in (False, True)]
     for t in range(60):
@@ -111,7 +111,7 @@ def test_a_player_is_compiled_after_many_rounds_and_nothing_else_changes(monkeyp
     slow, fast = hf.Player(RULE, dim=3, compiled=False), hf.Player(RULE, dim=3)
     for t, (x, label) in enumerate(zip(X, y, strict=True)):
         assert same(slow.learn(x, label, hf.Logistic()), fast.learn(x, label, hf.Logistic()))
-        assert (fast._held is not None) == (t >= 100)
+        assert (fast._compiled_round is not None) == (t >= 100)
     assert same(slow.state, fast.state)
 
 
@@ -146,7 +146,7 @@ def test_rows_of_any_kind_of_number_play_the_same_compiled_round():
 
 @hf.rule
 class Copying:
-    """A learner whose every state is a new array."""
+    """A learner with a new array in every state."""
 
     rate: float
 
@@ -170,11 +170,11 @@ def test_a_learner_may_make_new_arrays_in_every_compiled_round():
         assert same(slow.predict(), fast.predict())
     assert same(slow.state, fast.state)
     state = fast.state
-    del fast  # which lets go of its arrays, but not of ours
+    del fast  # this frees its arrays, but not `state`
     assert same(slow.state, state)
 
 
-def test_what_cannot_be_compiled_is_said_in_a_sentence():
+def test_a_rule_that_cannot_be_compiled_is_reported_in_one_sentence():
     @hf.rule
     class Wordy:
         word: str = "a"

@@ -1,4 +1,4 @@
-"""Regret by its definition, best comparators against a grid, worst cases against all sets."""
+"""Regret against its definition, best comparators against a grid, worst cases against all sets."""
 
 import math
 
@@ -79,7 +79,7 @@ def test_the_linearised_regret_is_an_upper_bound(loss):
         assert linear <= linearised_regret(record, inliers) + 1e-9 * (1 + abs(linear))
 
 
-def test_regret_is_its_definition():
+def test_regret_agrees_with_its_definition():
     X, y, inliers = data(2)
     record, u = hf.play(PLAYER, hf.Replay(X, y, hf.Hinge()), keep=KEEP), np.array([0.3, 0.4])
     by_hand = sum(
@@ -119,23 +119,23 @@ def test_the_worst_case_is_the_worst_over_all_sets(stream, k):
 
 @settings(max_examples=20)
 @given(st.lists(entries, min_size=1, max_size=9), st.integers(0, 3))
-def test_in_one_dimension_taking_turns_is_exact(stream, k):
-    import holdfast.regret as room
+def test_in_one_dimension_alternating_is_exact(stream, k):
+    from holdfast import regret
 
     record = hf.play(
         hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(2)),
         hf.Gradients(np.array(stream)[:, None]),
     )
-    exact, most = worst_case(record, k).regret, room._MOST_SETS
-    room._MOST_SETS = 0
+    exact, limit = worst_case(record, k).regret, regret._MAX_SETS
+    regret._MAX_SETS = 0
     try:
         assert worst_case(record, k).regret == pytest.approx(exact)
         assert worst_case(record, k).exact
     finally:
-        room._MOST_SETS = most
+        regret._MAX_SETS = limit
 
 
-def test_in_more_dimensions_the_worst_case_says_that_it_is_a_lower_bound():
+def test_in_more_dimensions_the_worst_case_is_marked_as_a_lower_bound():
     G = np.random.default_rng(0).standard_normal((300, 3))
     record = hf.play(PLAYER, hf.Gradients(G))
     worst = worst_case(record, 10)
@@ -143,7 +143,7 @@ def test_in_more_dimensions_the_worst_case_says_that_it_is_a_lower_bound():
     assert worst.regret >= linearised_regret(record)
 
 
-def test_the_quantities_of_the_bounds_are_their_definitions():
+def test_the_quantities_of_the_bounds_agree_with_their_definitions():
     X, y, inliers = data(4)
     record, u = hf.play(PLAYER, hf.Replay(X, y, hf.Squared()), keep=KEEP), np.array([0.3, -0.4])
     G = record.sizes[inliers].max()
@@ -169,17 +169,17 @@ def test_rounds_without_a_finite_size_are_never_inliers():
     [
         (lambda r: robust_regret(r, inliers=[1, 0]), "True or False for each of the 4 rounds"),
         (lambda r: robust_regret(r, inliers=[True]), r"shape \(1,\)"),
-        (lambda r: farthest(r, [0.0, 0.0]), "does not hold its iterates"),
+        (lambda r: farthest(r, [0.0, 0.0]), "the record has no iterates"),
         (lambda r: robust_regret(r, comparator=[1.0]), "1 entries, but the rounds have 2"),
     ],
 )
-def test_what_is_missing_or_misshapen_is_said(call, complaint):
+def test_a_missing_column_or_a_wrong_shape_is_reported(call, complaint):
     record = hf.play(PLAYER, hf.Gradients(np.ones((4, 2))))
     with pytest.raises(ValueError, match=complaint):
         call(record)
 
 
-def test_a_loss_of_ones_own_needs_a_comparator():
+def test_a_loss_of_the_user_needs_a_comparator():
     class Odd(hf.Hinge):
         pass
 

@@ -1,4 +1,4 @@
-"""@rule: frozen, checked, cast, and an ordinary value in every other respect."""
+"""@rule: parameters are frozen, checked and cast; a rule is otherwise an ordinary value."""
 
 import copy
 import inspect
@@ -42,7 +42,7 @@ class Kinds:
 
 @rule
 class Rounded:
-    """Becomes another rule of itself: whole numbers only."""
+    """Replaces itself by a rule with a whole number."""
 
     n: float
 
@@ -53,14 +53,14 @@ class Rounded:
 
 
 def refusal(make):
-    """What is said of a mistake: one sentence."""
+    """The message for a mistake, which must be one sentence."""
     with pytest.raises(TypeError) as caught:
         make()
     assert "\n" not in str(caught.value) and caught.value.__cause__ is None
     return str(caught.value)
 
 
-# -- parameters are cast, so that equal rules are one type to the compiler
+# -- parameters are cast, so that equal rules have one numba type
 
 
 @pytest.mark.parametrize("k", [np.int32(5), np.uint8(5), np.int64(5)])
@@ -76,17 +76,17 @@ def test_any_number_is_the_same_float(slack):
 
 
 @pytest.mark.parametrize("k", [2.5, 5.0, "3", None, [1], np.array([1])])
-def test_what_is_no_integer_is_refused_with_its_value(k):
+def test_a_parameter_that_is_not_an_integer_is_refused_with_its_value(k):
     assert refusal(lambda: TopK(k)) == f"TopK: k must be an integer, got {k!r}"
 
 
 @pytest.mark.parametrize("slack", ["3", b"3", None, 1j, [3.0], np.array([3.0]), 10**400])
-def test_what_is_no_number_is_refused_with_its_value(slack):
+def test_a_parameter_that_is_not_a_number_is_refused_with_its_value(slack):
     assert refusal(lambda: TopK(1, slack)) == f"TopK: slack must be a number, got {slack!r}"
 
 
 @pytest.mark.parametrize("exact", ["no", None, 2, 1.0, [True]])
-def test_what_is_neither_true_nor_false_is_refused_with_its_value(exact):
+def test_a_parameter_that_is_not_a_boolean_is_refused_with_its_value(exact):
     assert (
         refusal(lambda: TopShare(0.1, exact=exact)) == f"TopShare: exact must be True or False, got {exact!r}"
     )
@@ -94,7 +94,7 @@ def test_what_is_neither_true_nor_false_is_refused_with_its_value(exact):
 
 
 @pytest.mark.parametrize("point", ["ab", [[1.0], [1.0, 2.0]], object()])
-def test_what_is_no_array_is_refused_with_its_value(point):
+def test_a_parameter_that_is_not_an_array_is_refused_with_its_value(point):
     assert refusal(lambda: Line(point)) == f"Line: point must be an array of numbers, got {point!r}"
 
 
@@ -104,7 +104,7 @@ def test_optional_parameters_are_cast_unless_they_are_none():
     assert [type(value) for value in cast] == [int, float, bool, int, float, np.ndarray, str]
 
 
-def test_arrays_become_read_only_float_arrays_of_their_own():
+def test_arrays_become_read_only_copies_of_floats():
     given = np.arange(6, dtype=np.int32).reshape(2, 3)
     point = Line(given).point
     given[:] = -1
@@ -113,14 +113,14 @@ def test_arrays_become_read_only_float_arrays_of_their_own():
         point[0] = 1.0
 
 
-def test_check_is_asked_and_may_answer_with_another_rule():
+def test_check_may_return_another_rule():
     assert Rounded(2.7) == Rounded(3.0)
     with pytest.raises(ValueError, match=r"n counts: got -1\.0"):
         Rounded(-1)
     assert type(Ball(1.0, around=[3.0, 4.0])) is not Ball
 
 
-# -- a mistake gets a sentence
+# -- errors
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_check_is_asked_and_may_answer_with_another_rule():
         (lambda: TopK(1, k=2), "multiple values for argument 'k'"),
     ],
 )
-def test_arguments_that_do_not_fit_are_answered_with_the_parameters(make, problem):
+def test_the_error_for_wrong_arguments_lists_the_parameters(make, problem):
     assert refusal(make) == f"TopK: {problem}; its parameters are (k: int, slack: float = 2.0)"
 
 
@@ -141,7 +141,7 @@ def test_a_rule_without_parameters_takes_none(make):
     assert refusal(make).endswith("its parameters are ()")
 
 
-def test_a_verb_must_read_what_it_reads_everywhere():
+def test_a_method_must_have_the_parameters_of_its_role():
     class Sigma:
         def decide(self, state, norm):
             return state, 0.0, True
@@ -153,7 +153,7 @@ def test_a_verb_must_read_what_it_reads_everywhere():
 
 
 @pytest.mark.parametrize("name", ["decide", "init", "update", "check", "check_dim"])
-def test_no_parameter_bears_the_name_of_a_verb(name):
+def test_no_parameter_has_the_name_of_a_method(name):
     wrong = type("Wrong", (), {"__annotations__": {name: float}})
     assert refusal(lambda: rule(wrong)).startswith(f"Wrong.{name} is the name of a method in the game")
 
@@ -181,7 +181,7 @@ def test_a_rule_does_not_inherit():
     assert "Wrong inherits from TopK, but a rule stands alone" in refusal(lambda: rule(Wrong))
 
 
-# -- a value like any other
+# -- rules as values
 
 RULES = [L2(), TopK(3), Lp(1.5), Quantile(0.9), Filtered(OGD(Ball(2.0)), TopK(np.int8(3), slack=3))]
 WITH_ARRAYS = [Line([1.0, 2.0]), Mahalanobis([[2.0, 0.0], [0.0, 1.0]]), Gradients(np.eye(3))]
@@ -197,7 +197,7 @@ def test_nothing_can_be_set(value):
 
 
 @pytest.mark.parametrize("value", RULES, ids=repr)
-def test_what_is_printed_can_be_typed_in_again(value):
+def test_the_repr_of_a_rule_can_be_evaluated(value):
     names = vars(holdfast.game) | vars(holdfast) | vars(holdfast.norms)
     names["Adaptive"] = holdfast.learners.Adaptive
     assert eval(repr(value), names) == value
@@ -205,13 +205,13 @@ def test_what_is_printed_can_be_typed_in_again(value):
 
 @pytest.mark.parametrize("value", [*RULES, *WITH_ARRAYS], ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("again", [lambda v: pickle.loads(pickle.dumps(v)), copy.copy, copy.deepcopy])
-def test_copies_are_equal_of_equal_hash_and_as_frozen(value, again):
+def test_copies_are_equal_and_frozen_and_have_the_same_hash(value, again):
     copied = again(value)
     assert copied == value and hash(copied) == hash(value) and type(copied) is type(value)
     assert not any(item.flags.writeable for item in copied if isinstance(item, np.ndarray))
 
 
-def test_equal_means_of_one_type_and_content():
+def test_equal_rules_have_the_same_type_and_content():
     assert L2() == L2() and L2() != LInf() and TopK(1) != TopK(2)
     assert TopK(1) != (1, 2.0) and TopK(0) != Everything()
     assert Line([1.0, math.nan]) == Line([1.0, math.nan]) != Line([1.0, 2.0])
@@ -236,7 +236,7 @@ def test_help_shows_the_parameters_with_their_types():
     )
 
 
-def test_a_rule_without_parameters_runs_in_both_worlds():
+def test_a_rule_without_parameters_can_be_compiled():
     def dual_size(norm, x):
         return norm.dual().of(x) + norm.of(x)
 

@@ -1,4 +1,4 @@
-"""The estimators: what scikit-learn asks of them, and what they are for."""
+"""The estimators pass the checks of scikit-learn and withstand outliers."""
 
 import pickle
 
@@ -29,7 +29,7 @@ EXPECTED = {
     [RobustClassifier(random_state=0), RobustRegressor(random_state=0)],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
-def test_scikit_learn_is_content(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -45,12 +45,12 @@ def test_scikit_learn_is_content(estimator, check):
     ],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
-def test_and_with_other_settings(estimator, check):
+def test_the_checks_of_scikit_learn_pass_with_other_settings(estimator, check):
     check(estimator)
 
 
 def table(rows=600, seed=0, dim=4):
-    """Features of all units, labels and targets that a linear model can learn; and as much to test it."""
+    """Features of different scales, labels and targets of a linear model; and the same for testing."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows + 500, dim)) * 10.0 ** rng.integers(-2, 4, dim) + rng.normal(size=dim) * 10.0
     z = ((X - X.mean(axis=0)) / X.std(axis=0)) @ rng.normal(size=dim)
@@ -68,22 +68,22 @@ def same_state(a, b):
     return all(same(one.state[0], other.state[0]) for one, other in zip(a._games, b._games, strict=True))
 
 
-# -- what outliers do
+# -- outliers
 
 
 @pytest.mark.parametrize("wild", [1e3, 1e6, 1e300])
-def test_wild_rows_cost_little_where_sgd_collapses(wild):
+def test_corrupted_rows_cost_little_where_sgd_fails(wild):
     X, y, _, fresh, truth, _ = table(seed=3)
     clean = RobustClassifier(random_state=0).fit(X, y).score(fresh, truth)
     bad = (np.random.default_rng(0).random(len(X)) < 0.03) & (np.arange(len(X)) >= 50)
     X[bad], y[bad] = wild * X.std(axis=0), np.where(y[bad] == "yes", "no", "yes")
     assert RobustClassifier(shuffle=False).fit(X, y).score(fresh, truth) > clean - 0.02
-    if wild < 1e300:  # which scikit-learn refuses
+    if wild < 1e300:  # scikit-learn refuses larger values
         sgd = make_pipeline(StandardScaler(), SGDClassifier(random_state=0)).fit(X, y)
         assert sgd.score(fresh, truth) < clean - 0.1
 
 
-def test_wild_targets_cost_little():
+def test_corrupted_targets_cost_little():
     X, _, y, fresh, _, truth = table(seed=4)
     clean = np.abs(RobustRegressor(random_state=0).fit(X, y).predict(fresh) - truth).mean()
     y[::30] = -1e9
@@ -104,15 +104,15 @@ def test_every_classification_loss_learns(loss, average):
     assert model.score(fresh, truth) > 0.95
 
 
-def test_missing_and_huge_rows_are_skipped_and_told_of():
+def test_missing_and_huge_rows_are_skipped_and_reported():
     X, y, target, fresh, truth, _ = table()
     X[100], X[101, 2], X[102, 0], X[103] = np.nan, np.inf, -np.inf, 1e300
     target[104], target[105] = np.nan, np.inf
     model = RobustRegressor(shuffle=False, n_epochs=1).fit(X, target)
     audit = model.audit_
-    told = dict(zip(audit["row"].tolist(), audit["by"].tolist(), strict=True))
-    assert {told[row] for row in (100, 101, 102, 104, 105)} == {"not finite"}
-    assert 103 in told
+    reasons = dict(zip(audit["row"].tolist(), audit["by"].tolist(), strict=True))
+    assert {reasons[row] for row in (100, 101, 102, 104, 105)} == {"not finite"}
+    assert 103 in reasons
     assert model.skipped_ + model.kept_ == len(X)
     assert model.audit_counts_["not finite"] >= 5
     assert np.isfinite(model.predict(X)).all()
@@ -120,7 +120,7 @@ def test_missing_and_huge_rows_are_skipped_and_told_of():
     assert classifier.score(fresh, truth) > 0.95
 
 
-def test_an_unknown_row_is_predicted_by_the_constant():
+def test_the_prediction_for_a_row_of_missing_values_is_the_constant():
     X, _, target, *_ = table()
     rows = np.full((3, 4), np.nan)
     rows[1:, 1:] = [[np.inf, 0.0, 0.0], [1.0, 2.0, 3.0]]
@@ -131,7 +131,7 @@ def test_an_unknown_row_is_predicted_by_the_constant():
     assert model.predict(rows)[0] == model.intercept_[0]
 
 
-def test_missing_raise():
+def test_missing_values_raise_with_missing_raise():
     X, y, *_ = table()
     model = RobustClassifier(missing="raise").fit(X, y)
     X[5, 1] = np.nan
@@ -171,7 +171,7 @@ def test_partial_fit_in_parts_is_one_partial_fit(rows, scale, average):
         assert all((whole.audit_[name] == parts.audit_[name]).all() for name in ("round", "by"))
 
 
-def test_batches_of_nothing_but_outliers_change_no_model():
+def test_batches_of_outliers_do_not_change_the_model():
     X, _, target, *_ = table()
     model = RobustRegressor().partial_fit(X, target)
     before = model.coef_.copy()
@@ -181,7 +181,7 @@ def test_batches_of_nothing_but_outliers_change_no_model():
     assert model.audit_counts_["not finite"] >= 10
 
 
-def test_almost_no_rows():
+def test_very_few_rows_can_be_fitted():
     one = RobustRegressor().fit([[1.0, 2.0]], [3.0])
     assert np.isfinite(one.predict([[1.0, 2.0], [1e300, -1e300]])).all()
     pair = RobustClassifier().fit([[1.0], [2.0]], [0, 1])
@@ -201,7 +201,7 @@ def test_a_constant_column_has_no_weight():
     assert np.isfinite(model.coef_).all()
 
 
-# -- what is learned
+# -- models
 
 
 def test_coefficients_are_in_the_units_of_the_data():
@@ -238,7 +238,7 @@ def test_sparse_rows_are_the_same_rows():
 
 
 @pytest.mark.slow
-def test_both_worlds_fit_the_same_bits(monkeypatch):
+def test_interpreted_and_compiled_fits_have_the_same_bits(monkeypatch):
     X, y, *_ = table(100)
     interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
     monkeypatch.setattr("holdfast.sklearn.base.WORTH_COMPILING", 1)
@@ -283,7 +283,7 @@ def test_balanced_classes():
         RobustClassifier(class_weight="balanced").partial_fit(X, y, classes=["a", "b", "c"])
 
 
-# -- what was skipped
+# -- the audit
 
 
 def test_the_audit_is_bounded_and_the_counts_are_not():
@@ -298,7 +298,7 @@ def test_the_audit_is_bounded_and_the_counts_are_not():
     assert {len(column) for column in RobustRegressor(audit_size=0).fit(X, y).audit_.values()} == {0}
 
 
-def test_what_skipped_a_round_is_beyond_its_threshold():
+def test_a_skipped_round_has_a_size_above_its_threshold():
     X, _, y, *_ = table()
     X[200], y[300] = 1e6, 1e6
     audit = RobustRegressor(shuffle=False, n_epochs=1).fit(X, y).audit_
@@ -319,7 +319,7 @@ def test_many_small_batches_make_one_table():
     assert model.audit_["round"][skipped].tolist() == list(range(0, 300, 3))
 
 
-def test_a_certificate_where_there_can_be_one():
+def test_there_is_a_certificate_where_one_is_possible():
     X, y, *_ = table(200)
     X = StandardScaler().fit_transform(X)
     learner = hf.OGD(hf.Ball(3.0))
@@ -329,7 +329,7 @@ def test_a_certificate_where_there_can_be_one():
     record = hf.play(rule, hf.Replay(rows, signs, hf.Hinge()))
     assert model.certificate_.k == 3
     assert model.certificate_.bound == pytest.approx(record.certificate(3).bound)
-    assert "whichever 3 rounds or fewer were outliers" in str(model.certificate_)
+    assert "every set of at most 3 outliers" in str(model.certificate_)
     three = RobustClassifier(3, scale=False, learner=learner, n_epochs=1).fit(*three_classes())
     assert len(three.certificate_) == 3
     assert not hasattr(RobustClassifier(3, scale=False), "certificate_")
@@ -338,7 +338,7 @@ def test_a_certificate_where_there_can_be_one():
             print(other.fit(X, y).certificate_)
 
 
-# -- life with scikit-learn
+# -- scikit-learn's tools
 
 
 def test_a_pipeline_in_a_grid_search():
@@ -359,7 +359,7 @@ def test_copies(tmp_path):
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
         assert (copy.decision_function(X) == model.decision_function(X)).all()
         assert (copy.partial_fit(X[:9], y[:9]).coef_ == clone_of(model).partial_fit(X[:9], y[:9]).coef_).all()
-    assert len(pickle.dumps(model)) < 500_000  # and holds no data
+    assert len(pickle.dumps(model)) < 500_000  # it contains no data
 
 
 def clone_of(model):
@@ -392,12 +392,12 @@ def test_frames_have_names():
         ({"fit_intercept": False}, "use scale=False"),
     ],
 )
-def test_mistakes_are_met_in_words(parameters, words):
+def test_mistakes_are_reported_in_one_sentence(parameters, words):
     with pytest.raises(ValueError, match=words):
         RobustClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_labels_that_were_not_announced():
+def test_unknown_labels_are_refused():
     model = RobustClassifier().partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
     with pytest.raises(ValueError, match="not among the classes"):
         model.partial_fit([[0.0]], [2])

@@ -1,4 +1,4 @@
-"""What is not finite is not learned from, whatever a round is judged by, and no weight becomes NaN."""
+"""Rounds that are not finite do not change the learner, with every measure, and no weight becomes NaN."""
 
 import copy
 import itertools
@@ -20,9 +20,9 @@ INNER = [*LEARNERS, *SCALED, Averaged(hf.OGD(hf.Ball(1.0))), hf.Scaled(hf.VAW(),
 ON = {"range": hf.game.Range(), "features": hf.Features()}
 MEASURES = [hf.game.Gradient(), hf.Features(), hf.game.LossForm(2.0)]
 
-UGLY = [0.0, -0.0, 1.0, -1.0, 2.0, 1e-308, 5e-324, -1e-200, 1e-160, 1e9, 1e155, -1e200, 1e300, 1e308, -1e308]
-UGLY += [1.7e308, -1.7e308, math.nan, math.inf, -math.inf]
-values = st.sampled_from(UGLY) | st.floats(-3.0, 3.0)
+ODD = [0.0, -0.0, 1.0, -1.0, 2.0, 1e-308, 5e-324, -1e-200, 1e-160, 1e9, 1e155, -1e200, 1e300, 1e308, -1e308]
+ODD += [1.7e308, -1.7e308, math.nan, math.inf, -math.inf]
+values = st.sampled_from(ODD) | st.floats(-3.0, 3.0)
 rounds = st.tuples(values, values, values | st.just(1.0), st.booleans(), st.booleans())
 
 
@@ -35,7 +35,7 @@ def players(draw):
     )
     on, norm = draw(st.sampled_from(ons)), draw(st.sampled_from(NORMS))
     if isinstance(learner, hf.Scaled) and isinstance(norm, hf.norms.Mahalanobis):
-        norm = hf.norms.L2()  # it sees rows of three entries
+        norm = hf.norms.L2()  # the matrix is for two entries, but scaled rows have three
     if draw(st.booleans()):
         return hf.Filtered(learner, draw(st.sampled_from(FILTERS)), norm, on)
     three = (draw(st.sampled_from([hf.TopK(0), hf.TopK(1), hf.Quantile(0.8)])) for _ in range(3))
@@ -43,13 +43,13 @@ def players(draw):
 
 
 def learned_part(player, state):
-    """The learner's state, without the room that it keeps for a row."""
+    """The learner's state, without its buffer for a row."""
     learner = copy.deepcopy(player.active_learner(copy.deepcopy(state)))
     return learner._replace(row=0) if "row" in getattr(learner, "_fields", ()) else learner
 
 
-def sound(w):
-    """Whether weights are numbers; those of unscaled features may be too large for a float."""
+def is_finite(w):
+    """Whether the weights are finite. Scaled weights may be infinite in the units of the features."""
     return (
         not np.isnan(values_of(w)).any()
         if isinstance(w, ScaledWeights)
@@ -58,14 +58,14 @@ def sound(w):
 
 
 def survives(player, stream, loss):
-    """Play, and look at every round."""
+    """Play, and check every round."""
     player.check_dim(2)
-    by_gradients = player.learner.needs().losses != "squared"  # others read the target off the slope
+    by_gradients = player.learner.needs().losses != "squared"  # these compute the target from the slope
     state = player.init(2)
     for a, b, y, sparse, direct in stream:
         x = Sparse(np.array([1]), np.array([b]), 2) if sparse else np.array([a, b])
         w = player.predict(state)
-        assert sound(w), (player, values_of(w))
+        assert is_finite(w), (player, values_of(w))
         slope = y if direct and by_gradients else slope_at(loss, dot(w, x), target_for(w, y))
         state = player.set_target(state, y)
         row = values_of(player.learner.transform_row(player.active_learner(state), x)).copy()
@@ -77,7 +77,7 @@ def survives(player, stream, loss):
         if not decision.kept:
             assert same(before, learned_part(player, state))
         assert not (decision.kept and not decision.size < math.inf)
-    assert sound(player.predict(state))
+    assert is_finite(player.predict(state))
 
 
 def fuzzed(examples):
@@ -90,22 +90,21 @@ def fuzzed(examples):
 
 @fuzzed(100)
 @np.errstate(all="ignore")
-def test_no_stream_makes_a_weight_nan_or_moves_what_is_skipped(player, stream, loss):
+def test_no_stream_makes_a_weight_nan_or_changes_the_learner_in_a_skipped_round(player, stream, loss):
     survives(player, stream, loss)
 
 
 @pytest.mark.slow
 @fuzzed(2_000)
 @np.errstate(all="ignore")
-def test_no_stream_does_so_in_many_tries(player, stream, loss):
+def test_no_stream_does_that_in_many_examples(player, stream, loss):
     survives(player, stream, loss)
 
 
-# -- the cases that were found by hand
+# -- cases found by hand
 
 
 OVERFLOW = np.array([1e308, 1e308])
-ALL = [hf.game.Gradient(), hf.Features(), hf.game.LossForm(2.0)]
 BY_RANGE = [hf.AdaHedge(), hf.EG(0.1), hf.learners.Clipped(hf.learners.Squint())]
 OTHERS = [
     *(
@@ -120,18 +119,18 @@ OTHERS = [
         hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 1.0)),
     ),
 ]
-JUDGED = [(learner, on) for learner in BY_RANGE for on in [*ALL, hf.game.Range()]]
-JUDGED += [(learner, on) for learner in OTHERS for on in ALL]
+MEASURED = [(learner, on) for learner in BY_RANGE for on in [*MEASURES, hf.game.Range()]]
+MEASURED += [(learner, on) for learner in OTHERS for on in MEASURES]
 
 
-WILD_NORM = hf.norms.Mahalanobis(np.diag([1e200, 1e200]))  # in its dual, 1e308 has size 1e208
+LARGE_NORM = hf.norms.Mahalanobis(np.diag([1e200, 1e200]))  # in its dual, 1e308 has size 1e208
 
 
-@pytest.mark.parametrize("learner, on", JUDGED, ids=repr)
-def test_a_gradient_that_overflows_is_unmeasured_whatever_it_is_judged_by(learner, on):
+@pytest.mark.parametrize("learner, on", MEASURED, ids=repr)
+def test_a_gradient_that_overflows_is_unmeasured_with_every_measure(learner, on):
     """x and the slope are finite, their product is not."""
     rows = OVERFLOW, Sparse(np.array([0, 1]), OVERFLOW, 2)
-    for norm, row in itertools.product([hf.norms.L1(), hf.norms.L2(), hf.norms.LInf(), WILD_NORM], rows):
+    for norm, row in itertools.product([hf.norms.L1(), hf.norms.L2(), hf.norms.LInf(), LARGE_NORM], rows):
         guarded = hf.Guarded(learner, *[hf.TopK(1)] * 3, norm=norm, on=on)
         for player in (hf.Filtered(learner, hf.TopK(1), norm, on), guarded):
             state = player.init(2)
@@ -145,7 +144,7 @@ def test_a_gradient_that_overflows_is_unmeasured_whatever_it_is_judged_by(learne
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1e308])
 @pytest.mark.parametrize("learner", [hf.OnlineRidge(), hf.VAW(), hf.ScaleInvariant(), *SCALED], ids=repr)
-def test_a_learner_that_reads_rows_reads_none_that_is_not_finite_where_the_slope_is_0(learner, bad):
+def test_a_row_that_is_not_finite_is_not_learned_from_if_the_slope_is_0(learner, bad):
     player = hf.Filtered(learner, hf.Everything())
     state = player.init(2)
     for t in range(30):
@@ -160,7 +159,7 @@ def test_a_learner_that_reads_rows_reads_none_that_is_not_finite_where_the_slope
         )
 
 
-def test_an_infinite_target_is_unmeasured_also_where_the_loss_has_a_slope_there():
+def test_an_infinite_target_is_unmeasured_even_if_the_slope_is_finite():
     for loss in (hf.Absolute(), hf.Huber(), hf.losses.Pinball(), hf.losses.EpsilonInsensitive()):
         player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), dim=1, compiled=False)
         for y in (math.inf, -math.inf):
@@ -168,8 +167,8 @@ def test_an_infinite_target_is_unmeasured_also_where_the_loss_has_a_slope_there(
         assert player.predict().tolist() == [0.0]
 
 
-def test_a_denormal_value_does_not_lock_out_a_sparse_feature():
-    """The inverse of its size is infinite, and with it was every later value of that feature."""
+def test_later_values_of_a_sparse_feature_are_kept_after_a_denormal_value():
+    """The inverse of its size is infinite, which made every later value of the feature infinite."""
     player = hf.Filtered(hf.Scaled(hf.OGD(hf.Ball(1.0)), patience=1), hf.Everything())
     state = player.init(2)
     for value in (1e-310, 1.0, 1.0):
@@ -187,8 +186,8 @@ def test_a_denormal_value_does_not_lock_out_a_sparse_feature():
 )
 def test_compiled_games_skip_the_same_rounds(player):
     rng = np.random.default_rng(0)
-    X = np.where(rng.random((300, 2)) < 0.3, rng.choice(UGLY, (300, 2)), rng.standard_normal((300, 2)))
-    y = np.where(rng.random(300) < 0.3, rng.choice(UGLY, 300), 1.0)
+    X = np.where(rng.random((300, 2)) < 0.3, rng.choice(ODD, (300, 2)), rng.standard_normal((300, 2)))
+    y = np.where(rng.random(300) < 0.3, rng.choice(ODD, 300), 1.0)
     slow, fast = (
         hf.play(player, hf.Replay(X, y, hf.Linear()), compiled=compiled) for compiled in (False, True)
     )

@@ -1,7 +1,7 @@
-"""Our own rules in their roles, for mypy (`make check`): nothing here is run.
+"""Our own rules in their roles, for mypy (`make check`). Nothing here is run.
 
-mypy sees that each class has all methods of its role, and that they read the same parameters. Most of our
-methods say nothing about types, so it does not see what they answer: `tests/test_dry_run.py` asks them.
+mypy checks that each class has all methods of its role, with the same parameters. Most of our methods have no
+annotations, so mypy cannot check their results: `tests/test_dry_run.py` does that.
 """
 
 from typing import TYPE_CHECKING

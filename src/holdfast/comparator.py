@@ -1,4 +1,4 @@
-"""The best fixed weights in hindsight, by cvxpy: a convex problem like any other."""
+"""The best fixed weights in hindsight, found by cvxpy as the solution of a convex problem."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def best_fixed_weights(adversary, rounds, domain):
     X, y = np.asarray(adversary.X[rounds], float), np.asarray(adversary.y[rounds], float)
     u = cp.Variable(X.shape[1])
     total = cp.sum(_loss(cp, adversary.loss, X @ u, y)) if len(y) else cp.Constant(0.0)
-    problem = cp.Problem(cp.Minimize(total / max(len(y), 1)), _inside(cp, domain, u, 0.0))
+    problem = cp.Problem(cp.Minimize(total / max(len(y), 1)), _constraints(cp, domain, u, 0.0))
     problem.solve()
     if u.value is None:
         raise ValueError(f"cvxpy found no best comparator: its status is {problem.status}")
@@ -26,9 +26,9 @@ def best_fixed_weights(adversary, rounds, domain):
 
 
 def _loss(cp, loss, z, y):
-    """Our losses in cvxpy's words."""
+    """A loss as a cvxpy expression."""
     residual, margin = z - y, cp.multiply(y, z)
-    words = {
+    expressions = {
         "Linear": lambda: margin,
         "Absolute": lambda: cp.abs(residual),
         "Squared": lambda: 0.5 * cp.square(residual),
@@ -39,25 +39,25 @@ def _loss(cp, loss, z, y):
         "SquaredHinge": lambda: cp.square(cp.pos(1.0 - margin)),
         "Logistic": lambda: cp.logistic(-margin),
     }
-    return _word(words, loss, "loss")()
+    return _lookup(expressions, loss, "loss")()
 
 
-def _inside(cp, domain, u, around):
-    """Our domains in cvxpy's words."""
-    words = {
+def _constraints(cp, domain, u, around):
+    """A domain as a list of cvxpy constraints."""
+    constraints = {
         "Ball": lambda: [cp.norm(u - around) <= domain.radius],
         "L1Ball": lambda: [cp.norm1(u - around) <= domain.radius],
         "Simplex": lambda: [u - around >= 0, cp.sum(u - around) == 1],
         "Box": lambda: [u - around >= domain.low, u - around <= domain.high],
         "Interval": lambda: [u >= domain.low, u <= domain.high],
         "Ellipsoid": lambda: [cp.matrix_frac(u - around, domain.shape) <= 1],
-        "Shifted": lambda: _inside(cp, domain.domain, u, around + domain.around),
+        "Shifted": lambda: _constraints(cp, domain.domain, u, around + domain.around),
     }
-    return _word(words, domain, "domain")()
+    return _lookup(constraints, domain, "domain")()
 
 
-def _word(words, rule, kind):
+def _lookup(table, rule, kind):
     name = type(rule).__name__
-    if name not in words or not type(rule).__module__.startswith("holdfast."):
+    if name not in table or not type(rule).__module__.startswith("holdfast."):
         raise TypeError(f"the best comparator is not known for the {kind} {name}: give a comparator")
-    return words[name]
+    return table[name]

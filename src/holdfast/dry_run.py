@@ -1,4 +1,4 @@
-"""A few rounds in plain Python before the game, so that a mistake in someone's own rule is met in words."""
+"""Play a few rounds in Python before a game, to report mistakes in a user's rule in one sentence."""
 
 import copy
 import functools
@@ -12,34 +12,34 @@ from holdfast.norms import L2
 from holdfast.protocols import check_role, roles_of
 from holdfast.vectors import ForecastWeights, ScaledWeights, Sparse
 
-_SIZES = (1.0, 1e9, 0.5)  # something to learn from, an outlier, and something to learn from again
+_SIZES = (1.0, 1e9, 0.5)  # an ordinary size, an outlier, and another ordinary size
 _EXAMPLES = ((0.5, 1.0), (2.0, -1.0))  # predictions and targets
 
 
 def check_first_round(player, dim, adversary=None):
-    """Raise TypeError if a rule lacks a method, or answers in the wrong shape.
+    """Raise TypeError if a rule lacks a method, or if a method returns a value of the wrong type or shape.
 
-    Python would stumble over such a mistake later and elsewhere, and the compiler with a page of types.
+    Without this check Python would fail later in other code, and the compiler with a page of types.
     """
-    rehearse_part(player, protocols.Player, dim)
+    check_rule(player, protocols.Player, dim)
     if adversary is not None:
         with np.errstate(all="ignore"):
-            _rehearse_adversary(adversary, player.predict(player.init(dim)))
+            _check_adversary(adversary, player.predict(player.init(dim)))
 
 
 @np.errstate(all="ignore")
-def rehearse_part(rule, role, dim):
-    """The same of one rule, in this role."""
+def check_rule(rule, role, dim):
+    """Raise TypeError if one rule cannot be used in this role."""
     try:
-        _rehearse_once(rule, role, dim)
+        _check_once(rule, role, dim)
     except TypeError as problem:
         if "unhashable" not in str(problem):
             raise
-        _rehearse_once.__wrapped__(rule, role, dim)
+        _check_once.__wrapped__(rule, role, dim)
 
 
 def checked_extent(adversary):
-    """The number of rounds and of weights of an adversary, if it is one."""
+    """The number of rounds and of weights of an adversary; raise TypeError if it is not an adversary."""
     check_role(adversary, protocols.Adversary)
     answer = adversary.extent()
     is_extent = _is_tuple(answer, 2) and all(isinstance(count, int | np.integer) for count in answer)
@@ -47,176 +47,174 @@ def checked_extent(adversary):
     return answer
 
 
-@functools.lru_cache(maxsize=64)  # the same rule gives the same answers
-def _rehearse_once(rule, role, dim):
+@functools.lru_cache(maxsize=64)  # one check for each rule is enough
+def _check_once(rule, role, dim):
     check_role(rule, role)
     rule.check_dim(dim)
-    _rehearse(rule, role, dim)
+    _check_parts(rule, role, dim)
 
 
-def _rehearse(rule, role, dim):
-    """Ask a rule, and before it the rules inside: they are to blame if both answer wrongly.
+def _check_parts(rule, role, dim):
+    """Check first the rules inside a rule and then the rule, so that the error names the innermost one.
 
-    Our own rules are not asked: tests do that, and in Python some take minutes in many dimensions.
+    Rules of holdfast are not checked: its tests do that, and in many dimensions some take minutes in Python.
     """
-    from holdfast.learners.scaled import Scaled  # not above: few games need it
+    from holdfast.learners.scaled import Scaled  # imported here, because few games use it
 
-    inner = dim + 1 if isinstance(rule, Scaled) else dim  # whose learner has a constant, too
+    inner = dim + 1 if isinstance(rule, Scaled) else dim  # the learner of `Scaled` also has a constant
     for name, inner_role in rule._parts.items():
         part = getattr(rule, name)
         if part is not None:
-            _rehearse(part, inner_role, inner)
+            _check_parts(part, inner_role, inner)
     if isinstance(rule, Filtered | Guarded) and not _is_ours(rule.on):
-        ask_measure(rule, dim)
+        check_measure(rule, dim)
     if not _is_ours(rule):
-        ask(rule, role, dim)
+        check_results(rule, role, dim)
 
 
 def _is_ours(rule):
     return type(rule).__module__.startswith("holdfast.")
 
 
-def ask(rule, role, dim):
-    """Raise TypeError if a rule answers in the wrong shape."""
-    _ASKING.get(roles_of(role)[0], _ask_nothing)(rule, dim)
+def check_results(rule, role, dim):
+    """Raise TypeError if a method of a rule returns a value of the wrong type or shape."""
+    check = _CHECKS.get(roles_of(role)[0])
+    if check is not None:
+        check(rule, dim)
 
 
-def _ask_nothing(rule, dim):
-    """Its methods are all that is asked for."""
-
-
-def _ask_player(player, dim):
-    asked = type(player).__name__
+def _check_player(player, dim):
+    name = type(player).__name__
     state = player.init(dim)
     for size in _SIZES:
-        _expect_weights(f"{asked}.predict", player.predict(state), dim)
+        _expect_weights(f"{name}.predict", player.predict(state), dim)
         before, state = state, player.set_target(state, 1.0)
-        _compare(f"{asked}.set_target", "state", before, state)
+        _compare(f"{name}.set_target", "state", before, state)
         answer = player.observe(state, size, np.ones(dim))
-        _expect(_is_tuple(answer, 2), f"{asked}.observe must return (state, decision)", answer)
+        _expect(_is_tuple(answer, 2), f"{name}.observe must return (state, decision)", answer)
         before, (state, decision) = state, answer
-        _expect(_is_decision(decision), f"{asked}.observe must return a holdfast.Decision, second", decision)
-        _compare(f"{asked}.observe", "state", before, state)
-    _expect_weights(f"{asked}.current_weights", player.current_weights(state), dim)
+        _expect(_is_decision(decision), f"{name}.observe must return a holdfast.Decision, second", decision)
+        _compare(f"{name}.observe", "state", before, state)
+    _expect_weights(f"{name}.current_weights", player.current_weights(state), dim)
 
 
-def _ask_filter(filter, dim):
-    asked = f"{type(filter).__name__}.decide"
+def _check_filter(filter, dim):
+    method = f"{type(filter).__name__}.decide"
     state = filter.init(dim)
     for size in _SIZES:
         before, answer = state, filter.decide(state, size)
-        _expect(_is_tuple(answer, 3), f"{asked} must return (state, threshold, kept)", answer)
+        _expect(_is_tuple(answer, 3), f"{method} must return (state, threshold, kept)", answer)
         state, threshold, kept = answer
-        _expect(_is_number(threshold), f"{asked} must return the threshold as a number, second", threshold)
-        _expect(_is_bool(kept), f"{asked} must return kept as True or False, third", kept)
-        _compare(asked, "state", before, state)
+        _expect(_is_number(threshold), f"{method} must return the threshold as a number, second", threshold)
+        _expect(_is_bool(kept), f"{method} must return kept as True or False, third", kept)
+        _compare(method, "state", before, state)
     _expect_answer(filter, "restarts", _is_bool, "True or False", state)
 
 
-def _ask_learner(learner, dim):
-    asked = type(learner).__name__
+def _check_learner(learner, dim):
+    name = type(learner).__name__
     state = learner.init(dim)
     if learner.needs_hints():
         before, state = state, learner.set_hint(state, 2e9 * dim)
-        _compare(f"{asked}.set_hint", "state", before, state)
+        _compare(f"{name}.set_hint", "state", before, state)
     for size in _SIZES:
-        _expect_weights(f"{asked}.predict", learner.predict(state), dim)
+        _expect_weights(f"{name}.predict", learner.predict(state), dim)
         before, state = state, learner.update(state, size, np.ones(dim))
-        _compare(f"{asked}.update", "state", before, state)
+        _compare(f"{name}.update", "state", before, state)
 
 
-def ask_measure(player, dim):
-    """A measure is asked as its player does."""
+def check_measure(player, dim):
+    """Check the measure of a player with the arguments that the player passes to it."""
     on, learner, norm, x = player.on, player.learner, player.norm.dual(), np.ones(dim)
     state = learner.init(dim)
     row = learner.transform_row(state, x)
     _expect_number(on, "size_of_transformed", learner, state, norm, 1.0, x, row, norm.of(row))
 
 
-def _ask_loss(loss, dim):
+def _check_loss(loss, dim):
     for z, y in _EXAMPLES:
         _expect_number(loss, "value", z, y)
         _expect_number(loss, "slope", z, y)
 
 
-def _ask_norm(norm, dim):
+def _check_norm(norm, dim):
     dual = norm.dual()
     check_role(dual, protocols.Norm)
     for one in (norm, dual):
         _expect_number(one, "of", np.ones(dim))
 
 
-def _ask_domain(domain, dim):
-    asked = type(domain).__name__
+def _check_domain(domain, dim):
+    name = type(domain).__name__
     w = domain.center(dim)
-    _expect_weights(f"{asked}.center", w, dim)
-    _expect_weights(f"{asked}.project", domain.project(w + 1.0), dim)
+    _expect_weights(f"{name}.center", w, dim)
+    _expect_weights(f"{name}.project", domain.project(w + 1.0), dim)
     _expect_number(domain, "diameter", L2(), dim)
     _expect_number(domain, "support", np.ones(dim))
     _expect_answer(domain, "bounded", _is_bool, "True or False")
 
 
-def _ask_step(step, dim):
+def _check_step(step, dim):
     tally = step.accrued(0.0, 1.0)
     _expect_number(step, "accrued", 0.0, 1.0)
     _expect_number(step, "eta", tally, 1.0)
     _expect_number(step, "held", tally, 1.0)
 
 
-_ASKING = {
-    protocols.Player: _ask_player,
-    protocols.Filter: _ask_filter,
-    protocols.Learner: _ask_learner,
-    protocols.LearnerInDomain: _ask_learner,
-    protocols.Loss: _ask_loss,
-    protocols.Norm: _ask_norm,
-    protocols.Domain: _ask_domain,
-    protocols.Step: _ask_step,
+_CHECKS = {
+    protocols.Player: _check_player,
+    protocols.Filter: _check_filter,
+    protocols.Learner: _check_learner,
+    protocols.LearnerInDomain: _check_learner,
+    protocols.Loss: _check_loss,
+    protocols.Norm: _check_norm,
+    protocols.Domain: _check_domain,
+    protocols.Step: _check_step,
 }
 
 
-def _rehearse_adversary(adversary, w):
+def _check_adversary(adversary, w):
     rounds, dim = checked_extent(adversary)
     for name, role in adversary._parts.items():
         if role is protocols.Adversary:
-            _rehearse_adversary(getattr(adversary, name), w)
+            _check_adversary(getattr(adversary, name), w)
         else:
-            _rehearse(getattr(adversary, name), role, dim)
+            _check_parts(getattr(adversary, name), role, dim)
     if rounds == 0:
         return
-    asked = f"{type(adversary).__name__}.reveal"
+    method = f"{type(adversary).__name__}.reveal"
     state = adversary.start()
     _expect_number(adversary, "target_at", 0)
     _expect_answer(adversary, "is_sparse", _is_bool, "True or False")
     answer = adversary.reveal(copy.deepcopy(state), 0, w)
-    _expect(_is_tuple(answer, 4), f"{asked} must return (state, loss, slope, x)", answer)
+    _expect(_is_tuple(answer, 4), f"{method} must return (state, loss, slope, x)", answer)
     after, loss, slope, x = answer
-    _expect(_is_number(loss), f"{asked} must return the loss as a number, second", loss)
-    _expect(_is_number(slope), f"{asked} must return the slope as a number, third", slope)
+    _expect(_is_number(loss), f"{method} must return the loss as a number, second", loss)
+    _expect(_is_number(slope), f"{method} must return the slope as a number, third", slope)
     is_row = isinstance(x, np.ndarray) and x.shape == (dim,) and x.dtype in (np.float64, np.float32)
     is_row |= isinstance(x, Sparse) and x.dim == dim
-    _expect(is_row, f"{asked} must return x as an array of {dim} floats, fourth", x)
-    _compare(asked, "state", state, after)
+    _expect(is_row, f"{method} must return x as an array of {dim} floats, fourth", x)
+    _compare(method, "state", state, after)
 
 
-def _expect_weights(asked, w, dim):
+def _expect_weights(method, w, dim):
     is_row = isinstance(w, np.ndarray) and w.shape == (dim,) and w.dtype == np.float64
     is_row |= isinstance(w, ScaledWeights | ForecastWeights)
-    _expect(is_row, f"{asked} must return a float64 array of {dim} weights", w)
+    _expect(is_row, f"{method} must return a float64 array of {dim} weights", w)
 
 
 def _expect_number(rule, method, *args):
     _expect_answer(rule, method, _is_number, "a number", *args)
 
 
-def _expect_answer(rule, method, is_right, wanted, *args):
+def _expect_answer(rule, method, is_valid, wanted, *args):
     answer = getattr(rule, method)(*args)
-    _expect(is_right(answer), f"{type(rule).__name__}.{method} must return {wanted}", answer)
+    _expect(is_valid(answer), f"{type(rule).__name__}.{method} must return {wanted}", answer)
 
 
-def _expect(fulfilled, demand, answer):
-    if not fulfilled:
-        raise TypeError(f"{demand}: got {_short(answer)}")
+def _expect(is_valid, requirement, answer):
+    if not is_valid:
+        raise TypeError(f"{requirement}: got {_short(answer)}")
 
 
 def _is_tuple(value, length):
@@ -237,16 +235,16 @@ def _is_decision(value):
     return is_round and callable(getattr(value, "others", None))
 
 
-def _compare(asked, path, before, after):
-    """A state must keep its types from round to round: the compiler fixes them in the first."""
+def _compare(method, path, before, after):
+    """Raise TypeError if a state changes its types: the compiler fixes them in the first round."""
     if isinstance(before, tuple) and type(before) is type(after) and len(before) == len(after):
         names = getattr(before, "_fields", range(len(before)))
         for name, one, other in zip(names, before, after, strict=True):
-            _compare(asked, f"{path}.{name}", one, other)
+            _compare(method, f"{path}.{name}", one, other)
     elif _kind(before) != _kind(after):
         becomes_float = (_kind(before), _kind(after)) == ("int", "float")
         remedy = "start it as a float, such as 0.0" if becomes_float else "a state must keep its types"
-        raise TypeError(f"{asked} turns {path} from {_kind(before)} into {_kind(after)}: {remedy}")
+        raise TypeError(f"{method} turns {path} from {_kind(before)} into {_kind(after)}: {remedy}")
 
 
 def _kind(value):

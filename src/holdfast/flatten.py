@@ -1,8 +1,7 @@
 """Flatten a state into a float64 buffer and restore it, so that many keys share one set of arrays.
 
-Like the functions of `holdfast.vectors` these have a body for Python here and another in
-`holdfast._compiled`. The numbers in the buffer have no names; `layout_digest` tells layouts
-apart.
+Like the functions of `holdfast.vectors`, these have a body for Python here and another one in
+`holdfast._compiled`. The numbers in the buffer have no names; `layout_digest` identifies their layout.
 """
 
 import hashlib
@@ -16,7 +15,7 @@ from holdfast.sketches.histogram import LogHistogram, is_whole
 def flatten(state, buffer, start):
     """Write the numbers of a state into `buffer` from index `start` on; return the index after the last.
 
-    Of a histogram only the buckets in use are written, and it is left empty.
+    A histogram writes only the buckets in use, and is empty afterwards.
     """
     if isinstance(state, LogHistogram):
         return state.stowed(buffer, start)
@@ -32,8 +31,9 @@ def flatten(state, buffer, start):
 
 
 def restore(state, buffer, start):
-    """The state that was written there, and the index after it. It uses the arrays of `state`, whose
-    histograms must be empty.
+    """Read a state from `buffer` into the arrays of `state`; return it and the index after it.
+
+    The histograms of `state` must be empty.
     """
     if isinstance(state, LogHistogram):
         return state.fetched(buffer, start)
@@ -50,11 +50,10 @@ def restore(state, buffer, start):
 
 
 def check_flat(state, buffer, start, end):
-    """The index after a state like this one, written from `start` on; -1 if no such state ends by `end`.
+    """Check that buffer[start:end] begins with a state like this one; return the index after it, or -1.
 
-    Nothing outside of these indices is read, whatever the numbers are. Whole numbers must be whole, truth
-    values 0 or 1, and the buckets of a histogram must exist and add up. What else must be true of a state,
-    its rule says in `valid`.
+    Nothing outside buffer[start:end] is read. Integers must be whole numbers, booleans 0 or 1, and the
+    buckets of a histogram must exist and add up. `valid` of a rule checks everything else.
     """
     if start < 0:
         return -1
@@ -75,7 +74,7 @@ def check_flat(state, buffer, start, end):
 
 
 def flat_size(state):
-    """How many numbers `flatten` writes of an empty state, and how many more one round can add."""
+    """How many numbers `flatten` writes for an empty state, and how many more one round can add."""
     if isinstance(state, LogHistogram):
         return 4, 2
     if isinstance(state, tuple):
@@ -85,9 +84,9 @@ def flat_size(state):
 
 
 def layout(state):
-    """What the numbers of a flattened state are, as JSON has it: names, types and shapes, but no values.
+    """The names, types and shapes of the numbers in a flattened state, as JSON can write them.
 
-    Classes go by their names, not by their modules, so that a module can be moved.
+    A class is identified by its name, not by its module, so that modules can be moved.
     """
     if isinstance(state, LogHistogram):
         return ["LogHistogram", state.table.dtype.name, state.constants()]
@@ -99,17 +98,17 @@ def layout(state):
     for kind, known in (("bool", (bool, np.bool_)), ("int", (int, np.integer)), ("float", float)):
         if isinstance(state, known):
             return kind
-    raise TypeError(f"a state holds numbers, arrays and NamedTuples of them: got {type(state).__qualname__}")
+    raise TypeError(f"a state contains numbers, arrays and NamedTuples: got {type(state).__qualname__}")
 
 
 def digest(description):
-    """16 hexadecimal digits of the SHA-256 of something that JSON can write."""
+    """16 hexadecimal digits of the SHA-256 of a value that JSON can write."""
     text = json.dumps(description, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def layout_digest(state):
-    """A digest of the names, types and shapes in a state; states of one layout have one digest.
+    """A digest of the names, types and shapes in a state. States of the same layout have the same digest.
 
     Examples
     --------

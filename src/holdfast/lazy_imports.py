@@ -8,15 +8,15 @@ import warnings
 def lazy_names(package, home, moved=None):
     """`__getattr__` and `__dir__` for a package.
 
-    `home` says in which of its modules each name is defined. `moved` says for each old name where it is now,
-    such as "learners.Squint": to use it gives a DeprecationWarning with the new name.
+    `home` has the module of each name. `moved` has the new place of each old name, such as "learners.Squint":
+    using an old name gives a DeprecationWarning with the new one.
     """
     namespace, moved = vars(sys.modules[package]), moved or {}
 
     def attribute(name):
         if name in moved:
             warnings.warn(
-                f"{package}.{name} is now {package}.{moved[name]}; the old name goes with version 0.3",
+                f"{package}.{name} is now {package}.{moved[name]}; the old name is removed in version 0.3",
                 DeprecationWarning,
                 stacklevel=2,
             )

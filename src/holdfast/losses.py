@@ -1,14 +1,13 @@
-"""Losses of a linear model, f(w) = h(⟨w, x⟩, y): what a round costs, and which way is down.
+"""Losses of a linear model, f(w) = h(⟨w, x⟩, y).
 
-A loss answers four questions about h at the prediction z = ⟨w, x⟩. The gradient of f is `slope(z, y) * x`,
-so a round's size is |slope| times the dual norm of x, and at most `lipschitz()` times it: where h is
-Lipschitz, i.i.d. features are all the Quantile filter needs. `curvature()` is what a strongly convex h
-has to spare, in the direction of x only.
+A loss has four methods. `value(z, y)` and `slope(z, y)` are h and its derivative at the prediction
+z = ⟨w, x⟩. The gradient of f is `slope(z, y) * x`, so the size of a round is |slope| times the dual norm of
+x. `lipschitz()` is the largest |slope|; if it is finite, the Quantile filter needs only i.i.d. features.
+`curvature()` is the strong convexity of h; f has it in the direction of x only.
 
-At a kink every loss here answers with the subgradient nearest to 0. A round whose answer is already
-among the best then has size 0 and moves nothing; scikit-learn's SGD does the same except for the hinge,
-where a margin of exactly 1 still pushes. A NaN comes out as NaN, and infinity as infinity or its limit:
-the filter will judge the round, so the loss need not.
+At a kink the slope is the subgradient nearest to 0. So a round whose prediction is a minimiser has size 0
+and changes nothing. The SGD of scikit-learn does the same except for the hinge loss at a margin of exactly 1.
+NaN gives NaN, and infinity gives infinity or the limit: the filter rejects such rounds, not the loss.
 """
 
 __all__ = [
@@ -33,10 +32,10 @@ from holdfast.vectors import log1p
 
 @rule
 class Linear:
-    """z y: the loss is linear, and y is its coefficient.
+    """z y: a linear loss with coefficient y.
 
-    The paper's own game, where a round reveals a gradient and nothing else; here that gradient is y x,
-    wherever w is.
+    This is the game of the paper, in which a round reveals only a gradient. Here the gradient is y x for
+    every w.
 
     Examples
     --------
@@ -51,7 +50,7 @@ class Linear:
         return y
 
     def lipschitz(self):
-        return math.inf  # |y|, which may be anything
+        return math.inf  # |y|, which has no bound
 
     def curvature(self):
         """The strong convexity of the loss as a function of z; 0 if there is none."""
@@ -91,7 +90,7 @@ class Absolute:
 class Squared:
     """½ (z - y)²: regression towards the mean.
 
-    Its slope grows with the target, so one wild y is an outlier of any size.
+    Its slope grows with the target, so one extreme y is an outlier of any size.
 
     Examples
     --------
@@ -116,14 +115,14 @@ class Squared:
 
 @rule
 class Huber:
-    """½ r² for residuals r = z - y up to `knee`, knee (|r| - knee/2) beyond: squared, then absolute.
+    """½ r² for residuals |r| = |z - y| up to `knee`, knee (|r| - knee/2) above it: squared, then absolute.
 
-    A wild y has a slope of at most `knee`, a wild x can still do anything: this bounds h, not the gradient.
+    The slope is at most `knee` for every y. The gradient has no bound, because x can have any size.
 
     Parameters
     ----------
     knee : float
-        The residual at which the parabola goes over into its tangent, in the units of y.
+        The residual from which on the loss is linear, in the units of y.
 
     Examples
     --------
@@ -164,13 +163,13 @@ class Huber:
 class Pinball:
     """tau (y - z) below the target, (1 - tau) (z - y) above it: regression towards the tau-quantile.
 
-    Predicting too little costs tau and too much costs 1 - tau, which balance where a share tau of the
-    targets lies below z. The slope is 0 at z = y.
+    A prediction that is too low costs tau a unit, one that is too high 1 - tau. The total is least where a
+    share tau of the targets is below z. The slope is 0 at z = y.
 
     Parameters
     ----------
     tau : float
-        The quantile to predict, strictly between 0 and 1; ½ is half the absolute loss.
+        The quantile to predict, strictly between 0 and 1. With ½ this is half the absolute loss.
 
     Examples
     --------
@@ -206,14 +205,14 @@ class Pinball:
 
 @rule
 class EpsilonInsensitive:
-    """max(0, |z - y| - epsilon): being off by `epsilon` costs nothing, as in support vector regression.
+    """max(0, |z - y| - epsilon): errors up to `epsilon` cost nothing, as in support vector regression.
 
     The slope is 0 on the edge of the tube.
 
     Parameters
     ----------
     epsilon : float
-        Half the width of the tube, in the units of y; at 0 this is the absolute loss.
+        Half the width of the tube, in the units of y. With 0 this is the absolute loss.
 
     Examples
     --------
@@ -252,7 +251,7 @@ class EpsilonInsensitive:
 class Hinge:
     """max(0, 1 - y z), labels -1 and +1: the support vector machine.
 
-    A row classified right with a margin of 1 or more has slope 0 and so size 0, however large x is.
+    A correct prediction with a margin of 1 or more has slope 0, so the size of its round is 0 for every x.
 
     Examples
     --------
@@ -284,7 +283,7 @@ class Hinge:
 class SquaredHinge:
     """max(0, 1 - y z)², labels -1 and +1, without a ½ in front: scikit-learn's `squared_hinge`.
 
-    Smooth at a margin of 1, at the price of a slope that grows as the margin falls.
+    It is smooth at a margin of 1, but its slope has no bound.
 
     Examples
     --------
@@ -312,7 +311,7 @@ class SquaredHinge:
 class Logistic:
     """ln(1 + exp(-y z)), labels -1 and +1, in nats: logistic regression.
 
-    Written with exp(-|y z|), which never overflows; far on the wrong side it is the line -y z.
+    Computed with exp(-|y z|), which never overflows. For large negative margins it is -y z.
 
     Examples
     --------
@@ -330,7 +329,7 @@ class Logistic:
     def slope(self, z, y):
         margin = y * z
         e = math.exp(-abs(margin))
-        top = e if margin >= 0.0 else 1.0  # a choice of numbers: half the rounds would guess a branch wrong
+        top = e if margin >= 0.0 else 1.0  # no branch: it would be mispredicted in half of the rounds
         return -y * top / (1.0 + e)
 
     def lipschitz(self):
@@ -342,12 +341,12 @@ class Logistic:
 
 
 def slope_at(loss, z, y):
-    """The slope of a loss at a prediction; NaN if that or the target is infinite: then so is the loss."""
+    """The slope of a loss at a prediction; NaN if the prediction or the target is infinite."""
     return loss.slope(z, y) if abs(z) < math.inf and abs(y) != math.inf else math.nan
 
 
 def refuse_zero_one(loss, y):
-    """Raise if a loss for labels -1 and +1 is given labels 0 and 1, of which it would learn only half."""
+    """Raise if a loss for labels -1 and +1 gets labels 0 and 1: it would ignore the label 0."""
     for_labels = isinstance(loss, Hinge | SquaredHinge | Logistic)
     if for_labels and len(y) and np.fmin.reduce(y) == 0.0 and np.fmax.reduce(y) == 1.0:
-        raise ValueError(f"{loss!r} wants labels -1 and +1, but these are 0 and 1: pass 2 * y - 1")
+        raise ValueError(f"{loss!r} needs labels -1 and +1, but these are 0 and 1: pass 2 * y - 1")

@@ -1,4 +1,4 @@
-"""Streams that lie in a file: telling the system that their rows are read in order."""
+"""Advise the operating system that the rows of a memory-mapped file are read in order."""
 
 import mmap
 from contextlib import contextmanager
@@ -7,13 +7,13 @@ import numpy as np
 
 
 @contextmanager
-def in_order(arrays):
-    """While these arrays are read from their first row to their last.
+def sequential_reads(arrays):
+    """A context in which these arrays are read from the first row to the last.
 
-    Of those that lie in a file, the system then reads further ahead, and lets go of what was read first. Both
-    are advice: nothing else changes, and where there is no such advice nothing does.
+    If an array is memory-mapped, the system then reads further ahead and frees pages that were read. This is
+    only advice: results do not change, and systems without it ignore it.
     """
-    maps = [base for base in map(_file_of, arrays) if base is not None]
+    maps = [base for base in map(_memory_map, arrays) if base is not None]
     _advise(maps, "MADV_SEQUENTIAL")
     try:
         yield
@@ -21,8 +21,8 @@ def in_order(arrays):
         _advise(maps, "MADV_NORMAL")
 
 
-def _file_of(array):
-    """The memory map in which an array lies, if it does in one."""
+def _memory_map(array):
+    """The memory map that contains an array, or None."""
     base = array
     while isinstance(base, np.ndarray):
         base = base.base

@@ -1,12 +1,12 @@
 """Norms and their duals: how far apart two points are, and how large a gradient is.
 
 A domain is measured in a norm ‖·‖ and a gradient in its dual, ‖g‖* = max ⟨g, x⟩ over ‖x‖ ≤ 1, so that
-⟨g, u - w⟩ is at most diameter times size. Sizes decide which rounds are kept, and outliers may be of any
-size: 1e308 and 1e-308 are measured like 1, an infinite entry gives infinity, NaN gives NaN, and only a
-vector of zeros has size 0.
+⟨g, u - w⟩ is at most diameter times size. Sizes decide which rounds are kept, and outliers may have any
+size: 1e308 and 1e-308 are measured as precisely as 1, an infinite entry gives infinity, NaN gives NaN, and
+only a vector of zeros has size 0.
 
-A norm also knows its largest value over a few bodies (`over_ball` and the like), which is what the
-diameters of `holdfast.domains` are made of.
+The methods `over_ball`, `over_box` and so on return the largest value of a norm over a set. The diameters of
+`holdfast.domains` use them.
 """
 
 __all__ = ["L1", "L2", "LInf", "Lp", "Mahalanobis"]
@@ -18,14 +18,16 @@ import numpy as np
 from holdfast.rule import rule
 from holdfast.vectors import TINY, dot, largest, squared, sum_abs, to_dense, values_of
 
-HUGE = 2.0**1000  # larger gradients and rows (1e301) count as infinite: sums of ten million must be floats
-LONG = 2.0**500  # so do larger rows, slopes and targets for learners that square them
+HUGE = (
+    2.0**1000
+)  # larger gradients and rows (1e301) count as infinite: a sum of ten million must not overflow
+LONG = 2.0**500  # the same limit for rows, slopes and targets of learners that square them
 
 
 def euclidean(x):
-    """The Euclidean length of a vector: one pass, or two if its squares leave the range of floats."""
+    """The Euclidean length of a vector: one pass, or two if its squares overflow or underflow."""
     s = squared(x)
-    if 1e-280 < s < math.inf:  # squares lost below 1e-308 are then too small to matter
+    if 1e-280 < s < math.inf:  # squares below 1e-308 are lost, but too small to matter
         return math.sqrt(s)
     m = largest(x)
     if not 0.0 < m < math.inf:  # zeros, infinity or NaN
@@ -35,7 +37,7 @@ def euclidean(x):
 
 
 def hypotenuse(a, b):
-    """(a² + b²)^½ of numbers that are not negative, also where their squares leave the range of floats."""
+    """(a² + b²)^½ for a, b ≥ 0, also where the squares overflow or underflow."""
     s = a * a + b * b
     if 1e-280 < s < math.inf:
         return math.sqrt(s)
@@ -47,7 +49,7 @@ def hypotenuse(a, b):
 
 
 def row_length(slope, x):
-    """‖x‖, for learners that divide by it: 0 where the slope is, or if the inverse may be no float."""
+    """‖x‖, for learners that divide by it: 0 if the slope is 0, or if 1/‖x‖ may overflow."""
     length = euclidean(x) if slope != 0.0 else 0.0
     return length if length > TINY else 0.0
 
@@ -57,15 +59,15 @@ def gradient_size(slope, x):
     return abs(slope) * row_length(slope, x)
 
 
-# The p-norms differ in `of` and `dual` and share the rest: they see neither signs nor the order of entries.
+# Methods that all p-norms share: none depends on the signs or on the order of the entries.
 
 
 def _over_ball(self, dim):
     """The largest norm of a Euclidean unit vector: an axis if p ≥ 2, the diagonal if p < 2."""
-    known = dim if dim > 0 else 2  # two dimensions tell whether more would matter
-    diagonal = self.of(np.ones(known)) / math.sqrt(known)
+    d = dim if dim > 0 else 2  # in two dimensions one sees whether the dimension matters
+    diagonal = self.of(np.ones(d)) / math.sqrt(d)
     if dim == 0 and diagonal > 1.0 + 1e-12:
-        raise ValueError("in this norm a ball is wider the more dimensions it has: pass dim=")
+        raise ValueError("in this norm the diameter of a ball depends on the dimension: pass dim=")
     return max(1.0, diagonal)
 
 
@@ -85,17 +87,13 @@ def _over_box(self, sides):
 
 
 def _over_ellipsoid(self, shape, longest):
-    """An upper bound over all u' shape⁻¹ u ≤ 1, whose longest semi-axis is given; exact for LInf."""
+    """An upper bound over u' shape⁻¹ u ≤ 1, an ellipsoid with longest semi-axis `longest`; exact for LInf."""
     return min(longest * self.over_ball(len(shape)), self.of(np.sqrt(np.diag(shape))))
 
 
 def _entry_bound(self, x, size):
-    """At least the largest |xᵢ|: the size itself, also after rounding. Of `Mahalanobis` that is not true."""
+    """At least the largest |xᵢ|: the size, also after rounding. This is not true for `Mahalanobis`."""
     return size
-
-
-def _check_dim(self, dim):
-    """Raise if vectors of this dimension have no such norm; all have."""
 
 
 @rule
@@ -115,7 +113,7 @@ class L1:
         return _LINF
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
+    over_box, over_ellipsoid, entry_bound = _over_box, _over_ellipsoid, _entry_bound
 
 
 @rule
@@ -142,8 +140,7 @@ class L2:
         """The longest semi-axis of an ellipsoid."""
         return longest
 
-    over_axes, over_edges, over_box = _over_axes, _over_edges, _over_box
-    check_dim, entry_bound = _check_dim, _entry_bound
+    over_axes, over_edges, over_box, entry_bound = _over_axes, _over_edges, _over_box, _entry_bound
 
 
 @rule
@@ -163,10 +160,10 @@ class LInf:
         return _L1
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
+    over_box, over_ellipsoid, entry_bound = _over_box, _over_ellipsoid, _entry_bound
 
 
-_L1, _LINF = L1(), LInf()  # ready-made, because the compiler cannot make a rule that has no parameters
+_L1, _LINF = L1(), LInf()  # constants, because compiled code cannot create a rule without parameters
 
 
 @rule
@@ -207,15 +204,15 @@ class Lp:
         return Lp(self.p / (self.p - 1.0))
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
-    over_box, over_ellipsoid, check_dim, entry_bound = _over_box, _over_ellipsoid, _check_dim, _entry_bound
+    over_box, over_ellipsoid, entry_bound = _over_box, _over_ellipsoid, _entry_bound
 
 
 @rule
 class Mahalanobis:
     """(x' A x)^½ for a positive definite A: Euclidean length after a change of coordinates.
 
-    With A = R'R it is ‖Rx‖₂, and its dual, the norm of A⁻¹, is ‖R'⁻¹g‖₂. R is triangular, so that no
-    rounding makes the image of a nonzero vector vanish.
+    With A = R'R it is ‖Rx‖₂, and its dual, the norm of A⁻¹, is ‖R'⁻¹g‖₂. R is triangular, so that Rx is not
+    rounded to 0 for any x other than 0.
 
     Parameters
     ----------
@@ -255,7 +252,7 @@ class Mahalanobis:
         image = np.empty(len(scaled))
         for i in range(len(scaled)):
             image[i] = dot(self.root[i], scaled)
-        return max(m * euclidean(image), 5e-324)  # underflow makes no zero either
+        return max(m * euclidean(image), 5e-324)  # not 0 after underflow
 
     def dual(self):
         return Mahalanobis(self.inverse, self.matrix, self.coroot, self.root)
@@ -294,7 +291,7 @@ class Mahalanobis:
 
 
 def positive_definite(name, matrix):
-    """The matrix, made exactly symmetric, its eigenvalues and eigenvectors; raise if it is not that kind."""
+    """The matrix, made exactly symmetric, its eigenvalues and eigenvectors; it must be positive definite."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(f"{name} must be square, of shape (d, d), got shape {matrix.shape}")
     scale = largest(matrix)

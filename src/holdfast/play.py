@@ -1,4 +1,4 @@
-"""A whole stream at once: play."""
+"""Play a game over a whole stream."""
 
 __all__ = ["play"]
 
@@ -8,19 +8,19 @@ import numpy as np
 
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Columns, Counts, play_rounds
-from holdfast.memory_mapped import in_order
+from holdfast.memory_mapped import sequential_reads
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.vectors import LazyWeights, aligned_copy, values_of
 
-# Interpreting costs some 20 microseconds a round, starting numba and fetching a compiled game from disk one
-# or two seconds: above this many rounds compiling pays.
+# In Python a round takes some 20 microseconds. Loading numba and a compiled game from disk takes one or two
+# seconds, so from this many rounds on compiling saves time.
 WORTH_COMPILING = 50_000
 
-_WORTH_COPYING = 65_536  # bytes: a larger array of a new state stays where it is
+_WORTH_COPYING = 65_536  # bytes: larger arrays of a new state are not copied to aligned memory
 
 
 def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=None):
-    """Let a player play against an adversary, and return the record.
+    """Play a game and return its record.
 
     Parameters
     ----------
@@ -29,20 +29,19 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     adversary : an adversary
         Such as `Replay(X, y, Logistic())` or `Gradients(G)`.
     rounds : int, optional
-        How many; by default all the adversary has left.
+        The number of rounds. Default: all that the adversary has left.
     keep : names of columns
-        Any of "losses", "sizes", "thresholds", "kept" and "average", which are kept unless you say otherwise;
-        "guard", the sizes and thresholds of a `Guarded` player's other filters; "predictions", <w_t, x_t>
-        before the round is learned from, in the units of the target; "products", <w_t, g_t>, and "gradients",
-        for `linearised_regret` and `certificate`; "iterates", the w_t. A column takes 8 bytes a round (kept
-        1; gradients and iterates 8 for every dimension), and the average only time. The counts are always
-        kept.
+        The default is "losses", "sizes", "thresholds", "kept" and "average". Other names: "guard", the sizes
+        and thresholds of the other filters of a `Guarded` player; "predictions", <w_t, x_t> before the
+        update, in the units of the target; "products", <w_t, g_t>, and "gradients", for `linearised_regret`
+        and `certificate`; "iterates", the w_t. A column takes 8 bytes a round ("kept" 1; "gradients" and
+        "iterates" 8 for every dimension). The average takes time, but no memory. The counts are always kept.
     after : Record, optional
-        Go on from where that game ended: the same bits as one long game. If the adversary is the same
-        object, it too goes on; another one starts at its first round.
+        Continue that game, with the same bits as one long game. The same adversary (the same object) also
+        continues; another one starts at its first round.
     compiled : bool, optional
-        Whether to compile the game, rather than interpret it; the result is the same. By default if it is
-        compiled already or has 50,000 rounds.
+        Whether to compile the game. The result is the same. Default: compile if the game was compiled before
+        in this process, or has at least 50,000 rounds.
 
     Examples
     --------
@@ -58,33 +57,33 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     check_keep(keep, COLUMNS)
     length, dim = checked_extent(adversary)
     check_first_round(player, dim, adversary)
-    state, hidden, tally, position = _start(player, adversary, dim, keep, after)
+    state, hidden, counts, position = _start(player, adversary, dim, keep, after)
     left = length - position
     count = left if rounds is None else rounds
     if not 0 <= count <= left:
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
     columns = empty_columns(count, dim, keep)
-    args = (player, adversary, state, hidden, tally, columns, position, position + count)
-    with in_order(adversary):
+    args = (player, adversary, state, hidden, counts, columns, position, position + count)
+    with sequential_reads(adversary):
         if _worth_compiling(count, args) if compiled is None else compiled:
             from holdfast._compiled import call
 
-            state, hidden, tally = call(play_rounds, *args)
+            state, hidden, counts = call(play_rounds, *args)
         else:
             with np.errstate(all="ignore"):
-                state, hidden, tally = play_rounds(*args)
+                state, hidden, counts = play_rounds(*args)
     return Record(
         **kept_columns(columns, keep),
         final=np.array(values_of(player.current_weights(state))),
-        average=_sum(player.current_weights(state), tally) / max(tally.rounds, 1)
+        average=_sum(player.current_weights(state), counts) / max(counts.rounds, 1)
         if "average" in keep
         else None,
-        rounds=tally.rounds,
-        kept_count=tally.kept,
-        unmeasured_count=tally.unmeasured,
+        rounds=counts.rounds,
+        kept_count=counts.kept,
+        unmeasured_count=counts.unmeasured,
         player=player,
         adversary=adversary,
-        state=(state, hidden, tally, position + count),
+        state=(state, hidden, counts, position + count),
         again=functools.partial(play, adversary=adversary, rounds=count, compiled=compiled)
         if after is None
         else None,
@@ -95,12 +94,12 @@ def check_keep(keep, columns):
     unknown = set(keep) - {*columns, "average", "guard"}
     if unknown:
         raise ValueError(
-            f"keep knows {', '.join(columns)}, guard and average: got {', '.join(map(repr, sorted(unknown)))}"
+            f"keep takes {', '.join(columns)}, guard and average: got {', '.join(map(repr, sorted(unknown)))}"
         )
 
 
 def empty_columns(count, dim, keep):
-    """Columns for what is kept, and none for the rest."""
+    """Columns of zeros for the names in `keep`; the others have no rows."""
     rows = {name: count if name in keep else 0 for name in COLUMNS}
     rows |= dict.fromkeys(GUARD, count if "guard" in keep else 0)
     wide = {name: (rows[name], dim) for name in ("gradients", "iterates")}
@@ -109,9 +108,9 @@ def empty_columns(count, dim, keep):
 
 
 def kept_columns(columns, keep):
-    """The columns by name, None for what is not kept."""
-    asked = {*keep, *GUARD} if "guard" in keep else {*keep}
-    return {name: column if name in asked else None for name, column in columns._asdict().items()}
+    """The columns by name; None if a name is not in `keep`."""
+    names = {*keep, *GUARD} if "guard" in keep else {*keep}
+    return {name: column if name in names else None for name, column in columns._asdict().items()}
 
 
 def _start(player, adversary, dim, keep, after):
@@ -122,21 +121,21 @@ def _start(player, adversary, dim, keep, after):
             state = player.to_lazy(state, len(summed) > 0)
         return state, adversary.start(), Counts(0, 0, 0, summed), 0
     if after.player != player:
-        raise ValueError(f"a record can only be continued by its own player: it was made by {after.player!r}")
+        raise ValueError(f"only its own player can continue a record: pass {after.player!r}")
     if len(after.final) != dim:
         raise ValueError(f"the record was made in {len(after.final)} dimensions, the adversary has {dim}")
     if ("average" in keep) != (after.average is not None):
-        raise ValueError("the average is over all rounds: ask for it in both games or in neither")
-    state, hidden, tally, position = aligned_copy(after.state)  # so that a record can be continued twice
+        raise ValueError('the average is over all rounds: put "average" in keep in both games or in neither')
+    state, hidden, counts, position = aligned_copy(after.state)  # a record can be continued more than once
     return (
-        (state, hidden, tally, position)
+        (state, hidden, counts, position)
         if after.adversary is adversary
-        else (state, adversary.start(), tally, 0)
+        else (state, adversary.start(), counts, 0)
     )
 
 
-def _sum(w, tally):
-    return w.sum() if isinstance(w, LazyWeights) else tally.summed
+def _sum(w, counts):
+    return w.sum() if isinstance(w, LazyWeights) else counts.summed
 
 
 def _worth_compiling(count, args):

@@ -1,4 +1,4 @@
-"""The game one round at a time, for those who bring their own loop."""
+"""Play one round at a time, in a loop of your own."""
 
 __all__ = ["Player"]
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.dry_run import check_first_round, rehearse_part
+from holdfast.dry_run import check_first_round, check_rule
 from holdfast.game import Decision
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss
@@ -18,14 +18,14 @@ _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compilin
 
 
 def observe_round(state, player, w, x, slope):
-    """End a round with the gradient slope * x, and leave the next prediction in w."""
+    """End a round with the gradient slope * x, and write the next prediction to w."""
     state, decision = player.observe(state, slope, x)
     assign(w, values_of(player.predict(state)))
     return state, decision
 
 
 def learn_round(state, player, w, x, loss, y):
-    """End a round with an example, and leave the next prediction in w."""
+    """End a round with an example, and write the next prediction to w."""
     weights = player.predict(state)
     slope = slope_at(loss, dot(weights, x), target_for(weights, y))
     state, decision = player.observe(player.set_target(state, y), slope, x)
@@ -43,8 +43,8 @@ class Player:
     dim : int
         The number of weights.
     compiled : bool, optional
-        Whether to compile the rounds, which takes some seconds and makes each ten times as fast; the weights
-        are the same. By default they are compiled when there have been 100,000.
+        Whether to compile the rounds. This takes some seconds and makes a round ten times as fast; the
+        weights are the same. Default: compile after 100,000 rounds.
 
     Examples
     --------
@@ -67,48 +67,46 @@ class Player:
         self.rule, self.dim, self.compiled = player, dim, compiled
         self.rounds = self.kept_count = self.unmeasured_count = 0
         self._state = aligned_copy(player.init(dim))
-        self._w, self._x = (
-            aligned_copy(np.array(values_of(player.predict(self._state)))),
-            aligned_copy(np.zeros(dim)),
-        )
-        self._held, self._loss = None, None  # the compiled round, and for which loss
-        self._rehearsed = None  # the loss that was
+        self._w = aligned_copy(np.array(values_of(player.predict(self._state))))
+        self._x = aligned_copy(np.zeros(dim))
+        self._compiled_round, self._loss = None, None  # `_loss` is the loss of the compiled round
+        self._checked_loss = None
 
     def predict(self):
-        """The weights w_t, as an array of your own."""
+        """The weights w_t, as a copy."""
         return self._w.copy()
 
     def observe(self, gradient):
         """End the round with the gradient of the loss at the weights predicted."""
         self._read(gradient, "gradient")
-        if self._held is None or self._loss is not None:
+        if self._compiled_round is None or self._loss is not None:
             if not self._worth_compiling():
                 return self._counted(self._interpreted(observe_round, 1.0))
-            self._hold(observe_round, None)
-        return self._counted(self._held(1.0))
+            self._compile(observe_round, None)
+        return self._counted(self._compiled_round(1.0))
 
     def learn(self, x, y, loss):
         """End the round with an example: the loss is loss(<w_t, x>, y)."""
         self._read(x, "x")
-        if self._held is None or (self._loss is not loss and self._loss != loss):
-            if self._rehearsed is not loss:
-                rehearse_part(loss, Loss, self.dim)
-                self._rehearsed = loss
+        if self._compiled_round is None or (self._loss is not loss and self._loss != loss):
+            if self._checked_loss is not loss:
+                check_rule(loss, Loss, self.dim)
+                self._checked_loss = loss
             if not self._worth_compiling():
                 return self._counted(self._interpreted(learn_round, loss, float(y)))
-            self._hold(learn_round, loss)
-        return self._counted(self._held(float(y)))
+            self._compile(learn_round, loss)
+        return self._counted(self._compiled_round(float(y)))
 
     @property
     def state(self):
-        """What the player knows, as its rule has it."""
-        return self._held.first() if self._held is not None else self._state
+        """The current state of the rule."""
+        return self._compiled_round.first() if self._compiled_round is not None else self._state
 
     def certificate(self, k):
-        """What the rounds so far prove about their regret, for a player that is `Certified`."""
+        """A bound on the regret of the rounds so far, proved by the run. The player must be `Certified`."""
         if not isinstance(self.rule, Certified):
             raise TypeError(
-                "a player keeps no gradients, so wrap it to keep the books: Player(Certified(..., k), dim)"
+                "a player stores no gradients, so only Player(Certified(..., k), dim) has a certificate"
             )
         return certificate_of_state(self.state, self.rule, k, self.unmeasured_count)
 
@@ -118,10 +116,10 @@ class Player:
         return self.rounds - self.kept_count
 
     def __getstate__(self):
-        return self.__dict__ | {"_state": self.state, "_held": None, "_loss": None}
+        return self.__dict__ | {"_state": self.state, "_compiled_round": None, "_loss": None}
 
     def _read(self, values, name):
-        """Copy the entries of a row to where the round expects them."""
+        """Copy the entries of a row to the array that the round reads."""
         row = values if isinstance(values, np.ndarray) else np.asarray(values)
         if row.shape != (self.dim,):
             raise ValueError(f"{name} must have the {self.dim} entries of this player: got shape {row.shape}")
@@ -133,18 +131,18 @@ class Player:
     @np.errstate(all="ignore")
     def _interpreted(self, play, *rest):
         self._state, decision = play(self.state, self.rule, self._w, self._x, *rest)
-        self._held = None
+        self._compiled_round = None
         return decision
 
     def _worth_compiling(self):
         return self.rounds >= _WORTH_COMPILING if self.compiled is None else self.compiled
 
-    def _hold(self, play, loss):
-        from holdfast._compiled import hold
+    def _compile(self, play, loss):
+        from holdfast._compiled import bind_state
 
         self._state = self.state
-        self._held = hold(play, self._state, self.rule, self._w, self._x, *([] if loss is None else [loss]))
-        self._loss = loss
+        values = (self._state, self.rule, self._w, self._x, *([] if loss is None else [loss]))
+        self._compiled_round, self._loss = bind_state(play, *values), loss
 
     def _counted(self, decision) -> Decision:
         self.rounds += 1

@@ -1,4 +1,4 @@
-"""What a game leaves behind, as columns."""
+"""The record of a game: one column for each quantity, one entry for each round."""
 
 __all__ = ["Record"]
 
@@ -12,33 +12,32 @@ from holdfast.certificates.certificate import certificate, quantile_certificate
 from holdfast.protocols import PlayerInDomain, check_role
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
-GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # kept as one, "guard"
+GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # keep="guard"
 DEFAULT = ("losses", "sizes", "thresholds", "kept", "average")
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """The rounds of a game: what was decided in each, and where it left the player.
+    """The decisions of a game, round by round, and the player's weights after it.
 
-    A column that was not asked for is None; the counts are there all the same.
+    A column that `keep` did not name is None. The counts are always there.
 
     Attributes
     ----------
     losses, sizes, thresholds : float64 arrays, or None
-        f_t(w_t), the size the filter saw, and what it compared it with: one entry a round of this record.
+        f_t(w_t), the size of the round, and the filter's threshold: one entry for each round of this record.
     kept : bool array, or None
-        Whether the round was learned from.
+        Whether the learner was updated.
     products, predictions, gradients, iterates : float64 arrays, or None
-        <w_t, g_t>, <w_t, x_t> in the units of the target, g_t and w_t, if asked for.
+        <w_t, g_t>, <w_t, x_t> in the units of the target, g_t and w_t.
     feature_sizes, feature_thresholds, target_sizes, target_thresholds : float64 arrays, or None
-        What the other two filters of a `Guarded` player saw, with keep "guard".
+        Sizes and thresholds of the other two filters of a `Guarded` player.
     final : array
         The weights after the last round.
     average : array, or None
-        The mean of the predictions w_t over *all* rounds since the start, kept or skipped, as online-to-batch
-        conversion needs it.
+        The mean of the w_t over *all* rounds since the start, kept or skipped (online-to-batch conversion).
     rounds, kept_count, skipped_count, unmeasured_count : int
-        Over all rounds since the start; `unmeasured_count` of the skipped ones had no finite size.
+        Over all rounds since the start. `unmeasured_count` counts skipped rounds without a finite size.
     """
 
     losses: np.ndarray | None
@@ -60,10 +59,8 @@ class Record:
     unmeasured_count: int
     player: Any = field(repr=False)
     adversary: Any = field(repr=False)
-    state: Any = field(repr=False)  # all that is needed to go on: player, adversary, tally and position
-    again: Any = field(
-        repr=False
-    )  # again(player, keep=...) plays the same rounds; None in a later part of a game
+    state: Any = field(repr=False)  # to continue the game: state of player and adversary, counts, position
+    again: Any = field(repr=False)  # again(player, keep=...) plays the same rounds; None in a continued game
 
     @property
     def skipped_count(self) -> int:
@@ -77,7 +74,7 @@ class Record:
 
     @property
     def domain(self) -> Any:
-        """Where the learner's weights lie."""
+        """The domain of the learner's weights."""
         player = self.player.core()
         check_role(player, PlayerInDomain)
         return player.learner.domain
@@ -86,30 +83,30 @@ class Record:
         """A column by name; raises if it was not kept."""
         column = getattr(self, name)
         if column is None:
-            raise ValueError(f"the record does not hold its {name}: play(..., keep=[{name!r}, ...])")
+            raise ValueError(f"the record has no {name}: play(..., keep=[{name!r}, ...])")
         return column
 
     def linear(self):
-        """<w_t, g_t> and g_t of every round; played again for them, if they were not kept."""
+        """<w_t, g_t> and g_t of every round. If they were not kept, the game is played again."""
         if isinstance(self.adversary, Gradients) and self.losses is not None:
             return self.losses, np.asarray(self.adversary.G[self.last - len(self.losses) : self.last], float)
         if self.products is not None and self.gradients is not None:
             return self.products, self.gradients
         if self.again is None:
-            return self.column("products"), self.column("gradients")  # one of which is missing, and says so
+            return self.column("products"), self.column("gradients")  # one of them is missing, and raises
         again = self.again(self.player, keep=("products", "gradients"))
         return again.products, again.gradients
 
     def certificate(self, k):
-        """What this run proves about its regret, whichever k rounds were outliers."""
+        """A bound on the regret of this run, for every set of at most k outliers."""
         return certificate(self, k)
 
     def quantile_certificate(self, p, confidence=0.95):
-        """What this run proves about its regret up to the p-quantile of i.i.d. sizes."""
+        """A bound on the regret of this run on the rounds up to the p-quantile of i.i.d. sizes."""
         return quantile_certificate(self, p, confidence)
 
     def to_pandas(self):
-        """The columns as a data frame, one row a round."""
+        """The columns as a data frame with one row for each round."""
         import pandas as pd
 
         columns = {name: getattr(self, name) for name in (*COLUMNS, *GUARD)}

@@ -1,4 +1,4 @@
-"""Robust regret of a record: how much worse than a fixed u, where there were no outliers (section 2)."""
+"""Robust regret of a record: how much more the player lost than a fixed u, on the inliers (section 2)."""
 
 __all__ = ["Worst", "best_comparator", "linearised_regret", "losses_of", "robust_regret", "worst_case"]
 
@@ -17,7 +17,7 @@ from holdfast.play import play
 from holdfast.vectors import largest
 
 _FAR = 1e100
-_MOST_SETS = 20_000  # of inliers, that are tried one by one
+_MAX_SETS = 20_000  # up to this many sets of inliers are tried one by one
 
 
 def robust_regret(record, inliers=None, comparator=None):
@@ -26,11 +26,11 @@ def robust_regret(record, inliers=None, comparator=None):
     Parameters
     ----------
     record : Record
-        Of a game whose adversary does not react to the player, with its losses kept.
+        With its losses. The adversary must not react to the player.
     inliers : boolean array, optional
-        𝒮; all rounds if left out. Rounds without a finite size are never inliers.
+        𝒮. Default: all rounds. Rounds without a finite size are never inliers.
     comparator : vector, optional
-        u; the best in hindsight on 𝒮 if left out.
+        u. Default: the best in hindsight on 𝒮.
 
     Examples
     --------
@@ -46,10 +46,10 @@ def robust_regret(record, inliers=None, comparator=None):
 
 
 def linearised_regret(record, inliers=None, comparator=None):
-    """Σ_{t∈𝒮} <w_t - u, g_t>, which is at least R_T(u, 𝒮) for convex losses; for any adversary.
+    """Σ_{t∈𝒮} <w_t - u, g_t>, for any adversary. It is at least R_T(u, 𝒮) if the losses are convex.
 
-    Parameters as for `robust_regret`; the worst u if none is given. If the record does not hold
-    its products and gradients, the game is played again for them.
+    Parameters as for `robust_regret`, but the default u is the one with the largest regret. If the record has
+    no products and gradients, the game is played again.
     """
     inliers = _mask(record, inliers)
     products, gradients = record.linear()
@@ -62,7 +62,8 @@ def linearised_regret(record, inliers=None, comparator=None):
 def best_comparator(record, inliers=None):
     """The u in the domain with the least total loss on the inliers.
 
-    Linear losses: in closed form. Otherwise by cvxpy (`pip install 'holdfast[solve]'`), for our own losses.
+    For linear losses in closed form, for the other losses of holdfast by cvxpy
+    (`pip install 'holdfast[solve]'`).
     """
     inliers, domain = _mask(record, inliers), record.domain
     if isinstance(record.adversary, Gradients):
@@ -72,14 +73,14 @@ def best_comparator(record, inliers=None):
 
 
 def losses_of(record, u):
-    """f_t(u) in every round of the record: what a player who always plays u loses."""
+    """f_t(u) in every round of the record: the losses of a player that always predicts u."""
     last = record.last
-    alone = play(Filtered(Fixed(u), Everything()), record.adversary, rounds=last, keep=["losses"])
-    return alone.losses[last - len(record.column("losses")) :]
+    fixed = play(Filtered(Fixed(u), Everything()), record.adversary, rounds=last, keep=["losses"])
+    return fixed.losses[last - len(record.column("losses")) :]
 
 
 class Worst(NamedTuple):
-    """The largest linearised robust regret found, where, and whether there is none larger."""
+    """The largest linearised robust regret that was found. `exact` says that no other is larger."""
 
     regret: float
     inliers: np.ndarray
@@ -88,24 +89,27 @@ class Worst(NamedTuple):
 
 
 def worst_case(record, k):
-    """The largest linearised robust regret over all u and all sets of inliers but for at most k rounds.
+    """The largest linearised robust regret over all u and all sets of inliers with at most k outliers.
 
-    Exact in one dimension, where the worst u is an end of the domain, and when there are few sets to try.
-    Otherwise u and 𝒮 are improved in turns from several starts, and what is found is a lower bound.
+    Exact in one dimension, where the worst u is an end of the domain, and if there are few sets to try.
+    Otherwise u and 𝒮 are improved alternately from several starts, and the result is a lower bound.
     """
     measured = np.flatnonzero(_mask(record, None))
     products, gradients = (column[measured] for column in record.linear())
     domain, dim = record.domain, gradients.shape[1]
-    if _number_of_sets(len(measured), k) <= _MOST_SETS:
-        best = max((_on(domain, products, gradients, S) for S in _sets(len(measured), k)), key=_regret)
+    if _number_of_sets(len(measured), k) <= _MAX_SETS:
+        best = max(
+            (_on(domain, products, gradients, S) for S in _sets(len(measured), k)),
+            key=lambda worst: worst.regret,
+        )
         return _of_all_rounds(best, measured, record, exact=True)
     starts = np.vstack([np.eye(dim), -np.eye(dim), gradients.sum(axis=0)[None]])
     found = (_alternate(domain, products, gradients, k, _extreme(domain, g)) for g in starts)
-    return _of_all_rounds(max(found, key=_regret), measured, record, exact=dim == 1)
+    return _of_all_rounds(max(found, key=lambda worst: worst.regret), measured, record, exact=dim == 1)
 
 
 def _alternate(domain, products, gradients, k, u):
-    """The best 𝒮 for u, the best u for that 𝒮, and so on until nothing improves."""
+    """The worst 𝒮 for u, the worst u for this 𝒮, and so on, until the regret stops growing."""
     best = Worst(-math.inf, np.zeros(0, bool), u, False)
     while True:
         terms = products - gradients @ best.comparator
@@ -127,10 +131,6 @@ def _of_all_rounds(worst, measured, record, exact):
     inliers = np.zeros(len(_mask(record, None)), bool)
     inliers[measured[worst.inliers]] = True
     return Worst(worst.regret, inliers, worst.comparator, exact)
-
-
-def _regret(worst):
-    return worst.regret
 
 
 def _number_of_sets(rounds, k):
@@ -167,20 +167,20 @@ def farthest(record, comparator, inliers=None, slack=2.0):
 
 
 def gradients_at(record, comparator, inliers=None, slack=2.0):
-    """G̃(u, 𝒮) of the strongly convex corollary: 2 G(𝒮) plus the largest gradient at u of those rounds."""
+    """G̃(u, 𝒮) of Corollary 3: 2 G(𝒮) plus the largest gradient at u, over the same rounds as `farthest`."""
     G = largest_size(record, inliers)
     near = record.column("sizes") <= slack * G
     last = record.last
     player = Filtered(Fixed(comparator), Everything(), norm=record.player.core().norm)
-    alone = play(player, record.adversary, rounds=last, keep=["sizes"])
-    return 2.0 * G + float(alone.sizes[last - len(near) :][near].max(initial=0.0))
+    fixed = play(player, record.adversary, rounds=last, keep=["sizes"])
+    return 2.0 * G + float(fixed.sizes[last - len(near) :][near].max(initial=0.0))
 
 
 # -- reading a record
 
 
 def _mask(record, inliers):
-    """The inliers as a mask over the rounds of the record, without those that have no finite size."""
+    """The inliers with a finite size, as a mask over the rounds of the record."""
     measured = np.isfinite(record.column("sizes"))
     if inliers is None:
         return measured

@@ -70,7 +70,7 @@ def rarely_called(function):
 
     The numbers it needs should be few: a state that is handed over costs more than the copy.
     """
-    function.is_seldom_called = True
+    function.is_rarely_called = True
     return function
 
 

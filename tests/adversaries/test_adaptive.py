@@ -1,4 +1,4 @@
-"""The adversaries that watch: the contrarian always takes, the chaser is never caught."""
+"""Adaptive adversaries: every prediction loses to the contrarian, and the chaser's outliers are kept."""
 
 import math
 
@@ -23,7 +23,7 @@ def rounds_of(player, adversary):
 
 
 @pytest.mark.parametrize("dim", [1, 3])
-def test_the_contrarian_takes_from_every_prediction_but_zero(dim):
+def test_against_the_contrarian_every_prediction_but_zero_loses(dim):
     W, G = rounds_of(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), Contrarian(300, dim, G=2.0))
     losses, lengths = np.sum(W * G, axis=1), np.linalg.norm(W, axis=1)
     assert losses == pytest.approx(2.0 * lengths)
@@ -41,24 +41,14 @@ def chased(k, dim, seed=4):
 
 @pytest.mark.parametrize("dim", [1, 4])
 @pytest.mark.parametrize("k", [1, 2, 30])
-def test_the_chaser_spends_k_outliers_and_all_pass_just_below_the_threshold(k, dim):
+def test_the_chaser_plays_k_outliers_and_all_are_just_below_the_threshold(k, dim):
     _, record, inliers = chased(k, dim)
     assert (~inliers).sum() == k
     assert record.kept[~inliers].all()
     assert record.sizes[~inliers] == pytest.approx(record.thresholds[~inliers], rel=1e-9)
 
 
-@pytest.mark.parametrize("k", [1, 30])
-def test_theorem_1_holds_against_the_chaser(k):
-    chaser, record, inliers = chased(k, dim=2)
-    G = chaser.inner.G[inliers]
-    regret = record.losses[inliers].sum() + np.linalg.norm(G.sum(axis=0))  # against the best u of the ball
-    squares = np.sum(record.sizes[record.kept] ** 2)
-    allowed = math.sqrt(2.0) * 2.0 * math.sqrt(squares) + 4.0 * 2.0 * record.sizes[inliers].max() * k
-    assert 0.0 < regret <= allowed
-
-
-def test_the_chaser_leaves_infinite_rounds_to_themselves():
+def test_the_chaser_does_not_change_infinite_rounds():
     G = np.full((30, 1), 1.0)
     G[::5] = math.inf
     record = hf.play(

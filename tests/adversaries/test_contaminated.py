@@ -1,4 +1,4 @@
-"""Huber contamination mixes any two adversaries, and says which round came from which."""
+"""Huber contamination mixes two adversaries, and has a mask of the inliers."""
 
 import math
 
@@ -17,13 +17,13 @@ def test_the_share_of_outliers_is_what_was_asked_for(share):
     assert abs(outliers - 3000 * share) <= 4.0 * math.sqrt(3000 * share * (1.0 - share))
 
 
-def test_a_round_comes_from_the_adversary_the_mask_names():
+def test_the_mask_says_which_adversary_a_round_comes_from():
     mixed = Contaminated(GOOD, BAD, 0.3)
     record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), mixed, compiled=False)
     assert np.array_equal(record.sizes, np.where(mixed.inliers, 1.0, 9.0))
 
 
-def test_each_adversary_goes_on_where_it_left_off():
+def test_the_state_of_each_adversary_changes_only_in_its_own_rounds():
     @hf.rule
     class Counting:
         def extent(self):
@@ -41,7 +41,7 @@ def test_each_adversary_goes_on_where_it_left_off():
         assert np.array_equal(record.losses[mask], np.arange(mask.sum()))
 
 
-def test_mixtures_can_be_mixed():
+def test_contaminated_adversaries_can_be_nested():
     inner = Contaminated(GOOD, BAD, 0.5)
     state, *_ = Contaminated(inner, Contrarian(3000), 0.5).reveal(
         Contaminated(inner, Contrarian(3000), 0.5).start(), 0, np.ones(1)
@@ -49,7 +49,7 @@ def test_mixtures_can_be_mixed():
     assert state.x.shape == (1,)
 
 
-def test_what_cannot_be_mixed_is_refused():
+def test_adversaries_of_different_extent_are_refused():
     with pytest.raises(ValueError, match=r"\(3000, 1\) and \(10, 1\)"):
         Contaminated(GOOD, Contrarian(10), 0.1)
     with pytest.raises(ValueError, match=r"0 <= share <= 1, got 1\.5"):

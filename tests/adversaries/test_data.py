@@ -1,4 +1,4 @@
-"""What people have, as the game takes it: numbers however they come, and a word about what is no number."""
+"""Arrays, lists and data frames are converted to numbers; text is refused."""
 
 import datetime
 
@@ -28,13 +28,13 @@ X = np.arange(6.0).reshape(3, 2)
     ],
     ids=lambda v: type(v).__name__,
 )
-def test_numbers_are_numbers_however_they_come(values):
+def test_numbers_are_read_from_every_container(values):
     assert np.array_equal(matrix(values, "X"), X)
     assert matrix(values, "X").flags.c_contiguous
     assert not matrix(values, "X").flags.writeable
 
 
-def test_what_is_missing_is_nan():
+def test_missing_values_become_nan():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.array([1, None], dtype="Int64"), "c": [None, True]})
     assert np.array_equal(matrix(frame, "X"), [[1, 1, np.nan], [2, np.nan, 1]], equal_nan=True)
     assert np.array_equal(vector([1, None], "y"), [1, np.nan], equal_nan=True)
@@ -51,7 +51,7 @@ def test_what_is_missing_is_nan():
         pd.to_datetime([0, 1]),
     ],
 )
-def test_a_column_that_is_no_number_is_named(column):
+def test_the_error_names_a_column_without_numbers(column):
     with pytest.raises(TypeError, match="column 'bad' must hold numbers"):
         hf.Replay(pd.DataFrame({"good": [1.0, 2.0], "bad": column}), [1, -1], hf.Hinge())
 

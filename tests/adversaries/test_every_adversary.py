@@ -1,4 +1,4 @@
-"""What holds for every adversary that makes its own rounds: same seed, same rounds, in both worlds."""
+"""Laws for every adversary that draws its own rounds: the same seed gives the same rounds."""
 
 import inspect
 import pickle
@@ -11,37 +11,37 @@ from laws import like, same
 from samples import thinned
 
 import holdfast as hf
-from holdfast import adversaries as those
+from holdfast import adversaries
 from holdfast._compiled import call
 
 rng = np.random.default_rng(20)
 CLEAN = hf.Replay(rng.standard_normal((120, 2)), np.where(rng.random(120) < 0.5, 1.0, -1.0), hf.Logistic())
 NARROW = hf.Replay(CLEAN.X.astype(np.float32), CLEAN.y, hf.Hinge())
 RANDOM = {
-    "IidLowerBound": lambda seed: those.IidLowerBound(k=9, rounds=120, G=3.0, W=0.5, seed=seed),
-    "StronglyConvexLowerBound": lambda seed: those.StronglyConvexLowerBound(k=9, rounds=120, seed=seed),
-    "Contaminated": lambda seed: those.Contaminated(
-        NARROW, those.Contrarian(120, 2, G=50.0), share=0.1, seed=seed
+    "IidLowerBound": lambda seed: adversaries.IidLowerBound(k=9, rounds=120, G=3.0, W=0.5, seed=seed),
+    "StronglyConvexLowerBound": lambda seed: adversaries.StronglyConvexLowerBound(k=9, rounds=120, seed=seed),
+    "Contaminated": lambda seed: adversaries.Contaminated(
+        NARROW, adversaries.Contrarian(120, 2, G=50.0), share=0.1, seed=seed
     ),
-    "HeavyTails": lambda seed: those.HeavyTails(0.3, rounds=120, dim=2, seed=seed, truth=[0.5, -1.0]),
-    "QuantileStream": lambda seed: those.QuantileStream(p=0.8, rounds=120, dim=2, seed=seed, atom=0.1),
-    "FeatureBlowUp": lambda seed: those.FeatureBlowUp(CLEAN, k=3, seed=seed),
-    "LabelFlip": lambda seed: those.LabelFlip(CLEAN, k=3, seed=seed),
-    "Ramp": lambda seed: those.Ramp(CLEAN, k=3, seed=seed),
-    "Accumulating": lambda seed: those.Accumulating(CLEAN, k=3, seed=seed),
+    "HeavyTails": lambda seed: adversaries.HeavyTails(0.3, rounds=120, dim=2, seed=seed, truth=[0.5, -1.0]),
+    "QuantileStream": lambda seed: adversaries.QuantileStream(p=0.8, rounds=120, dim=2, seed=seed, atom=0.1),
+    "FeatureBlowUp": lambda seed: adversaries.FeatureBlowUp(CLEAN, k=3, seed=seed),
+    "LabelFlip": lambda seed: adversaries.LabelFlip(CLEAN, k=3, seed=seed),
+    "Ramp": lambda seed: adversaries.Ramp(CLEAN, k=3, seed=seed),
+    "Accumulating": lambda seed: adversaries.Accumulating(CLEAN, k=3, seed=seed),
 }
-WITHOUT_CHANCE = {
-    "Tight": those.Tight(3),
-    "Contrarian": those.Contrarian(120, 2, G=7.0),
-    "Chaser": those.Chaser(hf.Gradients(CLEAN.X + 0.5), k=3),
-    "Weighted": those.Weighted(CLEAN, np.arange(120.0) % 4),
+NOT_RANDOM = {
+    "Tight": adversaries.Tight(3),
+    "Contrarian": adversaries.Contrarian(120, 2, G=7.0),
+    "Chaser": adversaries.Chaser(hf.Gradients(CLEAN.X + 0.5), k=3),
+    "Weighted": adversaries.Weighted(CLEAN, np.arange(120.0) % 4),
 }
-ALL = {name: make(5) for name, make in RANDOM.items()} | WITHOUT_CHANCE
+ALL = {name: make(5) for name, make in RANDOM.items()} | NOT_RANDOM
 
 
 def test_every_adversary_is_tested_here():
     elsewhere = {"Functions", "Gradients", "Replay", "SparseReplay", "Exponential", "Pareto", "Uniform"}
-    assert set(ALL) | elsewhere == set(those.__all__)
+    assert set(ALL) | elsewhere == set(adversaries.__all__)
 
 
 @pytest.mark.parametrize("make", RANDOM.values(), ids=RANDOM)
@@ -58,7 +58,7 @@ def test_pickling_and_rebuilding_change_nothing(adversary):
 
 
 @pytest.mark.parametrize("adversary", ALL.values(), ids=ALL)
-def test_what_was_drawn_cannot_be_written(adversary):
+def test_drawn_arrays_are_read_only(adversary):
     arrays = [value for value in adversary if isinstance(value, np.ndarray)]
     assert not any(array.flags.writeable for array in arrays)
 
@@ -73,7 +73,7 @@ def test_inliers_are_a_mask_over_the_rounds_with_at_most_k_left_out(name):
 
 
 def revealed(adversary, state, W):
-    """Every round of an adversary against given predictions. Runs in both worlds, and is quick to compile."""
+    """Every round of an adversary against given predictions. It can be compiled, and compiles fast."""
     losses, slopes, X = np.zeros(len(W)), np.zeros(len(W)), np.zeros(W.shape)
     for t in range(len(W)):
         state, losses[t], slopes[t], X[t] = adversary.reveal(state, t, W[t])
@@ -81,7 +81,7 @@ def revealed(adversary, state, W):
 
 
 @pytest.mark.parametrize("adversary", thinned(ALL.values(), 2), ids=ALL)
-def test_both_worlds_reveal_the_same_bits(adversary):
+def test_interpreted_and_compiled_adversaries_reveal_the_same_bits(adversary):
     W = np.random.default_rng(1).uniform(-1.0, 1.0, adversary.extent())
     W[::10] = 0.0
     interpreted = revealed(adversary, adversary.start(), W)
@@ -110,7 +110,7 @@ def test_a_game_may_be_interrupted(name):
     assert same(whole.final, hf.play(player, ALL[name], after=half, compiled=False).final)
 
 
-def test_no_field_bears_the_name_of_a_method_anywhere():
+def test_no_field_has_the_name_of_a_method_of_another_module():
     classes = [
         cls
         for module in pkgutil.walk_packages(hf.__path__, "holdfast.")

@@ -1,4 +1,4 @@
-"""The tails are as heavy as asked for, and the risk is what it says."""
+"""The tails have the given exponent, and `risk` is the mean loss."""
 
 import math
 
@@ -10,7 +10,7 @@ from holdfast.adversaries import HeavyTails
 
 
 @pytest.mark.parametrize("gamma", [0.1, 0.5, 0.9])
-def test_hill_finds_the_exponent(gamma):
+def test_the_hill_estimator_finds_the_exponent(gamma):
     sizes = np.sort(np.abs(HeavyTails(gamma, rounds=50_000, dim=3, seed=1).stream.X).max(axis=1))
     m = 2000
     hill = 1.0 / np.log(sizes[-m:] / sizes[-m - 1]).mean()
@@ -39,7 +39,7 @@ def test_inliers_are_those_below_the_quantile():
     assert abs((~tails.inliers).sum() - 100) <= 40
 
 
-def test_the_average_has_the_risk_that_section_6_10_promises():
+def test_the_risk_of_the_average_is_below_its_bound():
     gamma, rounds, excess, regrets = 0.5, 400, [], []
     for seed in range(20):
         tails = HeavyTails(gamma, rounds, seed=seed)
@@ -54,8 +54,8 @@ def test_the_average_has_the_risk_that_section_6_10_promises():
     assert np.mean(excess) <= np.mean(regrets) / rounds + bias
 
 
-def test_what_makes_no_sense_is_refused():
+def test_wrong_parameters_are_refused():
     with pytest.raises(ValueError, match="gamma must be positive"):
         HeavyTails(0.0, 10)
-    with pytest.raises(ValueError, match="truth must lie in the domain"):
+    with pytest.raises(ValueError, match="truth must be in the domain"):
         HeavyTails(0.5, 10, truth=2.0)

@@ -1,7 +1,8 @@
-"""No learner beats the lower bounds: one that filters, one that does not, and one that sits still."""
+"""The lower bounds hold for a learner with a filter, one without, and one that never moves."""
 
 import numpy as np
 import pytest
+from theorems.trials import mean_and_error
 
 import holdfast as hf
 from holdfast.adversaries import IidLowerBound, StronglyConvexLowerBound
@@ -37,10 +38,6 @@ def robust_regret(player, adversary):
     return record.losses[rounds].sum() - np.sum(best), record.sizes[rounds].max(initial=0.0)
 
 
-def mean_and_error(values):
-    return np.mean(values), np.std(values, ddof=1) / np.sqrt(len(values))
-
-
 @pytest.mark.parametrize("name", ["still", "ogd", "filtered"])
 def test_iid_losses_cost_every_learner_a_quarter_of_d_g_k(name):
     k, G, W = 12, 3.0, 0.5
@@ -72,7 +69,7 @@ def test_only_the_first_k_rounds_hold_outliers_and_about_half_do(cls):
 
 
 @pytest.mark.parametrize("cls", [IidLowerBound, StronglyConvexLowerBound])
-def test_the_comparator_and_the_domain_belong_together(cls):
+def test_the_domain_contains_the_comparator(cls):
     adversary = cls(3, 10, W=2.0)
     assert adversary.domain.contains(adversary.comparator)
     assert abs(adversary.comparator[0]) == 2.0

@@ -1,6 +1,4 @@
-"""A poisoner spoils k rounds of a data stream, in its own way, and leaves all others as they were."""
-
-import math
+"""Adversaries that corrupt k rounds of a data stream and leave all others unchanged."""
 
 import numpy as np
 import pytest
@@ -15,20 +13,20 @@ POISONERS = [FeatureBlowUp, LabelFlip, Ramp, Accumulating]
 
 
 @pytest.mark.parametrize("cls", POISONERS)
-def test_k_rounds_are_spoiled_and_the_others_are_not(cls):
-    spoiled = cls(CLEAN, k=40, seed=2)
-    assert (~spoiled.inliers).sum() == 40
-    assert np.array_equal(spoiled.poisoned.X[spoiled.inliers], CLEAN.X[spoiled.inliers])
-    assert np.array_equal(spoiled.poisoned.y[spoiled.inliers], CLEAN.y[spoiled.inliers])
-    changed = (spoiled.poisoned.X != CLEAN.X).any(axis=1) | (spoiled.poisoned.y != CLEAN.y)
-    assert np.array_equal(changed, ~spoiled.inliers)
+def test_exactly_k_rounds_are_corrupted(cls):
+    corrupted = cls(CLEAN, k=40, seed=2)
+    assert (~corrupted.inliers).sum() == 40
+    assert np.array_equal(corrupted.poisoned.X[corrupted.inliers], CLEAN.X[corrupted.inliers])
+    assert np.array_equal(corrupted.poisoned.y[corrupted.inliers], CLEAN.y[corrupted.inliers])
+    changed = (corrupted.poisoned.X != CLEAN.X).any(axis=1) | (corrupted.poisoned.y != CLEAN.y)
+    assert np.array_equal(changed, ~corrupted.inliers)
 
 
 @pytest.mark.parametrize("cls", POISONERS)
-def test_it_plays_as_the_poisoned_data_would(cls):
-    spoiled = cls(CLEAN, k=40)
+def test_a_game_equals_that_on_the_corrupted_data(cls):
+    corrupted = cls(CLEAN, k=40)
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(40))
-    one, other = (hf.play(player, adversary, compiled=False) for adversary in (spoiled, spoiled.poisoned))
+    one, other = (hf.play(player, adversary, compiled=False) for adversary in (corrupted, corrupted.poisoned))
     assert np.array_equal(one.losses, other.losses)
 
 
@@ -38,13 +36,13 @@ def test_float32_stays_float32(cls):
     assert cls(narrow, k=5).poisoned.X.dtype == np.float32
 
 
-def test_features_are_blown_up_and_labels_flipped():
+def test_features_are_multiplied_and_labels_flipped():
     blown, flipped = FeatureBlowUp(CLEAN, 10, factor=-50.0), LabelFlip(CLEAN, 10)
     assert np.array_equal(blown.poisoned.X[~blown.inliers], -50.0 * CLEAN.X[~blown.inliers])
     assert np.array_equal(flipped.poisoned.y[~flipped.inliers], -CLEAN.y[~flipped.inliers])
 
 
-def test_a_ramp_rises_by_its_growth_from_the_median_row():
+def test_a_ramp_grows_from_the_median_row():
     ramp = Ramp(CLEAN, k=20, growth=1.2)
     lengths = np.linalg.norm(ramp.poisoned.X[~ramp.inliers], axis=1)
     assert lengths / np.median(np.linalg.norm(X, axis=1)) == pytest.approx(1.2 ** np.arange(1, 21))
@@ -61,21 +59,8 @@ def test_pushes_add_up_and_the_trigger_comes_last():
 
 
 @pytest.mark.parametrize("cls", POISONERS)
-def test_theorem_1_holds_on_the_inliers(cls):
-    k, u = 40, np.array([1.0, 0.0, 0.0])
-    spoiled = cls(CLEAN, k)
-    record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k)), spoiled, compiled=False)
-    best = np.logaddexp(0.0, -CLEAN.y * (CLEAN.X @ u))
-    regret = (record.losses - best)[spoiled.inliers].sum()
-    G = record.sizes[spoiled.inliers].max()
-    squares = np.sum(record.sizes[record.kept] ** 2)
-    assert regret <= 2.0 * math.sqrt(2.0 * squares) + 4.0 * 2.0 * G * k
-    assert record.sizes[record.kept].max() <= 2.0 * G
-
-
-@pytest.mark.parametrize("cls", POISONERS)
-def test_only_data_can_be_spoiled_and_only_so_many_rounds(cls):
-    with pytest.raises(TypeError, match="a poisoner spoils data"):
+def test_other_adversaries_and_too_many_outliers_are_refused(cls):
+    with pytest.raises(TypeError, match="the data to corrupt must be a Replay"):
         cls(hf.Gradients(X), 3)
     with pytest.raises(ValueError, match="0 <= k <= 1000, got 1001"):
         cls(CLEAN, 1001)

@@ -1,4 +1,4 @@
-"""The quantile is where it was put, with and without an atom on it."""
+"""The sizes have the given quantile, with and without an atom."""
 
 import math
 
@@ -27,7 +27,7 @@ def test_sizes_have_the_quantile_the_atom_and_the_tail(p, atom, tail):
     assert binomial((beyond <= 5.0 * tail.stretch(0.5)).sum(), 0.5, len(beyond))
 
 
-def test_directions_favour_no_side_and_no_axis():
+def test_all_directions_are_equally_likely():
     G = np.sign(QuantileStream(0.5, ROUNDS, dim=2, seed=1).stream.G)
     for column in G.T:
         assert binomial((column > 0.0).sum(), 0.25)
@@ -35,7 +35,7 @@ def test_directions_favour_no_side_and_no_axis():
 
 
 @pytest.mark.parametrize("norm", [hf.norms.L1(), hf.norms.L2(), hf.norms.LInf()], ids=repr)
-def test_every_norm_sees_the_atom_as_one_size(norm):
+def test_the_atom_is_one_size_in_every_norm(norm):
     stream = QuantileStream(0.5, 200, dim=3, G=0.1, atom=0.5)
     sizes = np.array([norm.of(g) for g in stream.stream.G])
     assert (sizes[np.abs(stream.stream.G).max(axis=1) == 0.1] == 0.1).all()
@@ -52,7 +52,7 @@ def test_a_filter_at_the_jump_loses_the_atom_for_ever_and_one_above_it_does_not(
     assert share[0.75] > 0.99
 
 
-def test_what_makes_no_sense_is_refused():
+def test_wrong_parameters_are_refused():
     with pytest.raises(ValueError, match="atom is a share"):
         QuantileStream(0.9, 10, atom=0.2)
     with pytest.raises(ValueError, match="0 < p < 1"):

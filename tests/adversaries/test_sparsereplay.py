@@ -1,4 +1,4 @@
-"""Sparse rows play the game of their dense twins, at the cost of their nonzeros."""
+"""Sparse rows give the same game as dense rows, in time proportional to their nonzeros."""
 
 import math
 import pickle
@@ -18,7 +18,7 @@ ALL = ("losses", "sizes", "thresholds", "kept", "average", "products", "gradient
 
 
 def rows(rounds=600, dim=DIM, seed=0, wild=True):
-    """Rows with 0 to 6 nonzeros and labels, some of both far out."""
+    """Rows with 0 to 6 nonzeros, and labels. Some rows are outliers, and if `wild` some are not finite."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rounds, dim)) * (rng.random((rounds, dim)) < 0.1)
     y = np.where((X * np.linspace(-1, 1, dim)).sum(axis=1) + 0.3 * rng.standard_normal(rounds) > 0, 1.0, -1.0)
@@ -29,7 +29,7 @@ def rows(rounds=600, dim=DIM, seed=0, wild=True):
     return X, y
 
 
-def test_a_sparse_matrix_makes_replay_a_sparse_one():
+def test_replay_of_a_sparse_matrix_is_a_sparse_replay():
     X, y = rows()
     replay = hf.Replay(sparse.csr_array(X), y, hf.Hinge())
     assert isinstance(replay, SparseReplay)
@@ -39,7 +39,7 @@ def test_a_sparse_matrix_makes_replay_a_sparse_one():
 
 
 def agree(player, X, y, loss=None, keep=ALL, compiled=False):
-    """Play both, and see that only rounding differs."""
+    """Play dense and sparse rows, and check that they differ only by rounding."""
     loss = hf.Logistic() if loss is None else loss
     plain = hf.play(player, hf.Replay(X, y, loss), keep=keep, compiled=compiled)
     record = hf.play(player, hf.Replay(sparse.csr_array(X), y, loss), keep=keep, compiled=compiled)
@@ -48,7 +48,7 @@ def agree(player, X, y, loss=None, keep=ALL, compiled=False):
     for name in ("losses", "sizes", "thresholds", "products", "iterates"):
         if name in keep:
             np.testing.assert_allclose(getattr(record, name), getattr(plain, name), rtol=1e-9, atol=1e-9)
-    if "gradients" in keep:  # where nothing could be measured, dense rows have NaN also where x is 0
+    if "gradients" in keep:  # in unmeasured rounds, gradients of dense rows are NaN also where x is 0
         measured = np.isfinite(plain.sizes)
         np.testing.assert_allclose(
             record.gradients[measured], plain.gradients[measured], rtol=1e-9, atol=1e-9
@@ -60,8 +60,8 @@ def agree(player, X, y, loss=None, keep=ALL, compiled=False):
 
 @pytest.mark.parametrize("radius", [0.5, 40.0], ids=["binding", "wide"])
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_every_filter_plays_the_game_of_the_dense_rows(filter, radius):
-    """With steps of the same length in both balls: long ones would make large differences of rounding."""
+def test_every_filter_plays_the_same_game_as_with_dense_rows(filter, radius):
+    """Steps have the same length in both balls: long ones would make large rounding errors."""
     X, y = rows(1500)
     ogd = hf.OGD(hf.Ball(radius), hf.learners.Adaptive(1.0 / radius))
     plain, record = agree(hf.Filtered(ogd, filter), X, y, keep=ALL[:5])
@@ -99,7 +99,7 @@ SHAPE = np.eye(DIM) + 0.2 * np.ones((DIM, DIM))
     ],
     ids=lambda player: repr(player)[:70],
 )
-def test_every_domain_norm_and_player_does_with_all_columns(player):
+def test_every_domain_and_norm_plays_the_same_game_with_all_columns(player):
     X, y = rows()
     plain, record = agree(player, X, y)
     if isinstance(player, hf.Certified):
@@ -119,7 +119,7 @@ def test_every_domain_norm_and_player_does_with_all_columns(player):
     ],
     ids=repr,
 )
-def test_every_loss_does(loss):
+def test_every_loss_plays_the_same_game(loss):
     agree(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(20)), *rows(), loss)
 
 
@@ -148,7 +148,7 @@ TYPES = [(np.int32, np.float32), (np.int64, np.float64)]
     thinned([(player, *types) for types in TYPES for player in PLAYERS], 6),
     ids=lambda part: repr(part)[:70],
 )
-def test_both_worlds_and_both_halves_give_the_same_bits(player, places, dtype):
+def test_compiled_games_and_halves_give_the_same_bits(player, places, dtype):
     X, y = rows(1600)
     with np.errstate(all="ignore"):
         csr = sparse.csr_array(X.astype(dtype))
@@ -174,7 +174,7 @@ def test_both_worlds_and_both_halves_give_the_same_bits(player, places, dtype):
 
 
 @pytest.mark.parametrize("order", [(True, False), (False, True)], ids=["sparse first", "dense first"])
-def test_a_game_may_go_on_with_rows_of_the_other_kind(order):
+def test_a_game_can_continue_with_rows_of_the_other_kind(order):
     X, y = rows()
     player = PLAYERS[0]
     plain = hf.play(player, hf.Replay(X, y, hf.Logistic()))
@@ -188,7 +188,7 @@ def test_a_game_may_go_on_with_rows_of_the_other_kind(order):
 
 @pytest.mark.parametrize("average", [False, True])
 def test_a_ball_that_always_binds_makes_few_passes_over_all_weights(average, monkeypatch):
-    """Each projection shrinks the scale; a pass brings it back to 1, and is dear."""
+    """Each projection shrinks the scale. A pass over all weights resets it to 1, but takes time."""
     passes = []
     monkeypatch.setattr(
         LazyWeights, "fold", lambda self, fold=LazyWeights.fold: (passes.append(1), fold(self))[1]
@@ -216,7 +216,7 @@ def test_a_ball_that_always_binds_makes_few_passes_over_all_weights(average, mon
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("far", [1e3, 1e8, 1e14, 1e20, 1e300])
 def test_the_average_is_right_after_a_step_of_any_length(far, compiled):
-    """Steps of 1 / (sigma n) can be much longer than the ball is wide, which then shrinks the weights."""
+    """Steps of 1 / (sigma n) can be much longer than the diameter of the ball."""
     rng = np.random.default_rng(0)
     X, y = np.where(rng.random((300, 5)) < 0.5, rng.standard_normal((300, 5)), 0.0), np.ones(300)
     X[[100, 101, 250]] = [[far, 0, 0, far, 0], [0, far, 0, 0, 1], [0, 0, far, -far, 0]]
@@ -229,7 +229,7 @@ def test_the_average_is_right_after_a_step_of_any_length(far, compiled):
     np.testing.assert_allclose(record.final, plain.final, rtol=0.0, atol=1e-11)
 
 
-# -- whatever people have
+# -- formats and types
 
 
 def same_game(one, other, compiled=False):
@@ -273,7 +273,7 @@ def test_the_callers_matrix_stays_writeable():
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_arrays_with_gaps_are_read_as_they_stand(compiled):
+def test_strided_arrays_can_be_used(compiled):
     X, y = rows(wild=False)
     csr = sparse.csr_array(X.astype(np.float32))
     gaps = [np.repeat(each, 2)[::2] for each in (csr.data, csr.indices, csr.indptr)]
@@ -282,7 +282,7 @@ def test_arrays_with_gaps_are_read_as_they_stand(compiled):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, bool])
-def test_whole_numbers_are_numbers(dtype):
+def test_integers_are_accepted(dtype):
     X, y = rows(wild=False)
     X = np.clip(np.round(3 * X), 0, 100).astype(dtype)
     same_game(
@@ -293,7 +293,7 @@ def test_whole_numbers_are_numbers(dtype):
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rounds", [0, 1, 4])
-def test_rows_of_zeros_and_no_rows_at_all_are_streams(rounds, compiled):
+def test_streams_of_zeros_and_empty_streams_can_be_played(rounds, compiled):
     replay = hf.Replay(sparse.csr_array((rounds, 5)), np.ones(rounds), hf.Hinge())
     record = hf.play(PLAYERS[0], replay, compiled=compiled)
     assert record.rounds == record.kept_count == rounds
@@ -303,7 +303,7 @@ def test_rows_of_zeros_and_no_rows_at_all_are_streams(rounds, compiled):
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e300])
-def test_a_wild_value_written_down_is_skipped(value, compiled):
+def test_a_stored_value_that_is_extreme_is_skipped(value, compiled):
     X, y = rows(wild=False)
     X[300, 4] = value
     record = hf.play(PLAYERS[0], hf.Replay(sparse.csr_array(X), y, hf.Linear()), compiled=compiled)
@@ -312,7 +312,7 @@ def test_a_wild_value_written_down_is_skipped(value, compiled):
     assert np.isfinite(record.final).all() and np.isfinite(record.average).all()
 
 
-def test_zeros_written_down_change_nothing():
+def test_stored_zeros_change_nothing():
     X, y = rows(wild=False)
     coo = sparse.coo_array(X)
     zeros = [(0.0, t, t % DIM) for t in range(len(X)) if X[t, t % DIM] == 0.0]
@@ -347,7 +347,7 @@ def test_zeros_written_down_change_nothing():
         ({"dim": 2.5}, TypeError, "dim must be an integer"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(change, error, complaint):
+def test_wrong_parameters_are_refused_with_the_reason(change, error, complaint):
     right = {"values": np.ones(3), "places": [0, 1, 2], "starts": [0, 2, 3], "dim": 3, "y": [1, -1]}
     SparseReplay(**right, loss=hf.Hinge())
     with pytest.raises(error, match=complaint):
@@ -368,7 +368,7 @@ def test_labels_must_fit_the_matrix():
     ],
     ids=["Contaminated", "Chaser"],
 )
-def test_other_adversaries_take_sparse_rows_for_dense_ones(around, compiled):
+def test_other_adversaries_can_wrap_sparse_rows(around, compiled):
     X, y = rows(wild=False)
     plain, record = (
         hf.play(PLAYERS[0], around(hf.Replay(each, y, hf.Hinge())), compiled=compiled)

@@ -1,4 +1,4 @@
-"""4 D G k is what Algorithm 1 with OGD can really be made to pay, and no more than Theorem 1 allows."""
+"""On this sequence Algorithm 1 with OGD pays 4 D G k, and not more than Theorem 1 allows."""
 
 import math
 
@@ -17,8 +17,8 @@ def test_the_regret_is_four_d_g_k_and_theorem_1_holds(k, G, D):
     g, inliers = tight.stream.G[:, 0], tight.inliers
     regret = (record.losses - tight.comparator[0] * g)[inliers].sum()
     assert (~inliers).sum() == k
-    assert record.kept[~inliers].all()  # the outliers pass,
-    assert not record.kept[k + 1 : 15 * k + 1].any()  # and the rising inliers do not
+    assert record.kept[~inliers].all()
+    assert not record.kept[k + 1 : 15 * k + 1].any()  # the inliers of growing size
     assert regret >= 0.99 * 4.0 * D * G * k
     assert regret <= math.sqrt(2.0) * D * math.sqrt(np.sum(g[record.kept] ** 2)) + 4.0 * D * G * k
     if k >= 50:

@@ -1,16 +1,15 @@
-"""Certificates against the worst comparator on every set of inliers."""
+"""Certificates against the worst comparator, for every set of inliers."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from equivalents import inlier_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdfast as hf
-from holdfast.regret import linearised_regret, worst_case
+from holdfast.regret import worst_case
 
 KEEP = ("losses", "sizes", "thresholds", "kept", "products", "gradients")
 entries = st.sampled_from([0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.0, 1e4, -1e4])
@@ -22,21 +21,8 @@ PLAYERS = [
 ]
 
 
-@settings(max_examples=60)
-@given(
-    st.lists(st.tuples(entries, entries), min_size=1, max_size=8), st.sampled_from(PLAYERS), st.integers(0, 3)
-)
-def test_no_set_of_inliers_and_no_comparator_violates_a_certificate(stream, player, k):
-    record = hf.play(player, hf.Gradients(np.array(stream)), keep=KEEP)
-    proof = record.certificate(k)
-    for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
-        G = record.sizes[inliers].max(initial=0.0)
-        bound = proof.bounds[proof.sizes >= G][-1]
-        assert linearised_regret(record, inliers) <= bound + 1e-9 * (1 + abs(bound))
-
-
 def test_some_certificates_are_attained():
-    """Over all short streams: never exceeded, and for some of them nothing is lost in the bound."""
+    """Over all short streams: never exceeded, and for some of them exact."""
     player, ratios = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(1)), []
     for stream in itertools.product([1.0, -1.0, 0.5, -2.0], repeat=4):
         record = hf.play(player, hf.Gradients(np.array(stream)[:, None]), keep=KEEP)
@@ -52,18 +38,18 @@ def test_a_certificate_of_top_k_is_never_worse_than_theorem_1(stream, k):
     assert (proof.bounds <= regret + 4.0 * 2.0 * proof.sizes * k + 1e-6).all()
 
 
-def test_it_reads_as_a_paragraph_and_says_what_it_assumes():
+def test_the_text_states_the_bound_and_its_assumptions():
     G = np.random.default_rng(0).standard_normal((500, 2))
     G[100], G[200] = 1e6, math.nan
     record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G), keep=KEEP)
     text = str(record.certificate(1))
-    assert "whichever 1 rounds or fewer" in text
+    assert "every set of at most 1 outliers" in text
     assert "assumes convex losses" in text
     assert "1 more rounds had no finite size" in text
     assert "there may be more outliers" not in text
 
 
-def test_it_doubts_a_budget_that_the_run_contradicts():
+def test_the_text_doubts_a_budget_that_the_run_contradicts():
     G = np.random.default_rng(0).uniform(0.5, 1.0, (500, 1))
     G[[100, 200, 300]] = 1e6
     record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Gradients(G), keep=KEEP)
@@ -71,19 +57,7 @@ def test_it_doubts_a_budget_that_the_run_contradicts():
     assert not record.certificate(3).doubts
 
 
-def test_the_quantile_certificate_holds_as_often_as_it_says():
-    rng, p, misses, runs = np.random.default_rng(1), 0.8, 0, 200
-    player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Quantile(p, horizon=300))
-    for _ in range(runs):
-        sizes = rng.exponential(size=300)
-        record = hf.play(player, hf.Gradients((sizes * rng.choice([-1, 1], 300))[:, None]), keep=KEEP)
-        bound, quantile = record.quantile_certificate(p, confidence=0.8)
-        truth = -math.log(1 - p)
-        misses += linearised_regret(record, sizes <= truth) > bound or quantile < truth
-    assert misses / runs <= 0.2 + 4 * math.sqrt(0.16 / runs)
-
-
-def test_sizes_between_the_pairs_round_up_and_impossible_ones_are_refused():
+def test_the_bound_for_a_size_is_that_of_the_next_larger_pair():
     G = np.array([[1.0], [2.0], [4.0], [8.0]])
     record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G), keep=KEEP)
     proof = record.certificate(1)
@@ -99,30 +73,30 @@ def test_sizes_between_the_pairs_round_up_and_impossible_ones_are_refused():
     st.sampled_from(PLAYERS),
     st.integers(0, 3),
 )
-def test_the_books_of_a_certified_player_prove_the_same(stream, player, k):
+def test_a_certified_player_has_the_same_certificate_as_the_record(stream, player, k):
     gradients = hf.Gradients(np.array(stream))
     whole = hf.play(player, gradients, keep=KEEP)
-    books = hf.play(hf.Certified(player, k=3), gradients, keep=(), compiled=False)
-    after, before = whole.certificate(k), books.certificate(k)
+    certified = hf.play(hf.Certified(player, k=3), gradients, keep=(), compiled=False)
+    after, before = whole.certificate(k), certified.certificate(k)
     assert np.array_equal(after.sizes, before.sizes)
     assert after.bounds == pytest.approx(before.bounds)
     assert after.doubts == before.doubts
 
 
-def test_the_books_are_the_same_in_both_worlds_and_of_one_size():
+def test_a_compiled_certified_player_has_the_same_certificate():
     G = np.random.default_rng(0).standard_normal((3000, 2))
     G[::100] *= 1e5
     G[7] = math.nan
     player = hf.Certified(PLAYERS[0], k=5)
     interpreted, compiled = (
-        hf.play(player, hf.Gradients(G), keep=(), compiled=world) for world in (False, True)
+        hf.play(player, hf.Gradients(G), keep=(), compiled=mode) for mode in (False, True)
     )
     assert interpreted.certificate(5).bounds.tolist() == compiled.certificate(5).bounds.tolist()
-    ledger = compiled.state[0]
-    assert (ledger.rows.shape, ledger.pulls.shape, ledger.gradients.shape) == ((7, 3), (5,), (2,))
+    state = compiled.state[0]
+    assert (state.rows.shape, state.pulls.shape, state.gradients.shape) == ((7, 3), (5,), (2,))
 
 
-def test_the_books_are_kept_for_k_outliers_and_no_more():
+def test_a_certified_player_refuses_a_larger_k():
     player = hf.Player(hf.Certified(PLAYERS[0], k=2), dim=1)
     player.observe([1.0])
     with pytest.raises(ValueError, match="at most 2 outliers: got k = 3"):
@@ -131,14 +105,14 @@ def test_the_books_are_kept_for_k_outliers_and_no_more():
         hf.Player(PLAYERS[0], dim=1).certificate(1)
 
 
-def test_a_certificate_survives_all_magnitudes():
+def test_a_certificate_exists_at_all_magnitudes():
     player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Everything())
     proof = hf.play(player, hf.Gradients([[1e-300], [1e300]]), compiled=False).certificate(0)
     assert "there may be more outliers" in str(proof)
 
 
-def test_a_record_with_its_usual_columns_has_a_certificate_too():
-    """As the README has it: play, then ask. The game is played again, with books kept."""
+def test_a_record_with_its_default_columns_has_a_certificate():
+    """As in the README. The game is played again with a `Certified` player."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 3)), np.sign(rng.standard_normal(400))
     X[::50] *= 1e4
@@ -152,5 +126,5 @@ def test_a_record_with_its_usual_columns_has_a_certificate_too():
 def test_the_second_part_of_a_game_cannot_be_played_again():
     replay = hf.Replay(np.ones((10, 1)), np.ones(10), hf.Hinge())
     second = hf.play(PLAYERS[0], replay, after=hf.play(PLAYERS[0], replay, rounds=5))
-    with pytest.raises(ValueError, match="does not hold its products"):
+    with pytest.raises(ValueError, match="the record has no products"):
         second.certificate(k=1)

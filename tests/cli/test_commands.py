@@ -129,7 +129,7 @@ def test_a_replay_of_a_larger_budget_skips_more(source, learn, capsys):
 def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, capsys):
     run, _, _ = learn(source, "--target", "y", "--no-scale", "--outliers", "30")
     words = json.loads((run / "certificate.json").read_text())["words"]
-    assert "whichever 30 rounds or fewer were outliers" in words
+    assert "every set of at most 30 outliers" in words
     assert words in output(capsys, "inspect", run)
     run, _, _ = learn(source, "--target", "y", to="scaled")
     assert "There is none: features have a running scale" in output(capsys, "inspect", run)

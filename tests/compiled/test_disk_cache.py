@@ -1,4 +1,4 @@
-"""The disk cache: never out of date, shared by all programs, and it says so when it cannot be used."""
+"""The disk cache: never out of date, shared by all programs, with a warning if it cannot be used."""
 
 import os
 import pathlib
@@ -10,13 +10,12 @@ from types import ModuleType
 import numba
 import numpy as np
 import pytest
+from compiled.subprocesses import SOURCE
 
 from holdfast import OGD, Ball, Filtered, TopK
 from holdfast._compiled import _programs, call, disk_cache
 from holdfast._compiled.disk_cache import can_be_imported
 from holdfast.rule import rule
-
-SOURCE = pathlib.Path(__file__).parents[2] / "src"
 
 PROGRAM = """
 import numpy as np
@@ -53,7 +52,7 @@ SCALES = "def scaled(x):\n    return 10.0 * x\n"
 
 
 def run(folder, **files):
-    """What the program prints, with these files in its folder and a cache that all tests here share."""
+    """The words that the program prints, with these files in its folder. All tests here share one cache."""
     folder.mkdir(exist_ok=True)
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
@@ -88,7 +87,7 @@ def original(tmp_path_factory):
     ],
     ids=["method", "constant", "helper in another file"],
 )
-def test_a_change_is_seen_by_the_next_process(original, tmp_path, changed, printed):
+def test_the_next_process_runs_changed_code(original, tmp_path, changed, printed):
     files = {"program": PROGRAM, "mine": MINE, "scales": SCALES} | changed
     assert run(original.parent / tmp_path.name, **files) == printed
 
@@ -109,14 +108,14 @@ def test_programs_with_other_rules_share_the_cache(original):
     assert run(other) == run(original) == ["20.5", "40.5"]
 
 
-def test_a_damaged_file_is_compiled_anew(original):
+def test_a_damaged_file_is_compiled_again(original):
     for file in (original.parent / "cache").rglob("*.nbc"):
         file.write_bytes(file.read_bytes()[:100])
     assert run(original) == ["20.5", "40.5"]
     assert any(file.stat().st_size > 1000 for file in (original.parent / "cache").rglob("*.nbc"))
 
 
-def test_a_rule_of_a_script_compiles_and_leaves_nothing_behind(original):
+def test_a_rule_of_a_script_is_compiled_but_not_stored(original):
     script = "\n".join(
         [MINE.replace("from scales import scaled", SCALES), PROGRAM.replace("from mine import Mine", "")]
     )
@@ -138,7 +137,7 @@ def test_only_what_another_process_can_import_is_stored():
 
     assert can_be_imported(numba.typeof(Filtered(OGD(Ball(1.0)), TopK(1))))
     assert not can_be_imported(numba.typeof(Filtered(OGD(Ball(1.0)), Local())))
-    Local.__qualname__ = "Local"  # which this module does not have
+    Local.__qualname__ = "Local"  # this module has no such name
     assert not can_be_imported(numba.typeof((1.0, Local())))
 
 
@@ -148,7 +147,7 @@ def no_warning_yet(monkeypatch):
 
 
 @pytest.mark.parametrize("variable", ["HOLDFAST_CACHE_DIR", "NUMBA_CACHE_DIR"])
-def test_a_folder_that_cannot_be_written_to_is_named_once_with_the_remedy(
+def test_a_folder_that_is_not_writable_gives_one_warning_with_the_remedy(
     variable, tmp_path, monkeypatch, no_warning_yet
 ):
     (tmp_path / "file").touch()
@@ -159,7 +158,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_once_with_the_remedy(
     assert call(lambda x: x + 2.0, 1.0) == 3.0  # a second warning would be an error here
 
 
-def test_a_full_disk_is_no_mistake_of_the_game(tmp_path, monkeypatch, no_warning_yet):
+def test_a_full_disk_gives_a_warning_and_the_game_continues(tmp_path, monkeypatch, no_warning_yet):
     def full(self, data):
         raise OSError(28, "No space left on device")
 
@@ -169,7 +168,7 @@ def test_a_full_disk_is_no_mistake_of_the_game(tmp_path, monkeypatch, no_warning
         assert call(lambda x: x + 3.0, 1.0) == 4.0
 
 
-def test_what_is_stored_whole_but_never_loads_is_reported(tmp_path, monkeypatch, no_warning_yet):
+def test_a_stored_function_that_does_not_load_is_reported(tmp_path, monkeypatch, no_warning_yet):
     def broken(*args):
         raise ValueError("another layout")
 
@@ -195,7 +194,7 @@ def test_files_are_read_from_every_folder_and_written_to_the_first_that_allows_i
     assert store.exists() and store.load(bytes) == b"code"
 
 
-def test_the_folder_is_the_one_that_was_set(tmp_path, monkeypatch):
+def test_the_folder_can_be_set(tmp_path, monkeypatch):
     monkeypatch.delenv("HOLDFAST_CACHE_DIR", raising=False)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     assert disk_cache.folders()[0].name == "__pycache__" and disk_cache.folders()[1].name == "holdfast"
@@ -205,8 +204,8 @@ def test_the_folder_is_the_one_that_was_set(tmp_path, monkeypatch):
     assert disk_cache.folders() == [tmp_path / "own"]
 
 
-def test_the_oldest_files_go_when_there_are_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk_cache, "_MOST", 3)
+def test_the_oldest_files_are_removed_when_there_are_many(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_cache, "_MAX_FILES", 3)
     for i in range(5):
         (tmp_path / f"{i}.nbc").touch()
         os.utime(tmp_path / f"{i}.nbc", (i, i))
@@ -214,7 +213,7 @@ def test_the_oldest_files_go_when_there_are_many(tmp_path, monkeypatch):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["2.nbc", "3.nbc", "4.nbc"]
 
 
-def test_threads_that_compile_at_once_do_not_mix_up_their_games():
+def test_threads_can_compile_at_the_same_time():
     def powers(x):
         return x * x
 
@@ -236,7 +235,7 @@ def test_threads_that_compile_at_once_do_not_mix_up_their_games():
 
 
 def test_a_function_of_a_module_that_cannot_be_imported_is_not_stored(tmp_path, monkeypatch):
-    """Another process could not load it, and would warn of that each time."""
+    """Another process could not load it, and would give a warning each time."""
     monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path))
     module = ModuleType("nowhere")
     exec("def twice(x):\n    return 2.0 * x", vars(module))

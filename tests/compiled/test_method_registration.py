@@ -18,7 +18,7 @@ SIZES = np.array([1.0, 2.0, 3.0])
 
 
 class Seen(NamedTuple):
-    """What a filter of these tests remembers."""
+    """The state of a filter in these tests."""
 
     n: int
 
@@ -27,7 +27,7 @@ def decisions(filter):
     return call(filtered, filter, filter.init(1), SIZES)
 
 
-# -- methods and helpers mean to numba what they mean to Python
+# -- methods and helpers are the same functions as in Python
 
 
 def test_a_rule_made_inside_a_function_compiles():
@@ -58,7 +58,7 @@ def test_methods_of_one_name_may_differ_from_class_to_class():
     assert call(sizes, L2(), Narrow(1.0)) == sizes(L2(), Narrow(1.0)) == 8.5
 
 
-def test_a_field_may_bear_the_name_of_a_method_of_another_class():
+def test_a_field_may_have_the_name_of_a_method_of_another_class():
     class Size(NamedTuple):
         of: float
         push: float
@@ -95,7 +95,7 @@ def test_modules_that_import_each_other_are_walked_once():
     CallGraph(eval("lambda: a.b.one() + b.a.b.one()", {"a": a, "b": b}), ())
 
 
-def test_what_is_never_called_is_not_compiled():
+def test_methods_that_are_never_called_are_not_compiled():
     @rule
     class Talkative:
         def init(self, dim):
@@ -110,7 +110,7 @@ def test_what_is_never_called_is_not_compiled():
     assert decisions(Talkative())[1].all()
 
 
-def test_a_mistake_leaves_other_rules_alone():
+def test_a_mistake_does_not_affect_other_rules():
     @rule
     class Wrong:
         def init(self, dim):
@@ -127,10 +127,10 @@ def test_a_mistake_leaves_other_rules_alone():
     assert call(lambda norm, x: norm.of(x), L2(), np.ones(4)) == 2.0
 
 
-# -- what is redefined in a running process is compiled anew
+# -- a redefined function is compiled again
 
 
-def test_a_name_that_comes_to_stand_for_something_else_is_looked_up_again():
+def test_a_changed_global_name_is_looked_up_again():
     notebook = {"np": np}
     exec("LIMIT = 1.0\ndef level(x):\n    return LIMIT * x\ndef ask(x):\n    return level(x)", notebook)
     ask = notebook["ask"]
@@ -140,7 +140,7 @@ def test_a_name_that_comes_to_stand_for_something_else_is_looked_up_again():
     assert call(ask, 3.0) == 6.0
     exec("def level(x):\n    return x - LIMIT", notebook)
     assert call(ask, 3.0) == 1.0
-    assert call(ask, 3) == 1  # nor does another type find the old meaning
+    assert call(ask, 3) == 1  # also for another type
 
 
 def test_the_same_value_again_is_no_change():
@@ -219,7 +219,7 @@ def fingerprint(program=PROGRAM, helpers=HELPERS):
         ("return x + 1.0", "return x + 2.0"),
     ],
 )
-def test_every_change_of_what_is_compiled_changes_the_fingerprint(old, new):
+def test_every_change_of_compiled_code_changes_the_fingerprint(old, new):
     assert old in PROGRAM + HELPERS
     assert fingerprint(PROGRAM.replace(old, new), HELPERS.replace(old, new)) != fingerprint()
 
@@ -228,7 +228,7 @@ def test_every_change_of_what_is_compiled_changes_the_fingerprint(old, new):
     ("old", "new"),
     [("unused = 1", "unused = 2"), ("'Python only.'", "return None"), ("import math", "\n#\nimport math")],
 )
-def test_no_other_change_does(old, new):
+def test_no_other_change_affects_the_fingerprint(old, new):
     assert fingerprint(PROGRAM.replace(old, new), HELPERS.replace(old, new)) == fingerprint()
 
 
@@ -238,6 +238,6 @@ def test_the_fingerprint_depends_on_the_source_of_the_compiler(monkeypatch):
     assert fingerprint() != before
 
 
-def test_values_are_no_part_of_the_fingerprint():
+def test_values_of_arguments_do_not_change_the_fingerprint():
     few, many = [CallGraph(filtered, (TopK(k), TopK(k).init(1), SIZES)).fingerprint() for k in (1, 1000)]
     assert few == many

@@ -1,18 +1,14 @@
-"""Short games do not import numba, and only numba_private touches what numba does not document."""
+"""Short games do not import numba, and only numba_private uses undocumented parts of numba."""
 
 import ast
-import pathlib
-import subprocess
-import sys
 
 import pytest
+from compiled.subprocesses import SOURCE, printed
 
-SOURCE = pathlib.Path(__file__).parents[2] / "src"
 COMPILED = sorted((SOURCE / "holdfast" / "_compiled").glob("*.py"))
 
-PROGRAM = f"""
+PROGRAM = """
 import sys
-sys.path.insert(0, {str(SOURCE)!r})
 import holdfast as hf
 print("numba" in sys.modules)
 hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients([[1.0], [2.0], [3.0]]))
@@ -30,12 +26,11 @@ PRIVATE_ATTRIBUTES = {"_cache", "entry_point", "meminfo", "overloads", "targetct
 
 
 def test_neither_importing_holdfast_nor_a_short_game_starts_numba():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert printed(PROGRAM) == ["False", "False"]
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=lambda path: path.stem)
-def test_only_numba_private_uses_what_numba_does_not_document(path):
+def test_only_numba_private_uses_undocumented_parts_of_numba(path):
     from holdfast._compiled.numba_private import _ATTRIBUTES
 
     if path.stem == "numba_private":
@@ -55,7 +50,7 @@ def test_only_numba_private_uses_what_numba_does_not_document(path):
             assert ast.unparse(node.value) != "numba" or node.attr in PUBLIC["numba"], f"line {node.lineno}"
 
 
-def test_the_numba_that_is_installed_and_the_one_that_was_tested_are_the_same():
+def test_pyproject_allows_the_tested_releases_of_numba():
     from holdfast._compiled.numba_private import TESTED
 
     first, last = TESTED[0], TESTED[-1].split(".")
@@ -64,7 +59,7 @@ def test_the_numba_that_is_installed_and_the_one_that_was_tested_are_the_same():
     assert allowed.strip('"') in (SOURCE / "holdfast" / "_compiled" / "numba_path.py").read_text()
 
 
-def test_what_python_never_calls_gets_no_machine_code_of_its_own(tmp_path, monkeypatch):
+def test_helpers_get_no_separate_machine_code(tmp_path, monkeypatch):
     from holdfast._compiled import call
     from holdfast._compiled.numba_private import dispatcher
 

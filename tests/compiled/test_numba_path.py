@@ -1,13 +1,7 @@
-"""Without what is private to numba the same games are compiled through its public API, with one warning."""
-
-import os
-import pathlib
-import subprocess
-import sys
+"""If the private path fails, games are compiled through the public API of numba, with one warning."""
 
 import pytest
-
-SOURCE = pathlib.Path(__file__).parents[2] / "src"
+from compiled.subprocesses import printed
 
 PROGRAM = """
 import warnings
@@ -32,13 +26,6 @@ REBUILD = "numba.core.compiler.CompileResult._rebuild = lambda *args: 1 / 0"
 UNTESTED = "numba.__version__ = '0.99.1'"
 
 
-def printed(program, **variables):
-    environment = os.environ | {"PYTHONPATH": str(SOURCE)} | variables
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout.splitlines()
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -48,7 +35,7 @@ def printed(program, **variables):
     ],
     ids=["missing at import", "missing attribute", "fails in the trial"],
 )
-def test_a_numba_without_what_is_private_is_used_through_its_public_api(change, reason):
+def test_if_the_private_path_fails_the_public_api_is_used(change, reason):
     result, warning = printed(PROGRAM.format(change=change))
     assert result == "True 8.0 8.0 1"
     assert reason in warning
@@ -58,7 +45,7 @@ def test_a_numba_without_what_is_private_is_used_through_its_public_api(change, 
 @pytest.mark.parametrize(
     ("change", "switch", "public"), [("", "", False), (UNTESTED, "0", False), (LIBRARY, "1", True)]
 )
-def test_there_is_no_warning_where_all_is_well_or_the_public_api_was_asked_for(change, switch, public):
+def test_there_is_no_warning_on_the_private_path_or_if_the_public_one_is_set(change, switch, public):
     result, warnings = printed(PROGRAM.format(change=change), HOLDFAST_PUBLIC_NUMBA=switch)
     assert result == f"{public} 8.0 8.0 0" and warnings == ""
 

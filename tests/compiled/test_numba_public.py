@@ -1,13 +1,7 @@
-"""Through numba's public API games have the same bits. `make test-public-numba` plays the laws this way."""
-
-import os
-import pathlib
-import subprocess
-import sys
+"""Games on the public path have the same bits. `make test-public-numba` runs the laws on it."""
 
 import pytest
-
-HERE = pathlib.Path(__file__).parents[1]
+from compiled.subprocesses import printed
 
 PROGRAM = """
 import warnings
@@ -67,9 +61,5 @@ print("all the same")
 
 
 @pytest.mark.slow
-def test_the_public_api_compiles_methods_players_and_what_was_redefined():
-    variables = {"PYTHONPATH": f"{HERE.parent / 'src'}{os.pathsep}{HERE}", "HOLDFAST_PUBLIC_NUMBA": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=os.environ | variables, capture_output=True, text=True
-    )
-    assert done.stdout == "all the same\n", done.stderr[-2000:]
+def test_the_public_api_compiles_methods_and_players_and_sees_changed_names():
+    assert printed(PROGRAM, HOLDFAST_PUBLIC_NUMBA="1") == ["all the same"]

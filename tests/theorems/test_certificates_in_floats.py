@@ -1,4 +1,4 @@
-"""Lemma 8.1: no rounding makes a certificate smaller than the regret that rational arithmetic finds."""
+"""Lemma 8.1: a certificate is never smaller than the exact regret, computed in rational arithmetic."""
 
 import itertools
 from fractions import Fraction
@@ -20,7 +20,7 @@ DOMAINS = [
     hf.Ball(1e-200),
     hf.Ball(1e200),
     hf.Box(-1.0, 2.0),
-    hf.Box([-1.0, -1.0], [-1.0, 2.0]),  # the first weight is pinned
+    hf.Box([-1.0, -1.0], [-1.0, 2.0]),  # the first weight is fixed
     hf.Box([0.0, -1e280], [0.0, 1e280]),
     hf.Box(1e10 - 1.0, 1e10 + 1.0),
     hf.Simplex(),
@@ -32,8 +32,8 @@ DOMAINS = [
 ]
 ordinary = st.floats(-3.0, 3.0)
 wide = st.builds(lambda x, power: x * 10.0**power, ordinary, st.integers(-320, 300))
-like_dust = st.sampled_from([5e-324, -5e-324, 1e-310, 1e16, -1e16, 1.0, 0.1, -0.9])
-entries = ordinary | wide | like_dust
+tiny = st.sampled_from([5e-324, -5e-324, 1e-310, 1e16, -1e16, 1.0, 0.1, -0.9])
+entries = ordinary | wide | tiny
 kinds = st.sampled_from(DOMAINS)
 
 
@@ -50,20 +50,20 @@ def at_most(domain, products, total, bound):
     if isinstance(domain, hf.domains.Shifted):
         around = exact(np.zeros(len(total)) + domain.around)
         return at_most(domain.domain, products - inner(around, total), total, bound)
-    room = Fraction(bound) - products
+    rest = Fraction(bound) - products
     if isinstance(domain, hf.Box):
         low, high = (exact(np.zeros(len(total)) + end) for end in (domain.low, domain.high))
         ends = zip(low, high, total, strict=True)
-        return sum((max(-a * g, -b * g) for a, b, g in ends), Fraction(0)) <= room
+        return sum((max(-a * g, -b * g) for a, b, g in ends), Fraction(0)) <= rest
     if isinstance(domain, hf.Simplex):
-        return max(-g for g in total) <= room
+        return max(-g for g in total) <= rest
     if isinstance(domain, hf.domains.L1Ball):
-        return Fraction(domain.radius) * max(abs(g) for g in total) <= room
+        return Fraction(domain.radius) * max(abs(g) for g in total) <= rest
     if isinstance(domain, hf.Ball):
         square = Fraction(domain.radius) ** 2 * inner(total, total)
     else:
         square = inner(total, [inner(exact(row), total) for row in domain.shape])
-    return room >= 0 and square <= room**2
+    return rest >= 0 and square <= rest**2
 
 
 def violations(proof, record, gradients, k):
@@ -83,8 +83,8 @@ def violations(proof, record, gradients, k):
 def holds(player, adversary, k, rows=None):
     record = hf.play(player, adversary, keep=KEEP, compiled=False)
     assert np.isfinite(record.sizes).all()
-    books = hf.play(hf.Certified(player, k), adversary, keep=(), compiled=False)
-    for proof in (record.certificate(k), books.certificate(k)):
+    certified = hf.play(hf.Certified(player, k), adversary, keep=(), compiled=False)
+    for proof in (record.certificate(k), certified.certificate(k)):
         for gradients in [[exact(g) for g in record.gradients]] if rows is None else rows(record):
             assert not list(violations(proof, record, gradients, k))
 
@@ -103,12 +103,12 @@ def test_it_is_never_below_the_exact_regret(stream, domain, k, picky):
     st.sampled_from([hf.Squared(), hf.Huber(), hf.Absolute()]),
     st.booleans(),
 )
-def test_so_it_is_for_other_losses_whether_or_not_their_gradients_are_rounded(stream, domain, loss, sparse):
+def test_it_holds_for_other_losses_and_rounded_gradients(stream, domain, loss, sparse):
     X, y = np.array(stream)[:, :2], np.array(stream)[:, 2]
 
     def rows(record):
         slopes = [slope_at(loss, dot(w, x), z) for w, x, z in zip(record.iterates, X, y, strict=True)]
-        if not sparse:  # lazy weights make predictions that round differently, and slopes with them
+        if not sparse:  # with lazy weights predictions and slopes round differently
             yield [[Fraction(slope) * v for v in exact(x)] for slope, x in zip(slopes, X, strict=True)]
         yield [exact(g) for g in record.gradients]
 
@@ -122,14 +122,14 @@ def on_all_rounds(domain, bound, iterates, G):
     return at_most(domain, products, [sum(column) for column in zip(*G, strict=True)], bound)
 
 
-def pinned():
-    """One weight is pinned and has one large gradient, beside 2000 small ones of the other."""
+def one_fixed_weight():
+    """One weight is fixed and has one large gradient; the other has 2000 small ones."""
     G = np.zeros((2001, 2))
     G[0], G[1:, 1] = [1e16, 0.0], 0.9
     return hf.OGD(hf.Box([-1.0, -1.0], [-1.0, 2.0]), hf.StronglyConvex(1e6)), G
 
 
-def remote(far):
+def far_away(far):
     rng = np.random.default_rng(1)
     return hf.OGD(hf.Box(far - 1.0, far + 1.0)), rng.uniform(-1.0, 1.0, (2000, 1))
 
@@ -140,23 +140,23 @@ def scaled(scale):
 
 @pytest.mark.parametrize(
     "case",
-    [pinned(), remote(1e6), remote(1e8), remote(1e10), scaled(1e-300), scaled(1e300)],
-    ids=["pinned", "1e6 away", "1e8 away", "1e10 away", "1e-300", "1e300"],
+    [one_fixed_weight(), far_away(1e6), far_away(1e8), far_away(1e10), scaled(1e-300), scaled(1e300)],
+    ids=["one fixed weight", "1e6 away", "1e8 away", "1e10 away", "1e-300", "1e300"],
 )
 def test_long_runs_far_from_1_are_certified(case):
     learner, G = case
     player = hf.Filtered(learner, hf.Everything())
     record = hf.play(player, hf.Gradients(G), keep=KEEP, compiled=False)
-    books = hf.play(hf.Certified(player, 0), hf.Gradients(G), keep=(), compiled=False)
+    certified = hf.play(hf.Certified(player, 0), hf.Gradients(G), keep=(), compiled=False)
     one_by_one = hf.Player(hf.Certified(player, 0), G.shape[1])
     for g in G:
         one_by_one.observe(g)
-    for proof in (record.certificate(0), books.certificate(0), one_by_one.certificate(0)):
+    for proof in (record.certificate(0), certified.certificate(0), one_by_one.certificate(0)):
         assert on_all_rounds(learner.domain, proof.bound, record.iterates, G)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_compiled_and_in_parts_the_books_are_the_same(sparse):
+def test_compiled_and_in_parts_the_certificate_is_the_same(sparse):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((1500, 3)) * 10.0 ** rng.integers(-8, 8, (1500, 1))
     player = hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3)
@@ -177,13 +177,13 @@ def test_compiled_and_in_parts_the_books_are_the_same(sparse):
 
 
 def test_on_ordinary_runs_the_allowance_is_small():
-    """Against the same figures without any, as exactly as they can be had."""
+    """Against the regret in extended precision."""
     G = np.random.default_rng(4).standard_normal((20_000, 5))
     record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), hf.Gradients(G), keep=KEEP)
     regret = float(np.sum(record.losses.astype(np.longdouble))) + float(np.linalg.norm(G.sum(axis=0)))
     assert record.certificate(0).bound == pytest.approx(regret, rel=1e-11)
 
 
-def test_a_bound_that_is_no_float_is_infinite():
+def test_a_bound_that_overflows_is_infinite():
     record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1e9)), hf.Everything()), hf.Gradients(np.full((9, 1), 1e300)))
     assert record.certificate(0).bound == np.inf

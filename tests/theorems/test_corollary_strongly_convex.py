@@ -1,7 +1,7 @@
-"""Corollary 3: Top-k before OGD with steps 1/(σn), on strongly convex losses.
+"""Corollary 3: Top-k with OGD and steps 1/(σn), on strongly convex losses.
 
-Any game of gradients is one of bowls: f_t(u) = ⟨g_t, u - w_t⟩ + σ/2 ‖u - w_t‖² has the gradient g_t at w_t,
-and is least at w_t - g_t/σ. So what plays gradients, adaptively or not, plays here.
+Any adversary with gradients g_t defines strongly convex losses f_t(u) = ⟨g_t, u - w_t⟩ + σ/2 ‖u - w_t‖². They
+have the gradient g_t at w_t and their minimum at w_t - g_t/σ. The tests use such quadratics.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from equivalents import inlier_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theorems.trials import POISONERS, budgets, has_a_square, in_order, levels, playing, slacks, streams
+from theorems.trials import POISONERS, budgets, has_a_square, in_order, levels, played, slacks, streams
 
 import holdfast as hf
 from holdfast import bounds
@@ -20,7 +20,7 @@ BALL = hf.Ball(1.0)
 sigmas = st.sampled_from([0.5, 1.0, 4.0])
 
 
-def bowls(record, sigma, inliers, u):
+def quadratics(record, sigma, inliers, u):
     """The regret against u on 𝒮, and the sizes of the gradients at u."""
     off = record.iterates - u
     excess = record.products - record.gradients @ u - sigma / 2.0 * (off**2).sum(axis=1)
@@ -28,7 +28,7 @@ def bowls(record, sigma, inliers, u):
 
 
 def best(record, sigma, inliers):
-    """Bowls are all alike, so the best u is the point of the domain nearest to the mean of their lowest."""
+    """All quadratics have the same shape, so the best u is the projection of the mean of their minimisers."""
     lowest = (record.iterates - record.gradients / sigma)[inliers]
     return BALL.project(lowest.mean(axis=0)) if len(lowest) > 0 else np.zeros(record.iterates.shape[1])
 
@@ -36,7 +36,7 @@ def best(record, sigma, inliers):
 def holds(record, sigma, inliers, k, slack=2.0):
     T, G = len(record.sizes), record.sizes[inliers].max(initial=0.0)
     for u in (best(record, sigma, inliers), np.zeros(record.iterates.shape[1])):
-        regret, at_u = bowls(record, sigma, inliers, u)
+        regret, at_u = quadratics(record, sigma, inliers, u)
         b = at_u[record.sizes <= slack * G].max(initial=0.0)
         forms = [
             bounds.corollary_3_hindsight(sigma, record.sizes, record.kept, inliers, at_u),
@@ -55,7 +55,7 @@ def player(sigma, k, slack=2.0, domain=BALL):
 @settings(max_examples=120, deadline=None)
 @given(streams(rounds=8, dim=2), budgets, sigmas, slacks)
 def test_it_holds_for_every_set_of_inliers(stream, k, sigma, slack):
-    record = playing(player(sigma, k, slack), hf.Gradients(stream))
+    record = played(player(sigma, k, slack), hf.Gradients(stream))
     for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
         if has_a_square(record.sizes[inliers].max(initial=0.0)):
             assert holds(record, sigma, inliers, k, slack)
@@ -64,16 +64,16 @@ def test_it_holds_for_every_set_of_inliers(stream, k, sigma, slack):
 @settings(max_examples=80, deadline=None)
 @given(streams(rounds=100, dim=1), st.integers(1, 6), sigmas)
 def test_it_holds_in_longer_streams_with_the_largest_left_out(stream, k, sigma):
-    record = playing(player(sigma, k), hf.Gradients(stream))
+    record = played(player(sigma, k), hf.Gradients(stream))
     for G in levels(record, k):
         assert holds(record, sigma, record.sizes <= G, k)
 
 
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0])
-def test_it_holds_against_those_who_watch_the_learner(sigma):
+def test_it_holds_against_adaptive_adversaries(sigma):
     k, contrarian = 10, Contrarian(300, dim=2, G=2.0)
-    assert holds(playing(player(sigma, k), contrarian), sigma, contrarian.inliers, k)
-    record = playing(player(sigma, k), Chaser(contrarian, k))
+    assert holds(played(player(sigma, k), contrarian), sigma, contrarian.inliers, k)
+    record = played(player(sigma, k), Chaser(contrarian, k))
     for inliers in (record.state[1].inliers, contrarian.inliers):
         assert holds(record, sigma, inliers, k)
 
@@ -84,7 +84,7 @@ def test_it_holds_on_poisoned_data(poisoner):
     rng, k = np.random.default_rng(5), 20
     X = rng.choice([-1.0, 1.0], (400, 1))
     poisoned = poisoner(hf.Replay(X, 0.5 * X[:, 0] + rng.normal(0.0, 0.1, 400), hf.Squared()), k)
-    record = playing(player(1.0, k), poisoned)
+    record = played(player(1.0, k), poisoned)
     G = largest_size(record, poisoned.inliers)
     for u in np.linspace(-1.0, 1.0, 9)[:, None]:
         b = gradients_at(record, u, poisoned.inliers) - 2.0 * G
@@ -94,8 +94,8 @@ def test_it_holds_on_poisoned_data(poisoner):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_holds_on_the_bowls_of_the_lower_bound(seed):
+def test_it_holds_against_the_adversary_of_the_lower_bound(seed):
     k, sigma = 20, 2.0
     adversary = StronglyConvexLowerBound(k, 200, sigma, W=1.0, seed=seed)
-    record = playing(player(sigma, k, domain=adversary.domain), adversary)
+    record = played(player(sigma, k, domain=adversary.domain), adversary)
     assert holds(record, sigma, adversary.inliers, k)

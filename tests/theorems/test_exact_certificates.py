@@ -1,4 +1,4 @@
-"""Theorem B in exact arithmetic: no rounding of ours makes a certificate smaller than the regret."""
+"""Theorem B in exact arithmetic: rounding never makes a certificate smaller than the regret."""
 
 from fractions import Fraction
 
@@ -11,17 +11,17 @@ from samples import FILTERS
 import holdfast as hf
 
 KEEP = ("sizes", "kept", "products", "gradients", "iterates")
-PINNED = hf.Box([-1.0, 0.5], [1.0, 0.5])
+FIXED = hf.Box([-1.0, 0.5], [1.0, 0.5])
 CORNERS = {
     hf.Box(-1.0, 2.0): [[-1.0, -1.0], [-1.0, 2.0], [2.0, -1.0], [2.0, 2.0]],
-    PINNED: [[-1.0, 0.5], [1.0, 0.5]],
+    FIXED: [[-1.0, 0.5], [1.0, 0.5]],
     hf.Simplex(): [[1.0, 0.0], [0.0, 1.0]],
 }
 values = st.sampled_from([0.0, 1.0, -1.0, 0.1, -0.3, 3.0, 1e16, -1e16, 1e-16, 1e-300, 1e300, -1e300, 5e-324])
 
 
 def exact_regret(record, corners, k, size):
-    """The worst over u and 𝒮 that leaves out at most k rounds and has no size above this, as a fraction."""
+    """The largest regret over all u and all 𝒮 with sizes up to `size` and at most k outliers, exactly."""
     small = record.sizes <= size
     left, worst = k - int((np.isfinite(record.sizes) & ~small).sum()), None
     for u in corners:
@@ -39,8 +39,8 @@ def exact_regret(record, corners, k, size):
 def proves(player, domain, stream, k):
     game = hf.Gradients(stream)
     record = hf.play(player, game, keep=KEEP, compiled=False)
-    books = hf.play(hf.Certified(player, k), game, keep=(), compiled=False)
-    for proof in (record.certificate(k), books.certificate(k)):
+    certified = hf.play(hf.Certified(player, k), game, keep=(), compiled=False)
+    for proof in (record.certificate(k), certified.certificate(k)):
         for size, bound in zip(proof.sizes, proof.bounds, strict=True):
             assert not np.isnan(bound)
             if bound < np.inf:
@@ -59,9 +59,9 @@ def test_a_certificate_is_at_least_the_exact_regret(stream, filter, domain, k):
 
 
 @pytest.mark.parametrize("k", [0, 1])
-def test_also_where_one_gradient_hides_two_thousand_others(k):
-    """A pinned weight, one gradient of 1e16 for it, and 2000 of 0.9."""
+def test_it_holds_if_one_gradient_is_much_larger_than_the_others(k):
+    """A fixed weight with one gradient of 1e16 and 2000 of 0.9."""
     stream = np.zeros((2001, 2))
     stream[0, 1], stream[1:, 1] = 1e16, 0.9
     stream[1:, 0] = np.where(np.arange(2000) % 2, 0.9, -0.9)
-    proves(hf.Filtered(hf.OGD(PINNED), hf.Everything()), PINNED, stream, k)
+    proves(hf.Filtered(hf.OGD(FIXED), hf.Everything()), FIXED, stream, k)

@@ -4,10 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from equivalents import share_budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theorems.trials import in_order, slacks
+from theorems.trials import in_order, slacks, topshare_budgets
 
 import holdfast as hf
 from holdfast import bounds
@@ -27,18 +26,17 @@ def budgets(filter, n):
     """k after 1, ..., n rounds."""
     if isinstance(filter, hf.TopK):
         return np.full(n, filter.k)
-    levels = 6.0 * filter.delta / (np.pi * np.arange(1, n + 1)) ** 2
-    return np.array([share_budget(t, filter.share, level) for t, level in enumerate(levels, start=1)])
+    return topshare_budgets(filter.share, filter.delta, n)
 
 
 def within_budget(filter, sizes, inliers):
-    """Whether the outliers above all inliers are, at any time, no more than the budget."""
+    """Whether the number of outliers above all inliers never exceeds the budget."""
     larger = ~inliers & (sizes > sizes[inliers].max(initial=0.0))
     return bool(np.all(np.cumsum(larger) <= budgets(filter, len(sizes))))
 
 
-def judged(guarded, record, y):
-    """Every memory of the guard: its filter, and which rounds it has judged by which sizes."""
+def filters_of(guarded, record, y):
+    """Each filter of the guard with its sizes and its rounds."""
     everywhere = np.ones(len(y), bool)
     of_gradients = [y < 0.0, y >= 0.0] if guarded.labels else [everywhere]
     gradients = [(guarded.gradient, record.sizes, rounds) for rounds in of_gradients]
@@ -46,13 +44,13 @@ def judged(guarded, record, y):
 
 
 def holds(guarded, record, y, inliers):
-    """Theorem H for these inliers, for a loss with Lipschitz constant 1; None if it says nothing of them."""
-    gradients, features = judged(guarded, record, y)
-    memories = gradients + features
-    if not all(within_budget(filter, sizes[mine], inliers[mine]) for filter, sizes, mine in memories):
+    """Theorem H for these inliers, for a loss with Lipschitz constant 1; None if it does not apply."""
+    gradients, features = filters_of(guarded, record, y)
+    all_filters = gradients + features
+    if not all(within_budget(filter, sizes[mine], inliers[mine]) for filter, sizes, mine in all_filters):
         return None
     largest, filters = 0.0, []
-    for i, (filter, sizes, mine) in enumerate(memories):
+    for i, (filter, sizes, mine) in enumerate(all_filters):
         G = sizes[mine & inliers].max(initial=0.0)
         if not np.all(sizes[mine & record.kept] <= filter.slack * G):
             return False
@@ -80,11 +78,11 @@ def test_it_holds_for_every_set_of_inliers_within_the_budgets(stream, features, 
         for outliers in itertools.product([False, True], repeat=len(y))
     ]
     assert False not in answers
-    assert answers[0]  # no outliers at all are within every budget
+    assert answers[0]  # without outliers all budgets are met
 
 
 def gathered(share, rounds, seed):
-    """Rounds of size 1, and outliers of size 100 with probability `share`, all of the label -1."""
+    """Rounds of size 1, and outliers of size 100 with probability `share`, all with the label -1."""
     out = np.random.default_rng(seed).random(rounds) < share
     return np.ones((rounds, 1)), np.where(out, -100.0, 1.0), ~out
 
@@ -103,7 +101,7 @@ def test_outliers_that_gather_in_one_label_must_be_within_the_budget_of_this_lab
 
 @pytest.mark.parametrize("share", [0.05, 0.2])
 def test_it_holds_if_they_are_within_the_budget_of_their_label(share):
-    """The outliers of `gathered`, in a label of which they are at most the allowed share."""
+    """The outliers of `gathered`, but they are at most the allowed share of their label."""
     rng = np.random.default_rng(1)
     y = np.where(rng.random(1500) < 0.3, -1.0, 1.0)
     out = (y < 0.0) & (rng.random(1500) < share / 2)
@@ -119,7 +117,7 @@ def test_it_holds_if_they_are_within_the_budget_of_their_label(share):
     ("features", "skipping", "share"), [(hf.Everything(), [], 0.99), (hf.TopK(50), [(1.0, 50, 2.0)], 0.65)]
 )
 def test_there_are_rounds_that_cost_nearly_as_much_as_it_allows(features, skipping, share):
-    """`Tight` makes the gradient filter pay. Its rows are its gradients: both filters skip the same ones."""
+    """The rows of `Tight` are its gradients, so both filters skip the same rounds."""
     k, tight = 50, Tight(50, D=D)
     guarded = hf.Guarded(hf.OGD(tight.domain), features, hf.Everything(), hf.TopK(k))
     record = hf.play(guarded, tight, keep=KEEP, compiled=False)
@@ -130,7 +128,7 @@ def test_there_are_rounds_that_cost_nearly_as_much_as_it_allows(features, skippi
 
 
 def test_a_filter_whose_sizes_say_nothing_of_the_loss_may_skip_one_round_of_every_band():
-    """So a filter on targets costs D G for each of them, unless small targets have small gradients."""
+    """So a filter on targets can cost D G for each band, unless small targets have small gradients."""
     topk = hf.TopK(1)
     state, skipped = topk.init(1), 0
     for size in 3.0 ** np.arange(-600.0, 1.0):

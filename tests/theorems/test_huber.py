@@ -1,13 +1,13 @@
-"""Lemma 4 and Corollary 5: learning the risk on clean data from contaminated data.
+"""Lemma 4 and Corollary 5: the risk on clean data after learning from contaminated data.
 
-P draws rows of a small table, so its risk is a mean over the table. Q is whatever the worst may be.
+P draws rows of a small table, so its risk is a mean over the table. Q is one of several bad adversaries.
 """
 
 import functools
 
 import numpy as np
 import pytest
-from theorems.trials import in_order, mean_and_error, playing, rarely_called
+from theorems.trials import at_most_delta, in_order, mean_and_error, played
 
 import holdfast as hf
 from holdfast import bounds
@@ -46,11 +46,11 @@ def contaminated(loss, eps, outside, seed):
 
 
 def games(loss, eps, k, outside):
-    """Of many games: the excess risk of the mean of the w_t, the robust regret, the number of outliers."""
+    """For many games: the excess risk of the mean of the w_t, the robust regret, the number of outliers."""
     u = best(loss)
     for seed in range(RUNS):
         adversary = contaminated(loss, eps, outside, seed)
-        record = playing(hf.Filtered(hf.OGD(BALL), hf.TopK(k)), adversary)
+        record = played(hf.Filtered(hf.OGD(BALL), hf.TopK(k)), adversary)
         inliers = adversary.inliers
         mine = sum(loss.value(z, y) for z, y in zip(*at(adversary.inner, u, inliers), strict=True))
         excess = risk(loss, record.average) - risk(loss, u)
@@ -68,10 +68,10 @@ def test_lemma_4_and_corollary_5_hold_as_often_as_they_say(loss, outside):
     excess, regrets, outliers = np.array(list(games(loss, EPS, k, outside))).T
     bound = bounds.corollary_5(D, G, EPS, T, DELTA)
     assert in_order(bound, bounds.corollary_5_paper(D, G, EPS, T, DELTA))
-    assert rarely_called(excess > [bounds.lemma_4(R, D * G, EPS, T, DELTA) for R in regrets], DELTA)
-    assert rarely_called(outliers > k, DELTA / 2)
-    assert rarely_called(excess > bound, DELTA)
-    within = outliers <= k  # there the regret is bounded, not only likely to be
+    assert at_most_delta(excess > [bounds.lemma_4(R, D * G, EPS, T, DELTA) for R in regrets], DELTA)
+    assert at_most_delta(outliers > k, DELTA / 2)
+    assert at_most_delta(excess > bound, DELTA)
+    within = outliers <= k  # in these games the bound on the regret holds with certainty
     assert (regrets[within] <= bounds.corollary_2(D, G, k, T)).all()
     mean, error = mean_and_error(excess - bounds.lemma_4_expectation(regrets, EPS, T))
     assert mean <= 4.0 * error

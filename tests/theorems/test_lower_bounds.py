@@ -1,4 +1,4 @@
-"""Theorems 6 and 7: whatever we ship, no filter and no step does better than the lower bounds, on average."""
+"""Theorems 6 and 7: with every filter and step, the mean regret is at least the lower bound."""
 
 import functools
 import itertools
@@ -40,7 +40,9 @@ def test_theorem_6_on_coins(filter, step):
         g, u = adversary.stream.G[:, 0], adversary.comparator[0]
         terms = losses(filter, step, adversary).losses - g * u
         printed.append(terms[adversary.inliers].sum())
-        wrong = np.flatnonzero(g * u > 0.0)[:K]  # k of 2k rounds may be left out, not only of the first k
+        wrong = np.flatnonzero(g * u > 0.0)[
+            :K
+        ]  # the outliers may be in all 2k rounds, not only in the first k
         ours.append(np.delete(terms, wrong).sum())
     mean, error = mean_and_error(printed)
     assert abs(mean - bounds.theorem_6_paper(D, G, K)) <= 4.0 * error  # for coins, an equation
@@ -74,7 +76,7 @@ def test_top_k_pays_between_the_lower_and_the_upper_bound(k):
     assert max(regrets) <= bounds.corollary_2(2.0, 1.0, k, 2 * k)
 
 
-# -- without outliers, over all sequences of coins and so without sampling error
+# -- without outliers, over all sequences of signs, so without sampling error
 
 FEW, W = 4, 1.5
 SEQUENCES = np.array(list(itertools.product([-1.0, 1.0], repeat=FEW)))
@@ -96,7 +98,7 @@ def test_on_all_rounds_coins_cost_any_learner_the_root_of_t(filter, step):
 
 
 def expected_regret(losses_on):
-    """Against the mean, over all sequences whose coins have a bias that was drawn evenly from [0, 1]."""
+    """The mean regret against the mean target, over signs with a bias drawn uniformly from [0, 1]."""
     total = 0.0
     for coins in SEQUENCES:
         ones = int((coins > 0.0).sum())

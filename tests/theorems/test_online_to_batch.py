@@ -1,10 +1,10 @@
-"""The online-to-batch example: the mean of the w_t learns from features that have no variance."""
+"""The online-to-batch example: the risk of the mean of the w_t, for features of infinite variance."""
 
 import functools
 
 import numpy as np
 import pytest
-from theorems.trials import mean_and_error, playing
+from theorems.trials import mean_and_error, played
 
 import holdfast as hf
 from holdfast import bounds
@@ -18,7 +18,7 @@ def learned(gamma, T, dim=1, seeds=12):
     for seed in range(seeds):
         tails = HeavyTails(gamma, T, dim, seed)
         player = hf.Filtered(hf.OGD(tails.domain), hf.Quantile(tails.p, horizon=T), on=hf.Features())
-        record = playing(player, tails)
+        record = played(player, tails)
         best = tails.stream.loss
         truth = [best.value(z, y) for z, y in zip(tails.stream.X @ tails.truth, tails.stream.y, strict=True)]
         regret = (record.losses - truth)[tails.inliers].sum()

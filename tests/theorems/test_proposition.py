@@ -1,10 +1,10 @@
-"""Proposition 9: i.i.d. features, judged by their size, and losses from one who sees x_t and w_t first."""
+"""Proposition 9: i.i.d. features, filtered by their size, and losses that depend on x_t and w_t."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from theorems.trials import in_order, mean_and_error, playing
+from theorems.trials import in_order, mean_and_error, played
 
 import holdfast as hf
 from holdfast import bounds
@@ -15,7 +15,7 @@ D, X_P = 2.0, 1.0
 
 @hf.rule
 class Liar:
-    """Whatever is predicted of x_t, the truth is the opposite, and far away."""
+    """The target always has the sign opposite to the prediction."""
 
     X: np.ndarray
     loss: Any
@@ -51,9 +51,9 @@ def test_the_mean_regret_is_below_the_bound(ranks, loss, far, lipschitz):
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), quantile, on=hf.Features())
     for seed in range(15):
         stream = QuantileStream(p, T, 3, seed, X_P, Pareto(0.2) if seed % 2 else Uniform(1.0))
-        record = playing(player, Liar(stream.stream.G, loss, far))
-        judged = np.abs(stream.stream.G).max(axis=1)
-        assert np.array_equal(record.sizes, judged)  # whatever the slope
+        record = played(player, Liar(stream.stream.G, loss, far))
+        lengths = np.abs(stream.stream.G).max(axis=1)
+        assert np.array_equal(record.sizes, lengths)  # the slope does not matter
         regrets.append(hf.regret.linearised_regret(record, stream.inliers))
     B = bounds.ogd(D, lipschitz * X_P, p * T)
     exact = bounds.theorem_8_exact(B, D, lipschitz * X_P, bounds.ranks(quantile, T), p)
@@ -65,7 +65,7 @@ def test_the_mean_regret_is_below_the_bound(ranks, loss, far, lipschitz):
 
 @hf.rule
 class Shorter:
-    """Gradients no longer than `steepest` times i.i.d. sizes; all else is chosen after seeing w_t."""
+    """Gradients of at most `steepest` times i.i.d. sizes; direction and slope depend on w_t and t."""
 
     sizes: np.ndarray
     steepest: float
@@ -90,7 +90,7 @@ def test_gradients_need_not_be_rows_but_only_be_no_longer(p):
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), quantile, on=hf.Features())
     for seed in range(15):
         stream = QuantileStream(p, T, 2, seed, X_P, Pareto(0.2))
-        record = playing(player, Shorter(np.abs(stream.stream.G).max(axis=1), L))
+        record = played(player, Shorter(np.abs(stream.stream.G).max(axis=1), L))
         regrets.append(hf.regret.linearised_regret(record, stream.inliers))
     B = bounds.ogd(D, L * X_P, p * T)
     exact = bounds.theorem_8_exact(B, D, L * X_P, bounds.ranks(quantile, T), p)

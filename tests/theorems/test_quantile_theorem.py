@@ -1,11 +1,11 @@
-"""Theorem 8: i.i.d. sizes, outliers above their p-quantile G, and a share of them costs only √(T ln T)."""
+"""Theorem 8: i.i.d. sizes with outliers above their p-quantile G cost only √(T ln T)."""
 
 import math
 
 import numpy as np
 import pytest
 from laws import filtered
-from theorems.trials import in_order, mean_and_error, playing, rarely_called
+from theorems.trials import at_most_delta, in_order, mean_and_error, played
 
 import holdfast as hf
 from holdfast import bounds
@@ -17,7 +17,7 @@ D, G, BALL = 2.0, 3.0, hf.Ball(1.0)
 
 @hf.rule
 class Against:
-    """Sizes are i.i.d.; the direction of the gradient is that of w_t, the worst after seeing it."""
+    """Gradients of i.i.d. sizes in the direction of w_t, the worst one."""
 
     sizes: np.ndarray
     dim: int = 2
@@ -39,12 +39,12 @@ def sizes(stream):
 
 
 def regrets(quantile, p, T, seeds, tail, adaptive=False):
-    """max over u of the regret on the rounds up to the quantile, of one game a seed."""
+    """The largest regret over all u on the rounds up to the quantile, for one game of each seed."""
     player = hf.Filtered(hf.OGD(BALL), quantile)
     for seed in range(seeds):
         stream = QuantileStream(p, T, 2, seed, G, tail)
         adversary = Against(sizes(stream)) if adaptive else stream
-        record = playing(player, adversary)
+        record = played(player, adversary)
         yield hf.regret.linearised_regret(record, stream.inliers), record
 
 
@@ -68,7 +68,7 @@ def test_the_mean_regret_is_below_every_form(ranks, p, tail, adaptive):
         bounds.theorem_8_probable(B, D, G, schedule, p, 0.2) < R
         for (R, _), B in zip(games, kept, strict=True)
     ]
-    assert rarely_called(failed, 0.2 + bounds.failure_probability(schedule, p))
+    assert at_most_delta(failed, 0.2 + bounds.failure_probability(schedule, p))
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9])
@@ -79,7 +79,7 @@ def test_the_pseudo_regret_is_below_the_regret_and_its_bound(p):
     for seed in range(25):
         stream = QuantileStream(p, T, 2, seed, G, Pareto(0.1))
         directions = np.random.default_rng(seed).choice([1.0, 1.0, -1.0], T)[:, None] * [1.0, 0.0]
-        record = playing(
+        record = played(
             hf.Filtered(hf.OGD(BALL), quantile), hf.Gradients(sizes(stream)[:, None] * directions)
         )
         pseudo.append(hf.regret.linearised_regret(record, stream.inliers, best))
@@ -107,7 +107,7 @@ def test_the_exact_overhead_is_the_number_of_inliers_skipped(ranks, p):
     assert abs(np.mean(kept) - expected) <= 4.0 * (np.std(kept) + math.sqrt(expected)) / math.sqrt(runs)
 
 
-def test_the_histogram_loses_hardly_more():
+def test_the_histogram_skips_few_more_inliers():
     p, T, lost = 0.8, 1000, {}
     for exact in (True, False):
         quantile, lost[exact] = hf.Quantile(p, horizon=T, exact=exact), 0
@@ -132,8 +132,8 @@ def test_it_holds_without_a_horizon_in_epochs(ranks):
     assert mean <= exact + 4.0 * error
 
 
-def test_where_many_sizes_tie_at_the_quantile_their_loss_is_linear():
-    """They are all inliers, but P(size < G) = p already, so at p hardly one is kept."""
+def test_with_many_ties_at_the_quantile_the_skipped_inliers_grow_linearly():
+    """They are all inliers, but P(size < G) is already p, so at level p almost none is kept."""
     p, atom, lost, above = 0.5, 0.4, {}, {}
     for T in (1000, 4000):
         stream = QuantileStream(p, T, seed=7, G=G, atom=atom)
@@ -144,17 +144,15 @@ def test_where_many_sizes_tie_at_the_quantile_their_loss_is_linear():
             count[T] = np.sum(tied & ~kept)
     assert lost[4000] >= 0.95 * atom * 4000
     assert lost[4000] >= 3.5 * lost[1000]
-    assert above[4000] <= 0.1 * lost[4000]  # a level within the jump soon keeps them all
+    assert above[4000] <= 0.1 * lost[4000]  # a level within the jump soon keeps all of them
 
 
-def test_and_so_the_regret_exceeds_the_theorem_there():
+def test_with_many_ties_at_the_quantile_the_regret_exceeds_the_theorem():
     p, T = 0.5, 4000
     stream = QuantileStream(p, T, seed=7, G=G, atom=0.4)
     size = sizes(stream)
-    g = np.where(size < G, size, -size)[
-        :, None
-    ]  # the small say left, and the tied, if they were heard, right
-    record = playing(
+    g = np.where(size < G, size, -size)[:, None]  # ties have the opposite sign
+    record = played(
         hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Quantile(p, horizon=T)), hf.Gradients(g)
     )
     theorem = bounds.theorem_8(bounds.ogd(D, G, p * T), D, G, p, T)

@@ -1,6 +1,6 @@
-"""Theorem 1: behind Top-k, R(u, 𝒮) ≤ B + (c + c/(c-1)) D G(𝒮) k for every 𝒮 that leaves out k rounds.
+"""Theorem 1: with Top-k, R(u, 𝒮) ≤ B + (c + c/(c-1)) D G(𝒮) k for every 𝒮 with at most k outliers.
 
-B is here no bound but the learner's true regret on the kept rounds, so that nothing is left but the filter.
+Here B is the learner's actual regret on the kept rounds, so that only the filter is tested.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from theorems.trials import (
     clean,
     in_order,
     levels,
-    playing,
+    played,
     slacks,
     streams,
     worst_up_to,
@@ -29,7 +29,7 @@ LINE = hf.domains.Interval(-1.0, 1.0)
 
 
 def holds(record, inliers, k, D, slack=2.0, regret=None):
-    """The theorem for this 𝒮, from the tightest of its forms to the one in print."""
+    """The theorem for this 𝒮, from its tightest form to the printed one."""
     regret = hf.regret.linearised_regret(record, inliers) if regret is None else regret
     B, sizes = hf.regret.linearised_regret(record, record.kept), record.sizes[inliers]
     G = sizes.max(initial=0.0)
@@ -46,7 +46,7 @@ def holds(record, inliers, k, D, slack=2.0, regret=None):
 @settings(max_examples=120, deadline=None)
 @given(streams(rounds=8, dim=2), budgets, slacks)
 def test_it_holds_for_every_set_of_inliers(stream, k, slack):
-    record = playing(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k, slack)), hf.Gradients(stream))
+    record = played(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k, slack)), hf.Gradients(stream))
     for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
         assert holds(record, inliers, k, 2.0, slack)
 
@@ -54,7 +54,7 @@ def test_it_holds_for_every_set_of_inliers(stream, k, slack):
 @settings(max_examples=50, deadline=None)
 @given(streams(rounds=100, dim=1), st.integers(1, 8), slacks)
 def test_it_holds_for_the_worst_inliers_of_each_size_in_longer_streams(stream, k, slack):
-    record = playing(hf.Filtered(hf.OGD(LINE), hf.TopK(k, slack)), hf.Gradients(stream))
+    record = played(hf.Filtered(hf.OGD(LINE), hf.TopK(k, slack)), hf.Gradients(stream))
     for G in levels(record, k):
         worst = worst_up_to(record, G, k)
         assert worst.exact
@@ -64,7 +64,7 @@ def test_it_holds_for_the_worst_inliers_of_each_size_in_longer_streams(stream, k
 @settings(max_examples=120, deadline=None)
 @given(streams(rounds=7, dim=2), st.integers(0, 2), st.sampled_from(NORMS), st.sampled_from(DOMAINS))
 def test_it_holds_in_every_norm_with_the_diameter_in_that_norm(stream, k, norm, domain):
-    record = playing(hf.Filtered(hf.OGD(domain), hf.TopK(k), norm=norm), hf.Gradients(stream))
+    record = played(hf.Filtered(hf.OGD(domain), hf.TopK(k), norm=norm), hf.Gradients(stream))
     for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
         assert holds(record, inliers, k, domain.diameter(norm, 2))
 
@@ -72,7 +72,7 @@ def test_it_holds_in_every_norm_with_the_diameter_in_that_norm(stream, k, norm, 
 @pytest.mark.parametrize("k", [2, 20, 60])
 def test_its_4_is_attained(k):
     tight = Tight(k, G=3.0, D=5.0)
-    record = playing(hf.Filtered(hf.OGD(tight.domain), hf.TopK(k)), tight)
+    record = played(hf.Filtered(hf.OGD(tight.domain), hf.TopK(k)), tight)
     regret = hf.regret.linearised_regret(record, tight.inliers, tight.comparator)
     assert holds(record, tight.inliers, k, 5.0, regret=regret)
     B = bounds.ogd_hindsight(5.0, record.sizes[record.kept])
@@ -81,11 +81,11 @@ def test_its_4_is_attained(k):
 
 @pytest.mark.parametrize("slack", [1.5, 2.0, 3.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_it_holds_against_one_who_knows_the_threshold(seed, slack):
+def test_it_holds_against_outliers_just_below_the_threshold(seed, slack):
     k, rng = 15, np.random.default_rng(seed)
     stream = hf.Gradients(rng.standard_normal((400, 1)) + rng.uniform(0.0, 1.0))
     chaser = Chaser(stream, k, slack)
-    record = playing(hf.Filtered(hf.OGD(LINE), hf.TopK(k, slack)), chaser)
+    record = played(hf.Filtered(hf.OGD(LINE), hf.TopK(k, slack)), chaser)
     inliers = record.state[1].inliers
     assert record.kept[~inliers].all() and (~inliers).sum() == k
     assert holds(record, inliers, k, 2.0, slack)
@@ -95,11 +95,11 @@ def test_it_holds_against_one_who_knows_the_threshold(seed, slack):
 
 
 @pytest.mark.parametrize("dim", [1, 3])
-def test_it_holds_against_those_who_watch_the_learner(dim):
+def test_it_holds_against_adaptive_adversaries(dim):
     k, contrarian = 10, Contrarian(300, dim, G=2.0)
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k))
     for adversary in (contrarian, Chaser(contrarian, k)):
-        record = playing(player, adversary)
+        record = played(player, adversary)
         for G in levels(record, k):
             worst = worst_up_to(record, G, k)
             assert holds(record, worst.inliers, k, 2.0, regret=worst.regret)
@@ -110,7 +110,7 @@ def test_it_holds_against_those_who_watch_the_learner(dim):
 def test_it_holds_on_poisoned_data(poisoner, loss):
     k, u = 25, np.array([1.0, 0.0, 0.0])
     poisoned = poisoner(clean(loss, seed=1), k, seed=2)
-    record = playing(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k)), poisoned)
+    record = played(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k)), poisoned)
     assert holds(record, poisoned.inliers, k, 2.0)
     linear = hf.regret.linearised_regret(record, poisoned.inliers, u)
     assert in_order(hf.robust_regret(record, poisoned.inliers, u), linear, scale=linear)
@@ -121,7 +121,7 @@ def test_without_the_filter_one_outlier_breaks_it():
     g[0] = -1e6
     inliers = g[:, 0] > 0.0
     filtered, plain = (
-        hf.regret.linearised_regret(playing(hf.Filtered(hf.OGD(LINE), rule), hf.Gradients(g)), inliers)
+        hf.regret.linearised_regret(played(hf.Filtered(hf.OGD(LINE), rule), hf.Gradients(g)), inliers)
         for rule in (hf.TopK(1), hf.Everything())
     )
     bound = bounds.theorem_1(bounds.ogd(2.0, 2.0, 1000), 2.0, 1.0, k=1)

@@ -1,26 +1,17 @@
-"""Theorem G: Theorem 1 at every round at once, if of the first t rounds at most k_t are outliers."""
-
-import functools
+"""Theorem G: Theorem 1 at every round t, if at most k_t of the first t rounds are outliers."""
 
 import numpy as np
 import pytest
-from equivalents import inlier_sets, share_budget
+from equivalents import inlier_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theorems.trials import in_order, playing, rarely_called, slacks, streams
+from theorems.trials import at_most_delta, in_order, played, slacks, streams, topshare_budgets
 
 import holdfast as hf
 from holdfast import bounds
 from holdfast.adversaries import Chaser, Contaminated, Contrarian
 
 T, D, BALL = 400, 2.0, hf.Ball(1.0)
-
-
-@functools.cache
-def budget(share, delta, rounds):
-    """k_t for t = 1, ..., by scipy."""
-    levels = 6.0 * delta / (np.pi * np.arange(1, rounds + 1)) ** 2
-    return np.array([share_budget(t, share, level) for t, level in enumerate(levels, start=1)])
 
 
 def holds(record, inliers, k, slack, error):
@@ -35,17 +26,17 @@ def holds(record, inliers, k, slack, error):
     streams(rounds=8, dim=2), st.sampled_from([(0.05, 0.1), (0.1, 0.9), (0.3, 0.9)]), slacks, st.booleans()
 )
 def test_it_holds_for_every_set_of_inliers_within_the_budget(stream, chances, slack, exact):
-    record = playing(hf.Filtered(hf.OGD(BALL), hf.TopShare(*chances, slack, exact)), hf.Gradients(stream))
-    k = budget(*chances, len(stream))
+    record = played(hf.Filtered(hf.OGD(BALL), hf.TopShare(*chances, slack, exact)), hf.Gradients(stream))
+    k = topshare_budgets(*chances, len(stream))
     for inliers in inlier_sets(len(stream), k):
         assert holds(record, inliers, k[-1], slack, 0.0 if exact else 2.0**-7)
 
 
 @pytest.mark.parametrize(("share", "delta"), [(0.01, 0.5), (0.1, 0.5), (0.4, 0.2), (0.9, 0.5)])
-def test_at_no_time_are_there_more_outliers_than_the_budget_but_with_probability_delta(share, delta):
+def test_the_outliers_ever_exceed_the_budget_with_probability_at_most_delta(share, delta):
     outliers = np.cumsum(np.random.default_rng(8).random((2000, T)) < share, axis=1)
-    assert rarely_called((outliers > budget(share, delta, T)).any(axis=1), delta)
-    assert bounds.topshare_budget(share, T, delta) == budget(share, delta, T)[-1]
+    assert at_most_delta((outliers > topshare_budgets(share, delta, T)).any(axis=1), delta)
+    assert bounds.topshare_budget(share, T, delta) == topshare_budgets(share, delta, T)[-1]
 
 
 def outside(name, inner):
@@ -59,19 +50,19 @@ def outside(name, inner):
 
 @pytest.mark.parametrize("name", ["huge", "just larger", "contrarian", "chaser"])
 @pytest.mark.parametrize("share", [0.02, 0.15])
-def test_under_contamination_it_holds_with_probability_delta(share, name):
+def test_under_contamination_it_fails_with_probability_at_most_delta(share, name):
     delta, rng, failed = 0.1, np.random.default_rng(10), []
-    k = budget(share, delta, T)
+    k = topshare_budgets(share, delta, T)
     player = hf.Filtered(hf.OGD(BALL), hf.TopShare(share, delta))
     for seed in range(15):
         inner = hf.Gradients(rng.uniform(-1.0, 1.0, (T, 2)) + rng.uniform(-0.5, 0.5, 2))
         adversary = Contaminated(inner, outside(name, inner), share, seed)
-        record = playing(player, adversary)
+        record = played(player, adversary)
         inliers = adversary.inliers
         within = bool((np.cumsum(~inliers) <= k).all())
         failed.append(not holds(record, inliers, k[-1], 2.0, 2.0**-7))
-        assert not (within and failed[-1])  # within the budget it holds, whatever else
-    assert rarely_called(failed, delta)
+        assert not (within and failed[-1])  # within the budget it holds with certainty
+    assert at_most_delta(failed, delta)
 
 
 def test_it_holds_at_every_round_of_one_long_game():
@@ -79,7 +70,7 @@ def test_it_holds_at_every_round_of_one_long_game():
     share, delta, slack = 0.1, 0.1, 2.0
     inner = hf.Gradients(np.random.default_rng(11).standard_normal((T, 2)))
     adversary = Contaminated(inner, outside("contrarian", inner), share, seed=1)
-    k, player = budget(share, delta, T), hf.Filtered(hf.OGD(BALL), hf.TopShare(share, delta))
+    k, player = topshare_budgets(share, delta, T), hf.Filtered(hf.OGD(BALL), hf.TopShare(share, delta))
     assert (np.cumsum(~adversary.inliers) <= k).all()
     for t in range(1, T + 1, 13):
         record = hf.play(
@@ -94,7 +85,7 @@ def test_it_holds_in_steps_with_the_budget_of_their_ends(name):
     inner = hf.Gradients(np.random.default_rng(12).standard_normal((rounds, 2)))
     outer = {"contrarian": Contrarian(rounds, 2, G=1e6), "just larger": hf.Gradients(-1.99 * inner.G)}[name]
     adversary = Contaminated(inner, outer, share, seed=2)
-    least = budget(share, delta, rounds)
+    least = topshare_budgets(share, delta, rounds)
     assert (np.cumsum(~adversary.inliers) <= least).all()
     player, keep = (
         hf.Filtered(hf.OGD(BALL), hf.TopShare(share, delta)),

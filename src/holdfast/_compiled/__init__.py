@@ -1,13 +1,12 @@
 """Compile games with numba. No other package imports numba.
 
-`method_registration` finds the methods and helpers that a game reaches; `overloads` has the functions of
-`holdfast.vectors` as loops, and `flatten` those of `holdfast.flatten`; `error_messages` says in a sentence
-what cannot be compiled. There are two paths, with the same results (`numba_path` chooses):
+`method_registration` finds the methods and helpers that a game calls. `overloads`, `scaling_overloads` and
+`flatten` replace functions of `holdfast.vectors` and `holdfast.flatten` by loops. `error_messages` explains
+in one sentence what cannot be compiled. `numba_path` chooses one of two paths, with the same results:
 
-- the private one is fast, with the help of `numba_private`: `native_calls`, `native_state`, `no_refcount`,
-`disk_cache`,
-  and `llvm_kernels` and `llvm_entrywise` for sums and steps;
-- the public one is `numba_public`, with `plain_kernels`.
+- the private path is fast: `numba_private`, `native_calls`, `native_state`, `no_refcount`, `disk_cache`,
+  `llvm_kernels` and `llvm_entrywise`;
+- the public path uses only the documented API of numba: `numba_public` and `plain_kernels`.
 """
 
 import inspect
@@ -21,18 +20,18 @@ from holdfast._compiled.method_registration import CallGraph
 from holdfast._compiled.numba_path import private
 
 if private is None:
+    from holdfast._compiled.numba_public import bind_state as _bind_state
     from holdfast._compiled.numba_public import compile_call, dispatcher, open_calls
-    from holdfast._compiled.numba_public import hold as _hold
     from holdfast._compiled.numba_public import is_stored as _is_stored
 else:
     from holdfast._compiled.native_calls import compile_call
     from holdfast._compiled.native_calls import is_stored as _is_stored
-    from holdfast._compiled.native_state import hold as _hold
+    from holdfast._compiled.native_state import bind_state as _bind_state
     from holdfast._compiled.numba_private import dispatcher, open_calls
 
 _programs: dict = {}  # (function, type of its arguments) -> a Python function that runs it, its CallGraph
-_expected: dict = {}  # the same -> the CallGraph of what is likely to be called next
-_one_at_a_time = threading.RLock()
+_call_graphs: dict = {}  # the same -> a CallGraph that `is_stored` has made, for the next `call`
+_lock = threading.RLock()
 
 
 def call(function, *args):
@@ -41,19 +40,18 @@ def call(function, *args):
     return _compiled(function, args)(args)
 
 
-def hold(function, *values):
-    """The function as one of its last argument, a number; the others stay in native memory: see
-    `native_state`.
+def bind_state(function, *values):
+    """A function of one number, which calls `function(*values, number)`. The values stay in native memory.
 
-    It must return the new first value and an answer. `first()` of the result is that value.
+    `function` must return the new first value and an answer. `first()` of the result is that value.
     """
     values = _prepared(values)
     _type(function, (*values, 0.0))
-    with _one_at_a_time:
+    with _lock:
         graph = CallGraph(function, values)
         if graph.changed:
-            _start_again()
-        return _explained(graph, _hold, function, values, graph)
+            _forget_all()
+        return _with_short_errors(graph, _bind_state, function, values, graph)
 
 
 def is_ready(function, *args):
@@ -67,34 +65,34 @@ def is_stored(function, *args):
     args = _prepared(args)
     if is_ready(function, *args):
         return True
-    with _one_at_a_time:
+    with _lock:
         kind = _type(function, args)
-        graph = _expected[function, kind] = CallGraph(function, args)
+        graph = _call_graphs[function, kind] = CallGraph(function, args)
         return _is_stored(function, kind, graph)
 
 
 def _compiled(function, args):
     """The machine code for arguments of these types, as a Python function of their tuple."""
     kind = _type(function, args)
-    with _one_at_a_time:
+    with _lock:
         program, graph = _programs.get((function, kind), (None, None))
         if graph is None or not graph.is_current():
-            graph = _expected.pop((function, kind), None) or CallGraph(function, args)
+            graph = _call_graphs.pop((function, kind), None) or CallGraph(function, args)
             if graph.changed:
-                _start_again()
+                _forget_all()
                 program = None
             if program is None:
-                program = _explained(graph, compile_call, function, kind, graph)
+                program = _with_short_errors(graph, compile_call, function, kind, graph)
             _programs[function, kind] = program, graph
         return program
 
 
-def _explained(graph, compiling, *args):
-    """What `compiling` makes of these. If numba cannot, say why in one sentence instead of pages."""
+def _with_short_errors(graph, compiler, *args):
+    """The result of `compiler`. If numba fails, raise its reason in one sentence instead of pages."""
     open_calls.clear()
     try:
-        return compiling(*args)
-    except RuntimeWarning:  # one of ours, which the caller has made an error
+        return compiler(*args)
+    except RuntimeWarning:  # a warning of holdfast that the caller turns into an error
         raise
     except Exception as problem:
         text = str(problem) or repr(problem)
@@ -102,8 +100,8 @@ def _explained(graph, compiling, *args):
     raise TypeError(explain(text, failed, graph.functions))
 
 
-def _start_again():
-    """A name has come to stand for something else: have numba compile everything again, if it can."""
+def _forget_all():
+    """Compile everything again, if numba can: a global name now refers to another value."""
     if private is not None:
         _programs.clear()
         private.reset()
@@ -132,7 +130,7 @@ def _raise_if_untyped(path, value):
 
 
 def _prepared(value):
-    """A value as the compiler takes it: plain functions, as in `Functions`, become compiled ones."""
+    """The value with numba dispatchers in place of plain functions, such as those of `Functions`."""
     if isinstance(value, FunctionType):
         return dispatcher(value)
     if isinstance(value, tuple):

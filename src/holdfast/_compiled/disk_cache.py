@@ -1,12 +1,12 @@
-"""What was compiled once is found on disk by the next process.
+"""Store compiled functions on disk, so that the next process need not compile them.
 
-A file is named by a digest of all it was made from: types, code, constants, versions and processor. So no
-file is ever out of date, and processes that write at once do no harm. A damaged file is ignored and written
-again.
+The name of a file is a digest of everything it was made from: types, code, constants, versions and
+processor. So no file is ever out of date, and several processes can write at the same time. A damaged file
+is ignored and written again.
 
-The files are in `HOLDFAST_CACHE_DIR` if that is set, else in `holdfast` inside `NUMBA_CACHE_DIR` if that is
-set, else in `__pycache__` beside this file, or where that cannot be written to, in the user's folder for such
-files. Files are read from all of these folders that apply, and written to the first that allows it.
+The folder is `HOLDFAST_CACHE_DIR`, else `NUMBA_CACHE_DIR/holdfast`, if one of these variables is set.
+Otherwise it is `__pycache__` beside this file or, if that cannot be written to, the user's cache folder;
+files are read from both.
 """
 
 import contextlib
@@ -23,35 +23,35 @@ from numba import types
 
 from holdfast._compiled.numba_private import processor
 
-_MOST = 500  # files, of some 0.4 MB each
+_MAX_FILES = 500  # of some 0.4 MB each
 _SUFFIX = ".nbc"
 
 
 class Store:
-    """The place on disk of one compiled function for one list of types."""
+    """The file of one compiled function for one list of types."""
 
     def __init__(self, name, kinds, made_of, fingerprint):
         self.is_shared = can_be_imported(made_of)
         parts = (name, kinds, made_of, fingerprint, processor(), sys.implementation.cache_tag)
-        word = re.sub(r"\W", "", name)  # "<lambda>" is no name for a file on Windows
+        word = re.sub(r"\W", "", name)  # Windows allows no "<lambda>" in the name of a file
         self.file = f"{word}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}{_SUFFIX}"
 
     def exists(self):
         return self.is_shared and any((folder / self.file).exists() for folder in folders())
 
     def load(self, rebuild):
-        """What `rebuild` makes of the bytes on disk, or None."""
+        """The function that `rebuild` makes from the bytes on disk, or None."""
         data = self._read() if self.is_shared else None
         if data is None:
             return None
         try:
             return rebuild(data)
-        except Exception as problem:  # the bytes are those that were written, so this will happen every time
+        except Exception as problem:  # the bytes are not damaged, so this would happen every time
             _warn_once(f"numba {numba.__version__} does not load what it stored in {self.file} ({problem!r})")
             return None
 
     def save(self, returned, pack):
-        """Write the bytes that `pack` gives, if other processes know the type of what is returned."""
+        """Write the bytes that `pack` returns, if other processes can import the type `returned`."""
         if self.is_shared and can_be_imported(returned):
             _write(self.file, pack())
 
@@ -65,13 +65,13 @@ class Store:
 
 
 def folders():
-    """Where compiled functions may be, the first choice first."""
+    """The folders that may contain compiled functions, in the order in which they are tried."""
     if os.environ.get("HOLDFAST_CACHE_DIR"):
         return [pathlib.Path(os.environ["HOLDFAST_CACHE_DIR"])]
     if os.environ.get("NUMBA_CACHE_DIR"):
         return [pathlib.Path(os.environ["NUMBA_CACHE_DIR"], "holdfast")]
     usual = [pathlib.Path(__file__).parent / "__pycache__"]
-    with contextlib.suppress(RuntimeError):  # a user without a home
+    with contextlib.suppress(RuntimeError):  # a user without a home directory
         usual.append(_user_folder() / "holdfast")
     return usual
 
@@ -109,7 +109,7 @@ def _write_to(folder, file, data):
 
 def _remove_oldest(folder):
     files = sorted(folder.glob(f"*{_SUFFIX}*"), key=os.path.getmtime)
-    for file in files[:-_MOST]:
+    for file in files[:-_MAX_FILES]:
         file.unlink(missing_ok=True)
 
 
@@ -128,15 +128,15 @@ def _warn_once(reason):
 
 
 def can_be_imported(kind):
-    """Whether another process can import the classes that a type is made of."""
+    """Whether another process can import all classes in a type."""
     if isinstance(kind, types.Dispatcher):
         return False  # a function passed as a value
-    if isinstance(kind, types.BaseNamedTuple) and not _is_found(kind.instance_class):
+    if isinstance(kind, types.BaseNamedTuple) and not _is_importable(kind.instance_class):
         return False
     return all(map(can_be_imported, kind)) if isinstance(kind, types.BaseTuple) else True
 
 
-def _is_found(cls):
+def _is_importable(cls):
     if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
         return False
     try:

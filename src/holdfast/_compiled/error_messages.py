@@ -1,4 +1,4 @@
-"""Say in one sentence why numba cannot compile a rule, where, and what to do."""
+"""Explain in one sentence why numba cannot compile a rule, where, and what to do."""
 
 import linecache
 import os
@@ -9,7 +9,7 @@ _HEADING = re.compile(
 )
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)|(?:Raised from|at) (\S+\.py) \((\d+)\)')
 
-# How numba writes things, and how we do.
+# Numba's notation, and what we write instead.
 _PLAIN_TEXT = [
     (r"\x1b\[[0-9;]*m", ""),
     (r"type\(CPUDispatcher\(<function (\S+) at 0x\w+>\)\)", r"\1"),
@@ -23,8 +23,8 @@ _PLAIN_TEXT = [
     (r"\.*\s*(Raised from|, defined at) .*", ""),
 ]
 
-# Common reasons: numba's text, ours, and what to do.
-_PYTHON_CAN = "write it another way, or pass compiled=False and Python runs it as it is"
+# Common reasons: numba's text, our text, and the remedy.
+_PYTHON_CAN = "write it another way, or pass compiled=False to run it in Python"
 _REASONS = [
     (r"NameError: (.*)", r"\1", "define it, or correct the spelling"),
     (
@@ -39,7 +39,7 @@ _REASONS = [
     ),
     (
         r"Can't unify return type from the following types: (.*)",
-        r"it returns one type here and another there, \1",
+        r"it returns values of different types, \1",
         "a state must keep its types; a number that becomes a float must start as one",
     ),
     (
@@ -50,26 +50,30 @@ _REASONS = [
     (
         r"Can't index at.*|tuple index out of range",
         "a rule or state is made with too few values",
-        "write them all, because numba fills in no defaults",
+        "write all of them, because numba does not fill in defaults",
     ),
-    (r"\('wrong tuple length.*expected (\d+), got (\d+)'\)", r"expected \1 values, got \2", "return as many"),
-    (r"In '(?:.*\.)?(\w+)': (.*)", r"\1 is called wrongly, \2", "pass what it reads"),
-    (r"Cannot bind .* due to \"TypeError: (.*)\"", r"it is called wrongly, \1", "pass what it reads"),
+    (
+        r"\('wrong tuple length.*expected (\d+), got (\d+)'\)",
+        r"expected \1 values, got \2",
+        "return that many",
+    ),
+    (r"In '(?:.*\.)?(\w+)': (.*)", r"wrong arguments for \1, \2", "pass its parameters"),
+    (r"Cannot bind .* due to \"TypeError: (.*)\"", r"wrong arguments in a call, \1", "pass its parameters"),
     (
         r"Untyped global name '(\w+)':.* Numba type of (.*)",
-        r"'\1' is a \2, which numba does not know",
+        r"'\1' is a \2, which numba does not support",
         _PYTHON_CAN,
     ),
-    (r"No implementation of function \S+ found for signature: >>> (.*)", r"numba knows no \1", _PYTHON_CAN),
+    (r"No implementation of function \S+ found for signature: >>> (.*)", r"numba has no \1", _PYTHON_CAN),
     (r"(.*)", r"\1", _PYTHON_CAN),
 ]
 
 
 def explain(problem, inside, functions):
-    """The innermost reason that numba gives, and where it is.
+    """The innermost reason that numba gives, and the place in the code.
 
-    Numba's own text fills a page and starts with the innermost reason, on the first line that is no heading.
-    `inside` is the method whose compilation failed first, if one did; `functions` are all that were reached.
+    Numba's text fills a page. The innermost reason is on its first line that is not a heading. `inside` is
+    the method whose compilation failed first, or None; `functions` are all functions of the game.
     """
     lines = [line.strip() for line in problem.splitlines() if line.strip()]
     content = [line for line in lines if not _HEADING.match(line)] or lines
@@ -86,20 +90,20 @@ def explain(problem, inside, functions):
 
 
 def explain_type(path, value):
-    """The message for an argument whose type numba does not know."""
+    """The message for an argument of a type that numba does not support."""
     kind = type(value).__name__
     return (
         f"numba cannot compile {path}, which is of type {kind}: rules are classes with @rule above them, "
-        "states are NamedTuples of numbers and arrays; or pass compiled=False and Python runs it as it is"
+        "states are NamedTuples of numbers and arrays; or pass compiled=False to run it in Python"
     )
 
 
 def _place(lines, inside, functions):
-    """The method or function in which it is, and the line if numba gives it."""
+    """The method or function that fails, and the line if numba gives it."""
     called = f"<function {inside.__qualname__} at" if inside else None
     for line in lines:
         if called and line.startswith("During: resolving callee") and called in line:
-            break  # what follows is about the caller
+            break  # the following lines are about the caller
         match = _PLACE.search(line)
         if match:
             path, number = [group for group in match.groups() if group]
@@ -119,5 +123,5 @@ def _name(function):
     return function.__qualname__.rpartition("<locals>.")[2]
 
 
-def _short(text, most=140):
-    return text if len(text) <= most else text[: most - 3] + "..."
+def _short(text, limit=140):
+    return text if len(text) <= limit else text[: limit - 3] + "..."

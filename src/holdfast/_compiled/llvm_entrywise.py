@@ -1,10 +1,10 @@
-"""Steps and running scales, entry by entry, as LLVM functions of their own.
+"""Steps and running scales, entry by entry, as separate LLVM functions.
 
-A game has more values to keep from round to round than there are registers. A loop in the middle of it would
-load its pointers from memory again for every entry. A function of its own has them in registers, so a learner
-costs the same in any game. It takes four entries at a time, then two and one; without sums this rounds as one
-at a time does. Eight at a time would be slower: the sums of the next round read four, and cannot read what
-was just written in eights.
+A game has more values than there are registers. A loop in the middle of it would load its pointers from
+memory again for every entry. A separate function keeps them in registers, so a learner takes the same time
+in any game. It processes four entries at a time, then two, then one. This rounds like one at a time, because
+no entries are summed. Eight at a time would be slower: the sums of the next round read four entries at a
+time, and would have to wait until the eight are written.
 """
 
 import math
@@ -34,33 +34,33 @@ def add_exactly_entries(typing_context, w, rest, scale, x):
 
 
 @intrinsic
-def descend_entries(typing_context, w, squares, units, steps, low, high, slope, x):
-    """`holdfast.vectors.descend` of a dense row in C order; 0 if it was done for all entries."""
+def adagrad_entries(typing_context, w, squares, units, steps, low, high, slope, x):
+    """`holdfast.vectors.adagrad_step` of a dense row in C order; 0 if it was done for all entries."""
     kinds = (w, squares, units, steps, low, high, types.float64, x)
-    return types.int64(*kinds), _calls("descend", 6, _descend)
+    return types.int64(*kinds), _calls("adagrad", 6, _adagrad)
 
 
 @intrinsic
-def absorb_entries(typing_context, center, spread, factors, n, x):
-    """`holdfast.vectors.absorb` of a dense row in C order."""
-    return types.void(center, spread, factors, types.float64, x), _calls("absorb", 3, _absorb)
+def moments_entries(typing_context, center, spread, factors, n, x):
+    """`holdfast.vectors.update_moments` of a dense row in C order."""
+    return types.void(center, spread, factors, types.float64, x), _calls("moments", 3, _moments)
 
 
 @intrinsic
 def standardise_entries(typing_context, center, factors, row, clip, x):
-    """`holdfast.vectors.standardised` of a dense row in C order, but for the constant."""
+    """`holdfast.vectors.standardise` of a dense row in C order, without the constant."""
     return types.void(center, factors, row, types.float64, x), _calls("standardise", 3, _standardise)
 
 
 def _calls(name, place, write):
-    """Generate a call of the function that does this to its arguments: arrays, and a number at `place`."""
+    """Generate a call of the function of this name. Its arguments are arrays, and a number at `place`."""
 
     def generate(context, builder, signature, args):
         kinds, arrays = list(signature.args), list(args)
         kinds.pop(place)
         number = arrays.pop(place)
-        noted = _call(context, builder, name, kinds, arrays, number, write)
-        return nothing(context) if signature.return_type == types.void else noted
+        unfinished = _call(context, builder, name, kinds, arrays, number, write)
+        return nothing(context) if signature.return_type == types.void else unfinished
 
     return generate
 
@@ -78,7 +78,7 @@ def _add_exactly(at, w, rest, x, scale):
     at.write(w, after)
 
 
-def _descend(at, w, squares, units, steps, low, high, x, slope):
+def _adagrad(at, w, squares, units, steps, low, high, x, slope):
     g, zero, before, place = at.times(slope, at.read(x)), at.number(0.0), at.read(squares), at.read(w)
     y = at.times(g, at.read(units))
     total = at.plus(before, at.times(y, y))
@@ -87,13 +87,13 @@ def _descend(at, w, squares, units, steps, low, high, x, slope):
     moved = at.choose(at.greater(at.read(low), moved), at.read(low), moved)
     moved = at.choose(at.greater(moved, at.read(high)), at.read(high), moved)
     at.write(w, at.choose(fine, moved, place))
-    settled = at.either(fine, at.equal(g, zero))
+    finished = at.either(fine, at.equal(g, zero))
     marked = at.minus(at.number(-0.0), before)
-    at.write(squares, at.choose(fine, total, at.choose(settled, before, marked)))
-    at.note_unless(settled)
+    at.write(squares, at.choose(fine, total, at.choose(finished, before, marked)))
+    at.report_unless(finished)
 
 
-def _absorb(at, center, spread, factors, x, n):
+def _moments(at, center, spread, factors, x, n):
     zero, swing, before, factor = at.number(0.0), at.number(SWING), at.read(center), at.read(factors)
     deviation, squares, known = at.minus(at.read(x), before), at.read(spread), at.greater(factor, zero)
     far = at.magnitude(at.times(deviation, factor))
@@ -101,11 +101,11 @@ def _absorb(at, center, spread, factors, x, n):
     part = at.over(near, n)
     at.write(center, at.choose(known, at.plus(before, part), before))
     more = at.plus(squares, at.times(near, at.minus(near, part)))
-    at.write(spread, at.choose(known, more, _grown(at, squares, at.times(deviation, deviation))))
+    at.write(spread, at.choose(known, more, _add_square(at, squares, at.times(deviation, deviation))))
 
 
-def _grown(at, squares, square):
-    """`holdfast.vectors.grown`"""
+def _add_square(at, squares, square):
+    """`holdfast.vectors.add_square`"""
     zero = at.number(0.0)
     later = at.plus(squares, at.least(square, squares))
     second = at.times(at.number(2.0), at.least(at.minus(at.number(-0.0), squares), square))
@@ -123,10 +123,10 @@ def _standardise(at, center, factors, row, x, clip):
 
 
 class _Entries:
-    """`lanes` entries, beginning with the i-th, and arithmetic on them."""
+    """`lanes` entries from the i-th on, and arithmetic on them."""
 
-    def __init__(self, builder, i, lanes, notes):
-        self.builder, self.i, self.lanes, self.notes = builder, i, lanes, notes
+    def __init__(self, builder, i, lanes, unfinished):
+        self.builder, self.i, self.lanes, self.unfinished = builder, i, lanes, unfinished
         self.plus, self.minus, self.times, self.over = builder.fadd, builder.fsub, builder.fmul, builder.fdiv
         self.choose, self.both, self.either = builder.select, builder.and_, builder.or_
 
@@ -146,9 +146,9 @@ class _Entries:
     def repeated(self, value):
         if self.lanes == 1:
             return value
-        nothing = ir.Constant(_kind(_DOUBLE, self.lanes), ir.Undefined)
-        alone = self.builder.insert_element(nothing, value, _LONG(0))
-        return self.builder.shuffle_vector(alone, alone, _kind(ir.IntType(32), self.lanes)([0] * self.lanes))
+        undefined = ir.Constant(_kind(_DOUBLE, self.lanes), ir.Undefined)
+        first = self.builder.insert_element(undefined, value, _LONG(0))
+        return self.builder.shuffle_vector(first, first, _kind(ir.IntType(32), self.lanes)([0] * self.lanes))
 
     def read(self, row):
         narrow = row.type.pointee != _DOUBLE
@@ -158,11 +158,11 @@ class _Entries:
     def write(self, row, values):
         self.builder.store(values, self._address(row), align=8)
 
-    def note_unless(self, conditions):
-        """Have the function return another number than 0 unless these are true of all entries."""
+    def report_unless(self, conditions):
+        """Make the function return a number other than 0, unless the conditions are true for all entries."""
         builder, lanes = self.builder, ir.IntType(self.lanes)
         failed = builder.zext(builder.not_(builder.bitcast(conditions, lanes)), _LONG)
-        builder.store(builder.or_(builder.load(self.notes), failed), self.notes)
+        builder.store(builder.or_(builder.load(self.unfinished), failed), self.unfinished)
 
     def root(self, values):
         return self._intrinsic("sqrt", values)
@@ -186,9 +186,9 @@ def _kind(element, lanes):
 
 
 def _call(context, builder, name, kinds, arrays, number, write):
-    """Call the function that does this to arrays and a number; add it to the module if it has none.
+    """Call the function of this name, which is added to the module if it is not there yet.
 
-    It returns 0, or another number if something was noted.
+    It returns 0, or another number after `report_unless`.
     """
     parts = [
         data_and_length(context, builder, kind, array) for kind, array in zip(kinds, arrays, strict=True)
@@ -208,12 +208,12 @@ def _write(function, count, write):
     for row in rows:
         row.add_attribute("noalias")
     builder, start = ir.IRBuilder(function.append_basic_block()), _LONG(0)
-    notes = builder.alloca(_LONG)
-    builder.store(_LONG(0), notes)
+    unfinished = builder.alloca(_LONG)
+    builder.store(_LONG(0), unfinished)
     for lanes in _WIDTHS:
         stop = builder.and_(n, _LONG(-lanes))
         with counting(builder, start, stop, _LONG(lanes)) as i:
-            at = _Entries(builder, i, lanes, notes)
+            at = _Entries(builder, i, lanes, unfinished)
             write(at, *rows, at.repeated(number))
         start = stop
-    builder.ret(builder.load(notes))
+    builder.ret(builder.load(unfinished))

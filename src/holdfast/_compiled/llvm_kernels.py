@@ -1,14 +1,13 @@
-"""Dot products and sums of squares in LLVM's language, rounded in NumPy's order; prefetching; log1p.
+"""Dot products and sums of squares in LLVM code, rounded in NumPy's order; prefetching; log1p.
 
 NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves. Doing
 the same gives the same bits in Python, in compiled code and on every machine. The eight running sums are two
-vectors of four: LLVM does not turn a sum into vectors by itself unless it may change the result, and one
-vector of eight has a longer latency. The last up to seven entries have a sum of their own, so that no other
-addition waits for them.
+vectors of four: LLVM makes vectors of a sum only if it may change the result, and one vector of eight has a
+longer latency. The last up to seven entries have a separate sum, so that no other addition waits for them.
 
-A sum is a function of its own in the machine code and is not inlined: six copies of an unrolled loop in one
-game make the game slower, and four times as long to compile. Its attributes (it reads and writes nothing
-else) let LLVM drop a call that was made before, such as the second ||x|| of a round.
+A sum is a separate function that is not inlined. With six copies of an unrolled loop a game would be slower,
+and would take four times as long to compile. The attributes of the function say that it writes nothing, so
+LLVM can leave out a repeated call, such as the second ||x|| of a round.
 """
 
 import contextlib
@@ -48,7 +47,7 @@ def sum_of_squares(typing_context, a):
 
 @intrinsic
 def gathered_product(typing_context, w, places, values):
-    """The sum of w[places] * values. The places are not checked here: the adversary has checked them."""
+    """The sum of w[places] * values. The places are not checked: the adversary has done that."""
 
     def generate(context, builder, signature, args):
         weights, _ = data_and_length(context, builder, w, args[0])
@@ -64,7 +63,7 @@ class _Entry:
     """x[i] * y[i]"""
 
     name = "dot"
-    moves = (0, 1)  # the arguments that begin further on in the second half
+    moves = (0, 1)  # the arguments whose second half starts in the middle
 
     def __init__(self, builder, x, y):
         self.builder, self.x, self.y = builder, x, y
@@ -119,7 +118,7 @@ def _loaded(builder, row, i, lanes):
 
 
 def _sum_of_products(builder, kinds, rows, n, terms):
-    """Call the function that sums products of such rows; add it to the module if it has none."""
+    """Call the function that sums products of such rows. It is added to the module if it is not there yet."""
     constant = not any(kind.mutable for kind in kinds)
     name = ".".join(["holdfast", terms.name, *(str(kind.dtype) for kind in kinds), *["constant"] * constant])
     signature = ir.FunctionType(_DOUBLE, [*(row.type for row in rows), _LONG])
@@ -135,15 +134,15 @@ def _sum_of_products(builder, kinds, rows, n, terms):
 
 
 def declared(module, signature, name):
-    """The function of this name in a module, declared there if it is not yet."""
+    """The function of this name in a module, which is declared if it is not there yet."""
     found = module.globals.get(name)
     return ir.Function(module, signature, name) if found is None else found
 
 
 def add_attributes(function, *names):
-    """Tell LLVM what it may rely on."""
+    """Declare properties of a function that LLVM may use."""
     for name in names:
-        set.add(function.attributes, name)  # llvmlite's own `add` does not know them all
+        set.add(function.attributes, name)  # llvmlite's own `add` does not accept all of them
 
 
 @contextlib.contextmanager
@@ -164,21 +163,21 @@ def counting(builder, start, stop, step):
 
 
 def _variable(builder, value):
-    """A variable with this first value. Made in the first block, so that LLVM can keep it in a register."""
+    """A variable with this first value, in the first block, so that LLVM can keep it in a register."""
     with builder.goto_entry_block():
         place = builder.alloca(value.type)
     builder.store(value, place)
     return place
 
 
-def _write_halves(function, either, terms):
-    """The sum of a long row, in a function of its own: short rows need not save the registers it uses."""
+def _write_halves(function, sum_of_half, terms):
+    """The sum of a long row: a separate function, so that short rows need not save the registers it uses."""
     builder = ir.IRBuilder(function.append_basic_block())
     *rows, n = function.args
     half = builder.and_(builder.lshr(n, _LONG(1)), _LONG(-_LANES))
     rest = [builder.gep(row, [half]) if i in terms.moves else row for i, row in enumerate(rows)]
-    left = builder.call(either, [*rows, half])
-    builder.ret(builder.fadd(left, builder.call(either, [*rest, builder.sub(n, half)])))
+    left = builder.call(sum_of_half, [*rows, half])
+    builder.ret(builder.fadd(left, builder.call(sum_of_half, [*rest, builder.sub(n, half)])))
 
 
 def _write_block(function, halves, terms):
@@ -188,7 +187,7 @@ def _write_block(function, halves, terms):
     total, rest = (_variable(builder, _DOUBLE(0.0)) for _ in range(2))
     whole = builder.and_(n, _LONG(-_LANES))
     at = whole
-    for lanes in (4, 2, 1):  # the last up to seven, added one after the other
+    for lanes in (4, 2, 1):  # the last up to seven products, added one after the other
         some = builder.and_(n, _LONG(lanes))
         with builder.if_then(builder.icmp_signed("!=", some, _LONG(0))):
             for term in _each(builder, product(at, lanes), lanes):
@@ -213,7 +212,7 @@ def _each(builder, terms, lanes):
 
 
 def _paired(builder, a, b, some, others):
-    """The sums of these lanes of two vectors and those others, pair by pair."""
+    """Lanes `some` of two vectors plus their lanes `others`, pair by pair."""
     some, others = (
         builder.shuffle_vector(a, b, ir.VectorType(_INT, len(lanes))(lanes)) for lanes in (some, others)
     )
@@ -222,7 +221,7 @@ def _paired(builder, a, b, some, others):
 
 @intrinsic
 def prefetch(typing_context, array, begin, length):
-    """Prefetch `length` bytes of an array into the cache, beginning at byte `begin`."""
+    """Prefetch `length` bytes of an array into the cache, from byte `begin` on."""
 
     def generate(context, builder, signature, args):
         byte = ir.IntType(8)
@@ -239,7 +238,7 @@ def prefetch(typing_context, array, begin, length):
 
 @intrinsic
 def pure_log1p(typing_context, x):
-    """log1p, which LLVM may leave out where the result is not used."""
+    """log1p. LLVM may leave it out where the result is not used."""
 
     def generate(context, builder, signature, args):
         kind = ir.FunctionType(_DOUBLE, [_DOUBLE])

@@ -1,9 +1,9 @@
-"""Find all code that a function can reach, and register its methods and helpers with numba.
+"""Find all code that a function can call, and register its methods and helpers with numba.
 
-Numba compiles nested NamedTuples, but it knows neither their methods nor plain Python functions. A
-`CallGraph` walks from a function over everything it can reach. For each method and helper on the way it has
-numba compile the same function that Python would run. So rules are combined by their types, and a user's own
-`@rule` compiles as it is.
+Numba compiles nested NamedTuples, but neither their methods nor the plain Python functions that they call. A
+`CallGraph` starts at a function and follows all names in its code. It registers each method and helper that
+it finds, so that numba compiles the same function that Python would run. A user's own `@rule` needs no
+other preparation.
 """
 
 import dis
@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType
 import numba
 import numpy as np
 
-from holdfast._compiled import flatten  # noqa: F401  (importing it registers holdfast.flatten)
+from holdfast._compiled import flatten, scaling_overloads  # noqa: F401  (importing them registers functions)
 from holdfast._compiled.numba_path import private
 from holdfast._compiled.overloads import OVERLOADED
 
@@ -27,43 +27,43 @@ else:
 
 _LIBRARIES = {*sys.stdlib_module_names, "numpy", "numba"}
 _NAMED_TUPLE = {"_asdict", "_replace", "_make", "_raw"}
-_last_seen: dict = {}  # function -> what its names stood for: functions themselves, other values as text
+_last_seen: dict = {}  # function -> the values of its global names: functions themselves, the others as text
 
 
 class CallGraph:
-    """All functions, classes and constants that a function and its arguments can reach.
+    """All functions, classes and constants that a function and its arguments can use.
 
-    `changed` tells whether a name stands for something else than when its function was registered: numba
-    looks a name up only once.
+    `changed` says whether a global name has another value than when its function was registered. Numba looks
+    up each name only once.
     """
 
     def __init__(self, function, args):
         self.functions: set = set()
         self.classes: set = set()
-        self.names: set = set()  # all names and attributes in the code reached
+        self.names: set = set()  # all names and attributes in the code
         self.facts: set = {numba.__version__, _own_source()}
         self.bindings: list = []  # (scope, name, value) of each global name in use
         self.changed = False
         self._members: dict = {}
         self._add_argument(args)
         self._add_function(function)
-        known = -1
-        while known != len(self.functions):  # a new function may call methods that no other calls
-            known = len(self.functions)
+        count = -1
+        while count != len(self.functions):  # a new function may call methods that no other function calls
+            count = len(self.functions)
             for cls in list(self.classes):
                 for name in sorted(self.names & self._members_of(cls).keys()):
                     self._add_method(cls, name)
 
     def fingerprint(self):
-        """A digest of all code and constants reached. If it is the same, so is the machine code."""
+        """A digest of all code and constants. The same digest means the same machine code."""
         return hashlib.sha256("\n".join(sorted(self.facts)).encode()).hexdigest()
 
     def is_current(self):
-        """Whether every global name still stands for the same object."""
+        """Whether every global name still refers to the same object."""
         return all(scope.get(name) is value for scope, name, value in self.bindings)
 
     def _add_argument(self, value):
-        """The compiler knows an argument by its type only, so its value is no fact."""
+        """Only the type of an argument matters to the compiler, so its value is not part of the digest."""
         if isinstance(value, tuple):
             self._add_class(type(value))
             for item in value:
@@ -107,11 +107,11 @@ class CallGraph:
         seen = {name: value if callable(value) else text[name] for name, value in values.items()}
         if _last_seen.setdefault(function, seen) != seen:
             self.changed = True
-            if private is not None:  # numba will compile it again; the public API cannot
+            if private is not None:  # numba will compile it again; the public API cannot do that
                 _last_seen[function] = seen
 
     def _look_up(self, scope, wanted, names, seen):
-        """The values of the names wanted in a scope; for a module, of all names of the code in it."""
+        """The values in a scope of the names wanted. If a value is a module, look up `names` in it."""
         for name in wanted:
             if name in scope:
                 value = scope[name]
@@ -123,7 +123,7 @@ class CallGraph:
                     yield from ((f"{name}.{inner}", item) for inner, item in inside)
 
     def _describe(self, value):
-        """Text that tells this value from all others that a name could stand for; adds what it reaches."""
+        """Text that differs for different values. Functions and classes are added to the graph."""
         if isinstance(value, FunctionType):
             if not _is_library(value.__module__):
                 if value not in OVERLOADED:
@@ -159,13 +159,13 @@ def _names(code):
 
 
 def _globals(code):
-    """The names that they look up as globals: an attribute of the same name is something else."""
+    """The names that they look up as globals, without the names of attributes."""
     inner = [_globals(constant) for constant in code.co_consts if inspect.iscode(constant)]
     return sorted({i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}.union(*inner))
 
 
 def _code_text(code):
-    """What a code object does, as text that is the same in every process."""
+    """A code object as text that is the same in every process."""
     constants = [_code_text(c) if inspect.iscode(c) else _constant_text(c) for c in code.co_consts]
     return code.co_code.hex(), code.co_names, code.co_varnames, constants
 
@@ -185,6 +185,6 @@ def _is_library(module):
 
 
 def _own_source():
-    """A digest of this package, which decides what machine code is made of all other code."""
+    """A digest of this package: a change in it can change the machine code of everything else."""
     here = pathlib.Path(__file__).parent
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))).hexdigest()

@@ -1,4 +1,4 @@
-"""Calls of compiled functions on the private path: without reference counts, and kept on disk."""
+"""Calls of compiled functions on the private path: without reference counts, and with a disk cache."""
 
 import sys
 
@@ -10,7 +10,7 @@ from holdfast._compiled.no_refcount import uncounted, with_owners
 
 
 def compile_call(function, kind, graph):
-    """Compile `function` for arguments whose tuple is of this type; a Python function of that tuple."""
+    """Compile `function`. The result is a Python function of the tuple of its arguments, of type `kind`."""
     inner = numba.njit(function, **numba_private.HELPER)
 
     def entry(args):
@@ -25,7 +25,7 @@ def compile_call(function, kind, graph):
 
 
 def is_stored(function, kind, graph):
-    """Whether another process has left this on disk."""
+    """Whether the compiled function is on disk."""
     return _store(function, kind, graph).exists()
 
 

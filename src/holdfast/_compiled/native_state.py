@@ -1,7 +1,7 @@
 """A state that stays in native memory between calls, for `Player(compiled=True)`.
 
-To convert a player, its state and a loss from Python objects to machine values and back takes a hundred times
-as long as the round itself. Here they lie in a block of bytes, as the machine code has them. A call passes
+Converting a player, its state and a loss from Python objects to machine values and back takes a hundred times
+as long as a round. Here they are stored in a block of bytes, in the layout of the machine code. A call passes
 the block and one number.
 """
 
@@ -19,14 +19,14 @@ from holdfast._compiled.numba_private import compile_entry, data_and_length, dec
 
 _BLOCK = types.Array(types.uint8, 1, "C")
 _compiled: dict = {}
-_one_at_a_time = threading.RLock()
+_lock = threading.RLock()
 
 
 class NativeState:
     """`state(number)` calls function(*values, number), which returns the new first value and an answer."""
 
     def __init__(self, values, kind, functions):
-        self.owners = values  # the arrays that the block points to, or did at first
+        self.owners = values  # keeps alive the arrays that the block points to at the start
         self.block = np.zeros(numba_private.size_of(kind), np.uint8)
         self.step, self.write, self.read_first = functions
         self.write(self.block, values)
@@ -35,25 +35,25 @@ class NativeState:
         return self.step(self.block, number)
 
     def __del__(self):
-        self.write(self.block, self.owners)  # releases the arrays that the steps have made
+        self.write(self.block, self.owners)  # releases the arrays that the steps have created
 
     def first(self):
-        """The first value, as it is now."""
+        """The current first value."""
         return with_owners(self.read_first(self.block), self.owners)
 
 
-def hold(function, values, graph):
-    """A `NativeState` of these values; `graph` is all that the function reaches."""
+def bind_state(function, values, graph):
+    """A `NativeState` of these values; `graph` is the call graph of the function."""
     kind = types.Tuple([numba.typeof(value) for value in values])
     key = function, kind, graph.fingerprint()
-    with _one_at_a_time:
+    with _lock:
         if key not in _compiled:
             _compiled[key] = _compile(*key)
         return NativeState(values, kind, _compiled[key])
 
 
 def _compile(function, kind, fingerprint):
-    """Machine code that plays a step in a block, writes values to it, and reads the first of them."""
+    """Three compiled functions: play a step in a block, write values to it, read the first value."""
     load, store = _loader(kind), _storer(kind)
     inner = numba.njit(function, **numba_private.HELPER)
 
@@ -93,7 +93,7 @@ def _storer(kind):
     def store(typing_context, block, value):
         def generate(context, builder, signature, args):
             place = _place(context, builder, kind, args[0])
-            old = builder.load(place)  # all zeros at first: arrays without a counter
+            old = builder.load(place)  # all zeros at the start: arrays without a counter
             incref(context, builder, kind, args[1])
             builder.store(args[1], place)
             decref(context, builder, kind, old)

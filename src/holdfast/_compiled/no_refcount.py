@@ -1,8 +1,8 @@
-"""Compiled games do not count references to the arrays and strings that they are called with.
+"""Compiled games do not count references to their arguments.
 
-Numba counts references to every array and string that passes through a NamedTuple, with an atomic operation
-each: a filter that takes 5 ns a round then takes 50. The caller of a game holds its arguments until the game
-returns, so they are passed without a counter. New arrays that the game makes are counted as usual.
+Numba counts references to every array and string in a NamedTuple, with an atomic operation each: a filter
+that takes 5 ns a round then takes 50. The caller of a game keeps its arguments alive until the game returns,
+so they are passed without a counter. References to new arrays are counted as usual.
 """
 
 import numpy as np
@@ -35,9 +35,9 @@ def _uncounted(context, builder, kind, value):
 
 
 def with_owners(value, arguments):
-    """The result of a compiled call, in which each array without a counter is replaced.
+    """The result of a compiled call, with each array without a counter replaced.
 
-    If it is one of the arguments, that very object takes its place, otherwise a copy.
+    An array of the arguments becomes the same Python object; any other becomes a copy.
     """
     owners: dict[int, np.ndarray] = {}
     _collect(arguments, owners)

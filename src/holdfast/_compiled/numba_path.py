@@ -1,7 +1,7 @@
-"""How games are compiled: with the help of `numba_private`, or through numba's public API only.
+"""Choose how games are compiled: with `numba_private`, or only through the public API of numba.
 
-`HOLDFAST_PUBLIC_NUMBA=1` asks for the public API. So does a numba that lacks what `numba_private` uses, with
-one warning. The results are the same; compiling and playing take longer.
+`HOLDFAST_PUBLIC_NUMBA=1` chooses the public API. If `numba_private` does not work with the installed numba,
+the public API is used with one warning. The results are the same, but compiling and playing take longer.
 """
 
 import os
@@ -26,9 +26,9 @@ def _load():
             run()
     except Exception as problem:
         warnings.warn(
-            f"holdfast cannot use what is private to numba {numba.__version__} ({problem!r}), so it "
-            "compiles through the public API instead: the same results, but slower, with no disk cache. "
-            f"Install numba>=0.68,<0.69, or set {SWITCH}=1 to choose this and end the warning",
+            f"holdfast cannot use the private API of numba {numba.__version__} ({problem!r}), so it "
+            "compiles through the public API: the same results, but slower and without a disk cache. "
+            f"Install numba>=0.68,<0.69, or set {SWITCH}=1 to choose the public API without this warning",
             RuntimeWarning,
             stacklevel=2,
         )

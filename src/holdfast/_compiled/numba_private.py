@@ -1,10 +1,8 @@
-"""Everything that holdfast uses of numba beyond its documented API. No other file touches it.
+"""All uses of undocumented parts of numba. No other file of holdfast uses them.
 
-Each section gives the reason and what it is worth. The figures are for the guarded game of 20 features with
-logistic loss, each measured by leaving out this one use (docs/performance.md).
-`HOLDFAST_PUBLIC_NUMBA=1` leaves out all of them: see `numba_public`.
-
-`check` runs when this module is loaded. If something is missing, games are compiled through the public API.
+Each section gives its reason and what it gains. The figures are for the guarded game of 20 features with
+logistic loss, each measured by leaving out this one use (docs/performance.md). `HOLDFAST_PUBLIC_NUMBA=1`
+leaves out all of them (`numba_public`).
 """
 
 import pickle
@@ -25,19 +23,11 @@ from numba.extending import infer_getattr, lower_builtin
 
 TESTED = ("0.68",)  # the releases that the tests have run with; pyproject.toml allows the same
 
-# What is used without being imported by name: checked here, because it would fail only in the middle of a
-# game.
+# Attributes in use. `check` looks for them when holdfast loads; otherwise a game would fail in the middle.
 _ATTRIBUTES = {
     CPUContext: (
-        *(
-            "add_linking_libs",
-            "codegen",
-            "get_abi_sizeof",
-            "get_dummy_value",
-            "get_function",
-            "get_value_type",
-        ),
-        *("insert_user_function", "make_array", "make_helper", "nrt", "refresh"),
+        *("add_linking_libs", "codegen", "get_abi_sizeof", "get_dummy_value", "get_function"),
+        *("get_value_type", "insert_user_function", "make_array", "make_helper", "nrt", "refresh"),
     ),
     CompileResult: ("_find_referenced_environments", "_rebuild", "_reduce"),
     JITCPUCodegen: ("magic_tuple", "set_env"),
@@ -49,26 +39,25 @@ _ATTRIBUTES = {
 
 
 def check():
-    """Raise AttributeError if this numba lacks something that is used here."""
+    """Raise AttributeError if this numba lacks an attribute that is used here."""
     for owner, names in _ATTRIBUTES.items():
         for name in names:
             getattr(owner, name)
 
 
 # -- lean compilation
-# -------------------------------------------------------------------------------------------
 #
-# Reason: numba optimises each function by itself and makes a wrapper for Python. A game reaches a hundred
-# methods and helpers that Python never calls, and all of them are optimised again as parts of the game. Here
-# they get neither. A function marked `holdfast.rule.seldom` is kept out of line, so that its callers need
-# fewer registers.
-# The option forceinline has LLVM inline all others: left to itself it stops in the middle of a game.
-# Worth: compiling takes 14 s instead of 36, and a round the same time.
-# forceinline: 107 ns a round instead of 2,206.
+# Reason: numba optimises each function separately and makes a wrapper for Python. A game calls a hundred
+# methods and helpers that Python never calls, and LLVM optimises them again as parts of the game. Here they
+# are not optimised separately and get no wrapper. The option forceinline makes LLVM inline them; without it,
+# LLVM inlines only a part of a game. A function marked `holdfast.rule.rarely_called` is not inlined, so that
+# its callers need fewer registers.
+# Gain: compiling takes 14 s instead of 36, a round the same time. forceinline: 107 ns a round instead of
+# 2,206.
 
 
 class _UncompiledLibrary(JITCodeLibrary):
-    """LLVM code to be linked into callers. It is not optimised and never becomes machine code by itself."""
+    """LLVM code that is linked into its callers. It is not optimised or compiled separately."""
 
     def _optimize_final_module(self):
         pass
@@ -87,7 +76,7 @@ class _LeanLowering(NativeLowering):
         context, flags = state.targetctx, state.flags
         state.library = _UncompiledLibrary(context.codegen(), state.func_id.func_qualname)
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        out_of_line = getattr(state.func_id.func, "is_seldom_called", False)
+        out_of_line = getattr(state.func_id.func, "is_rarely_called", False)
         flags.forceinline = flags.forceinline and not out_of_line
         super().run_pass(state)
         result = state["cr"]
@@ -95,7 +84,7 @@ class _LeanLowering(NativeLowering):
             code = state.library._final_module.get_function(result.fndesc.llvm_func_name)
             for attribute in ("noinline", "cold"):
                 code.add_function_attribute(attribute)
-        # Callers look the code up by this object; nothing ever calls it.
+        # Callers find the code through this object. It is never called itself.
         name = result.fndesc.qualname.split(".")[-1]
         handle = _dynfunc.make_function(
             result.fndesc.lookup_module(), name, "", 0, result.env, (state.library,)
@@ -112,42 +101,44 @@ class _LeanCompiler(CompilerBase):
     def define_pipelines(self):
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [
-            (_LeanLowering if made is NativeLowering else made, text) for made, text in pipeline.passes
+            (_LeanLowering if step is NativeLowering else step, text) for step, text in pipeline.passes
         ]
         pipeline.finalize()
         return [pipeline]
 
 
 OVERLOAD: dict = {"nogil": True, "pipeline_class": _LeanCompiler}  # options for numba.extending.overload
-HELPER: dict = {"forceinline": True, **OVERLOAD}  # options of njit for what only compiled code calls
+HELPER: dict = {
+    "forceinline": True,
+    **OVERLOAD,
+}  # options of njit for functions that only compiled code calls
 
 
 # -- methods and helpers
-# ----------------------------------------------------------------------------------------
 #
 # Reason: `overload_method` has one entry for each method name, with one list of parameters for all classes,
-# and keeps what it compiled for ever. Here each class has its own method, keywords and defaults work, and
-# `reset` lets numba compile again when a name in a notebook has come to stand for something else.
-# Worth: compiling takes 14 s instead of 33, where each call of a method is compiled as a function of its own.
+# and cannot compile a method again. Here each class has its own method, keywords and defaults work, and
+# `reset` compiles again when a name in a notebook gets another value.
+# Gain: compiling takes 14 s instead of 33, because `overload_method` compiles each call of a method again.
 
 _dispatchers: dict = {}  # function -> its dispatcher
 _registered: set = set()
 _methods: dict = {}  # (class, name) -> method
-_templates: dict = {}  # method -> how numba types a call of it
-open_calls: list = []  # the methods that numba is compiling, the innermost last; those that fail stay
+_templates: dict = {}  # method -> the class by which numba finds the type of a call
+open_calls: list = []  # the methods that numba is compiling, the innermost last; failed ones stay in the list
 
 
 def dispatcher(function):
-    """The function as numba compiles it when other compiled code calls it."""
+    """The numba function that other compiled code calls."""
     if function not in _dispatchers:
         _dispatchers[function] = numba.njit(function, **HELPER)
     return _dispatchers[function]
 
 
 def reset():
-    """Have numba compile all methods and helpers again."""
-    for known in _dispatchers.values():
-        known._reset_overloads()
+    """Forget the compiled code of all methods and helpers."""
+    for each in _dispatchers.values():
+        each._reset_overloads()
 
 
 def register_function(function):
@@ -197,17 +188,16 @@ def _template(method):
 
 
 # -- machine code that Python calls
-# -----------------------------------------------------------------------------
 #
-# Reason: calling a dispatcher finds out the types of all arguments, which `call` has done already. The disk
-# cache of numba looks only at the file of the outermost function, so it would run old code after a change of
-# a method in another file; `disk_cache` has its own keys and files, and this hands it what numba compiled.
-# Worth: a call with this game's arguments takes 13 us instead of 28, a round of `Player` 0.1 us less,
-# and the first game of a process 0.7 s instead of 14.
+# Reason: a dispatcher finds the types of all arguments at each call, but `call` has done that already. The
+# disk cache of numba looks only at the file of the outermost function, so it would run old code after a
+# change in another file. `disk_cache` has its own keys and files, and gets the compiled code from here.
+# Gain: a call with this game's arguments takes 13 us instead of 28, a round of `Player` 0.1 us less, and the
+# first game of a process 0.7 s instead of 14.
 
 
-class _Overloads(caching.NullCache):
-    """What a dispatcher asks before it compiles, and hands its result to afterwards."""
+class _StoreAsCache(caching.NullCache):
+    """A `disk_cache.Store` in the form of a numba cache: a dispatcher loads from it and saves to it."""
 
     def __init__(self, store):
         self.store = store
@@ -222,43 +212,42 @@ class _Overloads(caching.NullCache):
 
 
 def compile_entry(dispatcher, kinds, store):
-    """Compile for arguments of these types, or load from `store`; a builtin function that runs the result."""
-    dispatcher._cache = _Overloads(store)
+    """Compile for arguments of these types, or load from `store`. The result is a builtin function."""
+    dispatcher._cache = _StoreAsCache(store)
     dispatcher.compile(kinds)
     compiled = dispatcher.overloads[kinds]
-    # Lean parts refer to Python objects, such as exceptions to raise, through these.
+    # The code of methods and helpers finds Python objects, such as exceptions, through these.
     for environment in compiled._find_referenced_environments():
         compiled.library.codegen.set_env(environment.env_name, environment)
     return compiled.entry_point
 
 
 def processor():
-    """The kind of processor that code is compiled for: what is stored runs on no other."""
+    """The processor that code is compiled for; stored code runs on no other kind."""
     return cpu_target.target_context.codegen().magic_tuple()
 
 
 # -- values in LLVM code
-# ----------------------------------------------------------------------------------------
 #
-# Reason: what `llvm_kernels`, `llvm_entrywise`, `no_refcount` and `native_state` write in LLVM's language has
-# to read arrays as numba lays them out, and to keep or leave out its reference counts.
-# Worth: 107 ns a round instead of 994 with reference counts, or 239 with `plain_kernels`. A round of `Player`
-# takes 5 us instead of 98, in which its state would be converted.
+# Reason: the LLVM code of `llvm_kernels`, `llvm_entrywise`, `no_refcount` and `native_state` must read arrays
+# in numba's layout, and must update or leave out its reference counts.
+# Gain: 107 ns a round instead of 994 with reference counts, or 239 with `plain_kernels`. A round of `Player`
+# takes 5 us instead of 98, the time for converting its state.
 
 
 def data_and_length(context, builder, kind, array):
     """The pointer to the entries of an array, and the number of its rows."""
-    made = context.make_array(kind)(context, builder, array)
-    return made.data, builder.extract_value(made.shape, 0)
+    struct = context.make_array(kind)(context, builder, array)
+    return struct.data, builder.extract_value(struct.shape, 0)
 
 
 def without_counter(context, builder, kind, value):
-    """The array or string with no reference counter: numba then counts nothing."""
-    made = context.make_helper(builder, kind, value)
+    """The array or string without a reference counter: numba then counts nothing."""
+    struct = context.make_helper(builder, kind, value)
     for name in ("meminfo", "parent"):
-        pointer = getattr(made, name)
-        setattr(made, name, pointer.type(None))
-    return made._getvalue()
+        pointer = getattr(struct, name)
+        setattr(struct, name, pointer.type(None))
+    return struct._getvalue()
 
 
 def incref(context, builder, kind, value):
@@ -270,7 +259,7 @@ def decref(context, builder, kind, value):
 
 
 def nothing(context):
-    """What an intrinsic returns that returns nothing."""
+    """The value that an intrinsic without a result returns."""
     return context.get_dummy_value()
 
 

@@ -1,8 +1,8 @@
-"""The same games through numba's public API: for `HOLDFAST_PUBLIC_NUMBA=1`, and where `numba_private` fails.
+"""Compile games through the public API of numba: if `HOLDFAST_PUBLIC_NUMBA=1`, or if `numba_private` fails.
 
-The results have the same bits. Compiling takes longer and is done again by every process, references are
-counted, and a `Player` converts its state in every round. In compiled code a method is called by position,
-not by keyword.
+The results have the same bits. Compiling takes longer, and every process compiles again. References are
+counted, and a `Player` converts its state in every round. Compiled code can pass the arguments of a method
+only by position, not by keyword.
 """
 
 import warnings
@@ -13,8 +13,8 @@ from numba import types
 from numba.extending import overload_method, register_jitable
 
 OVERLOAD: dict = {"nogil": True}  # options for numba.extending.overload
-HELPER: dict = {"nogil": True}  # options of njit for what only compiled code calls
-open_calls: list = []  # see numba_private; not known here
+HELPER: dict = {"nogil": True}  # options of njit for functions that only compiled code calls
+open_calls: list = []  # see numba_private; always empty here
 _functions: set = set()
 _methods: dict = {}  # (class, name) -> method
 _names: set = set()
@@ -38,7 +38,7 @@ def register_method(cls, name, method):
 
 
 def _register_name(name):
-    """Numba has one entry for each method name, with one list of parameters for all classes: any number."""
+    """Register a method name once for all classes. Their parameters differ, so it takes any number."""
 
     @overload_method(types.BaseTuple, name)
     def method(self, *args):
@@ -56,7 +56,7 @@ def dispatcher(function):
 
 
 def compile_call(function, kind, graph):
-    """Compile `function` for arguments whose tuple is of this type; a Python function of that tuple."""
+    """Compile `function`. The result is a Python function of the tuple of its arguments, of type `kind`."""
     compiled = _compile(function, tuple(kind), graph)
     return lambda args: compiled(*args)
 
@@ -66,7 +66,7 @@ def is_stored(function, kind, graph):
 
 
 class PythonState:
-    """What `native_state.NativeState` does, with a state that Python keeps."""
+    """Like `native_state.NativeState`, but the state is a Python object."""
 
     def __init__(self, step, values):
         self.step, self.values = step, values
@@ -80,7 +80,7 @@ class PythonState:
         return self.values[0]
 
 
-def hold(function, values, graph):
+def bind_state(function, values, graph):
     kinds = [numba.typeof(value) for value in values]
     return PythonState(_compile(function, (*kinds, types.float64), graph), values)
 
@@ -90,11 +90,11 @@ def _compile(function, kinds, graph):
 
 
 def _interpreted(function):
-    """Python runs it: numba would use what a name stood for when it first compiled, and cannot be told."""
+    """Run the function in Python: numba would use the old value of a global name."""
     if not _warned:
         _warned.append(function)
         warnings.warn(
-            "a name that a compiled function uses has a new meaning, so Python runs the function "
+            "a global name in a compiled function has another value now, so the function runs in Python "
             "from now on: the same results, but slower. Restart Python to compile it",
             RuntimeWarning,
             stacklevel=2,

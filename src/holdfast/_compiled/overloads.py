@@ -7,47 +7,16 @@ from numba import njit, types
 from numba.extending import overload
 
 from holdfast import vectors
-from holdfast._compiled.numba_path import private
-from holdfast.vectors import LEAST, MOST, TINY, UNEQUAL, ForecastWeights, LazyWeights, ScaledWeights, Sparse
+from holdfast._compiled import kernels
+from holdfast.vectors import UNEQUAL, ForecastWeights, LazyWeights, ScaledWeights, Sparse
 
-if private is None:
-    from holdfast._compiled.numba_public import HELPER, OVERLOAD
-    from holdfast._compiled.plain_kernels import (
-        absorb_entries,
-        add_entries,
-        add_exactly_entries,
-        descend_entries,
-        gathered_product,
-        inner_product,
-        prefetch,
-        pure_log1p,
-        standardise_entries,
-        sum_of_squares,
-    )
-else:
-    from holdfast._compiled.llvm_entrywise import (
-        absorb_entries,
-        add_entries,
-        add_exactly_entries,
-        descend_entries,
-        standardise_entries,
-    )
-    from holdfast._compiled.llvm_kernels import (
-        gathered_product,
-        inner_product,
-        prefetch,
-        pure_log1p,
-        sum_of_squares,
-    )
-    from holdfast._compiled.numba_private import HELPER, OVERLOAD
-
-OVERLOADED: set = set()  # the functions that have a body of their own here or in `flatten`
+OVERLOADED: set = set()  # the functions that `overloads` has registered
 
 
 def overloads(function):
-    """Register the decorated function: for arguments of given types it returns what to compile."""
+    """Register the decorated function: for arguments of given types it returns the function to compile."""
     OVERLOADED.add(function)
-    return overload(function, jit_options=OVERLOAD)
+    return overload(function, jit_options=kernels.OVERLOAD)
 
 
 def is_instance(kind, cls):
@@ -64,7 +33,7 @@ def dot(a, b):
         def gathered(a, b):
             if len(a) != b.dim:
                 raise ValueError(UNEQUAL)
-            return gathered_product(a, b.places, b.values)
+            return kernels.gathered_product(a, b.places, b.values)
 
         return gathered
     if a.layout == b.layout == "C":
@@ -72,7 +41,7 @@ def dot(a, b):
         def inner(a, b):
             if len(a) != len(b):
                 raise ValueError(UNEQUAL)
-            return inner_product(a, b)
+            return kernels.inner_product(a, b)
 
         return inner
     return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
@@ -83,14 +52,12 @@ def squared(x):
     if is_instance(x, LazyWeights):
         return lambda x: x.square()
     if is_instance(x, Sparse):
-        return lambda x: sum_of_squares(x.values)
+        return lambda x: kernels.sum_of_squares(x.values)
     if is_instance(x, ScaledWeights) or is_instance(x, ForecastWeights):
-        return lambda x: sum_of_squares(x.slopes())
-    return (
-        (lambda x: sum_of_squares(x))
-        if x.layout == "C"
-        else (lambda x: sum_of_squares(np.ascontiguousarray(x)))
-    )
+        return lambda x: kernels.sum_of_squares(x.slopes())
+    if x.layout == "C":
+        return lambda x: kernels.sum_of_squares(x)
+    return lambda x: kernels.sum_of_squares(np.ascontiguousarray(x))
 
 
 @overloads(vectors.add)
@@ -116,7 +83,7 @@ def add(w, scale, x):
         def moved(w, scale, x):
             if len(w) != len(x):
                 raise ValueError(UNEQUAL)
-            add_entries(w, np.float64(scale), x)
+            kernels.add_entries(w, np.float64(scale), x)
 
         return moved
 
@@ -131,7 +98,7 @@ def add(w, scale, x):
 
 @overloads(vectors.add_exactly)
 def add_exactly(w, rest, x):
-    return lambda w, rest, x: add_exactly_entries(w, rest, 1.0, x)
+    return lambda w, rest, x: kernels.add_exactly_entries(w, rest, 1.0, x)
 
 
 @overloads(vectors.scale_by)
@@ -192,7 +159,7 @@ def spread(x):
             low, high = min(low, entry), max(high, entry)
         return high - low
 
-    scan = njit(scan, **OVERLOAD)
+    scan = njit(scan, **kernels.OVERLOAD)
     if not is_instance(x, Sparse):
         return lambda x: scan(vectors.values_of(x), np.inf, -np.inf)
 
@@ -239,140 +206,6 @@ def length(w):
     return (lambda w: len(w.v)) if is_instance(w, LazyWeights) else (lambda w: len(w))
 
 
-@overloads(vectors.target_for)
-def target_for(w, y):
-    return (lambda w, y: w.transform_target(y)) if is_instance(w, ScaledWeights) else (lambda w, y: y)
-
-
-@overloads(vectors.prediction_of)
-def prediction_of(w, z):
-    return (lambda w, z: w.to_target_units(z)) if is_instance(w, ScaledWeights) else (lambda w, z: z)
-
-
-@njit(**HELPER)
-def _clipped(value, clip):
-    if value > clip:
-        return clip if value < np.inf else np.nan
-    if value < -clip:
-        return -clip if value > -np.inf else np.nan
-    return value
-
-
-@overloads(vectors.standardise)
-def standardise(w, x):
-    if is_instance(x, Sparse):
-
-        def scaled(w, x):
-            count = len(x.places)
-            places, values = np.empty(count + 1, x.places.dtype), np.empty(count + 1)
-            for i in range(count):
-                value = np.float64(x.values[i]) * w.factors[np.uint64(x.places[i])]
-                places[i], values[i] = x.places[i], _clipped(value, w.clip)
-            places[count], values[count] = x.dim, 1.0
-            return Sparse(places, values, x.dim + 1)
-
-        return scaled
-
-    if x.layout != "C":
-        return lambda w, x: vectors.standardise(w, np.ascontiguousarray(x))
-
-    def from_center(w, x):
-        if len(x) != len(w.center):
-            raise ValueError(UNEQUAL)
-        standardise_entries(w.center, w.factors, w.row, w.clip, x)
-        w.row[len(x)] = 1.0
-        return w.row
-
-    return from_center
-
-
-@overloads(vectors.update_moments)
-def update_moments(center, spread, factors, n, x):
-    if is_instance(x, Sparse):
-        return lambda center, spread, factors, n, x: vectors.update_max_abs(spread, factors, x)
-
-    if x.layout == "C":
-        return lambda center, spread, factors, n, x: absorb_entries(center, spread, factors, n, x)
-    return lambda center, spread, factors, n, x: vectors.update_moments(
-        center, spread, factors, n, np.ascontiguousarray(x)
-    )
-
-
-@overloads(vectors.update_max_abs)
-def update_max_abs(spread, factors, x):
-    if not is_instance(x, Sparse):
-        return lambda spread, factors, x: None
-
-    def largest_so_far(spread, factors, x):
-        for i in range(len(x.places)):
-            place = np.uint64(x.places[i])
-            known, far = spread[place], abs(np.float64(x.values[i]))
-            far = far if far > TINY else 0.0
-            if known > 0.0:
-                far = max(known, min(far, 2.0 * known))
-            spread[place] = far
-            factors[place] = 1.0 / far if far > 0.0 else 0.0
-
-    return largest_so_far
-
-
-@overloads(vectors.copy_row)
-def copy_row(row, x):
-    if is_instance(x, Sparse):
-        return lambda row, x: None
-
-    def copy(row, x):
-        for i in range(len(row) - 1):
-            row[i] = x[i]
-
-    return copy
-
-
-@overloads(vectors.update_factors)
-def update_factors(factors, spread, n, x):
-    if is_instance(x, Sparse):
-        return lambda factors, spread, n, x: None
-
-    def inverses(factors, spread, n, x):
-        for i in range(len(factors)):
-            factors[i] = 1.0 / np.sqrt(spread[i] / n) if spread[i] > 0.0 else 0.0
-
-    return inverses
-
-
-@overloads(vectors.adagrad_step)
-def adagrad_step(w, squares, units, steps, low, high, slope, x):
-    if is_instance(x, Sparse):
-
-        def touched(w, squares, units, steps, low, high, slope, x):
-            all_fine = True
-            for j in range(len(x.places)):
-                i, g = np.uint64(x.places[j]), slope * np.float64(x.values[j])
-                y = g * units[i]
-                total = squares[i] + y * y
-                if total > LEAST and total < MOST:
-                    squares[i] = total
-                    moved = w[i] - steps[i] * y / np.sqrt(total)
-                    moved = low[i] if moved < low[i] else moved
-                    w[i] = high[i] if moved > high[i] else moved
-                elif g != 0.0:
-                    squares[i], all_fine = -squares[i], False
-            return all_fine
-
-        return touched
-
-    def entrywise(w, squares, units, steps, low, high, slope, x):
-        if len(w) != len(x):
-            raise ValueError(UNEQUAL)
-        return descend_entries(w, squares, units, steps, low, high, slope, x) == 0
-
-    if x.layout == "C":
-        return entrywise
-    return lambda w, squares, units, steps, low, high, slope, x: vectors.adagrad_step(
-        w, squares, units, steps, low, high, slope, np.ascontiguousarray(x)
-    )
-
-
 @overloads(vectors.add_to_sum)
 def add_to_sum(summed, w):
     if is_instance(w, LazyWeights):
@@ -387,7 +220,7 @@ def add_to_sum(summed, w):
 
 @overloads(vectors.prefetch_row)
 def prefetch_row(rows, t):
-    return lambda rows, t: prefetch(rows, t * rows.strides[0], rows.strides[0])
+    return lambda rows, t: kernels.prefetch(rows, t * rows.strides[0], rows.strides[0])
 
 
 @overloads(vectors.prefetch_at)
@@ -399,11 +232,11 @@ def prefetch_at(w, places):
 
     def each(w, places):
         for i in range(len(places)):
-            prefetch(w, 8 * np.int64(places[i]), 8)
+            kernels.prefetch(w, 8 * np.int64(places[i]), 8)
 
     return each
 
 
 @overloads(vectors.log1p)
 def log1p(x):
-    return lambda x: pure_log1p(np.float64(x))
+    return lambda x: kernels.pure_log1p(np.float64(x))

@@ -1,4 +1,4 @@
-"""What `llvm_kernels` and `llvm_entrywise` have, as plain loops with the same bits: for the public path."""
+"""The functions of `llvm_kernels` and `llvm_entrywise` as loops with the same bits, for the public path."""
 
 import math
 
@@ -8,7 +8,7 @@ from numba import njit
 from holdfast.vectors import LEAST, MOST, SWING, add_square
 
 _BLOCK, _LANES = 128, 8
-_grown = njit(add_square, nogil=True)
+_add_square = njit(add_square, nogil=True)
 
 
 @njit(nogil=True)
@@ -31,7 +31,7 @@ def gathered_product(w, places, values):
 
 @njit(nogil=True)
 def _sum(a, b, start, n):
-    """The sum of n products: long rows in halves, eight running sums, and the last up to seven apart."""
+    """The sum of n products: long rows in halves, eight running sums, and a sum of the last up to seven."""
     whole, rest, total = n & -_LANES, 0.0, 0.0
     for i in range(start + whole, start + n):
         rest += np.float64(a[i]) * np.float64(b[i])
@@ -66,8 +66,8 @@ def add_exactly_entries(w, rest, scale, x):
 
 
 @njit(nogil=True)
-def descend_entries(w, squares, units, steps, low, high, slope, x):
-    unsettled = 0
+def adagrad_entries(w, squares, units, steps, low, high, slope, x):
+    unfinished = 0
     for i in range(len(w)):
         g = slope * np.float64(x[i])
         y, before = g * units[i], squares[i]
@@ -79,12 +79,12 @@ def descend_entries(w, squares, units, steps, low, high, slope, x):
             w[i] = high[i] if moved > high[i] else moved
         elif g != 0.0:  # also if it is NaN
             squares[i] = -before
-            unsettled = 1
-    return unsettled
+            unfinished = 1
+    return unfinished
 
 
 @njit(nogil=True)
-def absorb_entries(center, spread, factors, n, x):
+def moments_entries(center, spread, factors, n, x):
     for i in range(len(center)):
         deviation = np.float64(x[i]) - center[i]
         if factors[i] > 0.0:
@@ -94,7 +94,7 @@ def absorb_entries(center, spread, factors, n, x):
             center[i] += part
             spread[i] += near * (near - part)
         else:
-            spread[i] = _grown(spread[i], deviation * deviation)
+            spread[i] = _add_square(spread[i], deviation * deviation)
 
 
 @njit(nogil=True)
@@ -109,7 +109,7 @@ def standardise_entries(center, factors, row, clip, x):
 
 @njit(nogil=True)
 def prefetch(array, begin, length):
-    """Prefetching only saves time, so there is nothing to do."""
+    """Does nothing: prefetching only saves time."""
 
 
 @njit(nogil=True)

@@ -1,4 +1,4 @@
-"""A small game through everything that `numba_private` uses, for a release of numba that is not tested."""
+"""A small game that uses everything in `numba_private`, to try a release of numba that is not in `TESTED`."""
 
 import math
 from typing import NamedTuple
@@ -10,18 +10,18 @@ from holdfast._compiled import numba_private
 from holdfast._compiled.no_refcount import uncounted, with_owners
 
 
-class SoloFTRLState(NamedTuple):
+class TrialState(NamedTuple):
     parts: np.ndarray
     name: str
 
     def plus(self, x, times=1.0):
         self.parts[0] += doubled(x) * times
-        return SoloFTRLState(self.parts, self.name)
+        return TrialState(self.parts, self.name)
 
 
 def doubled(x):
     if x < 0.0:
-        raise ValueError("not that one")
+        raise ValueError("x is negative")
     return 2.0 * x
 
 
@@ -31,8 +31,8 @@ def add_all(total, row):
     return total
 
 
-class _Memory:
-    """In place of the disk."""
+class _MemoryStore:
+    """A store in memory instead of on disk."""
 
     data = b""
 
@@ -46,9 +46,9 @@ class _Memory:
 def run():
     """Raise an error if the results are wrong, or if anything on the way fails."""
     numba_private.register_function(doubled)
-    numba_private.register_method(SoloFTRLState, "plus", SoloFTRLState.plus)
-    store = _Memory()
-    for _ in range(2):  # compiled, then loaded
+    numba_private.register_method(TrialState, "plus", TrialState.plus)
+    store = _MemoryStore()
+    for _ in range(2):  # the first compiles, the second loads
         _play(store)
     if not (store.data and numba_private.processor() and numba_private.size_of(numba.types.intp)):
         raise RuntimeError("a trial compiled nothing that could be stored")
@@ -60,7 +60,7 @@ def _play(store):
     def entry(args):
         return inner(*uncounted(args))
 
-    args = SoloFTRLState(np.zeros(1), "sum"), np.arange(4.0)
+    args = TrialState(np.zeros(1), "sum"), np.arange(4.0)
     play = numba_private.compile_entry(numba.njit(entry, nogil=True), (numba.typeof(args),), store)
     total = with_owners(play(args), args)
     if not (total.parts is args[0].parts and math.isclose(total.parts[0], 6.0) and total.name == "sum"):

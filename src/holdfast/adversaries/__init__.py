@@ -1,8 +1,8 @@
-"""Who reveals the losses.
+"""Adversaries: they reveal the loss of each round.
 
-`Replay`, `Gradients` and `Functions` play what they are given. The others are there to test a learner: those
-of the paper's theorems, those that watch the learner, and those that spoil data. They draw what is random
-from their seed at construction, and know the `inliers`.
+`Replay`, `Gradients` and `Functions` reveal given data. The others test a learner: those of the paper's
+theorems, those that react to the learner, and those that corrupt data. They draw all random numbers from a
+seed when they are created, and have a mask of the `inliers`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Poison: many small pushes one way, then the trigger."""
+"""Corrupted data: many small pushes in one direction, then one large row in the other."""
 
 from typing import Any
 
@@ -6,36 +6,36 @@ import numpy as np
 
 from holdfast.adversaries import poison
 from holdfast.adversaries.draws import all_but
-from holdfast.adversaries.poison import lengths, typical, victims
+from holdfast.adversaries.poison import choose_outliers, lengths, typical
 from holdfast.adversaries.replay import Replay
 from holdfast.rule import rule
 
 
 @rule
 class Accumulating:
-    """A data stream with k-1 rows of ordinary length, all pushing one way, and then one far back.
+    """A data stream with k-1 outliers of ordinary length in one direction, and then a long one, the trigger.
 
-    Each push is as long as the median clean row, so no filter can take offence. The last outlier lies
-    `factor` times as far in the same direction, with the opposite label: a learner that gave way pays
-    `factor` times for it, and one without a filter is thrown the other way as well.
+    Each push is as long as the median clean row, so no filter by size can recognise it. The trigger has the
+    same direction, `factor` times the length and the opposite label. A learner that followed the pushes pays
+    `factor` times for it, and without a filter it makes a large step in the other direction.
 
     Parameters
     ----------
     stream : Replay
         The clean data.
     k : int
-        The number of outliers, the trigger among them.
+        The number of outliers, including the trigger.
     factor : float
-        The length of the trigger, in pushes.
+        The length of the trigger, relative to a push.
     seed : int
-        For which rounds they are, and for the direction.
+        For the choice of the rounds, and for the direction.
 
     Attributes
     ----------
     poisoned : Replay
-        What is played. The outliers' labels are plus and, for the trigger, minus the largest clean one.
+        The corrupted data. The label of a push is the largest clean one, that of the trigger its negative.
     inliers : bool array
-        The rounds left as they were.
+        The rounds that are not corrupted.
 
     Guarantee
     ---------
@@ -60,7 +60,7 @@ class Accumulating:
     def check(self):
         if self.k < 1:
             raise ValueError(f"k counts the outliers, at least the trigger: got {self.k}")
-        bad, X, y, rng = victims(self.stream, self.k, self.seed)
+        bad, X, y, rng = choose_outliers(self.stream, self.k, self.seed)
         direction = rng.standard_normal((1, X.shape[1]))
         X[bad] = direction * (typical(lengths(X)) / lengths(direction))
         y[bad] = np.fmax.reduce(np.abs(y))

@@ -1,4 +1,4 @@
-"""The adversary that knows Algorithm 1 and stays just below its threshold."""
+"""An adversary whose outliers stay just below the threshold of Algorithm 1."""
 
 import math
 from typing import Any, NamedTuple
@@ -11,45 +11,43 @@ from holdfast.rule import rule
 from holdfast.sketches.largest import Largest
 from holdfast.vectors import dot
 
-_BELOW = 1.0 - 1e-12  # to stay below the threshold when the size is measured again
+_BELOW = 1.0 - 1e-12  # to stay below the threshold after rounding
 
 
 class ChaserState(NamedTuple):
-    """Where the chase stands."""
+    """The state of the inner adversary, the sizes so far, and the outliers so far."""
 
     inner: Any
-    sizes: Largest  # what the filter has in its own list
+    sizes: Largest  # the same list as in the filter
     spent: int
-    inliers: np.ndarray  # false where an outlier was spent
+    inliers: np.ndarray  # false for outliers
 
 
 @rule
 class Chaser:
-    """Plays another adversary's rounds, and k times turns one around, as large as `TopK(k)` will keep.
+    """Play the rounds of another adversary, and k times reverse one, as large as `TopK(k)` will keep.
 
-    It keeps the filter's list for itself, and so knows the largest size that would be kept next: `slack`
-    times the k-th largest so far, for that is what the threshold will be once the outlier has joined the
-    list. It strikes whenever the learner is ahead, ⟨w_t, g_t⟩ < 0: the outlier is then the linear loss with
-    gradient -g_t, scaled to that size, which undoes what was learned. Sizes are Euclidean lengths of
-    gradients, as in `Filtered` unless it was told otherwise.
+    It maintains the same list as the filter, so it can compute the largest size that would be kept next:
+    `slack` times the k-th largest so far, which is the threshold once the outlier is in the list. It uses an
+    outlier whenever the learner gains, ⟨w_t, g_t⟩ < 0: the linear loss with gradient -g_t, scaled to that
+    size, which reverses the last steps. Sizes are Euclidean lengths of gradients, the default of `Filtered`.
 
     Parameters
     ----------
     inner : an adversary
-        Whose rounds are the inliers.
+        Its rounds are the inliers.
     k : int
-        The outliers to spend, and the k of the filter.
+        The number of outliers, and the k of the filter.
     slack : float
-        That of the filter.
+        The slack of the filter.
 
     Attributes
     ----------
-    Who is an inlier is decided during the game: `record.state[1].inliers` tells after it, for as many rounds
-    as were played.
+    The inliers depend on the game. After it, `record.state[1].inliers` is their mask.
 
     Guarantee
     ---------
-    Theorem 1 holds, with at most k outliers, none of which is larger than slack times G(𝒮).
+    Theorem 1 holds. There are at most k outliers, and none is larger than slack times G(𝒮).
 
     Examples
     --------
@@ -73,7 +71,7 @@ class Chaser:
 
     def check(self):
         if self.k < 1:
-            raise ValueError(f"k counts the outliers to spend, at least 1: got {self.k}")
+            raise ValueError(f"k is the number of outliers, at least 1: got {self.k}")
 
     def extent(self):
         return self.inner.extent()

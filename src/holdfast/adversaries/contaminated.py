@@ -1,4 +1,4 @@
-"""Huber's ε-contamination (section 3.1 of the paper): now and then, a round from somewhere else."""
+"""Huber's ε-contamination (section 3.1 of the paper): some rounds come from another adversary."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from holdfast.vectors import add
 
 
 class ContaminatedState(NamedTuple):
-    """Where the two adversaries stand, and room for the row of the round."""
+    """The states of both adversaries, and a buffer for the row of the round."""
 
     inner: Any
     outer: Any
@@ -20,10 +20,9 @@ class ContaminatedState(NamedTuple):
 
 @rule
 class Contaminated:
-    """Round t is that of `inner`, the P of the paper, or with probability `share` that of `outer`, its Q.
+    """Round t is round t of `inner`, the paper's P, or with probability `share` round t of `outer`, its Q.
 
-    Any two adversaries will do, adaptive ones too. Each is asked for its own round t, so that a share of 0
-    or 1 plays just one of them; of the other's rounds it hears nothing.
+    Both can be any adversaries, also adaptive ones. The state of each changes only in its own rounds.
 
     Parameters
     ----------
@@ -32,7 +31,7 @@ class Contaminated:
     share : float
         ε, the probability of an outlier.
     seed : int
-        For the M_t that pick between the two.
+        For the M_t that choose between the two.
 
     Attributes
     ----------
@@ -42,8 +41,8 @@ class Contaminated:
     Guarantee
     ---------
     Where P has gradients of size at most G, the corollary to the contamination lemma bounds the risk of the
-    average (`docs/math.md`, 3.3): 4 ε D G / (1 - ε) remains however long the stream, and for some P and Q no
-    learner gets below ε D G / (2 (1 - ε)).
+    average (`docs/math.md`, 3.3): it tends to 4 ε D G / (1 - ε) for long streams, and for some P and Q the
+    risk of every learner is at least ε D G / (2 (1 - ε)).
 
     Examples
     --------
@@ -67,7 +66,7 @@ class Contaminated:
             raise ValueError(f"share is a probability: expected 0 <= share <= 1, got {self.share}")
         if self.inner.extent() != self.outer.extent():
             raise ValueError(
-                "inner and outer must have as many rounds and dimensions each: "
+                "inner and outer must have the same number of rounds and dimensions: "
                 f"got {self.inner.extent()} and {self.outer.extent()}"
             )
         rounds, _ = self.inner.extent()
@@ -81,7 +80,9 @@ class Contaminated:
 
     def reveal(self, state, t, w):
         inner, outer = state.inner, state.outer
-        state.x[:] = 0.0  # the compiler wants one type of row: P may have float32 or sparse ones, Q float64
+        state.x[:] = (
+            0.0  # compiled, all rows need one type, but P may have float32 or sparse rows and Q float64
+        )
         if self.inliers[t]:
             inner, loss, slope, x = self.inner.reveal(inner, t, w)
             add(state.x, 1.0, x)

@@ -1,4 +1,4 @@
-"""The adversary that pulls against wherever the learner stands."""
+"""An adversary whose gradient always has the direction of the learner's weights."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from holdfast.vectors import dot
 
 @rule
 class Contrarian:
-    """Round t reveals f(w) = <w, g_t> with g_t = G w_t / ‖w_t‖: the learner loses wherever it moves.
+    """Round t reveals f(w) = <w, g_t> with g_t = G w_t / ‖w_t‖: every prediction but 0 loses.
 
-    Every w_t away from 0 has a positive loss G ‖w_t‖, and 0 is pulled along the first axis. It adapts: the
-    gradient depends on w_t, as the individual-sequence bounds allow and an i.i.d. analysis does not.
+    The loss of w_t is G ‖w_t‖. If w_t is 0, the gradient is along the first axis. The adversary is adaptive:
+    the gradient depends on w_t, which individual-sequence bounds allow and i.i.d. bounds do not.
 
     Parameters
     ----------
@@ -27,11 +27,11 @@ class Contrarian:
     Attributes
     ----------
     inliers : bool array
-        All rounds: nobody here is an outlier.
+        All rounds: there are no outliers.
 
     Guarantee
     ---------
-    None is broken: the regret against 0 is G Σ ‖w_t‖, and the learner's bound holds for it all the same.
+    The regret against 0 is G Σ ‖w_t‖, and the learner's bound holds.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From what people have (arrays, lists, frames) to what the game plays on."""
+"""Convert arrays, lists and data frames to the arrays that a game reads."""
 
 import numpy as np
 
@@ -6,33 +6,34 @@ from holdfast.losses import refuse_zero_one
 
 
 def matrix(values, name):
-    """A read-only float32 or float64 matrix in C order, copied only if it must be."""
+    """A read-only float32 or float64 matrix in C order, copied only if necessary."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" and hasattr(values, "columns"):  # a frame of several types
         array = np.column_stack([_numbers(values[column], f"column {column!r}") for column in values.columns])
-    return _readonly(array, name, "one row a round and one column a feature", dim=2)
+    return _readonly(array, name, "one row for each round and one column for each feature", dim=2)
 
 
 def vector(values, name):
     """A read-only float64 vector."""
-    return _readonly(_numbers(values, name), name, "one number a round", dim=1).astype(np.float64, copy=False)
+    array = _readonly(_numbers(values, name), name, "one number for each round", dim=1)
+    return array.astype(np.float64, copy=False)
 
 
 def labels(values, count, loss):
     """Targets or labels, one for each of `count` rows, that the loss can use."""
     y = vector(values, "y")
     if len(y) != count:
-        raise ValueError(f"X and y must have a row each a round: got {count} and {len(y)}")
+        raise ValueError(f"X and y must have the same number of rows: got {count} and {len(y)}")
     refuse_zero_one(loss, y)
     return y
 
 
 def _numbers(values, name):
     array = np.asarray(values)
-    if array.dtype.kind == "O":  # mixed: NA and None are missing, but text is not a number
+    if array.dtype.kind == "O":  # mixed types: NA and None are missing values, text is an error
         text = next((value for value in array.flat if isinstance(value, str | bytes)), None)
         if text is not None:
-            raise TypeError(f"{name} must hold numbers: got {text!r}; drop or encode what is text")
+            raise TypeError(f"{name} must hold numbers: got {text!r}; drop or encode text")
         missing = getattr(values, "isna", lambda: array == None)()  # noqa: E711
         array = np.where(np.asarray(missing, bool), np.nan, array)
         try:

@@ -1,4 +1,4 @@
-"""What an adversary draws from its seed, once, so that both worlds play the same rounds."""
+"""Random draws of an adversary, made once, so that interpreted and compiled games have the same rounds."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ def signs(rng, count):
 
 
 def axes(rng, count, dim):
-    """Independent directions ±e_i, one a row: unit vectors without rounding, in every p-norm."""
+    """Independent directions ±e_i, one in each row: exact unit vectors in every p-norm."""
     rows = np.zeros((count, dim))
     rows[np.arange(count), rng.integers(dim, size=count)] = signs(rng, count)
     return rows
 
 
 def outliers(rng, k, rounds):
-    """The numbers of k different rounds, in order."""
+    """The indices of k different rounds, in order."""
     return np.sort(rng.choice(rounds, k, replace=False))
 
 
@@ -28,7 +28,7 @@ def all_but(outliers, rounds):
 
 
 def frozen(array):
-    """The same array, from now on read-only."""
+    """The same array, made read-only."""
     array.flags.writeable = False
     return array
 
@@ -38,7 +38,7 @@ def check_budget(k, rounds):
         raise ValueError(f"k counts outliers among the rounds: expected 0 <= k <= {rounds}, got {k}")
 
 
-# The verbs of an adversary that plays the stream it has drawn: written once, and each class names them.
+# The methods of adversaries that play a stream they have drawn.
 
 
 def extent(self):

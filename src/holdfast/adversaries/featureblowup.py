@@ -1,4 +1,4 @@
-"""Poison: rows as from a sensor that lost its decimal point."""
+"""Corrupted data: rows that are too large, as if a decimal point were missing."""
 
 from typing import Any
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from holdfast.adversaries import poison
 from holdfast.adversaries.draws import all_but
-from holdfast.adversaries.poison import victims
+from holdfast.adversaries.poison import choose_outliers
 from holdfast.adversaries.replay import Replay
 from holdfast.rule import rule
 
 
 @rule
 class FeatureBlowUp:
-    """A data stream in which k rows, anywhere, are `factor` times too large.
+    """A data stream in which k random rows are multiplied by `factor`.
 
-    With a bounded slope, as of the logistic loss, the gradient grows with the row, so clipping the loss or
-    its slope does not help. A negative factor also puts the row on the wrong side.
+    The gradient grows with the row even if the slope is bounded, as for the logistic loss. So clipping the
+    loss or its slope does not help. A negative factor also makes the label wrong.
 
     Parameters
     ----------
@@ -25,16 +25,16 @@ class FeatureBlowUp:
     k : int
         The number of outliers.
     factor : float
-        What their features are multiplied with.
+        The factor of their features.
     seed : int
-        For which rounds they are.
+        For the choice of the rounds.
 
     Attributes
     ----------
     poisoned : Replay
-        What is played.
+        The corrupted data.
     inliers : bool array
-        The rounds left as they were.
+        The rounds that are not corrupted.
 
     Guarantee
     ---------
@@ -57,7 +57,7 @@ class FeatureBlowUp:
     inliers: Any = None
 
     def check(self):
-        bad, X, y, _ = victims(self.stream, self.k, self.seed)
+        bad, X, y, _ = choose_outliers(self.stream, self.k, self.seed)
         with np.errstate(over="ignore", invalid="ignore"):
             X[bad] *= self.factor
         return self._replace(poisoned=Replay(X, y, self.stream.loss), inliers=all_but(bad, len(X)))

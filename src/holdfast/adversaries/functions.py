@@ -1,4 +1,4 @@
-"""The adversary of any convex functions, given by value and gradient."""
+"""An adversary that plays any convex functions, given by value and gradient."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from holdfast.rule import rule
 class Functions:
     """Round t reveals f_t(w) = f(t, w), with gradient grad(t, w).
 
-    Two plain functions, which are compiled with the game if it is compiled.
+    A compiled game also compiles these two functions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The adversary of linear losses, given by their gradients."""
+"""An adversary that plays linear losses, given by their gradients."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Gradients:
     Parameters
     ----------
     G : array or frame of shape (rounds, dim)
-        The gradients, one a row.
+        The gradients, one in each row.
 
     Examples
     --------

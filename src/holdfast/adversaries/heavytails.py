@@ -1,4 +1,4 @@
-"""The online-to-batch example (section 4 of the paper): features so heavy-tailed that SGD has no theory."""
+"""The online-to-batch example (section 4 of the paper): heavy-tailed features with infinite variance."""
 
 import math
 from typing import Any
@@ -17,17 +17,17 @@ from holdfast.rule import rule
 class HeavyTails:
     """Logistic regression on features with P(‖x‖ > r) = r^-(1+γ) for r ≥ 1.
 
-    With γ > 0 the risk is finite; with γ < 1 the gradient has infinite variance, so that the usual theory
-    of stochastic gradients says nothing. Filtering at the p-quantile with p = 1 - 1/√T leaves a bias and a
-    regret that both vanish like T^(-γ/(2(1+γ))).
+    With γ > 0 the risk is finite; with γ < 1 the gradient has infinite variance, and the usual theory of
+    stochastic gradients does not apply. With a filter at the p-quantile, p = 1 - 1/√T, bias and regret per
+    round both tend to 0 like T^(-γ/(2(1+γ))).
 
-    A feature vector lies on one of the axes, either way: ± r e_i. The label is +1 with the logistic
-    probability 1 / (1 + exp(-⟨truth, x⟩)), so `truth` is what minimises the risk over any domain that has it.
+    A feature vector is on one of the axes: ± r e_i. The label is +1 with the logistic probability
+    1 / (1 + exp(-⟨truth, x⟩)), so `truth` minimises the risk over every domain that contains it.
 
     Parameters
     ----------
     gamma : float
-        γ, between 0 and 1 in the paper; anything positive will do.
+        γ, any positive number; between 0 and 1 in the paper.
     rounds, dim : int
         1 dimension in the paper.
     seed : int
@@ -46,8 +46,8 @@ class HeavyTails:
 
     Guarantee
     ---------
-    Of the average of the predictions: risk(w̄) - risk(u) ≤ E R_T(u, 𝒮_p) / T + D E[‖x‖; ‖x‖ > X_p], and the
-    last is D (1 + 1/γ) (1 - p) X_p (`docs/math.md`, 6.7).
+    For the average w̄ of the w_t: risk(w̄) - risk(u) ≤ E R_T(u, 𝒮_p) / T + D E[‖x‖; ‖x‖ > X_p]. The last term
+    is D (1 + 1/γ) (1 - p) X_p (`docs/math.md`, 6.7).
 
     Examples
     --------
@@ -74,12 +74,12 @@ class HeavyTails:
             raise ValueError(f"gamma must be positive, or the risk is infinite: got {self.gamma}")
         truth = np.zeros(self.dim) + np.asarray(self.truth, float)
         if not (abs(truth) <= 1.0).all():
-            raise ValueError(f"truth must lie in the domain, [-1, 1] in every entry: got {self.truth}")
+            raise ValueError(f"truth must be in the domain, [-1, 1] in every entry: got {self.truth}")
         p = 1.0 - 1.0 / math.sqrt(max(self.rounds, 1)) if self.p is None else self.p
         if not 0.0 <= p < 1.0:
             raise ValueError(f"p is the share of inliers: expected 0 <= p < 1, got {p}")
         rng = np.random.default_rng(self.seed)
-        rest = 1.0 - rng.random(self.rounds)  # P(‖x‖ > r) at the r drawn: uniform on (0, 1]
+        rest = 1.0 - rng.random(self.rounds)  # P(‖x‖ > r) for r = ‖x_t‖: uniform on (0, 1]
         X = rest[:, None] ** (-1.0 / (1.0 + self.gamma)) * axes(rng, self.rounds, self.dim)
         with np.errstate(over="ignore"):
             y = np.where(rng.random(self.rounds) * (1.0 + np.exp(-X @ truth)) < 1.0, 1.0, -1.0)

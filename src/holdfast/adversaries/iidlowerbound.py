@@ -13,16 +13,16 @@ from holdfast.rule import rule
 
 @rule
 class IidLowerBound:
-    """f_t(w) = G ξ_t w on [-W, W], with ξ_t = ±1 by the toss of a coin.
+    """f_t(w) = G ξ_t w on [-W, W], where ξ_t is +1 or -1 with probability one half.
 
-    No learner can foresee ξ_t, so none does better than 0 on average. The adversary declares as outliers
-    those of the first k rounds in which ξ_t differs from one more coin ζ, and compares with u = -W ζ, which
-    wins G W in each of the k/2 or so that are left. All sizes are equal: nothing tells the outliers apart.
+    No learner can predict ξ_t, so the mean loss of every learner is 0. Let ζ be another random sign. The
+    outliers are those of the first k rounds with ξ_t ≠ ζ, and the comparator is u = -W ζ, which gains G W in
+    each of the other first k rounds, about k/2 of them. All sizes are equal, so no filter finds the outliers.
 
     Parameters
     ----------
     k : int
-        The outliers it may declare; it uses about half.
+        The largest number of outliers; on average half of it is used.
     rounds : int
         At least k.
     G, W : float
@@ -39,7 +39,7 @@ class IidLowerBound:
     comparator : array
         u.
     domain : Interval
-        Where the learner must play.
+        The domain of the learner.
 
     Guarantee
     ---------

@@ -1,20 +1,20 @@
-"""Poison: some labels say the opposite."""
+"""Corrupted data: some labels have the wrong sign."""
 
 from typing import Any
 
 from holdfast.adversaries import poison
 from holdfast.adversaries.draws import all_but
-from holdfast.adversaries.poison import victims
+from holdfast.adversaries.poison import choose_outliers
 from holdfast.adversaries.replay import Replay
 from holdfast.rule import rule
 
 
 @rule
 class LabelFlip:
-    """A data stream in which k labels, anywhere, have the wrong sign; of a regression, k targets.
+    """A data stream in which k random labels (or targets) have the wrong sign.
 
-    The features are untouched, so a filter that looks only at them sees nothing, and with a Lipschitz loss
-    the gradients are no larger than before: such outliers are kept, and Theorem 1 says what they can cost.
+    The features do not change, so a filter on features cannot find the outliers. With a Lipschitz loss the
+    gradients are not larger than before, so the outliers are kept. Theorem 1 bounds their cost.
 
     Parameters
     ----------
@@ -23,14 +23,14 @@ class LabelFlip:
     k : int
         The number of outliers.
     seed : int
-        For which rounds they are.
+        For the choice of the rounds.
 
     Attributes
     ----------
     poisoned : Replay
-        What is played.
+        The corrupted data.
     inliers : bool array
-        The rounds left as they were.
+        The rounds that are not corrupted.
 
     Guarantee
     ---------
@@ -52,7 +52,7 @@ class LabelFlip:
     inliers: Any = None
 
     def check(self):
-        bad, X, y, _ = victims(self.stream, self.k, self.seed)
+        bad, X, y, _ = choose_outliers(self.stream, self.k, self.seed)
         y[bad] *= -1.0
         return self._replace(poisoned=Replay(X, y, self.stream.loss), inliers=all_but(bad, len(X)))
 

@@ -1,4 +1,4 @@
-"""What the poisoners of a data stream share: which rounds they may spoil, and with what to measure."""
+"""Functions that all adversaries with corrupted data share."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from holdfast.adversaries.draws import check_budget, outliers
 from holdfast.adversaries.replay import Replay
 
 
-def victims(stream, k, seed):
-    """k rounds of a data stream, in order, and fresh copies of its X and y to spoil."""
+def choose_outliers(stream, k, seed):
+    """k random rounds of a data stream, copies of its X and y to corrupt, and the random generator."""
     if not isinstance(stream, Replay):
-        raise TypeError(f"a poisoner spoils data, Replay(X, y, loss): got {type(stream).__name__}")
+        raise TypeError(f"the data to corrupt must be a Replay(X, y, loss): got {type(stream).__name__}")
     check_budget(k, len(stream.X))
     rng = np.random.default_rng(seed)
     return outliers(rng, k, len(stream.X)), stream.X.copy(), stream.y.copy(), rng
@@ -22,12 +22,12 @@ def lengths(X):
 
 
 def typical(values):
-    """The median of what is finite, 1 if nothing is."""
+    """The median of the finite values, or 1."""
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if len(finite) > 0 else 1.0
 
 
-# The verbs of an adversary that plays what it has poisoned: written once, and each class names them.
+# The methods of adversaries that play the data they have corrupted.
 
 
 def extent(self):

@@ -34,7 +34,7 @@ class Uniform:
 
 @rule
 class Exponential:
-    """Outliers that exceed the quantile by `scale` times the quantile on average, and seldom by much more.
+    """Outliers that exceed the quantile by `scale` times the quantile on average, with an exponential tail.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Pareto:
             raise ValueError(f"exponent must be positive: got {self.exponent}")
 
     def stretch(self, v):
-        with np.errstate(over="ignore"):  # an infinite outlier is one too
+        with np.errstate(over="ignore"):  # an outlier may be infinite
             return (1.0 - v) ** (-1.0 / self.exponent)
 
 
@@ -77,12 +77,12 @@ class Pareto:
 class QuantileStream:
     """Linear losses with i.i.d. gradients: sizes with p-quantile G_p = G, directions ±e_i.
 
-    A size is uniform below G with probability p, G itself with probability `atom`, and beyond G otherwise.
-    The rows have these sizes to the last bit, in every p-norm, so the atom is one.
+    A size is uniform below G with probability p, equal to G with probability `atom`, and above G otherwise.
+    The rows have exactly these sizes in every p-norm, so all sizes of the atom are equal.
 
-    With an atom the sizes jump at G from p to p + atom, and G is the quantile of every level from p to
-    there. A filter that is asked for a level strictly above p loses few inliers; one that is asked for p
-    loses a share of the atom for ever: the theorem of section 4 assumes there is none, and must.
+    With an atom the distribution of the sizes jumps at G from p to p + atom, so G is the quantile of every
+    level between. A filter with a level above p loses few inliers. A filter with level p loses a fixed share
+    of the atom for ever. So the theorem of section 4 must assume that there is no atom.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class QuantileStream:
     G : float
         The quantile G_p.
     tail : Uniform, Exponential or Pareto
-        How far beyond G the outliers lie.
+        How far above G the outliers are.
     atom : float
         P(size = G), at most 1 - p.
 
@@ -136,7 +136,7 @@ class QuantileStream:
         if not 0.0 < self.p < 1.0:
             raise ValueError(f"p is the share of inliers: expected 0 < p < 1, got {self.p}")
         if not 0.0 <= self.atom <= 1.0 - self.p:
-            raise ValueError(f"atom is a share of the rounds beside p: got {self.atom} and p = {self.p}")
+            raise ValueError(f"atom is a share of at most 1 - p: got {self.atom} and p = {self.p}")
         rng = np.random.default_rng(self.seed)
         level, v = rng.random(self.rounds), rng.random(self.rounds)
         sizes = np.where(level < self.p, self.G * v, self.G * self.tail.stretch(v))

@@ -1,4 +1,4 @@
-"""Poison: every outlier a little larger than the one before."""
+"""Corrupted data: every outlier is a little larger than the one before."""
 
 from typing import Any
 
@@ -6,18 +6,18 @@ import numpy as np
 
 from holdfast.adversaries import poison
 from holdfast.adversaries.draws import all_but
-from holdfast.adversaries.poison import lengths, typical, victims
+from holdfast.adversaries.poison import choose_outliers, lengths, typical
 from holdfast.adversaries.replay import Replay
 from holdfast.rule import rule
 
 
 @rule
 class Ramp:
-    """A data stream in which k rows are turned around, each `growth` times as long as the one before.
+    """A data stream in which k rows are reversed, each `growth` times as long as the one before.
 
-    A rule that calls outlier what lies some deviations beyond its window accepts them one by one, and with
-    each its idea of normal grows. The list of Algorithm 1 has room for all of them beside an inlier, so none
-    is kept that is more than twice as large as the largest inlier.
+    A filter with a threshold of some standard deviations over a window accepts them one by one, and its
+    threshold grows with each. The list of Algorithm 1 has k+1 entries, so one of them is an inlier, and no
+    outlier of more than twice the largest inlier is kept.
 
     Parameters
     ----------
@@ -26,16 +26,16 @@ class Ramp:
     k : int
         The number of outliers. The first is `growth` times as long as the median clean row.
     growth : float
-        From one outlier to the next.
+        The ratio of one outlier to the one before.
     seed : int
-        For which rounds they are.
+        For the choice of the rounds.
 
     Attributes
     ----------
     poisoned : Replay
-        What is played.
+        The corrupted data.
     inliers : bool array
-        The rounds left as they were.
+        The rounds that are not corrupted.
 
     Guarantee
     ---------
@@ -59,7 +59,7 @@ class Ramp:
     def check(self):
         if not self.growth > 0.0:
             raise ValueError(f"growth is a factor and must be positive: got {self.growth}")
-        bad, X, y, _ = victims(self.stream, self.k, self.seed)
+        bad, X, y, _ = choose_outliers(self.stream, self.k, self.seed)
         of_rows = lengths(X)
         wanted = typical(of_rows) * self.growth ** np.arange(1.0, self.k + 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):

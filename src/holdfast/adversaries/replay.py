@@ -1,4 +1,4 @@
-"""The adversary that replays data: a linear model with a loss on each row."""
+"""An adversary that replays data: a linear model with a loss on each row."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ class Replay:
     Parameters
     ----------
     X : array, frame or sparse matrix of shape (rounds, dim)
-        float32 stays float32; anything else becomes float64. C order is used as it stands, also memory
-        mapped; Fortran order is copied. A matrix of scipy.sparse makes it a `SparseReplay`.
+        float32 stays float32; other types become float64. An array in C order is not copied, also if it is
+        memory-mapped; Fortran order is copied. With a matrix of scipy.sparse the result is a `SparseReplay`.
     y : array of shape (rounds,)
         Targets, or labels -1 and +1.
     loss : a loss

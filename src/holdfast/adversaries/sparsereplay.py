@@ -1,4 +1,4 @@
-"""The adversary that replays sparse data, such as hashed text."""
+"""An adversary that replays sparse data, such as hashed text."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from holdfast.vectors import Sparse, dot, prefetch_at, target_for
 
 @rule
 class SparseReplay:
-    """Round t reveals f(w) = h(<w, x_t>, y_t) for a row x_t of a sparse matrix; `Replay` makes it from one.
+    """Round t reveals f(w) = h(<w, x_t>, y_t) for a row x_t of a sparse matrix. `Replay` creates it.
 
-    A round costs O(nonzeros) where measuring, learning and projecting do: with norms of one number an entry
-    (L1, L2, LInf, Lp) and `OGD` on a `Ball`. With any other learner or domain it works as well, in O(dim).
+    A round takes O(nonzeros) with `OGD` on a `Ball` and the norms L1, L2, LInf and Lp. Other learners,
+    domains and norms take O(dim).
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class SparseReplay:
             if array.dtype not in (np.int32, np.int64):
                 raise TypeError(f"{name} must be of type int32 or int64: got {array.dtype}")
         if len(places) != len(values) or len(starts) == 0 or starts[0] != 0 or starts[-1] != len(values):
-            raise ValueError("starts must lead from 0 to the number of values, and each value has one place")
+            raise ValueError("starts must go from 0 to the number of values, and each value has one place")
         if (np.diff(starts) < 0).any():
             raise ValueError("starts must not decrease")
         if len(places) and (places.min() < 0 or places.max() >= self.dim):
             raise ValueError(
-                f"places must lie between 0 and {self.dim - 1}: got {places.min()} to {places.max()}"
+                f"places must be between 0 and {self.dim - 1}: got {places.min()} to {places.max()}"
             )
         if not np.isin(np.flatnonzero(np.diff(places) <= 0) + 1, starts).all():
             raise ValueError(
@@ -94,20 +94,16 @@ class SparseReplay:
 
     def reveal(self, state, t, w):
         first, last = self.starts[t], self.starts[t + 1]
-        x, y = (
-            Sparse(self.places[first:last], self.values[first:last], self.dim),
-            target_for(w, float(self.y[t])),
-        )
+        x = Sparse(self.places[first:last], self.values[first:last], self.dim)
+        y = target_for(w, float(self.y[t]))
         z = dot(w, x)
         slope = slope_at(self.loss, z, y)
-        if t + 2 < len(
-            self.starts
-        ):  # what the next round needs of w comes from memory while this one goes on
+        if t + 2 < len(self.starts):  # prefetch the weights of the next round
             prefetch_at(w, self.places[last : self.starts[t + 2]])
         return state, self.loss.value(z, y), slope, x
 
 
 def _readonly(array):
-    view = array.view()  # the caller's own stays writeable
+    view = array.view()  # the caller's array stays writeable
     view.flags.writeable = False
     return view

@@ -13,14 +13,14 @@ from holdfast.rule import rule
 class StronglyConvexLowerBound:
     """f_t(w) = σ/2 (w - W ξ_t)² for t ≤ k and σ/2 (w - W ζ)² from then on, on [-W, W].
 
-    Where ξ_t is a coin, every w_t is W off on average in squares. The adversary keeps those of the first k
-    rounds in which the coin agreed with ζ, so that u = W ζ pays nothing at all. Not i.i.d.: the later rounds
-    would give ζ away, but they come too late.
+    ξ_t and ζ are random signs, so E (w_t - W ξ_t)² ≥ W² for every w_t and t ≤ k. The outliers are those of
+    the first k rounds with ξ_t ≠ ζ, so u = W ζ has no loss on the inliers. The rounds are not i.i.d.: those
+    after round k reveal ζ, but by then the learner has paid.
 
     Parameters
     ----------
     k : int
-        The outliers it may declare; it uses about half.
+        The largest number of outliers; on average half of it is used.
     rounds : int
         At least k.
     sigma, W : float

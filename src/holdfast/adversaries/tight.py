@@ -1,4 +1,4 @@
-"""The sequence on which Algorithm 1 and OGD really pay 4 D G(𝒮) k (`docs/math.md`, 2.1)."""
+"""A sequence on which Algorithm 1 with OGD pays 4 D G(𝒮) k (`docs/math.md`, 2.1)."""
 
 import math
 from typing import Any
@@ -17,13 +17,13 @@ _LEAP = 2.0 * (1.0 + 1e-9)  # from level to level: just more than TopK's slack
 
 @rule
 class Tight:
-    """Linear losses that make `TopK(k)` skip and keep what hurts most, on [-D/2, D/2] against u = -D/2.
+    """Linear losses on [-D/2, D/2] on which `TopK(k)` skips and keeps the worst rounds, against u = -D/2.
 
-    Three acts. First k+1 gradients so small that they cost nothing, the last of which is kept and sends OGD
-    to D/2, the far end from u. Then k inliers at each of 14 sizes, every one just over twice the one before:
-    all are skipped, which costs the geometric sum 2 D G k. Last, inliers +G that OGD follows towards u, and
-    whenever it has come far enough an outlier -2G, the largest that is kept, to send it back: each of the k
-    outliers buys two more inliers at full price, another 2 D G k.
+    There are three parts. First, k+1 gradients that are too small to cost anything; the last is kept and
+    moves OGD to D/2, the end opposite to u. Second, k inliers at each of 14 sizes, each size just over twice
+    the one before: all are skipped, which costs the geometric sum 2 D G k. Third, inliers +G, which move OGD
+    towards u; whenever OGD is far enough, an outlier -2G, the largest that is kept, moves it back. Each of
+    the k outliers makes two more inliers cost D G, another 2 D G k in all.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class Tight:
 
     Guarantee
     ---------
-    None, but measured: against `Filtered(OGD(domain), TopK(k))` the robust regret is at least 4 D G k for
-    every k tried up to 50,000, by 0.7% at k = 50, 0.5% at 500 and 0.1% at 50,000. So the 4 in Theorem 1 is
-    right for this pair.
+    None, but measured: the robust regret of `Filtered(OGD(domain), TopK(k))` is at least 4 D G k for every k
+    tried up to 50,000; it exceeds it by 0.7% at k = 50, 0.5% at 500 and 0.1% at 50,000. So the 4 in Theorem 1
+    cannot be smaller for this player.
 
     Examples
     --------
@@ -60,9 +60,11 @@ class Tight:
 
     def check(self):
         if self.k < 1:
-            raise ValueError(f"k counts outliers, and without one there is nothing to pay: got {self.k}")
+            raise ValueError(f"k is the number of outliers, at least 1: got {self.k}")
         levels = np.repeat(self.G * _LEAP ** -np.arange(_LEVELS - 1.0, -1.0, -1.0), self.k)
-        g = np.concatenate([np.full(self.k + 1, -1e-9 * self.G), levels, self.G * np.array(_duel(self.k))])
+        g = np.concatenate(
+            [np.full(self.k + 1, -1e-9 * self.G), levels, self.G * np.array(_third_part(self.k))]
+        )
         return self._replace(
             stream=Gradients(g[:, None]),
             inliers=frozen(g > -1.5 * self.G),
@@ -73,11 +75,11 @@ class Tight:
     extent, start, reveal = draws.extent, draws.start, draws.reveal
 
 
-def _duel(k):
-    """The last act, in units of G: found by playing against OGD on [-1/2, 1/2] until it has arrived at u."""
+def _third_part(k):
+    """The third part, in units of G, found by simulating OGD on [-1/2, 1/2] until it arrives at u."""
     gradients, w, total = [], 0.5, 0.0
     while k > 0 or w > -0.5:
-        push = 2.0 / math.sqrt(2.0 * (total + 4.0))  # how far the outlier would send OGD, if there were room
+        push = 2.0 / math.sqrt(2.0 * (total + 4.0))  # how far an outlier would move OGD without the boundary
         g = -2.0 if k > 0 and w + 0.75 * push <= 0.5 else 1.0
         k -= g < 0.0
         total += g * g

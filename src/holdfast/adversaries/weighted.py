@@ -1,4 +1,4 @@
-"""The adversary whose rounds count more or less than others."""
+"""An adversary whose rounds have weights."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from holdfast.rule import rule
 
 @rule
 class Weighted:
-    """Round t is that of `inner`, its loss times weights[t].
+    """Round t is round t of `inner`, with its loss times weights[t].
 
     Parameters
     ----------
     inner : an adversary
         Such as `Replay(X, y, Hinge())`.
     weights : array of shape (rounds,)
-        Finite, and at least 0. A round of weight 0 teaches nothing, but a filter sees its size, which is 0:
-        leave it out if it should not count.
+        Finite, and at least 0. A round of weight 0 does not change the learner, but a filter counts its size,
+        which is 0. Leave such a round out if it should not count.
 
     Examples
     --------
@@ -34,7 +34,9 @@ class Weighted:
     def check(self):
         rounds = self.inner.extent()[0]
         if self.weights.shape != (rounds,):
-            raise ValueError(f"weights must be {rounds} numbers, one a round: got shape {self.weights.shape}")
+            raise ValueError(
+                f"weights must be {rounds} numbers, one for each round: got {self.weights.shape}"
+            )
         if not (np.isfinite(self.weights) & (self.weights >= 0.0)).all():
             raise ValueError("weights must be finite and not negative")
 

@@ -1,1 +1,1 @@
-"""What a run proves about its own regret, for any learner, without knowing which rounds were outliers."""
+"""Bounds on the regret that a run proves itself, for any learner and any outliers."""

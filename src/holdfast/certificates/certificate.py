@@ -1,4 +1,4 @@
-"""What a run proves about itself, for any learner, without knowing who the outliers were."""
+"""Bounds on the regret of a run, for any learner, without knowing which rounds were outliers."""
 
 __all__ = ["Certificate"]
 
@@ -12,19 +12,19 @@ from holdfast.certificates.certified import Certified, allowance, require_bounde
 from holdfast.filters.binomial_quantile import smallest
 from holdfast.vectors import sum_abs
 
-_EPS, _LEAST = 2.0**-53, 2.0**-1074  # the unit of relative errors, and of absolute ones near 0
+_EPS, _LEAST = 2.0**-53, 2.0**-1074  # the largest relative rounding error, and the smallest float above 0
 
 
 @dataclass(frozen=True)
 class Certificate:
     """Bounds on the robust regret of a run that hold for every set of at most k outliers at once.
 
-    For each `gamma` in `sizes`: whatever 𝒮 leaves out at most k of the measured rounds and has no size above
-    gamma, and whatever u in the domain, R_T(u, 𝒮) <= the entry of `bounds` beside it. Nothing is assumed
+    For each gamma in `sizes` and its entry in `bounds`: R_T(u, 𝒮) <= bound for every u in the domain and
+    every set 𝒮 without sizes above gamma that leaves out at most k of the measured rounds. Nothing is assumed
     about the learner or the filter. (`docs/math.md`, 8)
 
-    The bounds hold for the exact regret Σ <w - u, g> of the weights and gradients that were floats in the
-    run: an allowance for all rounding is in them (`docs/math.md`, 8.1). A bound that is no float is inf.
+    The bounds hold for the exact regret Σ <w - u, g> of the weights and gradients of the run, because they
+    include an allowance for all rounding (`docs/math.md`, 8.1). A bound that overflows is inf.
     """
 
     k: int
@@ -41,36 +41,36 @@ class Certificate:
 
     def at(self, size):
         """The bound for every 𝒮 whose largest size is at most `size`."""
-        fits = self.sizes >= size
-        if not fits.any() or not self.sizes[-1] <= size:
+        is_enough = self.sizes >= size
+        if not is_enough.any() or not self.sizes[-1] <= size:
             raise ValueError(
                 f"with k = {self.k} outliers the largest inlier is between {self.sizes[-1]:g} and "
                 f"{self.sizes[0]:g}: got {size:g}"
             )
-        return float(self.bounds[fits][-1])
+        return float(self.bounds[is_enough][-1])
 
     def __str__(self):
-        words = [
-            f"In {self.rounds:,} rounds, {self.kept:,} of them learned from, and whichever {self.k:,} rounds "
-            f"or fewer were outliers: the others cost at most {self.bound:.4g} more than any fixed weights "
-            f"of the domain would have ({self.bound / max(self.rounds, 1):.3g} a round), if their sizes were "
-            f"at most {self.sizes[-1]:.4g}; {self.bounds[0]:.4g} if they were up to {self.sizes[0]:.4g}.",
-            f"This assumes convex losses on those rounds, and no more than {self.k:,} outliers with a finite "
-            "size; nothing else.",
+        sentences = [
+            f"In {self.rounds:,} rounds ({self.kept:,} kept), for every set of at most {self.k:,} outliers: "
+            f"the other rounds cost at most {self.bound:.4g} more than any fixed weights of the domain "
+            f"({self.bound / max(self.rounds, 1):.3g} a round), if their sizes are at most "
+            f"{self.sizes[-1]:.4g}; at most {self.bounds[0]:.4g}, if they are at most {self.sizes[0]:.4g}.",
+            f"This assumes convex losses on those rounds and at most {self.k:,} outliers with a finite size; "
+            "nothing else.",
             *(f"Doubtful: {doubt}." for doubt in self.doubts),
         ]
-        return " ".join(words)
+        return " ".join(sentences)
 
 
 def certificate(record, k):
-    """The k+1 pairs of a size and a bound that this run proves, for all sets of at most k outliers.
+    """The certificate of a run, for all sets of at most k outliers.
 
     Parameters
     ----------
     record : Record
-        If it does not hold its products and gradients, the game is played again, with books kept.
+        If it has no products and gradients, the game is played again with a `Certified` player.
     k : int
-        The most rounds with a finite size that may have been outliers.
+        The largest number of outliers, not counting rounds without a finite size.
 
     Examples
     --------
@@ -94,20 +94,20 @@ def certificate(record, k):
     return _certificate(k, rows, below[kept], regret, len(sizes), int(kept.sum()), record.unmeasured_count)
 
 
-def certificate_of_state(ledger, rule, k, unmeasured):
-    """The same from the books of a `Certified` player, for any k up to its own."""
+def certificate_of_state(state, rule, k, unmeasured):
+    """The certificate from the state of a `Certified` player, for any k up to its own."""
     if not 0 <= k <= rule.k:
-        raise ValueError(f"the books were kept for at most {rule.k} outliers: got k = {k}")
-    domain, products, lost = rule.core().learner.domain, ledger.products, ledger.lost
-    regret = _regret(domain, [*products], ledger.gradients + ledger.rest, ledger.magnitudes, ledger.rounds)
-    others = [*lost, lost.value * _sums(ledger.rounds)]
-    return _certificate(k, ledger.rows, ledger.pulls, regret + others, ledger.rounds, ledger.kept, unmeasured)
+        raise ValueError(f"the player tracks certificates for at most {rule.k} outliers: got k = {k}")
+    domain, products, lost = rule.core().learner.domain, state.products, state.lost
+    regret = _regret(domain, [*products], state.gradients + state.rest, state.magnitudes, state.rounds)
+    others = [*lost, lost.value * _sums(state.rounds)]
+    return _certificate(k, state.rows, state.pulls, regret + others, state.rounds, state.kept, unmeasured)
 
 
 def _regret(domain, products, gradients, magnitudes, rounds):
-    """Terms of which the exact sum is at least the regret on the kept rounds. (`docs/math.md`, 8.1)
+    """Terms whose exact sum is at least the regret on the kept rounds. (`docs/math.md`, 8.1)
 
-    Among them is an allowance for all that was rounded so far, and for all products that were nearly 0.
+    They include an allowance for all rounding so far, and for products that underflow.
     """
     dim = len(gradients)
     with np.errstate(all="ignore"):
@@ -119,15 +119,15 @@ def _regret(domain, products, gradients, magnitudes, rounds):
 
 
 def _sums(rounds):
-    """What a compensated sum of so many terms is off at most, in units of the sum of their magnitudes."""
+    """The largest error of a compensated sum of this many terms, relative to the sum of their magnitudes."""
     return 4.0 * (rounds * _EPS) * (rounds * _EPS)
 
 
 def _certificate(k, rows, pulls, regret, rounds, kept, unmeasured):
-    """Theorem B from at least the k+2 largest rounds (size, kept, push) and the k largest pulls.
+    """Theorem B from rows (size, kept, push) of at least the k+2 largest rounds, and the k largest pulls.
 
-    `regret` has terms that sum to the regret on the kept rounds and the pushes of all skipped rounds that are
-    not among the rows.
+    The terms in `regret` sum to the regret on the kept rounds plus the pushes of all skipped rounds that are
+    not in `rows`.
     """
     largest = np.zeros(k + 2)
     some = np.sort(rows[:, 0])[::-1][: k + 2]
@@ -137,19 +137,19 @@ def _certificate(k, rows, pulls, regret, rounds, kept, unmeasured):
     bounds = []
     for level in largest[: k + 1]:
         small = skipped[:, 0] <= level
-        left = k - int((~small).sum())  # skipped rounds above are outliers: so many kept ones can be, too
+        left = k - int((~small).sum())  # larger skipped rounds are outliers; this many kept rounds can be too
         bounds.append(_above([*regret, best[min(left, len(best) - 1)], _total(skipped[small, 2])]))
     doubts = _doubts(k, largest, rounds, kept, unmeasured)
     return Certificate(k, largest[: k + 1], np.array(bounds), rounds, kept, doubts)
 
 
 def _total(terms):
-    """At least the sum of numbers that are not negative: none of them is in more than 85 additions."""
+    """At least the sum of these numbers, which are not negative; each is in at most 85 additions."""
     return sum_abs(terms) * (1.0 + 128.0 * _EPS)
 
 
 def _above(terms):
-    """A float above the exact sum of the terms; infinite, if there is none or a term is not finite."""
+    """A float above the exact sum of the terms; inf if the sum overflows or a term is not finite."""
     try:
         return math.nextafter(math.fsum(terms), math.inf) if np.isfinite(terms).all() else math.inf
     except OverflowError:
@@ -159,8 +159,8 @@ def _above(terms):
 def quantile_certificate(record, p, confidence=0.95):
     """A bound on the regret on the rounds with sizes up to their p-quantile, with this confidence.
 
-    Assumes that the sizes are i.i.d.; ties are allowed. The quantile itself is nowhere needed: two order
-    statistics enclose it with the stated confidence, at this number of rounds.
+    Assumes that the sizes are i.i.d.; ties are allowed. The quantile need not be known: two order statistics
+    enclose it with the stated confidence.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def _rank(n, p, level):
 
 
 def _parts(record):
-    """Of measured rounds: size, kept, max_u <u - w, g>, max_u <w - u, g>; and the regret on the kept ones."""
+    """Size, kept, max_u <u - w, g> and max_u <w - u, g> of measured rounds; the regret on the kept rounds."""
     measured = np.isfinite(record.column("sizes"))
     products, gradients = (column[measured] for column in record.linear())
     sizes, kept = record.sizes[measured], record.column("kept")[measured]
@@ -201,7 +201,7 @@ def _parts(record):
 
 
 def _nearest(terms):
-    """The float nearest to the exact sum of the terms; NaN, if they have none."""
+    """The float nearest to the exact sum of the terms; NaN if the sum overflows or is not defined."""
     try:
         return math.fsum(terms)
     except (OverflowError, ValueError):
@@ -209,7 +209,7 @@ def _nearest(terms):
 
 
 def _doubts(k, largest, rounds, kept, unmeasured):
-    """Why the assumption of at most k outliers may be wrong, as the run itself shows it."""
+    """Signs in the run that the assumption of at most k outliers is wrong."""
     doubts = []
     if unmeasured:
         doubts.append(f"{unmeasured:,} more rounds had no finite size and are left out")

@@ -1,4 +1,4 @@
-"""A player that keeps the books for its own certificate, in O(k + d) memory."""
+"""A player that tracks its own certificate, in O(k + d) memory."""
 
 __all__ = ["Certified"]
 
@@ -13,11 +13,11 @@ from holdfast.sketches.heap import is_heap, replace_top, replace_top_row
 from holdfast.vectors import add, add_exactly, assign, dot
 
 _EPS = 2.0**-53  # the relative error of a rounded sum, product, quotient or root
-_ADDED = 85  # no term of a sum of `holdfast.vectors` is in more additions than this, however long the sum
+_MAX_ADDITIONS = 85  # in a sum of `holdfast.vectors` each term is in at most so many additions
 
 
-class SoloFTRLState(NamedTuple):
-    """A running sum, and what rounding has lost of it (Knuth's two-sum)."""
+class CompensatedSum(NamedTuple):
+    """A running sum and its rounding error (Knuth's two-sum)."""
 
     value: float
     rest: float
@@ -25,46 +25,45 @@ class SoloFTRLState(NamedTuple):
     def plus(self, x):
         after = self.value + x
         part = after - self.value
-        return SoloFTRLState(after, self.rest + ((self.value - (after - part)) + (x - part)))
+        return CompensatedSum(after, self.rest + ((self.value - (after - part)) + (x - part)))
 
 
 class CertifiedState(NamedTuple):
-    """What a certificate for at most k outliers needs to know of the rounds so far."""
+    """The numbers for a certificate of at most k outliers. Pulls and pushes include the `allowance`."""
 
-    inner: Any  # the player's own state
+    inner: Any  # the state of the player
     rounds: int  # with a finite size
     kept: int
-    products: SoloFTRLState  # of <w, g> over the kept rounds
-    gradients: np.ndarray  # the sum of g over the kept rounds,
-    rest: np.ndarray  # and what rounding has lost of it
-    magnitudes: float  # the sum, over the kept rounds, of what rounding errors are counted in
-    pulls: np.ndarray  # a heap of the k largest max_u <u - w, g> of kept rounds, rounding allowed for
-    rows: np.ndarray  # a heap of the k+2 largest rounds: size, 1 if kept, max_u <w - u, g>, allowed for, too
-    lost: SoloFTRLState  # of max_u <w - u, g> over the skipped rounds that are not in `rows`
+    products: CompensatedSum  # of <w, g> over the kept rounds
+    gradients: np.ndarray  # the sum of g over the kept rounds
+    rest: np.ndarray  # the rounding error of that sum
+    magnitudes: float  # the sum of the magnitudes of `reaches` over the kept rounds
+    pulls: np.ndarray  # a heap of the k largest pulls max_u <u - w, g> of kept rounds
+    rows: np.ndarray  # a heap of the k+2 largest rounds: size, 1 if kept, push max_u <w - u, g>
+    lost: CompensatedSum  # of the pushes of skipped rounds that are not in `rows`
 
 
 def allowance(dim):
-    """What <w, g> and a support function can be off together, in units of the magnitude that goes with them.
+    """The largest rounding error of <w, g> and a support function together, relative to their magnitude.
 
-    The `reaches` of a domain has that magnitude; `docs/math.md`, 8.1, counts the operations.
+    `reaches` of a domain returns that magnitude; `docs/math.md`, 8.1, counts the operations.
     """
-    return (3 * min(dim, _ADDED) + 32) * _EPS
+    return (3 * min(dim, _MAX_ADDITIONS) + 32) * _EPS
 
 
 @rule
 class Certified:
-    """Play as `player` does, and be able to prove at any time what the regret is at most.
+    """Play like `player`, and track a certificate: a proved bound on the regret so far.
 
-    Works around any filter and any learner with a bounded domain, and costs a few passes over a gradient a
-    round. No rounding error makes a certificate smaller than the exact regret of the run, as rational
-    arithmetic would have it from the weights and gradients of the record: sums are compensated, and for what
-    is rounded nevertheless there is an allowance.
+    Works with any filter and any learner with a bounded domain. A round takes a few more passes over the
+    gradient. A certificate is never smaller than the exact regret, computed in rational arithmetic from the
+    weights and gradients of the run: sums are compensated, and other rounding errors have an allowance.
 
     Parameters
     ----------
     player : Filtered
     k : int
-        The most outliers a certificate will allow for; `record.certificate(k)` takes any k up to this.
+        The largest number of outliers for a certificate; `record.certificate(k)` takes any k up to this.
 
     Guarantee
     ---------
@@ -97,8 +96,8 @@ class Certified:
 
     def init(self, dim):
         rows = np.zeros((self.k + 2, 3))
-        rows[:, 1] = 1.0  # nobody was skipped yet
-        nothing, sums, pulls = SoloFTRLState(0.0, 0.0), (np.zeros(dim), np.zeros(dim)), np.zeros(self.k)
+        rows[:, 1] = 1.0  # no round was skipped yet
+        nothing, sums, pulls = CompensatedSum(0.0, 0.0), (np.zeros(dim), np.zeros(dim)), np.zeros(self.k)
         return CertifiedState(self.player.init(dim), 0, 0, nothing, *sums, 0.0, pulls, rows, nothing)
 
     def valid(self, state):
@@ -116,13 +115,13 @@ class Certified:
         for i in range(len(state.rows)):
             state.rows[i, 0], state.rows[i, 1], state.rows[i, 2] = 0.0, 1.0, 0.0
         inner = self.player.reset(state.inner, dim)
-        nothing, sums = SoloFTRLState(0.0, 0.0), (state.gradients, state.rest)
+        nothing, sums = CompensatedSum(0.0, 0.0), (state.gradients, state.rest)
         return CertifiedState(inner, 0, 0, nothing, *sums, 0.0, state.pulls, state.rows, nothing)
 
     def set_target(self, state, y):
         inner = self.player.set_target(state.inner, y)
-        books = (state.rounds, state.kept, state.products, state.gradients, state.rest, state.magnitudes)
-        return CertifiedState(inner, *books, state.pulls, state.rows, state.lost)
+        sums = (state.rounds, state.kept, state.products, state.gradients, state.rest, state.magnitudes)
+        return CertifiedState(inner, *sums, state.pulls, state.rows, state.lost)
 
     def to_lazy(self, state, summed):
         return state._replace(inner=self.player.to_lazy(state.inner, summed))
@@ -163,9 +162,9 @@ class Certified:
 
 
 def require_bounded(domain):
-    """Raise if a domain has none: no regret is bounded against every u of it."""
+    """Raise if a domain is unbounded: the regret against all its points has no bound."""
     if not domain.bounded():
         raise ValueError(
-            f"a certificate compares with every u of the domain, and {domain!r} has no end: "
-            "learn in a bounded one, such as Ball(radius)"
+            f"a certificate compares with every u of the domain, but {domain!r} is unbounded: "
+            "use a bounded one, such as Ball(radius)"
         )

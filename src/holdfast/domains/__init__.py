@@ -1,15 +1,15 @@
-"""Domains: the convex sets from which the learner picks its points.
+"""Domains: the convex sets from which a learner chooses its weights.
 
-`project(w)` moves w to the nearest point, in place, and returns it; `contains(w)` asks; `center(dim)` is a
-fresh vector to start from; `diameter(norm)` is the D of every bound; `support(g)` is the largest ⟨u, g⟩
-over all points u, the best a comparator can do; `check_dim(dim)` raises if it has no points of that length.
+`project(w)` moves w to the nearest point, in place, and returns it. `contains(w)` says whether w is in the
+domain. `center(dim)` is a new vector to start from. `diameter(norm)` is the D of every bound. `support(g)` is
+the largest ⟨u, g⟩ over all points u. `check_dim(dim)` raises if no point has this dimension.
 
-`reaches(g)` is for certificates: the largest ⟨u, g⟩, the largest ⟨u, -g⟩, and at least the largest
-Σ |u_i g_i| over all u that the domain `contains`, the unit of rounding errors (`docs/math.md`, 8.1).
+`reaches(g)` is for certificates. It returns the largest ⟨u, g⟩, the largest ⟨u, -g⟩, and an upper bound of
+Σ |u_i g_i| over all u that the domain `contains`, the magnitude for rounding errors (`docs/math.md`, 8.1).
 
-To contain means up to rounding, 1e-12 of the domain's own size. A point inside is projected onto itself, bit
-for bit, and what was projected once stays where it is. For a w that is not finite nothing is promised, except
-that it raises nothing.
+`contains` allows rounding errors of 1e-12 of the size of the domain. Projecting a point of the domain, or a
+point that was projected before, does not change a bit of it. If w is not finite, the result of `project` is
+not defined, but it does not raise.
 """
 
 from holdfast.domains.ball import Ball

@@ -12,9 +12,9 @@ from holdfast.vectors import dot, largest, lazy, scale_by
 
 @rule
 class Ball:
-    """All points within Euclidean distance `radius` of `around`, a vector or one number for all its entries.
+    """All points within Euclidean distance `radius` of `around`, a vector or one number for all entries.
 
-    Around anything but 0 it becomes a `Shifted` ball, and so do the other domains that have a middle.
+    If `around` is not 0, the result is a `Shifted` ball. Other domains with `around` do the same.
 
     Examples
     --------
@@ -35,33 +35,34 @@ class Ball:
         return self.project_with_reach(w, math.inf)[0]
 
     def project_with_reach(self, w, reach):
-        if reach <= self.radius:  # then there is no need to measure it
+        if reach <= self.radius:  # an upper bound of the length of w, so w is inside
             return w, reach
         size = euclidean(w)
         if size <= self.radius * (1.0 + ROUNDING):
-            return w, max(size, 0.5 * self.radius)  # lazy weights near 0 know their length only roughly
+            return w, max(size, 0.5 * self.radius)  # the length of lazy weights near 0 is not accurate
         scale = self.radius / size
         if scale > 1e-290:
             scale_by(w, scale)
             return w, self.radius
-        m = largest(w)  # so far away that the scale loses its digits, or that the size is infinite
+        m = largest(w)  # w is so far away that the scale is not accurate or the size is infinite
         if m < math.inf:
             scale_by(w, 1.0 / m)
             scale_by(w, self.radius / euclidean(w))
         return w, self.radius
 
     def nearest(self, v, h):
-        """The point w with the least sum of h (w - v)², for h above 0: hv / (h + mu), for the mu that fits.
+        """The point w with the least sum of h (w - v)², for h > 0: hv / (h + mu).
 
-        As 1 / ‖w‖ is concave in mu, Newton's steps from 0 never overshoot.
+        If v is outside, mu is such that ‖w‖ = radius. 1 / ‖w‖ is concave in mu, so Newton's method from 0
+        never overshoots.
         """
         w, mu = v.copy(), 0.0
         for _ in range(100):
             size = euclidean(w)
             if size <= self.radius * (1.0 + 1e-14):
                 break
-            slower = dot(w / size, w / size / (h + mu))
-            mu += (size - self.radius) / (self.radius * slower)
+            derivative = dot(w / size, w / size / (h + mu))
+            mu += (size - self.radius) / (self.radius * derivative)
             w = v * (h / (h + mu))
         return w
 
@@ -84,6 +85,3 @@ class Ball:
     def reaches(self, g):
         most = self.support(g)
         return most, most, most
-
-    def check_dim(self, dim):
-        return None

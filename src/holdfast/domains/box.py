@@ -18,9 +18,9 @@ class Box:
     Parameters
     ----------
     low, high : float or vector
-        A number holds for every entry.
+        A number is the bound of every entry.
     dim : int
-        The dimension, where `low` and `high` do not tell; 0 leaves it to the data.
+        The dimension, if `low` and `high` are numbers; 0 means any.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Box:
         low, high = point("low", self.low), point("high", self.high)
         dims = {len(bound) for bound in (low, high) if np.ndim(bound) > 0} | ({self.dim} - {0})
         if len(dims) > 1 or self.dim < 0:
-            raise ValueError(f"low, high and dim must speak of one dimension, got {sorted(dims)}")
+            raise ValueError(f"low, high and dim must have one dimension, got {sorted(dims)}")
         if not np.all(low <= high):
             raise ValueError(f"low must not exceed high, got low = {low} and high = {high}")
         return self._make((low, high, max(dims, default=0)))
@@ -58,7 +58,7 @@ class Box:
     def diameter(self, norm, dim=0):
         known = self.dim if self.dim > 0 else dim
         if known == 0:
-            raise ValueError("a box is wider the more dimensions it has: pass dim=")
+            raise ValueError("the diameter of a box depends on the dimension: pass dim=")
         return norm.over_box(np.zeros(known) + (self.high - self.low))
 
     def support(self, g):
@@ -71,7 +71,9 @@ class Box:
         most = _reaches(self.low, self.high, g)
         if most[2] < math.inf:
             return most
-        up, down, size = _reaches(self.low, self.high, g / _FAR)  # sums that overflow may still cancel
+        up, down, size = _reaches(
+            self.low, self.high, g / _FAR
+        )  # the sum may be finite if its terms overflow
         return up * _FAR, down * _FAR, size * _FAR
 
     def check_dim(self, dim):
@@ -94,7 +96,7 @@ class Interval:
     dim: int = 1
 
     def check(self):
-        Box(self.low, self.high)  # whose conditions these are
+        Box(self.low, self.high)  # checks low and high
         if self.dim != 1:
             raise ValueError(f"an interval has dimension 1, got dim = {self.dim}: use Box(low, high)")
 

@@ -12,11 +12,11 @@ from holdfast.vectors import add, dot, largest, sum_abs
 
 @rule
 class Ellipsoid:
-    """All points around + u with u' M⁻¹ u ≤ 1: a ball whose axes differ.
+    """All points around + u with u' M⁻¹ u ≤ 1: a ball with axes of different lengths.
 
-    Outside, the nearest point to w is (I + μ M⁻¹)⁻¹ w for the μ that puts it on the boundary. If p is this
-    point after the ellipsoid has been squeezed into the unit ball, 1/‖p‖ is concave in μ, so that Newton's
-    steps from below never overshoot (Conn, Gould and Toint, *Trust-Region Methods*, section 7.3).
+    For w outside, the nearest point is (I + μ M⁻¹)⁻¹ w, with μ such that it is on the boundary. Let p be this
+    point in coordinates in which the ellipsoid is the unit ball. Then 1/‖p‖ is concave in μ, so Newton's
+    method from below never overshoots (Conn, Gould and Toint, *Trust-Region Methods*, section 7.3).
 
     Parameters
     ----------
@@ -24,8 +24,9 @@ class Ellipsoid:
         M: symmetric, positive definite, its largest eigenvalue at most 1e12 times its smallest.
     around : float or vector
     axes, lengths, longest, blur
-        Computed from `shape`: the directions of the semi-axes, in rows; their lengths, the longest being 1;
-        how long that one is; and the root of how far M may be from the matrix with exactly these axes.
+        Computed from `shape`: the directions of the semi-axes, in rows; their lengths, relative to the
+        longest; the length of the longest; the square root of the distance between M and the matrix with
+        exactly these axes.
 
     Examples
     --------
@@ -61,12 +62,12 @@ class Ellipsoid:
         if not 0.0 < m < math.inf:
             return w
         s = self.lengths
-        y = self.along(w / m) * min(m / self.longest, 1e30)  # from farther away only the direction counts
+        y = self.along(w / m) * min(m / self.longest, 1e30)  # beyond this only the direction matters
         if euclidean(y / (s + ROUNDING)) <= 1.0:
             return w
-        mu = max(euclidean(s * y) - 1.0, (s * np.abs(y) - s * s).max(), 0.0)  # up to here, ‖p‖ ≥ 1
+        mu = max(euclidean(s * y) - 1.0, (s * np.abs(y) - s * s).max(), 0.0)  # ‖p‖ ≥ 1 for this μ
         p = s * y / (s * s + mu)
-        for _ in range(100):  # 16 is the most we have seen
+        for _ in range(100):  # in our tests never more than 16
             size = euclidean(p)
             if size <= 1.0 + 1e-14:
                 break
@@ -108,7 +109,7 @@ class Ellipsoid:
 
 
 def _distance(M, axes, lengths):
-    """At least the Frobenius norm of M - axes' diag(lengths²) axes, whatever was rounded here."""
+    """An upper bound of the Frobenius norm of M - axes' diag(lengths²) axes, with its rounding errors."""
     rows, d = lengths[:, None] * axes, len(M)
     rounding = (d + 16) * 2.0**-53 * (np.abs(rows).T @ np.abs(rows) + np.abs(M))
     return float(np.linalg.norm(np.abs(M - rows.T @ rows) + rounding)) * (1.0 + (d + 8) * 2.0**-50)

@@ -10,7 +10,7 @@ from holdfast.vectors import largest
 
 @rule
 class Everywhere:
-    """All points. It has no diameter, so only learners that need none can live here.
+    """All points. The diameter is infinite, so only learners that do not need one can use it.
 
     Examples
     --------
@@ -38,6 +38,3 @@ class Everywhere:
 
     def support(self, g):
         return 0.0 if largest(g) == 0.0 else math.inf
-
-    def check_dim(self, dim):
-        return None

@@ -1,4 +1,4 @@
-"""Domains that lie elsewhere, and what all domains share."""
+"""Shifted domains, and functions that several domains share."""
 
 import math
 
@@ -8,19 +8,19 @@ from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import dot, largest
 
-ROUNDING = 1e-12  # of the domain's own size: what "inside" allows for
+ROUNDING = 1e-12  # the rounding error that `contains` allows, relative to the size of the domain
 
 
 @rule
 class Shifted:
-    """Another domain, moved by `around`; its own size now includes how far that is.
+    """Another domain, moved by `around`. Rounding errors are relative to `around`.
 
     Parameters
     ----------
     domain : rule
     around : float or vector
     dim, far
-        Computed from `around`: its length, 0 for a number, and its largest entry.
+        Computed from `around`: its number of entries, 0 for a number; and its largest entry.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Shifted:
 
 
 def placed(domain):
-    """The domain where it belongs: as it is if that is around 0, else shifted."""
+    """The domain with `around` 0; shifted if its `around` is not 0."""
     around = point(f"{type(domain).__name__}: around", domain.around)
     centered = domain._replace(around=0.0)
     return centered if isinstance(around, float) and around == 0.0 else Shifted(centered, around)
@@ -92,17 +92,17 @@ def checked_ball(ball):
 
 
 def point(name, value):
-    """A number as a float, a vector as an array that nobody can change."""
+    """A number as a float, a vector as a read-only array."""
     point = np.array(value, dtype=np.float64)
     if point.ndim > 1 or point.size == 0:
         raise ValueError(f"{name} must be a number or a vector, got an array of shape {point.shape}")
-    if not largest(point) <= 1e290:  # so that no difference to a finite vector overflows
+    if not largest(point) <= 1e290:  # so that w - point does not overflow for a finite w
         raise ValueError(f"{name} must be finite and at most 1e290 in size, got {value}")
     point.flags.writeable = False
     return point if point.ndim > 0 else float(point)
 
 
 def write(w, values):
-    """w[:] = values, but ten times as fast to compile; -0 becomes 0, as processors differ over max(-0, 0)."""
+    """w[:] = values, but compiles ten times as fast. -0 becomes 0: processors differ in max(-0, 0)."""
     np.add(values, 0.0, w)
     return w

@@ -1,4 +1,4 @@
-"""The probability simplex, and the L1 ball, which is projected onto in the same way."""
+"""The probability simplex, and the L1 ball, whose projection uses that of the simplex."""
 
 import math
 
@@ -11,7 +11,7 @@ from holdfast.vectors import dot, largest, sum_abs
 
 @rule
 class Simplex:
-    """The probability vectors: no entry below 0, and all together 1.
+    """The probability vectors: no entry is negative, and they sum to 1.
 
     Examples
     --------
@@ -24,13 +24,13 @@ class Simplex:
     def project(self, w):
         if self.contains(w) or not largest(w) < math.inf:
             return w
-        below = 2.0 * np.maximum(0.5 * w - 0.5 * w.max(), -0.5)  # in halves, lest a difference overflow
+        below = 2.0 * np.maximum(0.5 * w - 0.5 * w.max(), -0.5)  # halves, so that no difference overflows
         return write(w, _shares(below))
 
     def nearest(self, v, h):
-        """The point w with the least sum of h (w - v)², for h above 0: max(v - theta / h, 0) for some theta.
+        """The point w with the least sum of h (w - v)², for h > 0: max(v - theta / h, 0).
 
-        Theta rises, as fewer and fewer entries are positive, until their sum is 1.
+        The loop raises theta, and more entries become 0, until the entries sum to 1.
         """
         theta, one, flat = -math.inf, np.ones(len(v)), 1.0 / h
         for _ in range(len(v)):
@@ -58,13 +58,10 @@ class Simplex:
     def reaches(self, g):
         return float(g.max()), -float(g.min()), largest(g)
 
-    def check_dim(self, dim):
-        return None
-
 
 @rule
 class L1Ball:
-    """All points within L1 distance `radius` of `around`: few entries can be far from it at a time.
+    """All points within L1 distance `radius` of `around`.
 
     The magnitudes of w are projected onto a simplex of total `radius` (Duchi et al., 2008, section 4).
 
@@ -104,15 +101,12 @@ class L1Ball:
         most = self.support(g)
         return most, most, most
 
-    def check_dim(self, dim):
-        return None
-
 
 def _shares(below):
-    """The probability vector nearest to w, from how far each entry is below the largest, 1 standing for more.
+    """The probability vector nearest to w, where `below` is w - max(w), and -1 for smaller differences.
 
-    The same number is subtracted from all entries and what is then negative becomes 0. For a total of 1 it
-    must be the largest of (sum of the k largest - 1) / k over k (Duchi et al., 2008, figure 1).
+    Theta is subtracted from all entries, and negative results become 0. The total is 1 if theta is the
+    largest of (sum of the k largest - 1) / k over k (Duchi et al., 2008, figure 1).
     """
     falling = -np.sort(-below)
     theta = ((np.cumsum(falling) - 1.0) / np.arange(1, len(below) + 1)).max()

@@ -5,7 +5,7 @@ import math
 from river import base
 
 from holdfast.defaults import LEARNER, named_learner, refuse_weights
-from holdfast.dry_run import rehearse_part
+from holdfast.dry_run import check_rule
 from holdfast.losses import Absolute, Logistic, slope_at
 from holdfast.protocols import Loss, Rule
 from holdfast.river.gradients import gradient_size
@@ -24,7 +24,7 @@ class Linear(base.Estimator):
                 f"learner must be a name or a learner of holdfast, such as OGD(Ball(1.0)): got {learner!r}"
             )
         if loss is not None:
-            rehearse_part(loss, Loss, dim=1)
+            check_rule(loss, Loss, dim=1)
         self.learner, self.loss = learner, loss
         rule = named_learner(learner, self._loss()) if isinstance(learner, str) else learner
         self._weights = Weights(LEARNER if rule is None else rule)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from holdfast.dry_run import rehearse_part
+from holdfast.dry_run import check_rule
 from holdfast.learners import ONS
 from holdfast.norms import HUGE, LONG, euclidean
 from holdfast.protocols import Learner
@@ -28,7 +28,7 @@ class Weights:
     """
 
     def __init__(self, learner):
-        rehearse_part(learner, Learner, _ROOM)
+        check_rule(learner, Learner, _ROOM)
         self.learner, self.names, self.room = learner, {}, _ROOM
         self.state = self._fresh(_ROOM)
         w = learner.predict(self.state)

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from holdfast.audit import Audit
-from holdfast.dry_run import rehearse_part
+from holdfast.dry_run import check_rule
 from holdfast.protocols import Filter
 
 
@@ -42,7 +42,7 @@ class SizeFilters:
     def __init__(self, filters, audit_size):
         self.filters = list(filters.values())
         for filter in self.filters:
-            rehearse_part(filter, Filter, dim=1)
+            check_rule(filter, Filter, dim=1)
         self.memories = [{} for _ in self.filters]  # by label, None where labels do not matter
         self.names = list(filters)
         self.audit = Audit(audit_size, filters, ["round"])
