@@ -1,4 +1,4 @@
-"""Stopped, killed or out of room: a run goes on, and ends with the same bits."""
+"""A run that was stopped, killed or had no disk space resumes, and ends with the same bits."""
 
 import json
 import os
@@ -14,14 +14,14 @@ import pyarrow.csv as pacsv
 import pytest
 from cli.conftest import ROWS, bits, holdfast
 
-from holdfast.runs.learning import Run
+from holdfast.runs.run import Run
 
 SEED = 4
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kills", [25, pytest.param(250, marks=pytest.mark.slow)])
-def test_many_kills_lose_and_repeat_nothing(source, learn, tmp_path, kills):
+def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, kills):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     script = Path(__file__).with_name("killing.py")
     command = [sys.executable, script, kills, SEED, tmp_path, source, "--target", "y"]
@@ -34,9 +34,7 @@ def test_many_kills_lose_and_repeat_nothing(source, learn, tmp_path, kills):
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_stops_at_the_end_of_a_round_with_everything_saved(
-    source, learn, monkeypatch, number, status
-):
+def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, monkeypatch, number, status):
     """The signal comes right after the first checkpoint."""
     expected, _, _ = learn(source, "--target", "y", to="whole")
     once, checkpoint = iter([number]), Run.checkpoint
@@ -70,9 +68,9 @@ def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
 
 
 @pytest.mark.parametrize("change", ["header", "first rows", "rows learned from", "shorter"])
-def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, change):
+def test_a_run_does_not_resume_with_another_source(source, learn, tmp_path, monkeypatch, change):
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 6000)
-    monkeypatch.setattr("holdfast.runs.start.ROWS", 50)
+    monkeypatch.setattr("holdfast.io.guess_columns.ROWS", 50)
     lines = source.read_bytes().splitlines(keepends=True)
     path = tmp_path / "rows.csv"
     path.write_bytes(b"".join(lines[:500]))
@@ -97,7 +95,7 @@ def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, chang
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "jsonl"])
-def test_nor_can_another_table(table, learn, tmp_path, kind):
+def test_a_run_does_not_resume_with_another_table(table, learn, tmp_path, kind):
     from files import written
 
     path = tmp_path / f"rows.{kind}"
@@ -110,7 +108,7 @@ def test_nor_can_another_table(table, learn, tmp_path, kind):
 
 
 @pytest.mark.parametrize("args", [("--target", "y", "--key", "who"), ("--target", "who", "--drop", "y")])
-def test_games_of_keys_and_labels_go_on_with_the_same_bits(table, learn, tmp_path, args):
+def test_games_of_keys_and_labels_resume_with_the_same_bits(table, learn, tmp_path, args):
     who = np.array(["p", "q", "r"])[np.arange(len(table["a"])) * 7 % 11 % 3]
     pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
     whole, _, _ = learn(tmp_path / "rows.csv", *args, to="whole")
@@ -132,7 +130,7 @@ def test_resume_without_a_run_begins_one_and_without_resume_none_is_overwritten(
     assert bits(run) == before
 
 
-def test_other_settings_cannot_go_on(source, learn):
+def test_a_run_does_not_resume_with_other_settings(source, learn):
     learn(source, "--target", "y")
     _, status, said = learn(source, "--target", "y", "--resume", "--outliers", "3%")
     assert status == 2
@@ -151,7 +149,7 @@ def test_two_processes_cannot_learn_into_one_folder(source, learn, tmp_path):
     assert "another process" in said
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(source, learn, tmp_path):
+def test_a_file_that_cannot_be_written_is_a_sentence_and_leaves_the_last_checkpoint(source, learn, tmp_path):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     lines = source.read_bytes().splitlines(keepends=True)
     path = tmp_path / "growing.csv"
@@ -176,7 +174,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(source, learn,
 
 @pytest.fixture
 def disk(tmp_path):
-    """A file system of 300 kB of its own: it can be full, and read-only also for root."""
+    """A file system of 300 kB, which can be full, or read-only also for root."""
     place = tmp_path / "disk"
     place.mkdir()
     done = subprocess.run(
@@ -188,7 +186,7 @@ def disk(tmp_path):
     subprocess.run(["umount", place], check=True)
 
 
-def test_a_disk_that_is_really_full_leaves_the_last_checkpoint(source, learn, tmp_path, disk):
+def test_a_full_disk_leaves_the_last_checkpoint(source, learn, tmp_path, disk):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     lines = source.read_bytes().splitlines(keepends=True)
     path = tmp_path / "growing.csv"

@@ -22,7 +22,7 @@ def mistakes_said():
         import shtab  # noqa: F401
 
         from holdfast.io.sources import SourceError
-        from holdfast.runs.folder import RunError
+        from holdfast.runs.files import RunError
     except ImportError as problem:
         complain(f"{problem}; pip install 'holdfast[cli]'")
         raise Failure(WRONG) from None

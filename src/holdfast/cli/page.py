@@ -11,7 +11,7 @@ from holdfast import __version__
 from holdfast.cli.audit import REASONS, worst_rows
 from holdfast.cli.inspect import certificate
 from holdfast.cli.svg import BLUE, COLORS, DUST, GREEN, RED, Picture
-from holdfast.runs.folder import appearing
+from holdfast.runs.files import atomic_file
 from holdfast.terminal import visible
 
 _MARKED = 2_000  # skipped rounds in a picture
@@ -26,7 +26,7 @@ def write(found, to=None):
     if to is None:
         found.folder.write_alone("report.html", page(found))
         return found.folder.path / "report.html"
-    with appearing(to) as file:
+    with atomic_file(to) as file:
         file.write(page(found).encode())
     return to
 
