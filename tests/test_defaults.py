@@ -1,12 +1,11 @@
-"""The learners that have a name: each works scaled and guarded, and is refused where it makes no sense."""
+"""The learners that have a name: each works scaled and guarded, and is refused where it cannot work."""
 
 import numpy as np
 import pytest
 
 import holdfast as hf
 from holdfast.defaults import LEARNERS, named_learner, recommended
-from holdfast.river import LinearRegressor
-from holdfast.river import named_weights as weights_room
+from holdfast.river import LinearRegressor, named_weights
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 ROUNDS = 400
@@ -37,7 +36,7 @@ def player_for(name, regression):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_each_learns_scaled_and_guarded_whatever_the_outliers(name):
+def test_each_learns_scaled_and_guarded_in_spite_of_outliers(name):
     X, y, good = stream(True)
     record = hf.play(
         player_for(name, True), hf.Replay(X, y, loss_for(name, True)), keep=("predictions", "kept")
@@ -48,7 +47,7 @@ def test_each_learns_scaled_and_guarded_whatever_the_outliers(name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_estimators_take_names(name):
+def test_estimators_accept_names(name):
     if name in SQUARED:
         X, y, good = stream(True)
         model = RobustRegressor(learner=name, loss="squared_error", n_epochs=1, random_state=0).fit(X, y)
@@ -60,34 +59,34 @@ def test_estimators_take_names(name):
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name not in SQUARED])
-def test_names_go_with_counts_of_outliers_and_no_scale(name):
+def test_names_work_with_counts_of_outliers_and_without_scale(name):
     X, y, good = stream(False)
     Z = (X - X[good].mean(axis=0)) / X[good].std(axis=0)
     model = RobustClassifier(15, learner=name, scale=False, n_epochs=1, random_state=0).fit(Z, y)
     if name == "scaleinvariant":
-        with pytest.raises(AttributeError, match="a learner whose domain has no end"):
+        with pytest.raises(AttributeError, match="a learner whose domain is unbounded"):
             print(model.certificate_)
     else:
         assert model.certificate_.bound > 0.0
 
 
-def test_an_unknown_name_is_told_all_others():
+def test_the_error_about_an_unknown_name_lists_all_names():
     X, y, _ = stream(False)
     with pytest.raises(ValueError, match=r"one of adagrad, ogd, .*, vaw, or a learner itself: got 'adam'"):
         RobustClassifier(learner="adam").fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["adahedge", "squint", "eg"])
-def test_experts_are_no_linear_models(name):
+def test_learners_for_experts_are_refused(name):
     with pytest.raises(ValueError, match="divides weight among experts"):
         named_learner(name, hf.Hinge())
 
 
-def test_learners_are_refused_losses_that_they_are_not_made_for():
+def test_a_loss_that_a_learner_is_not_made_for_is_refused():
     for name in ("onlineridge", "vaw"):
         with pytest.raises(ValueError, match="made for squared losses"):
             named_learner(name, hf.Hinge())
-    with pytest.raises(ValueError, match="curved where they are steep"):
+    with pytest.raises(ValueError, match="made for exp-concave losses"):
         named_learner("ons", hf.Hinge())
     with pytest.raises(ValueError, match="how steep a loss can be"):
         named_learner("scaleinvariant", hf.Squared())
@@ -95,17 +94,17 @@ def test_learners_are_refused_losses_that_they_are_not_made_for():
 
 
 @pytest.mark.parametrize("name", ["onlineridge", "vaw", "scaleinvariant"])
-def test_learners_that_read_more_off_a_slope_refuse_weights(name):
+def test_learners_that_use_the_target_refuse_weights(name):
     X, y, _ = stream(True)
     loss = "squared_error" if name in SQUARED else "absolute_error"
     model = RobustRegressor(learner=name, loss=loss, n_epochs=1, random_state=0)
-    with pytest.raises(ValueError, match="rounds cannot have weights"):
+    with pytest.raises(ValueError, match="rows cannot have weights"):
         model.fit(X, y, sample_weight=np.linspace(0.5, 1.5, ROUNDS))
     model.fit(X, y, sample_weight=np.ones(ROUNDS))
 
 
 def dicts(rounds=300):
-    """Rows by name, of which one appears late, and their targets."""
+    """Rows as dicts, with features that appear late, and their targets."""
     rng = np.random.default_rng(1)
     for t in range(rounds):
         x = dict(zip("abcdefghij", rng.standard_normal(10), strict=True))
@@ -114,15 +113,15 @@ def dicts(rounds=300):
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "ons"])
-def test_river_models_take_names(name, monkeypatch):
+def test_river_models_accept_names(name, monkeypatch):
     loss = loss_for(name, True)
     models = LinearRegressor(name, loss), LinearRegressor(name, loss)
     errors, scale = [], []
-    monkeypatch.setattr(weights_room, "_ROOM", 16)
-    models[1]._weights = weights_room.Weights(models[1]._weights.learner)  # with room for all from the start
+    monkeypatch.setattr(named_weights, "_CAPACITY", 16)  # enough for all features
+    models[1]._weights = named_weights.NamedWeights(models[1]._weights.learner)
     for x, y in dicts():
-        z, roomy = (model.predict_one(x) for model in models)
-        assert z == pytest.approx(roomy, rel=1e-9, abs=1e-9)
+        z, large = (model.predict_one(x) for model in models)
+        assert z == pytest.approx(large, rel=1e-9, abs=1e-9)
         errors.append(abs(z - y))
         scale.append(abs(y))
         for model in models:
@@ -130,14 +129,14 @@ def test_river_models_take_names(name, monkeypatch):
     assert np.mean(errors[200:]) < 0.7 * np.mean(scale[200:])
 
 
-def test_river_models_refuse_names_without_a_meaning():
+def test_river_models_refuse_names_that_cannot_work():
     with pytest.raises(ValueError, match="divides weight among experts"):
         LinearRegressor("adahedge")
     with pytest.raises(ValueError, match="made for squared losses"):
         LinearRegressor("vaw")
     with pytest.raises(TypeError, match="none may come later"):
         LinearRegressor("ons", hf.Squared())
-    with pytest.raises(ValueError, match="rounds cannot have weights"):
+    with pytest.raises(ValueError, match="rows cannot have weights"):
         LinearRegressor("vaw", hf.Squared()).learn_one({"a": 1.0}, 1.0, w=2.0)
     with pytest.raises(TypeError, match="a name or a learner of holdfast"):
         LinearRegressor(3)

@@ -1,4 +1,4 @@
-"""The estimators: what scikit-learn asks of them, and what they are for."""
+"""The estimators: scikit-learn's own checks, and what outliers do to them."""
 
 import pickle
 
@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
-# As scikit-learn expects of its own SGDClassifier and SGDRegressor.
-ORDER_MATTERS = "a row that weighs 2 is one round, and a row that comes twice is two"
+# The same checks fail for scikit-learn's own SGDClassifier and SGDRegressor.
+ORDER_MATTERS = "a row of weight 2 is one step, and a row that is repeated is two"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS,
     "check_sample_weight_equivalence_on_sparse_data": ORDER_MATTERS,
@@ -29,7 +29,7 @@ EXPECTED = {
     [RobustClassifier(random_state=0), RobustRegressor(random_state=0)],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
-def test_scikit_learn_is_content(estimator, check):
+def test_all_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -45,12 +45,12 @@ def test_scikit_learn_is_content(estimator, check):
     ],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
-def test_and_with_other_settings(estimator, check):
+def test_all_checks_of_scikit_learn_pass_with_other_settings(estimator, check):
     check(estimator)
 
 
 def table(rows=600, seed=0, dim=4):
-    """Features of all units, labels and targets that a linear model can learn; and as much to test it."""
+    """Features in many units, labels and targets that a linear model can learn; and more rows to test it."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows + 500, dim)) * 10.0 ** rng.integers(-2, 4, dim) + rng.normal(size=dim) * 10.0
     z = ((X - X.mean(axis=0)) / X.std(axis=0)) @ rng.normal(size=dim)
@@ -65,14 +65,14 @@ def three_classes(seed=0, rows=600):
 
 
 def same_state(a, b):
-    return all(same(one.state[0], other.state[0]) for one, other in zip(a._games, b._games, strict=True))
+    return all(same(one.state[0], other.state[0]) for one, other in zip(a._records, b._records, strict=True))
 
 
-# -- what outliers do
+# -- outliers
 
 
 @pytest.mark.parametrize("wild", [1e3, 1e6, 1e300])
-def test_wild_rows_cost_little_where_sgd_collapses(wild):
+def test_wild_rows_cost_little_and_ruin_sgd(wild):
     X, y, _, fresh, truth, _ = table(seed=3)
     clean = RobustClassifier(random_state=0).fit(X, y).score(fresh, truth)
     bad = (np.random.default_rng(0).random(len(X)) < 0.03) & (np.arange(len(X)) >= 50)
@@ -104,15 +104,15 @@ def test_every_classification_loss_learns(loss, average):
     assert model.score(fresh, truth) > 0.95
 
 
-def test_missing_and_huge_rows_are_skipped_and_told_of():
+def test_missing_and_huge_rows_are_skipped_and_in_the_audit():
     X, y, target, fresh, truth, _ = table()
     X[100], X[101, 2], X[102, 0], X[103] = np.nan, np.inf, -np.inf, 1e300
     target[104], target[105] = np.nan, np.inf
     model = RobustRegressor(shuffle=False, n_epochs=1).fit(X, target)
     audit = model.audit_
-    told = dict(zip(audit["row"].tolist(), audit["by"].tolist(), strict=True))
-    assert {told[row] for row in (100, 101, 102, 104, 105)} == {"not finite"}
-    assert 103 in told
+    why = dict(zip(audit["row"].tolist(), audit["by"].tolist(), strict=True))
+    assert {why[row] for row in (100, 101, 102, 104, 105)} == {"not finite"}
+    assert 103 in why
     assert model.skipped_ + model.kept_ == len(X)
     assert model.audit_counts_["not finite"] >= 5
     assert np.isfinite(model.predict(X)).all()
@@ -120,7 +120,7 @@ def test_missing_and_huge_rows_are_skipped_and_told_of():
     assert classifier.score(fresh, truth) > 0.95
 
 
-def test_an_unknown_row_is_predicted_by_the_constant():
+def test_a_row_with_nan_is_predicted_by_the_constant():
     X, _, target, *_ = table()
     rows = np.full((3, 4), np.nan)
     rows[1:, 1:] = [[np.inf, 0.0, 0.0], [1.0, 2.0, 3.0]]
@@ -142,7 +142,7 @@ def test_missing_raise():
         RobustRegressor(missing="raise").fit(X[:5], [1.0, 2.0, np.nan, 4.0, 5.0])
 
 
-def test_predictions_stay_within_reach_of_the_targets():
+def test_predictions_stay_in_the_range_of_the_targets():
     X, _, y, *_ = table()
     model = RobustRegressor(random_state=0).fit(X, y)
     far = model.predict(np.vstack([X * 1e6, -X * 1e6, np.full((1, 4), 1e308)]))
@@ -171,7 +171,7 @@ def test_partial_fit_in_parts_is_one_partial_fit(rows, scale, average):
         assert all((whole.audit_[name] == parts.audit_[name]).all() for name in ("round", "by"))
 
 
-def test_batches_of_nothing_but_outliers_change_no_model():
+def test_batches_of_outliers_only_change_no_model():
     X, _, target, *_ = table()
     model = RobustRegressor().partial_fit(X, target)
     before = model.coef_.copy()
@@ -201,7 +201,7 @@ def test_a_constant_column_has_no_weight():
     assert np.isfinite(model.coef_).all()
 
 
-# -- what is learned
+# -- models
 
 
 def test_coefficients_are_in_the_units_of_the_data():
@@ -211,7 +211,7 @@ def test_coefficients_are_in_the_units_of_the_data():
     assert model.coef_.shape == (4,) and model.intercept_.shape == (1,)
 
 
-def test_many_classes_are_one_against_the_rest():
+def test_with_three_classes_each_has_a_model_against_the_rest():
     X, y = three_classes()
     model = RobustClassifier(random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
@@ -225,7 +225,7 @@ def test_many_classes_are_one_against_the_rest():
     assert model.skipped_ + model.kept_ == 3 * 600
 
 
-def test_sparse_rows_are_the_same_rows():
+def test_sparse_rows_give_the_same_model():
     X, y, *_ = table()
     X[np.abs(X) < np.median(np.abs(X))] = 0.0
     dense, sparse = (RobustClassifier(scale=False, random_state=0).fit(rows, y) for rows in (X, csr_array(X)))
@@ -238,7 +238,7 @@ def test_sparse_rows_are_the_same_rows():
 
 
 @pytest.mark.slow
-def test_both_worlds_fit_the_same_bits(monkeypatch):
+def test_python_and_compiled_code_fit_the_same_bits(monkeypatch):
     X, y, *_ = table(100)
     interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
     monkeypatch.setattr("holdfast.sklearn.base.WORTH_COMPILING", 1)
@@ -283,7 +283,7 @@ def test_balanced_classes():
         RobustClassifier(class_weight="balanced").partial_fit(X, y, classes=["a", "b", "c"])
 
 
-# -- what was skipped
+# -- the audit
 
 
 def test_the_audit_is_bounded_and_the_counts_are_not():
@@ -298,7 +298,7 @@ def test_the_audit_is_bounded_and_the_counts_are_not():
     assert {len(column) for column in RobustRegressor(audit_size=0).fit(X, y).audit_.values()} == {0}
 
 
-def test_what_skipped_a_round_is_beyond_its_threshold():
+def test_the_size_that_is_the_reason_is_above_its_threshold():
     X, _, y, *_ = table()
     X[200], y[300] = 1e6, 1e6
     audit = RobustRegressor(shuffle=False, n_epochs=1).fit(X, y).audit_
@@ -309,7 +309,7 @@ def test_what_skipped_a_round_is_beyond_its_threshold():
         assert (audit[f"{reason}_size"][some] > audit[f"{reason}_threshold"][some]).all()
 
 
-def test_many_small_batches_make_one_table():
+def test_the_audit_of_many_small_batches_is_one_table():
     X, _, y, *_ = table(300)
     X[::3] = np.nan
     model = RobustRegressor()
@@ -319,7 +319,7 @@ def test_many_small_batches_make_one_table():
     assert model.audit_["round"][skipped].tolist() == list(range(0, 300, 3))
 
 
-def test_a_certificate_where_there_can_be_one():
+def test_there_is_a_certificate_without_scale_and_with_a_count():
     X, y, *_ = table(200)
     X = StandardScaler().fit_transform(X)
     learner = hf.OGD(hf.Ball(3.0))
@@ -338,7 +338,7 @@ def test_a_certificate_where_there_can_be_one():
             print(other.fit(X, y).certificate_)
 
 
-# -- life with scikit-learn
+# -- the rest of scikit-learn
 
 
 def test_a_pipeline_in_a_grid_search():
@@ -359,14 +359,14 @@ def test_copies(tmp_path):
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
         assert (copy.decision_function(X) == model.decision_function(X)).all()
         assert (copy.partial_fit(X[:9], y[:9]).coef_ == clone_of(model).partial_fit(X[:9], y[:9]).coef_).all()
-    assert len(pickle.dumps(model)) < 500_000  # and holds no data
+    assert len(pickle.dumps(model)) < 500_000  # so it contains no data
 
 
 def clone_of(model):
     return pickle.loads(pickle.dumps(model))
 
 
-def test_frames_have_names():
+def test_the_names_of_a_data_frame_are_kept():
     pd = pytest.importorskip("pandas")
     X, y, *_ = table(200)
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -392,12 +392,12 @@ def test_frames_have_names():
         ({"fit_intercept": False}, "use scale=False"),
     ],
 )
-def test_mistakes_are_met_in_words(parameters, words):
+def test_wrong_parameters_are_refused_in_a_sentence(parameters, words):
     with pytest.raises(ValueError, match=words):
         RobustClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_labels_that_were_not_announced():
+def test_a_label_that_is_not_among_the_classes_is_refused():
     model = RobustClassifier().partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
     with pytest.raises(ValueError, match="not among the classes"):
         model.partial_fit([[0.0]], [2])
