@@ -9,8 +9,15 @@ def in_python(function, *args):
     return function(*args)
 
 
+def empty():
+    """No games yet; a new one begins with the row 7, 8, and may grow by a number in each round."""
+    states = FlatStates(np.array([7.0, 8.0]))
+    states.growth = 1
+    return states
+
+
 def test_rows_that_grow_are_read_as_they_were_written():
-    rng, states, known = np.random.default_rng(2), FlatStates(np.array([7.0, 8.0])), {}
+    rng, states, known = np.random.default_rng(2), empty(), {}
     for _ in range(200):
         slots = np.unique(rng.integers(0, 12, 4))
         more = rng.integers(0, 20, len(slots))
@@ -26,14 +33,14 @@ def test_rows_that_grow_are_read_as_they_were_written():
 
 
 def test_the_saved_state_has_the_same_rows_without_gaps():
-    states = FlatStates(np.array([7.0, 8.0]))
+    states = empty()
     _, writing = states.reserve(np.array([0, 1]), np.array([5, 1]), in_python)
     for slot, place, row in zip((0, 1), writing, ([1.0, 2.0, 3.0], [4.0]), strict=True):
         states.buffer[place : place + len(row)] = row
         states.lengths[slot] = len(row)
     state = states.state(in_python)
     assert state["tape"].tolist() == [1.0, 2.0, 3.0, 4.0] and state["lengths"].tolist() == [3, 1]
-    again = FlatStates(np.array([7.0, 8.0]))
+    again = empty()
     again.load(state["tape"], state["lengths"], 2)
     assert [again.row(slot).tolist() for slot in range(2)] == [[1.0, 2.0, 3.0], [4.0]]
     reading, _ = again.reserve(np.array([2]), np.array([0]), in_python)

@@ -54,13 +54,18 @@ def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, mon
     assert bits(run) == bits(expected)
 
 
-def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
-    lines = source.read_bytes().splitlines(keepends=True)
+@pytest.fixture
+def growing(source, tmp_path):
+    """The first 199 rows of the source, in another file."""
     path = tmp_path / "growing.csv"
-    path.write_bytes(b"".join(lines[:200]))
-    learn(path, "--target", "y", to="run")
-    path.write_bytes(b"".join(lines))
-    found, status, said = learn(path, "--target", "y", "--resume", to="run")
+    path.write_bytes(b"".join(source.read_bytes().splitlines(keepends=True)[:200]))
+    return path
+
+
+def test_new_rows_are_learned_from_with_resume(source, growing, learn):
+    learn(growing, "--target", "y", to="run")
+    growing.write_bytes(source.read_bytes())
+    found, status, said = learn(growing, "--target", "y", "--resume", to="run")
     assert status == 0
     assert "going on after round 199" in said
     expected, _, _ = learn(source, "--target", "y", to="whole")
@@ -149,17 +154,14 @@ def test_two_processes_cannot_learn_into_one_folder(source, learn, tmp_path):
     assert "another process" in said
 
 
-def test_a_file_that_cannot_be_written_is_a_sentence_and_leaves_the_last_checkpoint(source, learn, tmp_path):
+def test_a_file_that_cannot_be_written_is_a_sentence_and_leaves_the_last_checkpoint(source, growing, learn):
     expected, _, _ = learn(source, "--target", "y", to="whole")
-    lines = source.read_bytes().splitlines(keepends=True)
-    path = tmp_path / "growing.csv"
-    path.write_bytes(b"".join(lines[:200]))
-    run, _, _ = learn(path, "--target", "y", to="run")
+    run, _, _ = learn(growing, "--target", "y", to="run")
     before = (run / "checkpoint.safetensors").read_bytes()
-    path.write_bytes(b"".join(lines))
+    growing.write_bytes(source.read_bytes())
     most = len(before) // 2  # no file may be larger: writing fails as on a full disk
     done = holdfast(
-        *("learn", path, "--target", "y", "--to", run, "--resume"),
+        *("learn", growing, "--target", "y", "--to", run, "--resume"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
     )
     assert done.returncode == 1
@@ -168,7 +170,7 @@ def test_a_file_that_cannot_be_written_is_a_sentence_and_leaves_the_last_checkpo
     assert "Traceback" not in done.stderr
     assert (run / "checkpoint.safetensors").read_bytes() == before
     assert not list(run.glob(".*"))
-    learn(path, "--target", "y", "--resume", to="run")
+    learn(growing, "--target", "y", "--resume", to="run")
     assert bits(run) == bits(expected)
 
 
@@ -186,28 +188,25 @@ def disk(tmp_path):
     subprocess.run(["umount", place], check=True)
 
 
-def test_a_full_disk_leaves_the_last_checkpoint(source, learn, tmp_path, disk):
+def test_a_full_disk_leaves_the_last_checkpoint(source, growing, learn, disk):
     expected, _, _ = learn(source, "--target", "y", to="whole")
-    lines = source.read_bytes().splitlines(keepends=True)
-    path = tmp_path / "growing.csv"
-    path.write_bytes(b"".join(lines[:200]))
-    run, status, _ = learn(path, "--target", "y", to="disk/run")
+    run, status, _ = learn(growing, "--target", "y", to="disk/run")
     assert status == 0
     before = (run / "checkpoint.safetensors").read_bytes()
-    path.write_bytes(b"".join(lines))
+    growing.write_bytes(source.read_bytes())
     with (disk / "filler").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
         while True:
             file.write(bytes(4096))
-    _, status, said = learn(path, "--target", "y", "--resume", to="disk/run")
+    _, status, said = learn(growing, "--target", "y", "--resume", to="disk/run")
     assert status == 1
     assert f"{run}/" in said
     assert "the disk is full; the last checkpoint stands: make room, then go on with --resume" in said
     assert (run / "checkpoint.safetensors").read_bytes() == before
-    _, status, said = learn(path, "--target", "y", to="disk/another")
+    _, status, said = learn(growing, "--target", "y", to="disk/another")
     assert status == 1
     assert "the disk is full" in said
     (disk / "filler").unlink()
-    _, status, _ = learn(path, "--target", "y", "--resume", to="disk/run")
+    _, status, _ = learn(growing, "--target", "y", "--resume", to="disk/run")
     assert status == 0
     assert bits(run) == bits(expected)
 

@@ -57,11 +57,7 @@ class SvmLight(Delimited):
     def _sparse(self, lines, row, kinds):
         rows, faults, labels, ends = [], {}, [], array("q", [0])
         places, values = array("q"), array("d")
-        for i, line in enumerate(lines):
-            text = line.partition(b"#")[0]
-            if not text.strip():
-                continue
-            found = _parsed(text)
+        for number, found in _parsed_rows(lines, row):
             if found is None or max(found[1], default=0) > _LARGEST:
                 faults[len(rows)] = _FAULT if found is None else f"index {max(found[1]):,} is too large"
             label, indices, entries = found or (None, (), ())
@@ -70,7 +66,7 @@ class SvmLight(Delimited):
                 places.extend(indices)
                 values.extend(entries)
             ends.append(len(places))
-            rows.append(row + i)
+            rows.append(number)
         made = {
             LABEL: _labels(labels, kinds.get(LABEL)),
             FEATURES: pa.MapArray.from_arrays(pa.array(ends, pa.int32()), pa.array(places), pa.array(values)),
@@ -80,11 +76,7 @@ class SvmLight(Delimited):
     def _dense(self, lines, row, kinds):
         rows, faults, values, labels = [], {}, [], []
         width = len(self.names) - 1
-        for i, line in enumerate(lines):
-            text = line.partition(b"#")[0]
-            if not text.strip():
-                continue
-            found = _parsed(text)
+        for number, found in _parsed_rows(lines, row):
             features = np.zeros(width)
             if found is None:
                 faults[len(rows)] = _FAULT
@@ -93,7 +85,7 @@ class SvmLight(Delimited):
                 places = np.array(found[1], np.int64) - self._first
                 inside = (places >= 0) & (places < width)
                 features[places[inside]] = np.array(found[2])[inside]
-            rows.append(row + i)
+            rows.append(number)
             labels.append(None if found is None else found[0])
             values.append(features)
         table = np.array(values).reshape(-1, width)
@@ -113,6 +105,11 @@ def _labels(values, kind):
     return pa.array(
         [None if value is None else float(value) for value in values], pa.float64(), from_pandas=True
     )
+
+
+def _parsed_rows(lines, row):
+    """The number and the content of each row; a line that is empty, or has a comment only, is no row."""
+    return ((row + i, _parsed(line)) for i, line in enumerate(lines) if line.partition(b"#")[0].strip())
 
 
 def _parsed(line):

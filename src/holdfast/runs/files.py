@@ -40,7 +40,7 @@ def of_another_layout(path, what, still=""):
 
 @contextlib.contextmanager
 def new_file(path):
-    """A file to write to, flushed to the disk at the end. It must not exist before, and is removed on error."""
+    """A new file to write to, flushed to the disk at the end, and removed if there was an error."""
     with open(path, "xb") as file:  # raises if the name is taken, also by a link
         try:
             yield file

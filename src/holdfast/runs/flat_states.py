@@ -2,23 +2,26 @@
 
 import numpy as np
 
+from holdfast.flatten import flat_size, flatten
+
 _SPARE = 1.25  # a row gets this many times the space that it needs, so that it is not moved whenever it grows
 
 
 class FlatStates:
-    """A row for each game. The buffer begins with the row that every new game starts from."""
+    """A row for each game. The buffer begins with the row of the first state, for new games."""
 
-    def __init__(self, fresh):
-        self.fresh = len(fresh)
-        self.buffer = np.array(fresh)
+    def __init__(self, first_state):
+        self.fresh, self.growth = flat_size(first_state)
+        self.buffer = np.zeros(self.fresh)
+        flatten(first_state, self.buffer, 0)
         self.end = self.fresh
         self.starts = self.lengths = self.spaces = np.zeros(0, np.int64)
 
     def __len__(self):
         return len(self.starts)
 
-    def reserve(self, slots, more, call):
-        """Where to read each of these rows, and where to write it when it may be longer by `more`.
+    def reserve(self, slots, rounds, call):
+        """Where to read the row of each of these games, and where to write it after so many more rounds.
 
         `call` runs a function in Python or compiled.
         """
@@ -28,7 +31,8 @@ class FlatStates:
                 np.concatenate([old, np.zeros(new, np.int64)])
                 for old in (self.starts, self.lengths, self.spaces)
             )
-        needed = np.where(self.lengths[slots] > 0, self.lengths[slots], self.fresh) + more
+        needed = np.where(self.lengths[slots] > 0, self.lengths[slots], self.fresh)
+        needed += self.growth * rounds
         tight = np.flatnonzero(needed > self.spaces[slots])
         spaces = np.ceil(_SPARE * needed[tight]).astype(np.int64)
         wanted = int(spaces.sum())

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
-from holdfast.flatten import check_flat, flat_size, flatten, layout_digest, restore
+from holdfast.flatten import check_flat, flatten, layout_digest, restore
 from holdfast.game import Counts, play_round
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
@@ -45,10 +45,7 @@ class Games:
         self.width = dim + (0 if self.scaled else 1)  # of a row, with the constant if the learner adds none
         state = self._first_state()
         self.layout = layout_digest(state)
-        size, self._growth = flat_size(state)
-        fresh = np.zeros(size)
-        flatten(state, fresh, 0)
-        self._states = FlatStates(fresh)
+        self._states = FlatStates(state)
         self._checked = True  # False until the states from a file were checked
         self._idle: list = []  # states to play in
         self.counts = np.zeros((0, 3), np.int64)
@@ -67,7 +64,7 @@ class Games:
         slots = slots * len(self.labels) + label
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((max(new, 0), 3), np.int64)])
-        reading, writing = self._states.reserve(slots, self._growth * np.diff(cuts), self._caller())
+        reading, writing = self._states.reserve(slots, np.diff(cuts), self._caller())
         lengths = np.zeros(len(slots), np.int64)
         groups = GroupedRounds(order, cuts, reading, writing, lengths, self.counts[slots])
         columns = empty_columns(len(y), self.width, KEEP)

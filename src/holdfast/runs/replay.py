@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from holdfast.certificates.certified import Certified
-from holdfast.flatten import flat_size, flatten, restore
+from holdfast.flatten import flatten, restore
 from holdfast.play import WORTH_COMPILING
 from holdfast.play_many import caller
 from holdfast.runs.files import RunError
@@ -90,11 +90,7 @@ class KeyedFilters:
 
     def __init__(self, filters, by_label, compiled):
         self.filters, self.by_label, self.compiled = filters, by_label, compiled
-        states = self._first_states()
-        size, self._growth = flat_size(states)
-        fresh = np.zeros(size)
-        flatten(states, fresh, 0)
-        self._states, self._games = FlatStates(fresh), {}
+        self._states, self._games = FlatStates(self._first_states()), {}
 
     def keep(self, table):
         """Which of these rounds all filters keep."""
@@ -103,7 +99,7 @@ class KeyedFilters:
         sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
         slots, order, cuts = group_rounds(self._game_of(table))
         call, kept = caller(self.compiled), np.zeros(table.num_rows, bool)
-        reading, writing = self._states.reserve(slots, self._growth * np.diff(cuts), call)
+        reading, writing = self._states.reserve(slots, np.diff(cuts), call)
         lengths = np.zeros(len(slots), np.int64)
         places = (order, cuts, reading, writing, lengths)
         first = self._first_states()
