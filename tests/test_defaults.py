@@ -47,7 +47,7 @@ def test_each_learns_scaled_and_guarded_with_outliers(name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_estimators_take_names(name):
+def test_estimators_accept_names(name):
     if name in SQUARED:
         X, y, good = stream(True)
         model = RobustRegressor(learner=name, loss="squared_error", n_epochs=1, random_state=0).fit(X, y)
@@ -64,7 +64,7 @@ def test_names_work_with_a_count_of_outliers_and_without_scaling(name):
     Z = (X - X[good].mean(axis=0)) / X[good].std(axis=0)
     model = RobustClassifier(15, learner=name, scale=False, n_epochs=1, random_state=0).fit(Z, y)
     if name == "scaleinvariant":
-        with pytest.raises(AttributeError, match="a learner whose domain has no end"):
+        with pytest.raises(AttributeError, match="a learner whose domain is unbounded"):
             print(model.certificate_)
     else:
         assert model.certificate_.bound > 0.0
@@ -86,7 +86,7 @@ def test_learners_refuse_losses_that_they_do_not_support():
     for name in ("onlineridge", "vaw"):
         with pytest.raises(ValueError, match="made for squared losses"):
             named_learner(name, hf.Hinge())
-    with pytest.raises(ValueError, match="curved where they are steep"):
+    with pytest.raises(ValueError, match="made for exp-concave losses"):
         named_learner("ons", hf.Hinge())
     with pytest.raises(ValueError, match="how steep a loss can be"):
         named_learner("scaleinvariant", hf.Squared())
@@ -98,7 +98,7 @@ def test_learners_that_use_more_than_the_gradient_refuse_weights(name):
     X, y, _ = stream(True)
     loss = "squared_error" if name in SQUARED else "absolute_error"
     model = RobustRegressor(learner=name, loss=loss, n_epochs=1, random_state=0)
-    with pytest.raises(ValueError, match="rounds cannot have weights"):
+    with pytest.raises(ValueError, match="rows cannot have weights"):
         model.fit(X, y, sample_weight=np.linspace(0.5, 1.5, ROUNDS))
     model.fit(X, y, sample_weight=np.ones(ROUNDS))
 
@@ -113,15 +113,15 @@ def dicts(rounds=300):
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "ons"])
-def test_river_models_take_names(name, monkeypatch):
+def test_river_models_accept_names(name, monkeypatch):
     loss = loss_for(name, True)
     models = LinearRegressor(name, loss), LinearRegressor(name, loss)
     errors, scale = [], []
-    monkeypatch.setattr(named_weights, "_ROOM", 16)
-    models[1]._weights = named_weights.Weights(models[1]._weights.learner)  # large enough from the start
+    monkeypatch.setattr(named_weights, "_CAPACITY", 16)  # enough for all features
+    models[1]._weights = named_weights.NamedWeights(models[1]._weights.learner)
     for x, y in dicts():
-        z, expected = (model.predict_one(x) for model in models)
-        assert z == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        z, large = (model.predict_one(x) for model in models)
+        assert z == pytest.approx(large, rel=1e-9, abs=1e-9)
         errors.append(abs(z - y))
         scale.append(abs(y))
         for model in models:
@@ -136,7 +136,7 @@ def test_river_models_refuse_names_that_they_do_not_support():
         LinearRegressor("vaw")
     with pytest.raises(TypeError, match="none may come later"):
         LinearRegressor("ons", hf.Squared())
-    with pytest.raises(ValueError, match="rounds cannot have weights"):
+    with pytest.raises(ValueError, match="rows cannot have weights"):
         LinearRegressor("vaw", hf.Squared()).learn_one({"a": 1.0}, 1.0, w=2.0)
     with pytest.raises(TypeError, match="a name or a learner of holdfast"):
         LinearRegressor(3)

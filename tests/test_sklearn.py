@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
-# As scikit-learn expects of its own SGDClassifier and SGDRegressor.
-ORDER_MATTERS = "a row that weighs 2 is one round, and a row that comes twice is two"
+# The same checks fail for scikit-learn's own SGDClassifier and SGDRegressor.
+ORDER_MATTERS = "a row of weight 2 is one step, and a row that is repeated is two"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS,
     "check_sample_weight_equivalence_on_sparse_data": ORDER_MATTERS,
@@ -65,7 +65,7 @@ def three_classes(seed=0, rows=600):
 
 
 def same_state(a, b):
-    return all(same(one.state[0], other.state[0]) for one, other in zip(a._games, b._games, strict=True))
+    return all(same(one.state[0], other.state[0]) for one, other in zip(a._records, b._records, strict=True))
 
 
 # -- outliers
@@ -142,7 +142,7 @@ def test_missing_values_raise_with_missing_raise():
         RobustRegressor(missing="raise").fit(X[:5], [1.0, 2.0, np.nan, 4.0, 5.0])
 
 
-def test_predictions_stay_within_reach_of_the_targets():
+def test_predictions_stay_in_the_range_of_the_targets():
     X, _, y, *_ = table()
     model = RobustRegressor(random_state=0).fit(X, y)
     far = model.predict(np.vstack([X * 1e6, -X * 1e6, np.full((1, 4), 1e308)]))
@@ -211,7 +211,7 @@ def test_coefficients_are_in_the_units_of_the_data():
     assert model.coef_.shape == (4,) and model.intercept_.shape == (1,)
 
 
-def test_many_classes_are_one_against_the_rest():
+def test_with_three_classes_each_has_a_model_against_the_rest():
     X, y = three_classes()
     model = RobustClassifier(random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
@@ -225,7 +225,7 @@ def test_many_classes_are_one_against_the_rest():
     assert model.skipped_ + model.kept_ == 3 * 600
 
 
-def test_sparse_rows_are_the_same_rows():
+def test_sparse_rows_give_the_same_model():
     X, y, *_ = table()
     X[np.abs(X) < np.median(np.abs(X))] = 0.0
     dense, sparse = (RobustClassifier(scale=False, random_state=0).fit(rows, y) for rows in (X, csr_array(X)))
@@ -309,7 +309,7 @@ def test_a_skipped_round_has_a_size_above_its_threshold():
         assert (audit[f"{reason}_size"][some] > audit[f"{reason}_threshold"][some]).all()
 
 
-def test_many_small_batches_make_one_table():
+def test_the_audit_of_many_small_batches_is_one_table():
     X, _, y, *_ = table(300)
     X[::3] = np.nan
     model = RobustRegressor()
@@ -366,7 +366,7 @@ def clone_of(model):
     return pickle.loads(pickle.dumps(model))
 
 
-def test_frames_have_names():
+def test_the_names_of_a_data_frame_are_kept():
     pd = pytest.importorskip("pandas")
     X, y, *_ = table(200)
     frame = pd.DataFrame(X, columns=list("abcd"))

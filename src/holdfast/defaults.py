@@ -1,4 +1,4 @@
-"""What to use if you do not want to choose: the learner and the guard of the estimators."""
+"""The learner and the filters that the estimators use if you choose none."""
 
 import math
 import numbers
@@ -40,7 +40,7 @@ LEARNERS = {  # for standardised features; docs/learners.md says which settings 
     "onlineridge": OnlineRidge(),
     "vaw": VAW(),
 }
-_OF_EXPERTS = ("adahedge", "squint", "eg")
+_FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
 
@@ -48,19 +48,19 @@ GRADIENT = TopShare(0.01)
 def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     """A guarded player for standardised features, chosen on public data (`docs/real-data.md`).
 
-    Features are always filtered. Targets that are numbers are filtered in units of their running scale; that
-    and the features bound their gradients, which are filtered only where there is no scale. The gradients of
-    labels are filtered too, for each label apart.
+    Features are always filtered. Numbers as targets are filtered in units of their running scale. Then
+    features and targets bound the gradients, so gradients are filtered only if there is no scale. The
+    gradients of labels are always filtered, with a filter for each label.
 
     Parameters
     ----------
     regression : bool
-        Whether targets are numbers, to be standardised too, rather than labels -1 and +1.
+        Whether targets are numbers, which are standardised too, or labels -1 and +1.
     outliers : "auto", a share below 1, a count, or a filter
-        How many rounds may be wrong, whatever they are. "auto" withstands 10 % of wrong rows and targets, and
-        1 % of wrong labels in rows like any other, of the rounds with this label; 0 keeps everything.
+        How many rounds may be wrong. "auto" tolerates 10 % of wrong rows and targets, and 1 % of wrong labels
+        in rows whose features are not wrong, for each label. 0 keeps every round.
     learner : a learner
-        Of one weight more than there are features if they are scaled, for the constant.
+        If features are scaled, it has one weight more than there are features, for the constant.
     scale : bool
         Whether features, and targets, have a running scale.
     """
@@ -79,9 +79,9 @@ def named_learner(name, loss):
     >>> named_learner("adaftrl", Hinge())
     AdaFTRL(domain=Ball(radius=1.0, around=0.0))
     """
-    if name in _OF_EXPERTS:
+    if name in _FOR_EXPERTS:
         raise ValueError(
-            f"{name} divides weight among experts, and a linear model has features: "
+            f"{name} divides weight among experts, and a linear model has features instead: "
             f"use one of {', '.join(LEARNERS)}"
         )
     if name not in LEARNERS:
@@ -90,39 +90,39 @@ def named_learner(name, loss):
 
 
 def suited(learner, loss):
-    """The learner, told what it must know of the loss; raises if it is not made for it."""
+    """The learner, with the Lipschitz constant of the loss if it needs it; raises if the two do not fit."""
     needed, name = learner.needs().losses, type(learner).__name__
     if needed == "squared" and not isinstance(loss, Squared):
         raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")
     if needed == "exp-concave" and not isinstance(loss, Squared | Logistic | SquaredHinge):
         raise ValueError(
-            f"{name} is made for losses that are curved where they are steep: use it with Squared(), "
+            f"{name} is made for exp-concave losses: use it with Squared(), "
             f"Logistic() or SquaredHinge(), not with {loss!r}"
         )
     if needed != "Lipschitz":
         return learner
     check_role(loss, LipschitzLoss)
     if not loss.lipschitz() < math.inf:
-        raise ValueError(f"{name} has to know how steep a loss can be, and {loss!r} has no limit")
+        raise ValueError(f"{name} must know how steep a loss can be, and {loss!r} has no limit")
     return learner._replace(steepest=loss.lipschitz())
 
 
 def refuse_weights(learner):
-    """Raise if a learner reads more off a slope than a gradient: it must not be multiplied by a weight."""
+    """Raise if a learner uses more than the gradient, because a weight can only multiply the gradient."""
     if isinstance(learner, OnlineRidge | VAW | ScaleInvariant):
         raise ValueError(
-            f"{type(learner).__name__} reads more off a slope than gradients, so rounds cannot have weights: "
-            "repeat those that weigh more, or use another learner"
+            f"{type(learner).__name__} uses the target as well as the gradient, so rows cannot have "
+            "weights: repeat rows instead, or use another learner"
         )
 
 
 def recommended_loss(regression):
-    """The loss to use with it: targets in units of their spread, or labels."""
+    """The loss to use with `recommended`."""
     return Absolute() if regression else Hinge()
 
 
 def filters_for(outliers):
-    """The filters on features, targets and gradients."""
+    """The filters for features, targets and gradients."""
     if isinstance(outliers, str):
         if outliers != "auto":
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')

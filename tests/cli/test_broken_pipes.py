@@ -11,10 +11,10 @@ from cli.conftest import bits
 DRIVER = """
 import sys
 from holdfast.cli.progress import Events
-from holdfast.runs import start
+from holdfast.io import guess_columns
 from holdfast.cli.main import main
 
-Events.interval, start.ROWS = 0.0, 200
+Events.interval, guess_columns.ROWS = 0.0, 200
 sys.exit(main(sys.argv[1:]))
 """
 NOISE = ("Traceback", "Exception ignored", "BrokenPipeError", "Fatal")

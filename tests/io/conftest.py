@@ -1,4 +1,4 @@
-"""The tables and the runs of `tests/command`."""
+"""The tables and the runs of `tests/cli`."""
 
 from cli.conftest import learn, source, table
 

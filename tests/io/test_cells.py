@@ -1,4 +1,4 @@
-"""Cells as numbers, truth values, times and labels, whatever a source holds them as."""
+"""Cells of every Arrow type as numbers, truth values, times and labels."""
 
 import datetime
 import decimal
@@ -41,7 +41,7 @@ def test_truth_values():
     assert read(booleans, [True, None]) == ([1.0, NAN], [])
 
 
-def test_times_are_seconds_in_whatever_unit_they_come():
+def test_times_of_every_unit_are_seconds():
     moment = datetime.datetime(1970, 1, 2, tzinfo=datetime.UTC)
     for unit in ("s", "ms", "us", "ns"):
         assert read(times, [moment], pa.timestamp(unit)) == ([86400.0], [])
@@ -87,15 +87,15 @@ def test_a_number_has_one_text(value, text):
         (pa.nulls(2), [None, None]),
     ],
 )
-def test_columns_of_all_types_have_texts(array, texts):
+def test_columns_of_many_types_are_labels(array, texts):
     assert labels(array).to_pylist() == texts
 
 
-def test_lists_and_bytes_have_none():
+def test_lists_and_bytes_cannot_be_labels():
     assert not can_be_labels(pa.list_(pa.int64()))
     assert not can_be_labels(pa.binary())
 
 
 @pytest.mark.parametrize("text", MISSING)
-def test_what_stands_for_a_missing_cell_is_nan(text):
+def test_a_text_that_means_a_missing_value_is_nan(text):
     assert np.isnan(number(text))

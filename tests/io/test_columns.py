@@ -1,4 +1,4 @@
-"""Columns as features, and a layout that says the same after it was written down."""
+"""Columns as features, the target column, and both of them after JSON."""
 
 import json
 
@@ -6,9 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
-from holdfast.io.sources import Batch
-from holdfast.io.tables import Layout, read_layout
+from holdfast.io.columns import (
+    Category,
+    Hashed,
+    Layout,
+    Number,
+    SparseColumns,
+    Target,
+    Time,
+    read_layout,
+    read_target,
+)
+from holdfast.io.rows import Batch
 
 COLUMNS = {
     "a": pa.array([1.0, None, 3.0, 4.0]),
@@ -20,7 +29,7 @@ ALL = Layout((Number("a"), Number("ok", None, True), Time("when"), Category("col
 
 
 def features(column, array):
-    """What a column makes of its cells, and the places at fault."""
+    """The features of a column, and the positions of its wrong cells."""
     X = np.full((len(array), len(column.features())), -1.0)
     wrong, _ = column.write(array, X)
     return X.tolist(), wrong
@@ -31,7 +40,7 @@ def batch(columns, faults=None):
     return Batch(columns, np.arange(1, count + 1), faults or {})
 
 
-def test_a_missing_number_is_nan_or_filled_in_and_said_so():
+def test_a_missing_number_is_nan_or_filled_in_with_a_feature_that_says_so():
     nan = pytest.approx(np.nan, nan_ok=True)
     assert features(Number("a"), COLUMNS["a"])[0] == [[1.0], [nan], [3.0], [4.0]]
     assert features(Number("a", 2.5), COLUMNS["a"])[0] == [[1.0, 0.0], [2.5, 1.0], [3.0, 0.0], [4.0, 0.0]]
@@ -62,7 +71,7 @@ def test_hashed_values_have_the_same_group_in_every_batch():
     assert one.sum(axis=1).tolist() == [1.0, 1.0, 1.0, 0.0]
 
 
-def test_rows_at_fault_are_nan_and_the_first_cell_that_is_wrong_is_named():
+def test_rows_with_a_fault_are_nan_and_the_fault_names_a_wrong_cell():
     rows, faults = ALL.rows(batch(COLUMNS, {0: "2 cells"}), 0, 4)
     assert faults[0] == "2 cells"
     assert faults[3] == "column 'when': 'later' is not a time"
@@ -70,21 +79,20 @@ def test_rows_at_fault_are_nan_and_the_first_cell_that_is_wrong_is_named():
     assert rows.missing().tolist() == [True, True, True, True]
 
 
-def test_part_of_a_batch_is_numbered_from_its_beginning():
+def test_faults_are_counted_from_the_beginning_of_the_part():
     _, faults = ALL.rows(batch(COLUMNS, {2: "2 cells"}), 2, 3)
     assert faults == {0: "2 cells"}
 
 
-def test_features_are_counted_from_left_to_right():
+def test_features_are_in_the_order_of_the_columns():
     assert ALL.features() == ["a", "ok", *Time("when").features(), "color = blue", "color = red"]
-    assert ALL.breadth() == 8 and not ALL.is_sparse()
+    assert ALL.feature_count() == 8 and not ALL.is_sparse()
 
 
-def test_of_an_index_that_is_there_twice_the_last_value_counts_and_large_ones_are_left_out():
-    maps = pa.array(
-        [[(1, 5.0), (0, 2.0), (1, 7.0)], [], [(9, 1.0), (2, 3.0)]], pa.map_(pa.int64(), pa.float64())
-    )
-    rows = SparseColumns("features", 3).rows(maps)
+def test_the_last_value_of_an_index_counts_and_indices_beyond_the_width_are_left_out():
+    cells = [[(1, 5.0), (0, 2.0), (1, 7.0)], [], [(9, 1.0), (2, 3.0)]]
+    maps = pa.array(cells, pa.map_(pa.int64(), pa.float64()))
+    rows, _ = Layout((SparseColumns("features", 3),)).rows(batch({"features": maps}), 0, 3)
     assert (rows.values.tolist(), rows.places.tolist()) == ([2.0, 7.0, 3.0], [0, 1, 2])
     assert rows.starts.tolist() == [0, 2, 2, 3]
 
@@ -96,3 +104,32 @@ def test_of_an_index_that_is_there_twice_the_last_value_counts_and_large_ones_ar
 )
 def test_a_layout_is_the_same_after_json(layout):
     assert read_layout(json.loads(json.dumps(layout.to_json()))) == layout
+
+
+# -- the target
+
+
+def read_all(target, cells):
+    return target.read(batch({"y": pa.array(cells)}), 0, len(cells))
+
+
+def test_two_labels_have_one_model_and_more_have_one_each():
+    assert Target("y", ("no", "yes")).modelled_labels() == ("yes",)
+    assert Target("y", ("a", "b", "c")).modelled_labels() == ("a", "b", "c")
+    assert Target("y", ()).modelled_labels() == ()
+
+
+def test_labels_are_compared_as_text_and_an_unknown_one_is_a_fault():
+    y, faults = read_all(Target("y", ("1", "2")), ["1", "2", None, "1.0"])
+    assert y[:2].tolist() == [0.0, 1.0] and np.isnan(y[2:]).all()
+    assert faults == {3: "column 'y': '1.0' is none of the labels"}
+
+
+def test_a_text_instead_of_a_number_is_a_fault():
+    y, faults = read_all(Target("y", ()), ["1.5", "x"])
+    assert y[0] == 1.5 and faults == {1: "column 'y': 'x' is not a number"}
+
+
+def test_a_target_is_the_same_after_json():
+    target = Target("y", ("a", "b"))
+    assert read_target(target.to_json()) == target

@@ -1,4 +1,4 @@
-"""Damaged files: a run or a sentence, never a traceback."""
+"""Damaged files lead to a run or to an error message, never to a traceback."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ SEED = 20261143
 
 
 def seeds(folder):
-    """Small whole files of every kind."""
+    """A small undamaged file of every kind."""
     columns = {"a": [i % 7 for i in range(30)], "b": ["x", "y", "z"] * 10, "y": [i * 1.5 for i in range(30)]}
     csv = "a,b,y\n" + "".join(f'{a},"{b}",{y}\n' for a, b, y in zip(*columns.values(), strict=True))
     pq.write_table(pa.table(columns), folder / "seed.parquet")
@@ -36,7 +36,7 @@ def seeds(folder):
 
 
 def damaged(data, rng):
-    """A few bytes changed, put in, taken out or repeated."""
+    """The data with a few bytes changed, added, removed or repeated."""
     data = bytearray(data)
     for _ in range(rng.randint(1, 6)):
         place = rng.randrange(len(data) + 1)
@@ -57,8 +57,8 @@ def damaged(data, rng):
 
 
 @pytest.mark.parametrize("files", [150, pytest.param(1000, marks=pytest.mark.slow)])
-def test_damaged_files_end_in_a_run_or_in_a_sentence(tmp_path, monkeypatch, files):
-    monkeypatch.setattr("os.fsync", lambda handle: None)  # this is about what is read
+def test_damaged_files_lead_to_a_run_or_to_a_sentence(tmp_path, monkeypatch, files):
+    monkeypatch.setattr("os.fsync", lambda handle: None)  # not needed here, and slow
     rng, statuses = random.Random(SEED), []
     whole = seeds(tmp_path)
     for i in range(files):

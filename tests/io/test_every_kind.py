@@ -1,4 +1,4 @@
-"""Every kind of source gives the same model, and what is wrong with rows is a skipped round or a sentence."""
+"""Every format gives the same model. A wrong row is skipped; a wrong file is refused in a sentence."""
 
 import gzip
 import json
@@ -16,7 +16,7 @@ KINDS = ("csv", "csv.gz", "tsv", "jsonl", "parquet", "arrow", "arrows")
 
 
 def rich(table):
-    """With a truth value, categories, times, missing cells, and labels as target."""
+    """A table with a truth value, categories, times, missing cells, and labels as target."""
     rng = np.random.default_rng(3)
     colors = np.array(["red", "green", "blue"])[rng.integers(0, 3, ROWS)]
     times = np.datetime64("2026-01-01T00:00:00", "s") + rng.integers(0, 10**7, ROWS).astype("timedelta64[s]")
@@ -31,7 +31,7 @@ def rich(table):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_source_gives_the_same_model(table, source, learn, tmp_path, kind):
+def test_every_format_gives_the_same_model(table, source, learn, tmp_path, kind):
     expected, status, _ = learn(source, "--target", "y", to="first")
     assert status == 0
     found, status, _ = learn(written(table, tmp_path / f"other.{kind}"), "--target", "y", to="second")
@@ -40,7 +40,7 @@ def test_every_kind_of_source_gives_the_same_model(table, source, learn, tmp_pat
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_and_of_columns_of_all_kinds(table, learn, tmp_path, kind):
+def test_every_format_gives_the_same_model_of_columns_of_all_kinds(table, learn, tmp_path, kind):
     rows = rich(table)
     expected, status, said = learn(written(rows, tmp_path / "rows.csv"), "--target", "bought", to="first")
     assert status == 0
@@ -115,7 +115,7 @@ def test_a_pipe_gives_the_same_model(source, learn, tmp_path):
 def test_blocks_cut_anywhere_give_the_same_model(source, learn, monkeypatch):
     expected, _, _ = learn(source, "--target", "y", to="first")
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 1000)
-    monkeypatch.setattr("holdfast.runs.read_ahead._ENTRIES", 50)
+    monkeypatch.setattr("holdfast.io.sources._ENTRIES", 50)
     found, _, _ = learn(source, "--target", "y", to="second")
     assert model_bytes(found) == model_bytes(expected)
 
@@ -130,7 +130,7 @@ def test_line_ends_inside_quotes_belong_to_their_cell(table, learn, tmp_path, mo
     assert status == 0
     assert model_bytes(found) == model_bytes(expected)
     assert "unreadable" not in json.loads((found / "metrics.json").read_text())["skipped_by_reason"]
-    # A row is numbered by its first line; and nothing depends on where blocks are cut.
+    # The number of a row is that of its first line, and it does not matter where blocks are cut.
     lines = (tmp_path / "broken.csv").read_bytes().split(b"\n")[1:]
     sizes = pq.read_table(found / "sizes").column("row").to_pylist()
     assert len(sizes) == ROWS
@@ -142,7 +142,7 @@ def test_line_ends_inside_quotes_belong_to_their_cell(table, learn, tmp_path, mo
     assert pq.read_table(other / "sizes").column("row").to_pylist() == sizes
 
 
-def test_a_quote_that_is_never_closed_costs_its_row_and_not_the_rest(learn, tmp_path):
+def test_a_quote_that_is_never_closed_loses_one_row_and_not_the_rest(learn, tmp_path):
     lines = [f"{i % 7},word{i % 3},{i % 11}.5" for i in range(3000)]
     lines[500] = '3,"word1,2.5'
     (tmp_path / "rows.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
@@ -168,7 +168,7 @@ GOOD = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (i % 7, i % 5, i % 11 * 10 + i % 3)
         (b"\x00,2,3", "is not a number"),
     ],
 )
-def test_a_malformed_row_is_a_skipped_round_with_its_number(learn, tmp_path, line, detail):
+def test_a_malformed_row_is_skipped_and_the_audit_has_its_number(learn, tmp_path, line, detail):
     path = tmp_path / "rows.csv"
     lines = GOOD.splitlines()
     path.write_bytes(b"\n".join([*lines[:51], line, b"", *lines[51:]]) + b"\n")
@@ -203,7 +203,7 @@ def test_a_malformed_row_is_a_skipped_round_with_its_number(learn, tmp_path, lin
         (b"\x1f\x8b and not much else", "its compression is damaged"),
     ],
 )
-def test_what_is_wrong_with_a_source_is_a_sentence(learn, tmp_path, data, words):
+def test_a_wrong_source_is_refused_in_a_sentence(learn, tmp_path, data, words):
     path = tmp_path / "rows.csv"
     path.write_bytes(data)
     run, status, said = learn(path, "--target", "y")
@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_source_is_a_sentence(learn, tmp_path, data, words)
     assert not run.exists()
 
 
-def test_no_such_file_and_a_folder_are_sentences(learn, tmp_path):
+def test_a_missing_file_and_a_folder_are_refused_in_a_sentence(learn, tmp_path):
     assert learn(tmp_path / "nowhere.csv", "--target", "y")[1:] == (
         2,
         f"holdfast: {tmp_path / 'nowhere.csv'}: No such file or directory\n",
@@ -230,7 +230,7 @@ def test_a_damaged_end_keeps_what_was_learned(learn, tmp_path, source, monkeypat
     assert "its compression is damaged" in said
     assert not run.exists()
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 1000)
-    monkeypatch.setattr("holdfast.runs.start.ROWS", 50)
+    monkeypatch.setattr("holdfast.io.guess_columns.ROWS", 50)
     run, status, said = learn(path, "--target", "y")
     assert status == 2
     assert "its compression is damaged" in said

@@ -1,4 +1,4 @@
-"""What the first rows of a table are taken for, and what is said about it."""
+"""Which features are guessed from the first rows, and what is said about them."""
 
 import datetime
 
@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
-from holdfast.io.guess_columns import kind_of
-from holdfast.io.sources import Batch
-from holdfast.io.tables import Head, guess_layout
+from holdfast.io.guess_columns import Head, guess_layout, kind_of
+from holdfast.io.rows import Batch
 
 MANY = [f"word {i % 40}" for i in range(100)]
 
@@ -38,11 +37,11 @@ def guessed(missing="auto", **columns):
         (["a", "b"], "text"),
     ],
 )
-def test_what_cells_are_taken_for(cells, kind):
+def test_the_kind_of_a_column_is_guessed_from_its_cells(cells, kind):
     assert kind_of(pa.array(cells)) == kind
 
 
-def test_each_kind_of_column_is_used_in_its_way():
+def test_each_kind_of_column_has_its_encoding():
     columns, said = guessed(
         number=[1.5] * 100,
         truth=[True] * 100,
@@ -71,14 +70,14 @@ def test_each_kind_of_column_is_used_in_its_way():
 @pytest.mark.parametrize(
     ("lost", "missing", "filled"), [(5, "auto", 0), (20, "auto", 1), (5, "fill", 1), (20, "skip", 0)]
 )
-def test_missing_cells_are_filled_in_where_there_are_many_or_one_says_so(lost, missing, filled):
+def test_missing_cells_are_filled_in_if_there_are_many_or_if_the_user_says_so(lost, missing, filled):
     columns, said = guessed(missing, a=[None] * lost + [3.0] * (100 - lost), day=["2026-01-01"] * 100)
     assert columns == ((Number("a", 3.0), Time("day", True)) if filled else (Number("a"), Time("day")))
     assert said[-1].startswith(f"rows with a missing cell: {lost} % of the first 100: ")
     assert ("filled in" in said[-1]) == bool(filled)
 
 
-def test_rows_that_name_their_features_are_sparse():
+def test_rows_of_maps_are_sparse():
     head = Head({"features": pa.array([[(7, 1.0)], []], pa.map_(pa.int64(), pa.float64()))}, 2, {})
     layout, said = guess_layout(head, ["features"], "auto")
     assert layout.columns == (SparseColumns("features", 8),)

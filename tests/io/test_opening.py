@@ -1,4 +1,4 @@
-"""Which kind of source a file is taken for, and rows of each kind: numbers, faults, and where they are."""
+"""How the format of a file is found, and how rows of each format are decoded."""
 
 import gzip
 
@@ -10,7 +10,8 @@ import pytest
 from holdfast.io.columnar import Arrow, Parquet
 from holdfast.io.delimited import Delimited
 from holdfast.io.jsonlines import JsonLines
-from holdfast.io.sources import NUMBER, TEXT, SourceError, open_source
+from holdfast.io.rows import NUMBER, TEXT
+from holdfast.io.sources import SourceError, open_source
 from holdfast.io.svmlight import SvmLight
 
 
@@ -46,7 +47,7 @@ def decoded(source, kinds=None):
         ("rows.jsonl", b'\n{"a": 1}\n', JsonLines, None),
     ],
 )
-def test_bytes_then_name_then_first_line_tell_the_format(tmp_path, name, data, kind, delimiter):
+def test_first_bytes_then_name_then_first_line_decide_the_format(tmp_path, name, data, kind, delimiter):
     source = opened(tmp_path / name, data)
     assert type(source) is kind
     assert getattr(source, "delimiter", None) == delimiter
@@ -54,7 +55,7 @@ def test_bytes_then_name_then_first_line_tell_the_format(tmp_path, name, data, k
 
 
 @pytest.mark.parametrize("name", ["rows.parquet", "rows.csv"])
-def test_parquet_and_arrow_are_known_by_their_first_bytes(tmp_path, name):
+def test_parquet_and_arrow_are_recognised_by_their_first_bytes(tmp_path, name):
     table = pa.table({"a": [1, 2]})
     pq.write_table(table, tmp_path / name)
     assert type(open_source(tmp_path / name)) is Parquet
@@ -65,13 +66,13 @@ def test_parquet_and_arrow_are_known_by_their_first_bytes(tmp_path, name):
     source.close()
 
 
-def test_a_format_that_one_names_is_believed(tmp_path):
+def test_a_format_that_the_user_names_is_used(tmp_path):
     source = opened(tmp_path / "rows.csv", b'{"a,b": 1}\n', "jsonl")
     assert source.names == ["a,b"]
     source.close()
 
 
-def test_lines_at_fault_are_rows_with_nulls_and_empty_ones_are_none(tmp_path):
+def test_a_line_with_a_fault_is_a_row_with_nulls_and_an_empty_line_is_no_row(tmp_path):
     columns, rows, faults = decoded(opened(tmp_path / "rows.csv", b'a,b\n1,2\n\n3,x\n4\n"5",NA\n'))
     assert columns == {"a": [1.0, 3.0, None, 5.0], "b": [2.0, None, None, None]}
     assert rows == [1, 3, 4, 5]
@@ -85,12 +86,12 @@ def test_a_row_of_several_lines_has_the_number_of_its_first(tmp_path):
     assert (rows, faults) == ([1, 3, 4], {})
 
 
-def test_objects_have_the_type_of_the_first_rows_and_what_is_another_is_a_fault(tmp_path):
+def test_the_first_objects_decide_the_types_and_a_value_of_another_type_is_a_fault(tmp_path):
     lines = ['{"a": 1, "t": true}', '{"a": "2", "t": null}', '{"a": [3]}', "[4]", '{"a": 1, "t": 5}']
     path = tmp_path / "rows.jsonl"
     path.write_text("\n".join(['{"a": 0, "t": false}'] * 30_000) + "\n")
     source = open_source(path)
-    assert (source.reading("a", True), source.reading("t", False)) == (NUMBER, "boolean")
+    assert (source.decode_kind("a", NUMBER), source.decode_kind("t", TEXT)) == (NUMBER, "boolean")
     source.close()
     path.write_text("\n".join(lines) + "\n")
     source = open_source(path)
@@ -104,7 +105,7 @@ def test_objects_have_the_type_of_the_first_rows_and_what_is_another_is_a_fault(
     }
 
 
-def test_svmlight_rows_are_a_table_or_maps_where_it_would_be_wide(tmp_path):
+def test_svmlight_rows_are_a_table_or_maps_if_it_would_be_wide(tmp_path):
     columns, rows, faults = decoded(
         opened(tmp_path / "rows.svm", b"1 1:0.5 qid:7 3:2\n-1 2:x\n# none\n0 2:1 9:4\n")
     )
@@ -116,14 +117,12 @@ def test_svmlight_rows_are_a_table_or_maps_where_it_would_be_wide(tmp_path):
 
 
 def test_an_index_that_is_too_large_is_refused_with_the_remedy(tmp_path):
-    with pytest.raises(
-        SourceError, match="index 9,999,999, but 4,194,304 is the largest that can be: hash them"
-    ):
+    with pytest.raises(SourceError, match="4,194,304 is the largest allowed: hash the indices"):
         opened(tmp_path / "rows.svm", b"1 9999999:1\n")
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "csv", "jsonl"])
-def test_a_mark_leads_back_to_its_block_and_not_into_another_source(tmp_path, kind, monkeypatch):
+def test_a_mark_finds_its_block_again_but_not_in_another_source(tmp_path, kind, monkeypatch):
     from files import written
 
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 500)

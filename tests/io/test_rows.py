@@ -1,4 +1,4 @@
-"""Dense and sparse rows answer alike."""
+"""Dense and sparse rows have methods with the same results."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def sparse(X):
 
 
 def dense(rows):
-    """All entries of either kind."""
+    """All entries of dense or sparse rows."""
     if isinstance(rows, DenseRows):
         return rows.X
     found = np.zeros((len(rows), rows.dim))
@@ -36,11 +36,11 @@ def test_a_part_holds_the_rows_between(rows):
 
 
 @BOTH
-def test_rows_that_lack_a_cell_are_found_and_spoiled_ones_lack_one(rows):
+def test_rows_with_a_missing_cell_are_found_and_with_nan_makes_more_of_them(rows):
     assert rows.missing().tolist() == [False, True, False, False]
-    spoiled = rows.spoiled([0, 2])
-    assert spoiled.missing().tolist() == [True, True, True, False]
-    assert np.array_equal(dense(spoiled)[[1, 3]], X[[1, 3]], equal_nan=True)
+    more = rows.with_nan([0, 2])
+    assert more.missing().tolist() == [True, True, True, False]
+    assert np.array_equal(dense(more)[[1, 3]], X[[1, 3]], equal_nan=True)
     assert rows.missing().tolist() == [False, True, False, False]
 
 
@@ -51,7 +51,7 @@ def test_the_constant_comes_last(rows):
 
 
 @BOTH
-@pytest.mark.parametrize("which", [[1], [0, 1, 1, 0]], ids=["one model", "a model a row"])
+@pytest.mark.parametrize("which", [[1], [0, 1, 1, 0]], ids=["one model", "a model for each row"])
 def test_scores_are_weighted_sums_and_0_where_a_cell_is_not_finite(rows, which):
     p = {
         "center": np.zeros((2, 3)),

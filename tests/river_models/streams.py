@@ -31,13 +31,13 @@ MODELS = {
     "scaler, LogisticRegression": scaled(linear_model.LogisticRegression()),
     "scaler, LinearRegression": scaled(linear_model.LinearRegression()),
     "scaler, target scaler": scaled(preprocessing.TargetStandardScaler(linear_model.LinearRegression())),
-    "ours for labels": scaled(LinearClassifier()),
-    "ours for numbers": scaled(preprocessing.TargetStandardScaler(LinearRegressor())),
+    "LinearClassifier": scaled(LinearClassifier()),
+    "LinearRegressor": scaled(preprocessing.TargetStandardScaler(LinearRegressor())),
 }
 
 
 def spoiled(data, spoil, share=0.01, seed=0):
-    """The rounds, whether each is as it was, and some that are not."""
+    """The rows, some of them spoiled, and whether each is unchanged."""
     rng = random.Random(seed)
     for x, y in data:
         bad = rng.random() < share
@@ -56,14 +56,14 @@ def one_wild_feature(x, y):
     return x | {"gallup": 1000.0 * x["gallup"]}, y
 
 
-def nothing_known(x, y):
+def all_nan(x, y):
     return dict.fromkeys(x, math.nan), y
 
 
-def error(model, rounds):
-    """The mean error on the rounds that are as they were, each predicted before it is learned from."""
+def error(model, rows):
+    """The mean error on the rows that are not spoiled, each predicted before it is learned from."""
     errors = []
-    for x, y, good in rounds:
+    for x, y, good in rows:
         prediction = model.predict_one(x)
         if good:
             errors.append(prediction != y if isinstance(y, bool | str) else abs(prediction - y))
@@ -71,16 +71,16 @@ def error(model, rounds):
     return sum(errors) / len(errors)
 
 
-def numbers(rounds=1000, seed=0):
-    """A stream that a linear model learns: features of all units, which trees and neighbours like, too."""
+def numbers(rows=1000, seed=0):
+    """A stream that linear models, trees and neighbours can learn, with features in different units."""
     rng = random.Random(seed)
-    for _ in range(rounds):
+    for _ in range(rows):
         a, b = rng.gauss(0.0, 1.0), rng.gauss(0.0, 1.0)
         yield {"a": 1000.0 + a, "b": 0.001 * b}, 50.0 + 3.0 * a - 2.0 * b + 0.1 * rng.gauss(0.0, 1.0)
 
 
-def labels(rounds=1000, seed=0):
-    return ((x, y > 50.0) for x, y in numbers(rounds, seed))
+def labels(rows=1000, seed=0):
+    return ((x, y > 50.0) for x, y in numbers(rows, seed))
 
 
 def spoiled_rows(regression):

@@ -1,4 +1,4 @@
-"""Anything may come."""
+"""Rows with values of any kind."""
 
 import numpy as np
 import pytest

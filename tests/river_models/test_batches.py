@@ -1,4 +1,4 @@
-"""Many rounds at once, and their weights."""
+"""Batches of rows, and weights of rows."""
 
 import math
 import pickle
@@ -11,8 +11,8 @@ from river_models.streams import MODELS, labels, numbers, scaled, spoiled_rows
 from holdfast.river import Robust
 
 
-@pytest.mark.parametrize("name", ["BayesianLinearRegression", "HoeffdingTreeClassifier", "ours for numbers"])
-def test_a_batch_is_its_rounds(name):
+@pytest.mark.parametrize("name", ["BayesianLinearRegression", "HoeffdingTreeClassifier", "LinearRegressor"])
+def test_a_batch_is_the_same_as_its_rows_one_by_one(name):
     rows, answers = zip(*spoiled_rows(regression="Class" not in name), strict=True)
     one, many = Robust(MODELS[name].clone()), Robust(MODELS[name].clone())
     for x, y in zip(rows, answers, strict=True):
@@ -27,7 +27,7 @@ def test_a_batch_is_its_rounds(name):
     assert list(many.predict_many(frame).index) == list(frame.index)
 
 
-def test_batches_of_a_pipeline_learn_from_the_rows_that_are_left():
+def test_a_pipeline_learns_from_the_kept_rows_of_a_batch():
     good = [(x, y) for x, y in labels(64)]
     bad = [({"a": 1e9, "b": 0.0}, True), ({"a": math.nan, "b": 0.0}, False)]
     model = Robust(scaled(linear_model.LogisticRegression()))
@@ -46,7 +46,7 @@ def test_batches_of_a_pipeline_learn_from_the_rows_that_are_left():
     assert pickle.dumps(model.model) == before
 
 
-def test_probabilities_of_many():
+def test_probabilities_of_a_batch_are_those_of_its_rows():
     model = Robust(tree.HoeffdingTreeClassifier())
     X, y = zip(*labels(300), strict=True)
     model.learn_many(pd.DataFrame(X), pd.Series(y))
@@ -56,7 +56,7 @@ def test_probabilities_of_many():
     assert many.to_dict("records") == [model.predict_proba_one(x) for x in X[:20]]
 
 
-def test_weights_of_rounds():
+def test_a_row_with_a_huge_weight_is_skipped():
     model = Robust(scaled(linear_model.LinearRegression()))
     for x, y in numbers(300):
         model.learn_one(x, y, w=1.0)

@@ -1,4 +1,4 @@
-"""Features that come and go, and where they usually are."""
+"""Features that are added or absent, and their running scale."""
 
 import math
 import random
@@ -11,11 +11,10 @@ from river import linear_model, preprocessing, tree
 from river_models.streams import labels, numbers, scaled
 
 from holdfast.river import LinearRegressor, Robust
-from holdfast.river.running_scale import Scale
+from holdfast.river.running_scale import RunningScale
 
 
-def test_a_feature_that_appears_is_learned():
-    """The first snow: never seen before, and soon what matters most."""
+def test_a_feature_that_appears_late_is_learned():
     rng = random.Random(0)
     model, missed = Robust(scaled(linear_model.LinearRegression(intercept_lr=0.1))), []
     for t, (x, y) in enumerate(numbers(3000)):
@@ -29,7 +28,7 @@ def test_a_feature_that_appears_is_learned():
     assert sum(missed) / len(missed) < 1.5
 
 
-def test_a_flag_that_is_set_once_in_two_hundred_rounds_is_learned():
+def test_a_row_with_a_rare_flag_is_not_skipped():
     model = Robust(tree.HoeffdingTreeClassifier())
     for t, (x, y) in enumerate(labels(4000)):
         flagged = t % 200 == 0
@@ -38,7 +37,7 @@ def test_a_flag_that_is_set_once_in_two_hundred_rounds_is_learned():
         assert not (flagged and t > 200 and model.skipped > skipped), t
 
 
-def test_features_that_vanish_make_no_outlier():
+def test_a_row_is_no_outlier_because_features_are_absent_or_new():
     model = Robust(tree.HoeffdingTreeClassifier())
     for x, y in labels(300):
         model.learn_one(x, y)
@@ -48,12 +47,12 @@ def test_features_that_vanish_make_no_outlier():
     assert model.kept == kept + 4
 
 
-def test_what_a_scale_knows():
-    scale = Scale()
+def test_sizes_are_deviations_from_the_usual_values():
+    scale = RunningScale()
     assert scale.size({}) == scale.size({"a": 5.0}) == scale.size({"a": "word"}) == 1.0
     assert math.isnan(scale.size({"a": math.nan})) and math.isnan(scale.size({"a": 10**400}))
     for t in range(1000):
-        scale.absorb({"a": float(t % 5), "always": 7, "flag": t % 100 == 99})
+        scale.update({"a": float(t % 5), "always": 7, "flag": t % 100 == 99})
     assert scale.size({"a": 2.0}) < 0.1 < scale.size({"a": 4.0}) < 1.5
     assert scale.size({"a": 2e6}) > 1e5
     assert scale.size({"always": 1e9}) == 1.0
@@ -65,18 +64,19 @@ def test_what_a_scale_knows():
     st.lists(st.floats(-10.0, 10.0), min_size=30, max_size=60),
     st.lists(st.floats(1e3, 1e9), min_size=4, max_size=4),
 )
-def test_four_of_the_first_ten_values_do_not_spoil_a_scale(values, wild):
-    scale = Scale()
+def test_four_wrong_values_of_the_first_ten_do_not_ruin_a_scale(values, wild):
+    scale = RunningScale()
     for value in (*values[:3], wild[0], values[3], *wild[1:], *values[4:]):
-        scale.absorb({"a": value})
-    assert scale.places["a"].center <= 10.0 + 1e9 * (scale.places["a"].reach > 100.0)
+        scale.update({"a": value})
+    feature = scale.features["a"]
+    assert feature.center <= 10.0 + 1e9 * (feature.reach > 100.0)
 
 
 @pytest.mark.parametrize(
     "last", [LinearRegressor(), linear_model.LinearRegression()], ids=["ours", "River's"]
 )
-def test_a_feature_that_moves_after_thousands_of_rounds_is_let_in_and_nothing_explodes(last):
-    """A scaler that was shut off with the model would know next to no spread of it, for as long as it is."""
+def test_a_feature_that_changes_after_thousands_of_rows_is_learned_and_errors_stay_bounded(last):
+    """The scaler must learn it although the model skips the row; otherwise its variance would stay near 0."""
     rng, model = random.Random(0), Robust(scaled(preprocessing.TargetStandardScaler(last.clone())))
     errors, rainy, refused = [], 0, 0
     for t, (x, y) in enumerate(numbers(4000)):
@@ -94,12 +94,12 @@ def test_a_feature_that_moves_after_thousands_of_rounds_is_let_in_and_nothing_ex
     assert max(errors[10:]) < 40.0
 
 
-def test_predictions_stay_within_reach_of_the_targets_learned_from():
+def test_predictions_stay_near_the_range_of_the_targets_learned_from():
     model = Robust(scaled(linear_model.LinearRegression(intercept_lr=0.1)))
-    rounds = list(numbers(500))
-    for x, y in rounds:
+    rows = list(numbers(500))
+    for x, y in rows:
         model.learn_one(x, y)
-    low, high = min(y for _, y in rounds), max(y for _, y in rounds)
+    low, high = min(y for _, y in rows), max(y for _, y in rows)
     for a in (1e6, -1e6, 1e90):
         assert low - (high - low) < model.predict_one({"a": a, "b": 0.0}) < high + (high - low)
     frame = pd.DataFrame([{"a": 1e6, "b": 0.0}, {"a": 1000.0, "b": 0.0}], index=[7, 8])
@@ -107,7 +107,7 @@ def test_predictions_stay_within_reach_of_the_targets_learned_from():
     assert model.predict_many(frame).tolist() == [model.predict_one(x) for x in frame.to_dict("records")]
 
 
-def test_a_round_with_too_large_a_gradient_teaches_the_scaler_and_no_more():
+def test_a_row_with_too_large_a_gradient_teaches_the_scaler_only():
     model = Robust(scaled(linear_model.LinearRegression()))
     for x, y in numbers(300):
         model.learn_one(x, y)

@@ -1,4 +1,4 @@
-"""Life with River: evaluation, copies, other wrappers, mistakes."""
+"""`Robust` with the rest of River: evaluation, copies, other wrappers, wrong parameters."""
 
 import pickle
 
@@ -21,7 +21,7 @@ from holdfast.defaults import LEARNER
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
 
 
-def test_progressive_validation():
+def test_progressive_validation_works():
     model = Robust(scaled(linear_model.LogisticRegression()))
     score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.ROCAUC())
     assert score.get() > 0.94
@@ -31,7 +31,7 @@ def test_progressive_validation():
     assert delayed.get() > 0.85
 
 
-def test_copies():
+def test_copies_and_pickles_learn_the_same():
     model = Robust(scaled(linear_model.LogisticRegression()), outliers=hf.TopShare(0.02), audit_size=5)
     for x, y in labels(200):
         model.learn_one(x, y)
@@ -49,7 +49,7 @@ def test_copies():
     assert model.model["LogisticRegression"].l2 == 0.5
 
 
-def test_in_other_wrappers():
+def test_it_works_in_other_wrappers():
     bag = ensemble.BaggingClassifier(Robust(scaled(linear_model.LogisticRegression())), n_models=3, seed=1)
     assert error(bag, ((x, y, True) for x, y in labels())) < 0.15
     many = multiclass.OneVsRestClassifier(Robust(scaled(LinearClassifier())))
@@ -78,6 +78,6 @@ def test_in_other_wrappers():
         (lambda: LinearRegressor(hf.AdaGrad(hf.Box([-1.0, -1.0], [1.0, 1.0]))), "2"),
     ],
 )
-def test_mistakes_are_met_in_words(make, words):
+def test_wrong_parameters_are_refused_in_a_sentence(make, words):
     with pytest.raises((TypeError, ValueError), match=words):
         make()

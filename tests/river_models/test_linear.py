@@ -1,4 +1,4 @@
-"""Our own learners as River models."""
+"""Learners of holdfast as River models."""
 
 import math
 import pickle
@@ -9,30 +9,29 @@ from river_models.streams import labels
 
 import holdfast as hf
 from holdfast.defaults import LEARNER
-from holdfast.river import LinearClassifier, LinearRegressor
-from holdfast.river import named_weights as weights_room
-from holdfast.river.named_weights import Weights
+from holdfast.river import LinearClassifier, LinearRegressor, named_weights
+from holdfast.river.named_weights import NamedWeights
 
 
 @pytest.mark.parametrize("learner", [LEARNER, hf.OGD(hf.Ball(3.0)), hf.OGD(hf.Box(-2.0, 2.0))])
-def test_room_for_more_names_changes_nothing(learner, monkeypatch):
+def test_larger_arrays_for_more_features_change_nothing(learner, monkeypatch):
     rng = random.Random(0)
     rows = [{rng.randrange(1 + t // 4): rng.gauss(0.0, 1.0) for _ in range(3)} for t in range(200)]
     small = LinearRegressor(learner, hf.Squared())
-    monkeypatch.setattr(weights_room, "_ROOM", 64)
+    monkeypatch.setattr(named_weights, "_CAPACITY", 64)
     large = LinearRegressor(learner, hf.Squared())
     for x in rows:
         y = sum(value * math.sin(name) for name, value in x.items())
         exact = not isinstance(learner.domain, type(hf.Box(-1.0, 1.0))) or learner is LEARNER
         small.learn_one(x, y)
         large.learn_one(x, y)
-        if exact:  # the steps of descent in a box depend on how wide it is
+        if exact:  # the steps of OGD in a box depend on its diameter
             assert small.weights == pytest.approx(large.weights, abs=1e-12)
     assert all(math.isfinite(weight) for weight in small.weights.values())
-    assert small._weights.room == 64
+    assert small._weights.capacity == 64
 
 
-def test_our_weights_are_by_name():
+def test_weights_have_names():
     model = LinearRegressor(hf.OGD(hf.Ball(100.0)), hf.Squared())
     for _ in range(500):
         model.learn_one({"a": 1.0}, 5.0)
@@ -43,7 +42,7 @@ def test_our_weights_are_by_name():
     assert model.weights["a"] - model.weights["b"] == pytest.approx(6.0, abs=0.2)
 
 
-def test_our_bare_models_survive_what_is_not_finite():
+def test_bare_models_do_not_change_at_rows_that_are_not_finite():
     model = LinearClassifier()
     for x, y in labels(50):
         model.learn_one(x, y)
@@ -59,4 +58,4 @@ def test_our_bare_models_survive_what_is_not_finite():
         model.learn_one(x, True)
         assert sum(model.predict_proba_one(x).values()) == pytest.approx(1.0)
     assert before == pickle.dumps(model)
-    assert Weights(LEARNER).by_name() == {}
+    assert NamedWeights(LEARNER).by_name() == {}

@@ -1,4 +1,4 @@
-"""What a round is judged by."""
+"""The sizes of a row, and scores that replace them."""
 
 import math
 
@@ -10,7 +10,7 @@ import holdfast as hf
 from holdfast.river import LinearClassifier, Robust, gradient_size
 
 
-def test_the_size_of_a_gradient_is_what_the_model_learns_from():
+def test_the_step_of_a_model_is_its_learning_rate_times_the_gradient():
     glm = linear_model.LinearRegression(optim.SGD(0.1), intercept_lr=0.1)
     for x, y in numbers(3):
         x = {"a": x["a"] / 1000.0, "b": x["b"]}
@@ -22,7 +22,7 @@ def test_the_size_of_a_gradient_is_what_the_model_learns_from():
         assert moved == pytest.approx(0.1 * size)
 
 
-def test_our_gradient_is_that_of_the_game():
+def test_the_gradient_of_our_model_is_that_of_player():
     model = LinearClassifier(hf.OGD(hf.Ball(2.0)), hf.Hinge())
     player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.Everything()), dim=3)
     for x, y in labels(50):
@@ -34,11 +34,11 @@ def test_our_gradient_is_that_of_the_game():
         assert list(model.weights.values()) == pytest.approx(player.predict()[1:])
 
 
-def test_a_score_of_your_own():
-    def doubt(model, x, y):
+def test_a_score_of_the_user_replaces_the_sizes():
+    def deviation(model, x, y):
         return abs(x["a"] - 1000.0)
 
-    model = Robust(tree.HoeffdingTreeRegressor(), outliers=0.01, score=doubt)
+    model = Robust(tree.HoeffdingTreeRegressor(), outliers=0.01, score=deviation)
     for x, y in numbers(300):
         model.learn_one(x, y)
     kept = model.kept
@@ -47,19 +47,19 @@ def test_a_score_of_your_own():
     model.learn_one({"a": 1000.0, "b": math.inf}, 50.0)
     assert model.kept == kept
     assert model.audit_counts["score"] >= 1 and model.audit_counts["not finite"] == 2
-    assert model.clone().score is doubt
+    assert model.clone().score is deviation
     with pytest.raises(TypeError):
         Robust(tree.HoeffdingTreeRegressor(), score=lambda x: 1.0).learn_one(x, y)
 
 
-def test_an_imputer_gets_what_is_missing():
+def test_a_row_for_an_imputer_is_not_skipped():
     model = Robust(preprocessing.StatImputer(("b", stats.Mean())) | scaled(linear_model.LinearRegression()))
     for t, (x, y) in enumerate(numbers(300)):
         model.learn_one(x | {"b": None} if t % 10 == 0 else x, y)
     assert model.audit_counts["not finite"] == 0
 
 
-def test_a_pipeline_that_asks_for_a_feature_that_is_not_known():
+def test_a_pipeline_gets_usual_values_for_absent_features():
     parts = (compose.Select("a") | preprocessing.StandardScaler()) + compose.Select("b")
     model = Robust(parts | linear_model.LinearRegression(intercept_lr=0.1))
     for x, y in numbers(300):
@@ -71,7 +71,7 @@ def test_a_pipeline_that_asks_for_a_feature_that_is_not_known():
     assert model.kept == kept and model.audit_counts["not finite"] == 4
 
 
-def test_text():
+def test_a_text_can_be_a_row():
     words = feature_extraction.BagOfWords(lowercase=False) | naive_bayes.MultinomialNB()
     model = Robust(words)
     for _ in range(20):
@@ -85,7 +85,7 @@ def test_text():
     assert model.predict_one("tide") == "sea"
 
 
-def test_quantile_filters_start_the_model_anew():
+def test_quantile_filters_restart_the_model():
     model = Robust(linear_model.LinearRegression(), outliers=hf.Quantile(0.9, growth=2.0))
     for t, (x, y) in enumerate(numbers(1100)):
         first = model.model
@@ -94,7 +94,7 @@ def test_quantile_filters_start_the_model_anew():
 
 
 @pytest.mark.parametrize("unmeasured", [[], [1024, 1025, 1026]], ids=["finite", "then NaN"])
-def test_a_label_that_is_absent_does_not_start_the_model_anew(unmeasured):
+def test_an_absent_label_does_not_restart_the_model(unmeasured):
     model = Robust(linear_model.LogisticRegression(), outliers=hf.Quantile(0.9, growth=2.0))
     starts = []
     for t in range(1100):

@@ -1,12 +1,12 @@
-"""What outliers do to River models behind filters, and to bare ones."""
+"""What outliers do to River models in `Robust`, and to bare ones."""
 
 import random
 
 import pytest
 from river import datasets, linear_model, naive_bayes, neighbors, preprocessing, tree
 from river_models.streams import (
+    all_nan,
     error,
-    nothing_known,
     numbers,
     one_wild_feature,
     scaled,
@@ -18,9 +18,9 @@ from river_models.streams import (
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
 
 
-@pytest.mark.parametrize("spoil", [wild_targets, wild_features, one_wild_feature, nothing_known])
+@pytest.mark.parametrize("spoil", [wild_targets, wild_features, one_wild_feature, all_nan])
 @pytest.mark.parametrize("name", ["linear", "target scaler", "neighbours", "ours"])
-def test_one_percent_of_nonsense_costs_a_regression_little_where_the_bare_model_is_lost(name, spoil):
+def test_one_percent_of_outliers_costs_a_regression_little_and_ruins_the_bare_model(name, spoil):
     model = {
         "linear": scaled(linear_model.LinearRegression(intercept_lr=0.1)),
         "target scaler": scaled(preprocessing.TargetStandardScaler(linear_model.LinearRegression())),
@@ -48,13 +48,13 @@ def test_one_percent_of_wild_rows_costs_a_classifier_little(name):
     assert error(model.clone(), spoiled(datasets.Phishing(), wild_features)) > clean + 0.2
 
 
-def test_many_labels():
+def test_one_percent_of_wild_rows_costs_a_classifier_of_many_labels_little():
     model = scaled(linear_model.SoftmaxRegression())
     clean = error(model.clone(), spoiled(datasets.ImageSegments(), wild_features, share=0.0))
     assert error(Robust(model.clone()), spoiled(datasets.ImageSegments(), wild_features)) < clean + 0.03
 
 
-def test_outliers_among_the_first_rounds():
+def test_an_outlier_among_the_first_rows_costs_little():
     model = scaled(preprocessing.TargetStandardScaler(linear_model.LinearRegression()))
     clean = error(Robust(model.clone()), [(x, y, t > 50) for t, (x, y) in enumerate(numbers(200))])
     for bad in range(12):
@@ -62,7 +62,7 @@ def test_outliers_among_the_first_rounds():
         assert error(Robust(model.clone()), wild) < 1.3 * clean, bad
 
 
-def test_before_anything_is_learned_the_median_is_predicted():
+def test_while_all_rows_are_skipped_the_median_is_predicted():
     model = Robust(tree.HoeffdingTreeRegressor(), outliers=5)
     assert model.predict_one({"a": 1.0}) == 0.0
     for x, y in zip(range(5), (10.0, 1e9, 30.0, 20.0, 25.0), strict=True):
@@ -72,7 +72,7 @@ def test_before_anything_is_learned_the_median_is_predicted():
     assert Robust(taught).predict_one({"a": 1.0}) == 3.0
 
 
-def test_clean_streams_lose_few_rounds():
+def test_few_rows_of_clean_streams_are_skipped():
     for data in (datasets.TrumpApproval(), datasets.Phishing()):
         bare = linear_model.LinearRegression() if data.task == "Regression" else naive_bayes.GaussianNB()
         model = Robust(scaled(bare))

@@ -1,4 +1,4 @@
-"""A skipped round never was, and what is told of it."""
+"""A skipped row does not change the model, and it is in the audit."""
 
 import math
 import pickle
@@ -10,7 +10,7 @@ from river import base, compose, linear_model
 from river_models.streams import MODELS, labels, numbers, scaled, spoiled_rows
 
 from holdfast.river import Robust
-from holdfast.river.transformers import teach_transformers
+from holdfast.river.pipelines import teach_transformers
 
 WILD_ROWS = [
     {"a": math.nan, "b": 0.0},
@@ -27,21 +27,21 @@ UNKNOWN_LABELS = [None, math.nan]
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_behind_filters_is_the_bare_one_on_the_rounds_that_were_kept(name):
+def test_a_robust_model_is_the_bare_model_trained_on_the_kept_rows(name):
     model, bare = Robust(MODELS[name].clone()), MODELS[name].clone()
     for x, y in spoiled_rows(isinstance(model, base.Regressor)):
-        kept, steep = model.kept, model.audit_counts["gradient"]
+        kept, refused = model.kept, model.audit_counts["gradient"]
         model.learn_one(x, y)
         if model.kept > kept:
             bare.learn_one(x, y)
-        elif model.audit_counts["gradient"] > steep:  # and nothing else was wrong
+        elif model.audit_counts["gradient"] > refused:  # and nothing else was wrong
             teach_transformers(bare, x)
     assert model.skipped > 10
     assert all(model.model.predict_one(x) == bare.predict_one(x) for x, _ in numbers(30, seed=1))
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_wild_rounds_leave_every_bit_of_the_model_alone(name):
+def test_wild_rows_change_no_bit_of_the_model(name):
     model = Robust(MODELS[name].clone())
     regression = isinstance(model, base.Regressor)
     for x, y in numbers(300):
@@ -55,7 +55,7 @@ def test_wild_rounds_leave_every_bit_of_the_model_alone(name):
     assert model.kept == kept
 
 
-def test_scalers_inside_a_pipeline_are_not_moved():
+def test_wild_rows_change_no_scaler_of_a_pipeline():
     model = Robust(scaled(linear_model.LogisticRegression()))
     for x, y in labels(300):
         model.learn_one(x, y)
@@ -69,7 +69,7 @@ def test_scalers_inside_a_pipeline_are_not_moved():
     assert dict(bare["StandardScaler"].means) != before[0]
 
 
-def test_measuring_teaches_nothing_even_where_predicting_does():
+def test_measuring_changes_nothing_even_if_predicting_does():
     model = Robust(scaled(linear_model.LinearRegression()))
     for x, y in numbers(300):
         model.learn_one(x, y)
@@ -79,7 +79,7 @@ def test_measuring_teaches_nothing_even_where_predicting_does():
     assert pickle.dumps(model.model) == before
 
 
-def test_the_audit_tells_of_the_first_and_counts_all():
+def test_the_audit_has_the_first_skipped_rows_and_counts_all():
     model = Robust(linear_model.LinearRegression(), audit_size=7)
     for x, y in spoiled_rows(regression=True):
         model.learn_one({"a": x["a"] / 1000.0, "b": x["b"]}, y)

@@ -1,7 +1,7 @@
-"""Run `holdfast learn` again and again, each time killed at some call, until that happened N times.
+"""Run `holdfast learn` again and again. Each process is killed at a random call, until N were killed.
 
-Every run is a process of its own, forked from this one, which has everything imported and does nothing else.
-No clock is read: a run is killed at one of the calls of its main thread, or of those that touch files.
+Each run is forked from this process, which has imported everything. No clock is read: a run is killed at a
+random call of its main thread, or at a random call of a function of `os`.
 """
 
 import os
@@ -12,11 +12,11 @@ import sys
 import pandas  # noqa: F401  (imported before the fork, since pyarrow would import it after)
 
 from holdfast.cli.main import main
-from holdfast.runs import start  # noqa: F401  (the same)
+from holdfast.runs import learning  # noqa: F401  (the same)
 
 
 class Calls:
-    """Counts the calls of this thread and those of `os` among them, and kills the process at a given one."""
+    """Count all calls of this thread, and those of `os`; kill the process at a given call."""
 
     def __init__(self, last=None, of_os=False):
         self.counts, self.last, self.of_os = [0, 0], last, of_os
@@ -29,7 +29,7 @@ class Calls:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def fork(argv, calls, tell=None):
+def fork(argv, calls, report_to=None):
     pid = os.fork()
     if pid == 0:
         sink = os.open(os.devnull, os.O_WRONLY)
@@ -38,20 +38,20 @@ def fork(argv, calls, tell=None):
         sys.setprofile(calls)
         status = main(argv)
         sys.setprofile(None)
-        if tell is not None:
-            os.write(tell, "{} {}".format(*calls.counts).encode())
+        if report_to is not None:
+            os.write(report_to, "{} {}".format(*calls.counts).encode())
         os._exit(status)
     return pid
 
 
 def calls_of_a_whole_run(argv):
-    told, tell = os.pipe()
-    finish(fork(argv, Calls(), tell))
-    return list(map(int, os.read(told, 100).split()))
+    reading, writing = os.pipe()
+    finish(fork(argv, Calls(), writing))
+    return list(map(int, os.read(reading, 100).split()))
 
 
 def finish(pid):
-    """Whether the run was killed, rather than done."""
+    """Wait for the run; return whether it was killed."""
     status = os.waitpid(pid, 0)[1]
     if status not in (0, signal.SIGKILL):
         sys.exit("a run failed")

@@ -1,4 +1,4 @@
-"""Small runs to damage: a source, a run in this process, and what its folder answers."""
+"""Small runs to damage: a source, commands in this process, and files with changed content."""
 
 import contextlib
 import io
@@ -41,7 +41,7 @@ def learned(source, to, *args):
 
 
 def refused(answer):
-    """Whether a command ended with one sentence; raises if it ended with anything worse."""
+    """Whether a command ended with a one-sentence error; fails if it ended in another way."""
     status, _, said = answer
     assert "Traceback" not in said
     assert status in (0, 2), said
@@ -51,7 +51,7 @@ def refused(answer):
 
 
 def rewrite(run, name, data):
-    """Replace a file of a run, with a checksum that fits, as someone would who means harm."""
+    """Replace a file of a run, and its checksum in the manifest."""
     folder = Folder(run)
     folder.load()
     (run / name).write_bytes(data)
@@ -60,7 +60,7 @@ def rewrite(run, name, data):
 
 
 def rewrite_tensors(run, name, change):
-    """Change the tensors of a file, or what is said in its header."""
+    """Change the tensors or the header of a file."""
     from safetensors.numpy import load, save
 
     data = (run / name).read_bytes()

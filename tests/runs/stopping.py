@@ -1,6 +1,6 @@
-"""Run `holdfast learn`, killed before its first write, before its second, and so on; each then goes on.
+"""Run `holdfast learn`, killed before its first write, before its second, and so on; then resume each run.
 
-A write is a file that is flushed, renamed or removed.
+A write is a call that flushes, renames or removes a file.
 """
 
 import os
@@ -9,13 +9,13 @@ import sys
 import pandas  # noqa: F401  (imported before the fork, as pyarrow would after it)
 
 from holdfast.cli.main import main
-from holdfast.runs import learning, start  # noqa: F401
+from holdfast.runs import learning, run  # noqa: F401
 
 _KILLED = 9
 
 
 def in_a_child(argv, step=None):
-    """The exit status of the command in a process of its own, which ends at once before this write."""
+    """The exit status of the command in a child process, which exits before the given write."""
     pid = os.fork()
     if pid == 0:
         left = step
@@ -38,7 +38,7 @@ def in_a_child(argv, step=None):
 
 
 def stop_everywhere(source, folder, *args):
-    step, status, learning._AT_ONCE = 0, _KILLED, 15
+    step, status, run._INTERPRETED = 0, _KILLED, 15
     while status == _KILLED:
         step += 1
         argv = ["learn", source, "--to", f"{folder}/{step}", *args]

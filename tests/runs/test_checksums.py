@@ -1,4 +1,4 @@
-"""Every file of a run has a checksum: what was changed by accident is found, and named in one sentence."""
+"""Every file of a run has a checksum, so an accidental change is found and named in one sentence."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ def source(tmp_path_factory):
 @pytest.fixture(scope="module")
 def original(source, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("holdfast.runs.learning._AT_ONCE", 20)  # rounds, after which there can be a checkpoint
+        patch.setattr("holdfast.runs.run._INTERPRETED", 20)  # rounds between two checkpoints
         return learned(source, tmp_path_factory.mktemp("runs") / "run", "--checkpoint", "20")
 
 
@@ -31,19 +31,19 @@ def run(original, tmp_path):
 
 
 def answers(run, source):
-    """What a folder tells: predictions, audit, set-up, and a replay of the sizes."""
+    """What four commands print: predict, audit, inspect, and audit with --replay."""
     commands = (["predict", run, source], ["audit", run], ["inspect", run], ["audit", run, "--replay", "k=3"])
     return [called(*command) for command in commands]
 
 
-def test_a_flipped_bit_is_found_or_changes_nothing(source, run):
+def test_a_flipped_bit_is_found_or_changes_no_answer(source, run):
     flip_and_ask(source, run, every=151)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(4))  # so that two processes can share a long file
 @pytest.mark.parametrize("name", [*READ, *PARTS, *ONLY_WRITTEN, "audit/part-000001.parquet"])
-def test_a_flipped_bit_of_any_byte_is_found_or_changes_nothing(source, run, name, first):
+def test_a_flipped_bit_of_any_byte_is_found_or_changes_no_answer(source, run, name, first):
     flip_and_ask(source, run, every=4, first=first, names=[name])
 
 
@@ -59,12 +59,14 @@ def flip_and_ask(source, run, every, first=0, names=None):
             flipped = bytearray(data)
             flipped[place] ^= 1 << bit
             path.write_bytes(flipped)
-            told = answers(run, source)
+            found = answers(run, source)
             where = f"{name}, byte {place}, bit {bit}"
-            wrong = [refused(answer) for answer in told]
-            assert any(wrong) or told == expected, where
-            assert all(str(path) in said for (_, _, said), bad in zip(told, wrong, strict=True) if bad), where
-            assert any(wrong) or name in ONLY_WRITTEN or name == "manifest.json", where  # white space of JSON
+            wrong = [refused(answer) for answer in found]
+            assert any(wrong) or found == expected, where
+            assert all(str(path) in said for (_, _, said), bad in zip(found, wrong, strict=True) if bad), (
+                where
+            )
+            assert any(wrong) or name in ONLY_WRITTEN or name == "manifest.json", where  # a space in JSON
         path.write_bytes(data)
 
 
@@ -79,11 +81,11 @@ def test_a_changed_file_is_named(source, run, name, how):
     elif how != "deleted":
         other = (run / "metrics.json").read_bytes()
         path.write_bytes({"empty": b"", "shorter": data[:-9], "longer": data + b"\n", "swapped": other}[how])
-    told = answers(run, source)
+    found = answers(run, source)
     if (name, how) == ("manifest.json", "longer"):  # JSON with one more line end is the same JSON
-        assert not any(map(refused, told))
+        assert not any(map(refused, found))
         return
-    named = [answer[2] for answer in told if refused(answer)]
+    named = [answer[2] for answer in found if refused(answer)]
     assert named
     assert all(path.name in said for said in named)
 
@@ -110,7 +112,7 @@ def test_parts_that_are_swapped_or_added_are_refused(source, run):
 
 
 @pytest.mark.parametrize("name", ["config.json", "checkpoint.safetensors", *PARTS])
-def test_a_damaged_run_does_not_go_on(source, run, name):
+def test_a_damaged_run_is_not_resumed(source, run, name):
     path = run / name
     path.write_bytes(path.read_bytes()[:-1])
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
@@ -121,7 +123,7 @@ def test_a_damaged_run_does_not_go_on(source, run, name):
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
-def test_a_run_of_an_earlier_version_is_a_sentence(source, run):
+def test_a_run_of_an_earlier_version_is_refused_in_a_sentence(source, run):
     (run / "manifest.json").unlink()
     for answer in answers(run, source):
         assert refused(answer)
@@ -139,8 +141,8 @@ def test_the_checksums_are_those_of_sha256sum(run):
         assert (size, digest) == (len(data), hashlib.sha256(data).hexdigest())
 
 
-def test_a_run_can_be_read_while_it_is_learned(source, run):
-    """A reader that has an old manifest in hand reads the new one before it complains."""
+def test_a_run_can_be_read_while_another_process_writes_it(source, run):
+    """A reader with an old manifest reads the new one before it reports an error."""
     from holdfast.runs.folder import Folder
 
     reader, writer = Folder(run), Folder(run)

@@ -1,4 +1,4 @@
-"""Stopped, killed or out of room: a run goes on, and ends with the same bits."""
+"""A run that was stopped, killed or had no disk space resumes, and ends with the same bits."""
 
 import json
 import os
@@ -14,14 +14,14 @@ import pyarrow.csv as pacsv
 import pytest
 from cli.conftest import ROWS, bits, holdfast
 
-from holdfast.runs.learning import Run
+from holdfast.runs.run import Run
 
 SEED = 4
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kills", [25, pytest.param(250, marks=pytest.mark.slow)])
-def test_many_kills_lose_and_repeat_nothing(source, learn, tmp_path, kills):
+def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, kills):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     script = Path(__file__).with_name("killing.py")
     command = [sys.executable, script, kills, SEED, tmp_path, source, "--target", "y"]
@@ -34,9 +34,7 @@ def test_many_kills_lose_and_repeat_nothing(source, learn, tmp_path, kills):
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_stops_at_the_end_of_a_round_with_everything_saved(
-    source, learn, monkeypatch, number, status
-):
+def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, monkeypatch, number, status):
     """The signal comes right after the first checkpoint."""
     expected, _, _ = learn(source, "--target", "y", to="whole")
     once, checkpoint = iter([number]), Run.checkpoint
@@ -56,13 +54,18 @@ def test_a_signal_stops_at_the_end_of_a_round_with_everything_saved(
     assert bits(run) == bits(expected)
 
 
-def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
-    lines = source.read_bytes().splitlines(keepends=True)
+@pytest.fixture
+def growing(source, tmp_path):
+    """The first 199 rows of the source, in another file."""
     path = tmp_path / "growing.csv"
-    path.write_bytes(b"".join(lines[:200]))
-    learn(path, "--target", "y", to="run")
-    path.write_bytes(b"".join(lines))
-    found, status, said = learn(path, "--target", "y", "--resume", to="run")
+    path.write_bytes(b"".join(source.read_bytes().splitlines(keepends=True)[:200]))
+    return path
+
+
+def test_new_rows_are_learned_from_with_resume(source, growing, learn):
+    learn(growing, "--target", "y", to="run")
+    growing.write_bytes(source.read_bytes())
+    found, status, said = learn(growing, "--target", "y", "--resume", to="run")
     assert status == 0
     assert "going on after round 199" in said
     expected, _, _ = learn(source, "--target", "y", to="whole")
@@ -70,9 +73,9 @@ def test_new_rows_are_learned_from_with_resume(source, learn, tmp_path):
 
 
 @pytest.mark.parametrize("change", ["header", "first rows", "rows learned from", "shorter"])
-def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, change):
+def test_a_run_does_not_resume_with_another_source(source, learn, tmp_path, monkeypatch, change):
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 6000)
-    monkeypatch.setattr("holdfast.runs.start.ROWS", 50)
+    monkeypatch.setattr("holdfast.io.guess_columns.ROWS", 50)
     lines = source.read_bytes().splitlines(keepends=True)
     path = tmp_path / "rows.csv"
     path.write_bytes(b"".join(lines[:500]))
@@ -97,7 +100,7 @@ def test_another_source_cannot_go_on(source, learn, tmp_path, monkeypatch, chang
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "jsonl"])
-def test_nor_can_another_table(table, learn, tmp_path, kind):
+def test_a_run_does_not_resume_with_another_table(table, learn, tmp_path, kind):
     from files import written
 
     path = tmp_path / f"rows.{kind}"
@@ -110,7 +113,7 @@ def test_nor_can_another_table(table, learn, tmp_path, kind):
 
 
 @pytest.mark.parametrize("args", [("--target", "y", "--key", "who"), ("--target", "who", "--drop", "y")])
-def test_games_of_keys_and_labels_go_on_with_the_same_bits(table, learn, tmp_path, args):
+def test_games_of_keys_and_labels_resume_with_the_same_bits(table, learn, tmp_path, args):
     who = np.array(["p", "q", "r"])[np.arange(len(table["a"])) * 7 % 11 % 3]
     pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
     whole, _, _ = learn(tmp_path / "rows.csv", *args, to="whole")
@@ -132,7 +135,7 @@ def test_resume_without_a_run_begins_one_and_without_resume_none_is_overwritten(
     assert bits(run) == before
 
 
-def test_other_settings_cannot_go_on(source, learn):
+def test_a_run_does_not_resume_with_other_settings(source, learn):
     learn(source, "--target", "y")
     _, status, said = learn(source, "--target", "y", "--resume", "--outliers", "3%")
     assert status == 2
@@ -151,17 +154,14 @@ def test_two_processes_cannot_learn_into_one_folder(source, learn, tmp_path):
     assert "another process" in said
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(source, learn, tmp_path):
+def test_a_file_that_cannot_be_written_is_a_sentence_and_leaves_the_last_checkpoint(source, growing, learn):
     expected, _, _ = learn(source, "--target", "y", to="whole")
-    lines = source.read_bytes().splitlines(keepends=True)
-    path = tmp_path / "growing.csv"
-    path.write_bytes(b"".join(lines[:200]))
-    run, _, _ = learn(path, "--target", "y", to="run")
+    run, _, _ = learn(growing, "--target", "y", to="run")
     before = (run / "checkpoint.safetensors").read_bytes()
-    path.write_bytes(b"".join(lines))
+    growing.write_bytes(source.read_bytes())
     most = len(before) // 2  # no file may be larger: writing fails as on a full disk
     done = holdfast(
-        *("learn", path, "--target", "y", "--to", run, "--resume"),
+        *("learn", growing, "--target", "y", "--to", run, "--resume"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
     )
     assert done.returncode == 1
@@ -170,13 +170,13 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(source, learn,
     assert "Traceback" not in done.stderr
     assert (run / "checkpoint.safetensors").read_bytes() == before
     assert not list(run.glob(".*"))
-    learn(path, "--target", "y", "--resume", to="run")
+    learn(growing, "--target", "y", "--resume", to="run")
     assert bits(run) == bits(expected)
 
 
 @pytest.fixture
 def disk(tmp_path):
-    """A file system of 300 kB of its own: it can be full, and read-only also for root."""
+    """A file system of 300 kB, which can be full, or read-only also for root."""
     place = tmp_path / "disk"
     place.mkdir()
     done = subprocess.run(
@@ -188,28 +188,25 @@ def disk(tmp_path):
     subprocess.run(["umount", place], check=True)
 
 
-def test_a_disk_that_is_really_full_leaves_the_last_checkpoint(source, learn, tmp_path, disk):
+def test_a_full_disk_leaves_the_last_checkpoint(source, growing, learn, disk):
     expected, _, _ = learn(source, "--target", "y", to="whole")
-    lines = source.read_bytes().splitlines(keepends=True)
-    path = tmp_path / "growing.csv"
-    path.write_bytes(b"".join(lines[:200]))
-    run, status, _ = learn(path, "--target", "y", to="disk/run")
+    run, status, _ = learn(growing, "--target", "y", to="disk/run")
     assert status == 0
     before = (run / "checkpoint.safetensors").read_bytes()
-    path.write_bytes(b"".join(lines))
+    growing.write_bytes(source.read_bytes())
     with (disk / "filler").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
         while True:
             file.write(bytes(4096))
-    _, status, said = learn(path, "--target", "y", "--resume", to="disk/run")
+    _, status, said = learn(growing, "--target", "y", "--resume", to="disk/run")
     assert status == 1
     assert f"{run}/" in said
     assert "the disk is full; the last checkpoint stands: make room, then go on with --resume" in said
     assert (run / "checkpoint.safetensors").read_bytes() == before
-    _, status, said = learn(path, "--target", "y", to="disk/another")
+    _, status, said = learn(growing, "--target", "y", to="disk/another")
     assert status == 1
     assert "the disk is full" in said
     (disk / "filler").unlink()
-    _, status, _ = learn(path, "--target", "y", "--resume", to="disk/run")
+    _, status, _ = learn(growing, "--target", "y", "--resume", to="disk/run")
     assert status == 0
     assert bits(run) == bits(expected)
 

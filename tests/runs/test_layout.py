@@ -1,4 +1,4 @@
-"""A changed layout of what is written is recognised by itself, without a number that someone has to raise."""
+"""A changed layout of a file is recognised by its digest, without a version number to raise by hand."""
 
 import pickle
 import subprocess
@@ -11,9 +11,10 @@ from runs.small import called, learned, refused, write_source
 
 from holdfast.flatten import layout_digest
 from holdfast.learners.adagrad import AdaGradState
-from holdfast.runs import keys, learning, model
+from holdfast.runs import checkpoint, model
 from holdfast.runs.games import Games
 from holdfast.runs.settings import Settings
+from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.sketches import LogHistogram, histogram
 
 
@@ -44,7 +45,7 @@ def test_a_changed_layout_has_another_digest(how):
     assert layout_digest(CHANGED[how]) != layout_digest(named(W, ROUNDS, FIRST))
 
 
-def test_values_and_modules_are_no_part_of_a_layout():
+def test_values_and_modules_do_not_change_the_digest():
     other = named(("w", np.ones(3)), ("rounds", np.int64(7)), ("first", np.bool_(False)))
     type(other).__module__ = "elsewhere"
     assert layout_digest(other) == layout_digest(named(W, ROUNDS, FIRST))
@@ -62,7 +63,7 @@ def test_a_histogram_with_other_buckets_has_another_digest(monkeypatch):
     assert layout_digest(sketch) != before
 
 
-def test_what_is_no_number_has_no_layout():
+def test_a_state_with_a_text_has_no_layout():
     with pytest.raises(TypeError, match="got str"):
         layout_digest(named(("w", "text")))
 
@@ -94,8 +95,8 @@ def files(run):
 
 
 @pytest.mark.parametrize("args", [(), ("--key", "who")])
-def test_states_of_another_layout_do_not_go_on(source, tmp_path, args):
-    """An earlier version had another name for a field of a state of the default learner."""
+def test_states_of_another_layout_are_not_resumed(source, tmp_path, args):
+    """The run was written by a version with another name for a field of the state."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(AdaGradState, "_fields", ("weights", *AdaGradState._fields[1:]))
         run = learned(source, tmp_path / "run", *args)
@@ -108,7 +109,7 @@ def test_states_of_another_layout_do_not_go_on(source, tmp_path, args):
     for command in (["predict", run, source], ["audit", run], ["audit", run, "--replay", "k=2"]):
         assert not refused(called(*command)), command
     if not args:
-        assert refused(called("inspect", run))  # it shows weights, which are in the states
+        assert refused(called("inspect", run))  # its weights are in the states
     assert files(run) == before
     assert not refused(called("learn", source, "--target", "y", "--drop", "who", "--to", tmp_path / "again"))
 
@@ -125,10 +126,10 @@ def test_a_state_of_other_settings_is_another_layout():
 def test_tables_of_another_layout_are_not_read(source, tmp_path, monkeypatch, change):
     run = learned(source, tmp_path / "run")
     if change == "column":
-        monkeypatch.setitem(learning._COLUMNS, "keys", ("kept", "rounds", *keys.COLUMNS[2:]))
+        monkeypatch.setitem(checkpoint._COLUMNS, "keys", ("kept", "rounds", *KEY_COLUMNS[2:]))
     else:
-        fields = learning.CheckpointHeader.__dataclass_fields__
-        monkeypatch.setattr(learning.CheckpointHeader, "__dataclass_fields__", fields | {"more": None})
+        fields = checkpoint.CheckpointHeader.__dataclass_fields__
+        monkeypatch.setattr(checkpoint.CheckpointHeader, "__dataclass_fields__", fields | {"more": None})
     for answer in (resumed(source, run), called("audit", run), called("inspect", run)):
         assert refused(answer)
         assert "the tables have another layout" in answer[2]
@@ -145,9 +146,6 @@ def test_a_model_of_another_layout_does_not_predict(source, tmp_path, monkeypatc
     assert "model.safetensors: the parameters have another layout" in answer[2]
 
 
-def test_the_number_of_keys_and_features_is_no_part_of_the_layout_of_a_model():
-    def made(games, features):
-        wide = {name: np.zeros((games, features)) for name in model._WIDE}
-        return wide | {name: np.zeros(games) for name in model._FLAT}
-
-    assert model._layout(made(1, 2)) == model._layout(made(30, 4)) == model._LAYOUT
+def test_the_number_of_keys_and_features_does_not_change_the_layout_of_a_model():
+    for shape in ((1, 2), (30, 4)):
+        assert model._layout(model.zero_parameters(*shape)._asdict()) == model._LAYOUT

@@ -1,12 +1,12 @@
-"""What predicts, and what a damaged file of it says."""
+"""The model of a run: its predictions, and its file, also when damaged."""
 
 import numpy as np
 import pytest
 
-from holdfast.io.columns import Number
+from holdfast.io.columns import Layout, Number, Target
 from holdfast.io.rows import DenseRows
-from holdfast.io.tables import Layout, Target
-from holdfast.runs.folder import Folder, RunError
+from holdfast.runs.files import RunError
+from holdfast.runs.folder import Folder
 from holdfast.runs.model import FILE, Model, read_model
 
 LAYOUT = Layout((Number("a"), Number("b")))
@@ -28,20 +28,20 @@ def model(labels=(), keys=(), games=1):
     return Model(LAYOUT, Target("y", labels), keys, "who" if keys else None, parameters)
 
 
-def test_numbers_stay_between_their_ends_and_a_missing_cell_gives_the_constant():
+def test_numbers_are_clipped_and_a_missing_cell_gives_the_constant():
     found = model().outcomes(ROWS, np.zeros(3, int))
     assert found[:, 0].tolist() == [-1.0, 1.0, 5.0]
     assert model().answers(found).tolist() == [-1.0, 1.0, 5.0]
 
 
-def test_of_two_labels_the_sign_decides_and_of_more_the_largest():
+def test_the_sign_decides_between_two_labels_and_the_largest_number_among_more():
     two = model(("no", "yes"))
     assert two.answers(two.outcomes(ROWS, np.zeros(3, int))).tolist() == ["no", "yes", "yes"]
     three = model(("x", "y", "z"), games=3)
     assert three.answers(three.outcomes(ROWS.part(0, 1), np.zeros(1, int))).tolist() == ["x"]
 
 
-def test_a_key_has_its_own_parameters_and_an_unknown_one_no_answer():
+def test_a_key_has_its_own_parameters_and_an_unknown_key_gets_no_answer():
     found = model(keys=("p", "q"), games=2).outcomes(ROWS.part(0, 1), np.array([1]))
     assert found.tolist() == [[-3.0]]
     assert np.isnan(model(keys=("p", "q"), games=2).outcomes(ROWS.part(0, 1), np.array([-1]))).all()
@@ -63,7 +63,7 @@ def test_a_model_is_the_same_after_it_was_written(tmp_path):
     assert all(np.array_equal(again.parameters[name], value) for name, value in one.parameters.items())
 
 
-def test_what_is_no_model_is_a_sentence(tmp_path):
+def test_a_file_that_is_not_a_model_is_refused_in_a_sentence(tmp_path):
     folder, data = new_folder(tmp_path), model().to_bytes()
     with pytest.raises(RunError, match="is no run of holdfast, or has learned nothing yet"):
         read_model(folder)

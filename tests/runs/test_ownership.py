@@ -1,4 +1,4 @@
-"""A run touches only files that it wrote and lists, and never goes through a symbolic link."""
+"""A run touches only files that it wrote and lists, and follows no symbolic link."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def content(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_files_of_others_stay_as_they_are(source, tmp_path):
+def test_other_files_are_not_changed(source, tmp_path):
     others = (".hidden", "zebra.txt", "notes/a.txt", "audit/.hidden", "audit/zebra.parquet", "sizes/part-x")
     for name in others:
         (tmp_path / "run" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def test_files_of_others_stay_as_they_are(source, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_of_others_with_a_name_of_ours_is_refused(source, tmp_path, name):
+def test_another_file_with_the_name_of_a_runs_file_is_refused(source, tmp_path, name):
     (tmp_path / "run" / name).parent.mkdir(parents=True)
     (tmp_path / "run" / name).write_text("mine")
     for more in ((), ("--resume",)):
@@ -55,7 +55,7 @@ def test_a_file_of_others_with_a_name_of_ours_is_refused(source, tmp_path, name)
 
 @pytest.mark.parametrize("name", [*NAMES, "audit", "sizes", "lock"])
 @pytest.mark.parametrize("there", [True, False])
-def test_a_link_with_a_name_of_ours_is_refused(source, tmp_path, name, there):
+def test_a_link_with_the_name_of_a_runs_file_is_refused(source, tmp_path, name, there):
     victim, run = tmp_path / "victim", tmp_path / "run"
     if there:
         victim.mkdir() if name in ("audit", "sizes") else victim.write_text("precious")
@@ -72,7 +72,7 @@ def test_a_link_with_a_name_of_ours_is_refused(source, tmp_path, name, there):
 
 
 @pytest.mark.parametrize("name", [*FILES, "manifest.json", part_name("audit", 0), "audit", "lock"])
-def test_a_link_in_place_of_what_the_run_wrote_is_refused(source, tmp_path, name):
+def test_a_link_instead_of_a_file_that_the_run_wrote_is_refused(source, tmp_path, name):
     run, victim = learned(source, tmp_path / "run", "--key", "who", "--report"), tmp_path / "victim"
     (run / name).rename(victim)
     (run / name).symlink_to(victim)
@@ -116,7 +116,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(source, tmp_path
     assert [name for name in (*left, *others) if (run / name).exists()] == others
 
 
-def test_a_run_that_was_killed_before_its_configuration_was_there_can_begin(source, tmp_path):
+def test_a_run_that_was_killed_before_it_wrote_its_configuration_can_begin_again(source, tmp_path):
     run = learned(source, tmp_path / "run")
     whole = content(run)
     manifest = Folder(run).load()
@@ -128,7 +128,7 @@ def test_a_run_that_was_killed_before_its_configuration_was_there_can_begin(sour
     assert content(run) == whole
 
 
-def test_without_its_configuration_a_run_is_neither_begun_anew_nor_gone_on_with(source, tmp_path):
+def test_a_run_without_its_configuration_can_neither_begin_again_nor_resume(source, tmp_path):
     run = learned(source, tmp_path / "run")
     (run / "config.json").unlink()
     before = content(run)
@@ -138,11 +138,9 @@ def test_without_its_configuration_a_run_is_neither_begun_anew_nor_gone_on_with(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_process_killed_at_any_write_goes_on_with_the_same_bits(source, tmp_path, monkeypatch):
+def test_a_run_killed_at_any_write_resumes_with_the_same_bits(source, tmp_path, monkeypatch):
     write_source(source, 30)
-    monkeypatch.setattr(
-        "holdfast.runs.learning._AT_ONCE", 15
-    )  # rounds, after which there can be a checkpoint
+    monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 15)  # rounds between two checkpoints
     learned(source, tmp_path / "whole", "--checkpoint", "15")
     script = Path(__file__).with_name("stopping.py")
     args = ["--target", "y", "--drop", "who", "--checkpoint", "15", "--quiet"]
@@ -155,7 +153,7 @@ def test_a_process_killed_at_any_write_goes_on_with_the_same_bits(source, tmp_pa
     del whole["manifest.json"]  # it has another token
     for step in range(1, steps):
         found = content(tmp_path / str(step))
-        if step <= 2:  # before the first manifest has its name, nothing tells whose a temporary file is
+        if step <= 2:  # without a manifest, nothing says that a temporary file is of this run
             found = {name: data for name, data in found.items() if not name.startswith(".holdfast-")}
         del found["manifest.json"]
         for name in ("config.json", "model.safetensors", "metrics.json", "certificate.json"):

@@ -1,11 +1,11 @@
-"""Words of a command line, and what they mean."""
+"""Settings as texts of the command line, and what they mean."""
 
 import json
 
 import pytest
 
 import holdfast as hf
-from holdfast.runs.folder import RunError
+from holdfast.runs.files import RunError
 from holdfast.runs.settings import LOSSES, Settings, learner_for, loss_for, outliers_for
 
 
@@ -23,13 +23,13 @@ def test_a_quantile_is_a_filter():
 
 
 @pytest.mark.parametrize("text", ["", "many", "-1", "0", "1.5", "100%", "nan", "inf", "quantile:2", "%"])
-def test_other_words_are_refused_with_the_right_ones(text):
+def test_other_texts_are_refused_and_the_allowed_ones_named(text):
     with pytest.raises(RunError, match="--outliers must be auto, a share such as 1%"):
         outliers_for(text)
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_every_loss_goes_by_name(name):
+def test_every_loss_is_found_by_name(name):
     assert type(loss_for(name, None)) is LOSSES[name]
 
 
@@ -41,7 +41,7 @@ def test_some_losses_take_a_number():
         loss_for("pinball:2", True)
 
 
-def test_losses_of_labels_and_of_numbers_are_not_mixed_up():
+def test_losses_for_labels_are_refused_for_numbers_and_the_reverse():
     assert (loss_for("auto", True), loss_for("auto", False)) == (hf.Absolute(), hf.Hinge())
     with pytest.raises(RunError, match="is for numbers, and the target holds labels: use one of hinge"):
         loss_for("huber", False)
@@ -60,7 +60,7 @@ def test_a_learner_may_have_a_rate_or_a_radius():
         ({}, "features have a running scale"),
         ({"scale": False}, "it needs a number of outliers"),
         ({"scale": False, "outliers": "none"}, "it needs a number of outliers"),
-        ({"scale": False, "outliers": "5", "learner": "vaw"}, "weights of vaw may be anywhere"),
+        ({"scale": False, "outliers": "5", "learner": "vaw"}, "the weights of vaw are not bounded"),
         ({"scale": False, "outliers": "5", "learner": "ogd:1"}, ""),
     ],
 )

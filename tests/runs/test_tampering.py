@@ -1,4 +1,4 @@
-"""Folders that someone tampered with, checksums included: one sentence, never a crash."""
+"""Folders whose files and checksums were changed on purpose: one sentence, never a crash."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ from runs.small import called, learned, refused, rewrite, rewrite_tensors, write
 from holdfast.defaults import LEARNERS
 from holdfast.flatten import check_flat, flatten, restore
 from holdfast.runs.folder import table_bytes
-from holdfast.runs.games import first_broken
+from holdfast.runs.games import first_invalid
 from holdfast.runs.settings import Settings
 from holdfast.sketches import LogHistogram
 from holdfast.vectors import aligned_copy, dot
@@ -44,7 +44,7 @@ def run(request, originals, tmp_path):
 
 
 def everything(run, source):
-    """What reads a folder back; the last goes on with more rows."""
+    """The results of all commands that read a folder; the last one resumes with more rows."""
     settings = json.loads((run / "config.json").read_text())["settings"]
     args = ["--outliers", settings["outliers"], *(["--key", "who"] if settings["key"] else [])]
     args += [] if settings["scale"] else ["--no-scale"]
@@ -56,7 +56,7 @@ def everything(run, source):
     return [called(*command) for command in commands]
 
 
-def test_untouched_folders_answer_everything(run, source):
+def test_unchanged_folders_are_never_refused(run, source):
     assert not any(map(refused, everything(run, source)))
 
 
@@ -75,8 +75,8 @@ def played(player, state, rounds, seed):
 
 
 def written(player, rounds):
-    room = np.zeros(20_000)
-    return room[: flatten(aligned_copy(played(player, player.init(3), rounds, 0)), room, 0)].copy()
+    buffer = np.zeros(20_000)
+    return buffer[: flatten(aligned_copy(played(player, player.init(3), rounds, 0)), buffer, 0)].copy()
 
 
 def restored(player, row):
@@ -104,7 +104,7 @@ def test_a_tampered_state_is_refused_or_can_be_played(name, outliers, scale):
             changed[place] = rng.choice(EVIL)
             state = restored(player, changed)
             if state is not None:
-                played(player, state, 8, 2)  # raises if it cannot be
+                played(player, state, 8, 2)  # must not raise
 
 
 def test_a_row_that_is_too_short_or_too_long_is_refused():
@@ -147,7 +147,7 @@ def test_a_tampered_histogram_is_refused(place, value):
     assert sketch.checked(row, 0, len(row)) == -1
 
 
-def test_both_worlds_refuse_the_same():
+def test_python_and_compiled_code_refuse_the_same_states():
     from holdfast._compiled import call
 
     player = Settings("y").player(True)
@@ -155,22 +155,22 @@ def test_both_worlds_refuse_the_same():
     rows = np.tile(row, (100, 1))
     for changed in rows[1:]:
         changed[rng.integers(len(row))] = rng.choice(EVIL)
-    room, one = np.zeros(len(row)), np.array([len(row)])
-    seen = set()
+    scratch, one = np.zeros(len(row)), np.array([len(row)])
+    results = set()
     for tampered in rows:
-        args = (player, player.init(3), tampered, np.zeros(1, np.int64), one, room)
+        args = (player, player.init(3), tampered, np.zeros(1, np.int64), one, scratch)
         with np.errstate(all="ignore"):
-            found = first_broken(*args)
-        assert call(first_broken, *args) == found == (0 if restored(player, tampered) is None else -1)
-        seen.add(found)
-    assert seen == {0, -1}
+            found = first_invalid(*args)
+        assert call(first_invalid, *args) == found == (0 if restored(player, tampered) is None else -1)
+        results.add(found)
+    assert results == {0, -1}
 
 
-# -- files with checksums that fit
+# -- files with correct checksums
 
 
 def test_a_bucket_outside_of_a_histogram_does_not_crash_the_compiled_game(originals, source, tmp_path):
-    """It was written to, wherever that was, and the process died with SIGSEGV."""
+    """An earlier version wrote to that address, and the process died with SIGSEGV."""
     run = tmp_path / "run"
     shutil.copytree(originals["single"], run)
 
@@ -185,12 +185,12 @@ def test_a_bucket_outside_of_a_histogram_does_not_crash_the_compiled_game(origin
     command = [sys.executable, "-m", "holdfast.cli.main", *map(str, args)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 2, done.stderr
-    assert "not one that a game can have" in done.stderr
+    assert "the state is not valid" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_tampered_numbers_of_a_checkpoint_are_a_sentence_or_can_be_used(run, source, tmp_path, monkeypatch):
-    for module in ("learning", "replay"):  # interpreted, an index outside of an array is an error
+def test_tampered_numbers_of_a_checkpoint_are_refused_or_can_be_used(run, source, tmp_path, monkeypatch):
+    for module in ("run", "replay"):  # interpreted, an index outside of an array is an error
         monkeypatch.setattr(f"holdfast.runs.{module}.WORTH_COMPILING", math.inf)
     rng, refusals = np.random.default_rng(2), 0
     names = ["keys", "games.tape", "games.lengths", "games.counts", "trace.rounds", "trace.sums"]
@@ -212,7 +212,7 @@ def test_tampered_numbers_of_a_checkpoint_are_a_sentence_or_can_be_used(run, sou
 
 
 @pytest.mark.parametrize("file", ["checkpoint.safetensors", "model.safetensors"])
-def test_tensors_of_another_shape_or_type_are_a_sentence(run, source, tmp_path, file):
+def test_tensors_of_another_shape_or_type_are_refused(run, source, tmp_path, file):
     changes = [
         lambda array: array.astype(np.float32),
         lambda array: array[..., None],
@@ -238,7 +238,7 @@ WRONG = [None, [], {}, "x", -1, 1e300, True, [None], {"a": {}}, [[1]]]
 
 
 @pytest.mark.parametrize("file", ["checkpoint.safetensors", "model.safetensors"])
-def test_wrong_json_in_a_header_is_a_sentence_or_can_be_used(run, source, tmp_path, file):
+def test_wrong_json_in_a_header_is_refused_or_can_be_used(run, source, tmp_path, file):
     names: list = []
     rewrite_tensors(run, file, lambda about, tensors: names.extend(about))
     for i, name in enumerate(names):
@@ -262,7 +262,7 @@ def paths(found, start=()):
             yield from paths(value, (*start, key))
 
 
-def test_wrong_json_in_the_configuration_is_a_sentence_or_can_be_used(run, source, tmp_path):
+def test_wrong_json_in_the_configuration_is_refused_or_can_be_used(run, source, tmp_path):
     config = json.loads((run / "config.json").read_text())
     for i, path in enumerate(paths(config)):
         changed = json.loads(json.dumps(config))
@@ -279,7 +279,7 @@ def test_wrong_json_in_the_configuration_is_a_sentence_or_can_be_used(run, sourc
 
 @pytest.mark.parametrize("data", [b"", b"[", b"7", b"[" * 100_000, b"\xff"])
 @pytest.mark.parametrize("name", ["config.json", "checkpoint.safetensors", "model.safetensors"])
-def test_files_that_are_nothing_are_a_sentence(run, source, name, data):
+def test_files_without_valid_content_are_refused(run, source, name, data):
     rewrite(run, name, data)
     answers = [called("inspect", run), called("predict", run, source)]
     assert any(map(refused, answers))
@@ -287,7 +287,7 @@ def test_files_that_are_nothing_are_a_sentence(run, source, name, data):
 
 @pytest.mark.parametrize("name", ["audit/part-000000.parquet", "sizes/part-000000.parquet"])
 @pytest.mark.parametrize("how", ["nothing", "columns", "types", "nulls"])
-def test_parts_with_other_columns_are_a_sentence(run, source, name, how):
+def test_parts_with_other_columns_are_refused(run, source, name, how):
     import pyarrow.parquet as pq
 
     table = pq.read_table(run / name)

@@ -1,10 +1,9 @@
-"""What is remembered of a run does not grow, and does not depend on how its rounds came in batches."""
+"""The trace of a run does not grow, and does not depend on the batches."""
 
 import numpy as np
 import pytest
 
-from holdfast.runs.keys import KeySums
-from holdfast.runs.trace import ThinnedTable, Trace
+from holdfast.runs.trace import KeySums, ThinnedTable, Trace
 
 ROUNDS = 5_000
 RNG = np.random.default_rng(1)
@@ -47,23 +46,23 @@ def test_errors_are_means_of_the_rounds_whose_error_is_known():
     assert Trace(2).errors() == (None, None)
 
 
-def test_a_trace_goes_on_from_what_was_written_down():
+def test_a_trace_continues_from_its_saved_state():
     half, whole = traced([]), traced([])
     again = Trace(2)
     again.load(half.state())
     for trace in (again, whole):
-        trace.remember(np.ones(2))
+        trace.add_snapshot(np.ones(2))
         trace.add(ERRORS, KEPT, SIZES, SIZES)
     assert all(np.array_equal(again.state()[name], value) for name, value in whole.state().items())
 
 
-def test_weights_are_remembered_eight_times_while_rounds_double():
-    trace, seen = Trace(2), []
+def test_there_are_eight_snapshots_each_time_the_rounds_double():
+    trace, snapshots = Trace(2), []
     while trace.rounds < 10_000:
         trace.rounds = trace.next_snapshot()
-        seen.append(trace.rounds)
-    assert seen == sorted(set(seen)) and seen[0] == 64
-    assert sum(1_000 < t <= 2_000 for t in seen) == 8
+        snapshots.append(trace.rounds)
+    assert snapshots == sorted(set(snapshots)) and snapshots[0] == 64
+    assert sum(1_000 < t <= 2_000 for t in snapshots) == 8
 
 
 def test_a_stride_doubles_when_there_are_too_many_rows():
@@ -84,7 +83,7 @@ def test_sums_of_keys_do_not_depend_on_batches_either(cuts):
     assert sums.sums[3, 2] / sums.sums[3, 3] == pytest.approx(np.nanmean(ERRORS[(keys == 3) & KEPT]))
 
 
-def test_a_key_of_which_nothing_was_learned_has_no_error():
+def test_a_key_without_kept_rounds_of_known_error_has_no_error():
     sums = KeySums()
     sums.add(2, np.array([0, 1, 1]), np.array([2.0, 1.0, np.nan]), np.array([True, False, True]))
     assert sums.table(["p", "q"]).column("error").to_pylist() == [2.0, None]

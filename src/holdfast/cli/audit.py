@@ -45,7 +45,7 @@ def add(parser):
 
 def run(options):
     with report_errors():
-        from holdfast.runs.start import open_run
+        from holdfast.runs.run import open_run
 
         found = open_run(options.run)
         if options.replay is not None:
@@ -95,7 +95,7 @@ def _budget(text):
         return text
     words = {"k": "{}", "share": "{}", "quantile": "quantile:{}"}
     if name not in words:
-        from holdfast.runs.folder import RunError
+        from holdfast.runs.files import RunError
 
         raise RunError(f"--replay must be k=, share= or quantile=: got {quoted(text)}")
     return words[name].format(value)

@@ -77,9 +77,8 @@ def _learned(source, outliers, to):
     import contextlib
 
     from holdfast.cli.progress import progress_for
-    from holdfast.runs.learning import learn
+    from holdfast.runs.learning import begin, learn
     from holdfast.runs.settings import Settings
-    from holdfast.runs.start import begin
 
     settings = Settings("benzene", drop=("outlier", "time"), outliers=outliers)
     found, opened, rows = begin(source, settings, to, lambda text: None)

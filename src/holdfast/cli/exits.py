@@ -25,7 +25,7 @@ def report_errors():
             print_error(f"{name} is not installed: pip install 'holdfast[cli]'")
             raise Failure(WRONG)
     from holdfast.io.sources import SourceError
-    from holdfast.runs.folder import RunError
+    from holdfast.runs.files import RunError
 
     try:
         yield

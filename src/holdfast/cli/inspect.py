@@ -30,7 +30,8 @@ def add(parser):
 
 def run(options):
     with report_errors():
-        from holdfast.runs.start import CONFIG, open_run
+        from holdfast.runs.checkpoint import CONFIG
+        from holdfast.runs.run import open_run
 
         found = open_run(options.run)
         config = json.loads(found.folder.read(CONFIG))

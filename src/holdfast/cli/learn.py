@@ -130,13 +130,12 @@ def add(parser):
 def run(options):
     with report_errors():
         from holdfast.runs.folder import Folder
-        from holdfast.runs.learning import learn
-        from holdfast.runs.start import begin, go_on, where
+        from holdfast.runs.learning import begin, default_folder, learn, resume
 
         quiet = options.quiet or options.json
-        start, to = time.monotonic(), options.to or where(options.source)
+        start, to = time.monotonic(), options.to or default_folder(options.source)
         settings = settings_of(options)
-        first = go_on if options.resume and Folder(to).is_begun() else begin
+        first = resume if options.resume and Folder(to).is_begun() else begin
         signals = _Signals()
         with signals, contextlib.ExitStack() as closing:
             found, source, rows = first(

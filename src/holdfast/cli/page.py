@@ -12,7 +12,7 @@ from holdfast.cli.inspect import certificate
 from holdfast.pages.palette import BLUE, GREEN, GREY, RED, SERIES
 from holdfast.pages.render import figure, render
 from holdfast.pages.svg import Plot
-from holdfast.runs.folder import appearing
+from holdfast.runs.files import atomic_file
 
 _MARKED = 2_000  # skipped rounds in a plot, at most
 _ROWS = 100  # rows of a table
@@ -23,7 +23,7 @@ def write(found, to=None):
     if to is None:
         found.folder.write_alone("report.html", page(found))
         return found.folder.path / "report.html"
-    with appearing(to) as file:
+    with atomic_file(to) as file:
         file.write(page(found).encode())
     return to
 

@@ -34,7 +34,7 @@ def add(parser):
 
 def run(options):
     with report_errors():
-        from holdfast.runs.folder import RunError
+        from holdfast.runs.files import RunError
 
         if options.to is not None and options.to.suffix not in (".csv", ".parquet"):
             raise RunError(f"--to must end in .csv or .parquet: got {options.to}")
@@ -62,7 +62,7 @@ def _tables(model, source, counts):
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from holdfast.runs.read_ahead import pieces
+    from holdfast.io.sources import pieces
 
     places = {key: i for i, key in enumerate(model.keys)}
     kind = pa.float64() if model.target.regression else pa.string()
@@ -86,7 +86,7 @@ def _output(path):
     import pyarrow.csv as pacsv
     import pyarrow.parquet as pq
 
-    from holdfast.runs.folder import appearing
+    from holdfast.runs.files import atomic_file
 
     writer = None
 
@@ -109,7 +109,7 @@ def _output(path):
         target = io.BytesIO()
         yield write
         return
-    with appearing(path) as target:
+    with atomic_file(path) as target:
         yield write
         if writer is not None:
             writer.close()

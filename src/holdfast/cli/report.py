@@ -26,7 +26,7 @@ def add(parser):
 def run(options):
     with report_errors():
         from holdfast.cli.page import write
-        from holdfast.runs.start import open_run
+        from holdfast.runs.run import open_run
 
         tell(f"The report: {write(open_run(options.run), options.to)}")
     return DONE

@@ -8,49 +8,51 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.io.batch import SourceError
-
 BLOCK = 8 << 20  # bytes
-_LOOK = 4096  # bytes
-_CARRIED = 1 << 16  # bytes of a row with line ends that may wait for the next block
-_LONGEST = 256 << 20  # bytes of one line: what is longer is no table
+_HEAD = 4096  # bytes
+_MOST_CARRIED = 1 << 16  # bytes of a row with line ends that may be moved to the next block
+_LONGEST_LINE = 256 << 20  # bytes; with a longer line the file is not a table
 
 
-class Lines(NamedTuple):
-    """A block of whole lines, and where it is."""
+class SourceError(ValueError):
+    """What is wrong with a whole source, with its name and the remedy."""
+
+
+class LineBlock(NamedTuple):
+    """A block of whole lines, and its position."""
 
     data: bytes
-    offset: int  # of the first byte, unpacked
-    row: int  # the number of the first line after the header, from 1
-    lines: int  # how many
+    offset: int  # of the first byte, after unpacking
+    row: int  # the number of the first line; the line after the header has number 1
+    lines: int  # the number of lines
 
     @property
     def mark(self):
-        """Where to begin for this block to come first again, and what to expect there."""
-        return {"offset": self.offset, "row": self.row, "begins": begins(self.data)}
+        """The position of this block, and the fingerprint of what begins there."""
+        return {"offset": self.offset, "row": self.row, "begins": fingerprint(self.data)}
 
 
-def begins(data, most=None):
-    """By what one knows again what begins so."""
-    head = data[: _LOOK if most is None else most]
+def fingerprint(data, most=None):
+    """Length and CRC-32 of the first bytes, to recognise a source or a position in it."""
+    head = data[: _HEAD if most is None else most]
     return {"bytes": len(head), "crc32": zlib.crc32(head)}
 
 
-def another(name, row):
-    """What to say where a source is not the one it was."""
+def another_source(name, row):
+    """The error if a source differs from the one that the run began with."""
     return SourceError(
         f"{name}, row {row:,}: not what the run has learned from before: go on with the same source, or "
         "learn from this one into another folder with --to"
     )
 
 
-class Stream:
-    """The bytes of a source from the beginning; `-` is standard input. gzip is unpacked on the way."""
+class ByteStream:
+    """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked."""
 
     def __init__(self, path):
         self.path = str(path)
         self.name = "standard input" if self.path == "-" else self.path
-        self.size = None  # bytes as they are stored, where that is known
+        self.size = None  # bytes of the file as stored; None if unknown
         try:
             if self.path == "-":
                 self._raw = sys.stdin.buffer
@@ -64,10 +66,10 @@ class Stream:
         self._unpacked = self._raw
         if self._raw.peek(2)[:2] == b"\x1f\x8b":
             self._unpacked = gzip.GzipFile(fileobj=self._raw)
-        self._ahead = b""
-        self._offset = 0  # of the next byte that `read` gives
+        self._peeked = b""
+        self._offset = 0  # of the next byte that `read` returns
         try:
-            self.head = self.peek(_LOOK)
+            self.head = self.peek(_HEAD)
         except SourceError:
             self.close()
             raise
@@ -82,37 +84,42 @@ class Stream:
             self._raw.close()
 
     def peek(self, count):
-        """The first bytes, which stay to be read."""
-        while len(self._ahead) < count:
-            more = self._read(count - len(self._ahead))
+        """The next bytes, without reading on."""
+        while len(self._peeked) < count:
+            more = self._read(count - len(self._peeked))
             if not more:
                 break
-            self._ahead += more
-        return self._ahead[:count]
+            self._peeked += more
+        return self._peeked[:count]
+
+    def first_lines(self):
+        """The whole lines of the first megabyte; none if the source is empty."""
+        *lines, last = self.peek(1 << 20).split(b"\n")
+        return lines or [last] * bool(last)
 
     def progress(self):
-        """How many bytes of the file, as it is stored, were read."""
+        """How many bytes of the file as stored were read."""
         return self._raw.tell() if self.path != "-" else None
 
     def read(self, count):
-        if self._ahead:
-            data, self._ahead = self._ahead[:count], self._ahead[count:]
+        if self._peeked:
+            data, self._peeked = self._peeked[:count], self._peeked[count:]
         else:
             data = self._read(count)
         self._offset += len(data)
         return data
 
-    def go_on(self, mark):
-        """Go on at this mark; raise if there is something else than there was."""
+    def continue_at(self, mark):
+        """Move to this mark; raises if other bytes are there than before."""
         self._skip_to(mark["offset"])
         length = mark["begins"]["bytes"]
-        if begins(self.peek(length), length) != mark["begins"]:
-            raise another(self.name, mark["row"])
+        if fingerprint(self.peek(length), length) != mark["begins"]:
+            raise another_source(self.name, mark["row"])
 
     def _skip_to(self, offset):
         if self.seekable and offset <= (self.size or 0):
             self._raw.seek(offset)
-            self._ahead, self._offset = b"", offset
+            self._peeked, self._offset = b"", offset
         while self._offset < offset:
             if not self.read(min(BLOCK, offset - self._offset)):
                 raise SourceError(
@@ -121,46 +128,46 @@ class Stream:
                 )
 
     def line(self):
-        """One line, without its end; None if there is none."""
+        """The next line, without its end; None at the end of the source."""
         parts = []
         while True:
             data = self.read(4096)
             end = data.find(b"\n")
             if end >= 0:
-                self._ahead = data[end + 1 :] + self._ahead
+                self._peeked = data[end + 1 :] + self._peeked
                 self._offset -= len(data) - end - 1
                 return b"".join([*parts, data[:end]]).rstrip(b"\r")
             parts.append(data)
             if not data:
                 return b"".join(parts).rstrip(b"\r") if any(parts) else None
-            if sum(map(len, parts)) > _LONGEST:
+            if sum(map(len, parts)) > _LONGEST_LINE:
                 raise SourceError(f"{self.name}: its first line does not end")
 
     def blocks(self, row=1, quoted=False):
-        """All lines from here on, in blocks; if they may be `quoted`, not cut where a quote is open."""
+        """The remaining lines, in blocks. If cells may be `quoted`, no block ends inside a quote."""
         parts, start = [], self._offset
         while True:
             data = self.read(BLOCK)
             end = data.rfind(b"\n") + 1
             if end or not data:
                 block = b"".join([*parts, data[:end]])
-                tail = _open(block) if quoted and data else 0
+                tail = _open_quote(block) if quoted and data else 0
                 if tail:
                     block, data, end = block[:-tail], block[-tail:] + data[end:], 0
                 if block:
                     count = block.count(b"\n") + (not block.endswith(b"\n"))
-                    yield Lines(block, start, row, count)
+                    yield LineBlock(block, start, row, count)
                     row += count
                 start += len(block)
                 parts = []
             if not data:
                 return
             parts.append(data[end:])
-            if sum(map(len, parts)) > _LONGEST:
-                raise SourceError(f"{self.name}, row {row:,}: a line of more than {_LONGEST >> 20} MB")
+            if sum(map(len, parts)) > _LONGEST_LINE:
+                raise SourceError(f"{self.name}, row {row:,}: a line of more than {_LONGEST_LINE >> 20} MB")
 
     def _read(self, count):
-        """At most so many bytes; of a pipe those that are there, and at least one, unless it has ended."""
+        """At most `count` bytes. From a pipe: what is there now, at least one byte until it ends."""
         try:
             if self.path != "-":
                 return self._unpacked.read(count)
@@ -174,20 +181,20 @@ class Stream:
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
 
 
-def _open(block):
-    """How many bytes at the end belong to lines in which a quote is open: 0 if it was opened long ago."""
+def _open_quote(block):
+    """The length of the last lines if a quote is open in them; 0 if none is, or if it begins too far back."""
     tail = 0
     while block.count(b'"', 0, len(block) - tail) % 2:
         last = block.rfind(b'"', 0, len(block) - tail)
         tail = len(block) - block.rfind(b"\n", 0, last) - 1
-        if tail > _CARRIED or tail == len(block):
+        if tail > _MOST_CARRIED or tail == len(block):
             return 0
     return tail
 
 
 def _has_more(pipe):
-    """Whether reading would not have to wait."""
+    """Whether bytes can be read without waiting."""
     try:
         return bool(select.select([pipe], [], [], 0.0)[0])
-    except (OSError, ValueError):  # no pipe, on some systems
+    except (OSError, ValueError):  # some systems can wait for sockets only
         return False

@@ -1,4 +1,4 @@
-"""Cells as numbers, times and labels, whatever a source holds them as."""
+"""Cells of any Arrow type as numbers, times and labels."""
 
 import datetime
 import decimal
@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+EXACT = 1 << 53  # float64 cannot hold all larger integers
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None", "?")
 
 
@@ -16,7 +17,7 @@ def is_text(array):
 
 
 def plain(array):
-    """One array, without dictionaries and chunks."""
+    """One array of values, without dictionary and chunks."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if pa.types.is_dictionary(array.type):
@@ -25,40 +26,40 @@ def plain(array):
 
 
 def numbers(array):
-    """float64, NaN where there is none, and the places that hold something else."""
+    """Cells as float64, NaN where missing; and the positions of cells that are not numbers."""
     if is_text(array):
         try:
-            return _filled(pc.cast(array, pa.float64())), []
+            return _to_numpy(pc.cast(array, pa.float64())), []
         except pa.ArrowInvalid:
-            return _one_by_one(array, number)
+            return _parse_each(array, number)
     if pa.types.is_boolean(array.type):
         array = pc.cast(array, pa.int8())
-    return _filled(pc.cast(array, pa.float64(), safe=False)), []
+    return _to_numpy(pc.cast(array, pa.float64(), safe=False)), []
 
 
 def booleans(array):
-    """0 and 1, NaN where there is neither, and the places that hold something else."""
-    return _one_by_one(array, _boolean) if is_text(array) else numbers(array)
+    """Cells as 0 and 1, NaN where missing; and the positions of cells that are not true or false."""
+    return _parse_each(array, _boolean) if is_text(array) else numbers(array)
 
 
 def times(array):
-    """Seconds since 1970, NaN where there is no time, and the places that hold something else."""
+    """Cells as seconds since 1970, NaN where missing; and the positions of cells that are not times."""
     if is_text(array):
         try:
             array = pc.cast(array, pa.timestamp("us"))
         except pa.ArrowInvalid:
-            return _one_by_one(array, _time)
+            return _parse_each(array, _time)
     if pa.types.is_date(array.type):
         array = pc.cast(array, pa.timestamp("ms"))
     unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[array.type.unit]
-    return _filled(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False)) / unit, []
+    return _to_numpy(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False)) / unit, []
 
 
 def labels(array):
-    """Keys or labels as text, null where there is none. Two are the same if their texts are.
+    """Keys or labels as text, null where missing. Two labels are equal if their texts are equal.
 
-    Text stays as it is written. A number is its value, written in the shortest way that has all its digits.
-    A truth value is true or false.
+    Text is not changed. A number is written in the shortest way that has all its digits. A truth value is
+    written as true or false.
     """
     array = plain(array)
     if pa.types.is_boolean(array.type):
@@ -74,11 +75,11 @@ def labels(array):
     return pc.take(names, coded.indices)
 
 
-def can_be_labels(kind):
-    """Whether `labels` takes arrays of this type."""
+def can_be_labels(arrow_type):
+    """Whether `labels` accepts arrays of this type."""
     t = pa.types
     tests = (t.is_string, t.is_large_string, t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)
-    return any(test(kind) for test in (*tests, t.is_timestamp, t.is_date, t.is_null))
+    return any(test(arrow_type) for test in (*tests, t.is_timestamp, t.is_date, t.is_null))
 
 
 def label(value):
@@ -95,7 +96,7 @@ def label(value):
 
 
 def number(text):
-    """The number that a text holds; None if it holds something else."""
+    """The number in a text, NaN if the text means a missing value; None if it is not a number."""
     if text in MISSING:
         return math.nan
     try:
@@ -118,7 +119,8 @@ def _time(text):
     return moment.timestamp()
 
 
-def _one_by_one(array, read):
+def _parse_each(array, read):
+    """The parsed texts, NaN where null; and the positions where `read` returns None."""
     values, wrong = np.full(len(array), math.nan), []
     for i, text in enumerate(array.to_pylist()):
         if text is None:
@@ -131,7 +133,7 @@ def _one_by_one(array, read):
     return values, wrong
 
 
-def _filled(array):
+def _to_numpy(array):
     array = plain(array)
     values = array.to_numpy(zero_copy_only=False)
     return values if values.dtype == np.float64 else values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Parquet and Arrow: columns that know their types."""
+"""Parquet and Arrow: files whose columns have types."""
 
 import abc
 import os
@@ -9,16 +9,16 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from holdfast.io.batch import TEXT, Batch, SourceError
-from holdfast.io.byte_stream import another, begins
+from holdfast.io.byte_stream import SourceError, another_source, fingerprint
 from holdfast.io.cells import plain
+from holdfast.io.rows import TEXT, Batch
 from holdfast.terminal import quoted
 
 _ROWS = 1 << 16
-_LOOK = 20  # rows by which a place is known again
+_HEAD = 20  # rows in the fingerprint of a block
 
 
-class Rows(NamedTuple):
+class RowBlock(NamedTuple):
     """Some rows, and the number of the first."""
 
     data: Any
@@ -26,17 +26,17 @@ class Rows(NamedTuple):
 
     @property
     def mark(self):
-        return {"offset": 0, "row": self.row, "begins": begins(_text(self.data))}
+        return {"offset": 0, "row": self.row, "begins": fingerprint(_first_rows(self.data))}
 
 
 class Columnar(abc.ABC):
-    """What Parquet and Arrow share; `_batches(first)` gives all rows from that one on."""
+    """What Parquet and Arrow share. `_batches(first)` yields all rows from number `first` on."""
 
     name: str
     size: int | None = None
     _read = 0
 
-    def _check(self, schema):
+    def _set_schema(self, schema):
         self.names, self._schema = list(schema.names), schema
 
     def blocks(self, mark=None):
@@ -45,20 +45,22 @@ class Columnar(abc.ABC):
             for batch in self._batches(row - 1):
                 for start in range(0, batch.num_rows, _ROWS):
                     piece = batch.slice(start, _ROWS)
-                    if mark is not None and begins(_text(piece), mark["begins"]["bytes"]) != mark["begins"]:
-                        raise another(self.name, row)
+                    if mark is not None:
+                        head = fingerprint(_first_rows(piece), mark["begins"]["bytes"])
+                        if head != mark["begins"]:
+                            raise another_source(self.name, row)
                     mark = None
-                    yield Rows(piece, row)
+                    yield RowBlock(piece, row)
                     row += piece.num_rows
                     self._read = row - 1
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(
-                f"{self.name}, row {row:,}: damaged ({_first(problem)}): get it again"
+                f"{self.name}, row {row:,}: damaged ({_brief(problem)}): get it again"
             ) from None
 
-    def begins(self, most=None):
-        """By what this source is known again: its columns."""
-        return begins(str(self._schema.remove_metadata()).encode(), most)
+    def fingerprint(self, most=None):
+        """The fingerprint of the names and types of the columns."""
+        return fingerprint(str(self._schema.remove_metadata()).encode(), most)
 
     def sample(self, block):
         return self.decode(block, dict.fromkeys(self.names, TEXT))
@@ -68,20 +70,20 @@ class Columnar(abc.ABC):
         for name in kinds:
             column = block.data.column(name)
             try:
-                column.validate(full=True)  # bytes from outside: an offset may point anywhere
+                column.validate(full=True)  # in a damaged file an offset may point anywhere
                 columns[name] = plain(column)
             except (pa.ArrowException, OSError) as problem:
                 raise SourceError(
-                    f"{self.name}, row {block.row:,}, column {quoted(name)}: damaged ({_first(problem)}): "
+                    f"{self.name}, row {block.row:,}, column {quoted(name)}: damaged ({_brief(problem)}): "
                     "get it again"
                 ) from None
         return Batch(columns, np.arange(block.row, block.row + block.data.num_rows), {})
 
-    def reading(self, name, kind):
+    def decode_kind(self, name, kind):
         return TEXT
 
     def progress(self):
-        """How many rows were read, where it is known how many there are."""
+        """How many rows were read; None if the total is unknown."""
         return self._read if self.size else None
 
     @abc.abstractmethod
@@ -97,11 +99,11 @@ class Parquet(Columnar):
     def __init__(self, path):
         self.name = str(path)
         try:
-            # As bytes, since a name need not be UTF-8.
+            # The name as bytes, because it need not be UTF-8.
             self._file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))
         except (pa.ArrowException, OSError) as problem:
-            raise SourceError(f"{path}: no Parquet file ({_first(problem)})") from None
-        self._check(self._file.schema_arrow)
+            raise SourceError(f"{path}: no Parquet file ({_brief(problem)})") from None
+        self._set_schema(self._file.schema_arrow)
         self.size = self._file.metadata.num_rows or None
 
     def close(self):
@@ -130,14 +132,14 @@ class Arrow(Columnar):
         try:
             if stream.peek(6) == b"ARROW1" and stream.seekable:
                 self._file = ipc.open_file(pa.memory_map(os.fsencode(stream.path)))
-                self._check(self._file.schema)
+                self._set_schema(self._file.schema)
                 return
             if stream.peek(6) == b"ARROW1":
                 raise SourceError(f"{stream.name}: an Arrow file cannot be read from a pipe: name the file")
             self._reader = ipc.open_stream(pa.PythonFile(_Readable(stream), "r"))
-            self._check(self._reader.schema)
+            self._set_schema(self._reader.schema)
         except (pa.ArrowException, OSError) as problem:
-            raise SourceError(f"{stream.name}: no Arrow file ({_first(problem)})") from None
+            raise SourceError(f"{stream.name}: no Arrow file ({_brief(problem)})") from None
 
     def close(self):
         self._stream.close()
@@ -153,7 +155,7 @@ class Arrow(Columnar):
 
 
 class _Readable:
-    """What pyarrow wants of a file."""
+    """A stream with the methods that pyarrow calls."""
 
     closed = False
 
@@ -177,15 +179,15 @@ class _Readable:
         pass
 
 
-def _text(rows):
-    """The first rows as bytes; none, if Python cannot have them."""
-    head = rows.slice(0, _LOOK)
+def _first_rows(rows):
+    """The first rows as bytes; no bytes if they cannot be converted to Python."""
+    head = rows.slice(0, _HEAD)
     try:
-        head.validate(full=True)  # bytes from outside: an offset may point anywhere
+        head.validate(full=True)  # in a damaged file an offset may point anywhere
         return "".join(map(repr, head.to_pylist())).encode("utf-8", "backslashreplace")
     except (pa.ArrowException, OSError, ValueError, OverflowError):
         return b""
 
 
-def _first(problem):
+def _brief(problem):
     return str(problem).splitlines()[0][:160] if str(problem) else type(problem).__name__

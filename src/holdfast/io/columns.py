@@ -1,4 +1,4 @@
-"""Columns as features: numbers, truth values, times and categories, each as one or more numbers."""
+"""Columns as numbers: each feature column as one or more features, and the target column."""
 
 import math
 import zlib
@@ -9,16 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
-from holdfast.io.batch import wrong_cell
-from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.io.rows import DenseRows, SparseRows, wrong_cell
 from holdfast.io.typed import typed
 
 _DAY, _WEEK = 86_400.0, 604_800.0
-_WIDEST = 1 << 23  # features of one column, more than any reader makes
+_MOST_FEATURES = 1 << 23  # of one column, more than any reader makes
 
 
 class Number(NamedTuple):
-    """The number itself. Where it is missing: `middle`, and 1 in a feature of its own, if these are given."""
+    """The number. With `middle`: `middle` if the number is missing, and a second feature that is then 1."""
 
     name: str
     middle: float | None = None
@@ -28,6 +27,7 @@ class Number(NamedTuple):
         return [self.name] if self.middle is None else [self.name, f"{self.name} is missing"]
 
     def write(self, array, X):
+        """Write the features into X; return the rows with a wrong cell, and what was expected there."""
         X[:, 0], wrong = (cells.booleans if self.truth else cells.numbers)(array)
         if self.middle is not None:
             missing = np.isnan(X[:, 0])
@@ -40,7 +40,7 @@ class Time(NamedTuple):
     """The hour of the day and the day of the week, each as a point on a circle."""
 
     name: str
-    fill: bool = False  # whether a missing time is the middle of the circles, rather than missing
+    fill: bool = False  # whether a missing time is the centre of the circles; otherwise it is NaN
 
     def features(self):
         return [f"{self.name}: {part}" for part in ("day sin", "day cos", "week sin", "week cos")]
@@ -56,7 +56,7 @@ class Time(NamedTuple):
 
 
 class Category(NamedTuple):
-    """A feature for each value, 1 where it is that; all 0 for what is missing, or new."""
+    """One feature for each value, 1 where the cell has it. All are 0 if the value is missing or new."""
 
     name: str
     values: tuple[str, ...]
@@ -66,11 +66,11 @@ class Category(NamedTuple):
 
     def write(self, array, X):
         places = {value: i for i, value in enumerate(self.values)}
-        return _mark(array, X, lambda text: places.get(text, -1))
+        return _write_one_hot(array, X, lambda text: places.get(text, -1))
 
 
 class Hashed(NamedTuple):
-    """A feature for each of some groups into which all values are put by their CRC-32."""
+    """One feature for each group. The CRC-32 of a value decides its group."""
 
     name: str
     groups: int
@@ -79,11 +79,11 @@ class Hashed(NamedTuple):
         return [f"{self.name} # {group}" for group in range(self.groups)]
 
     def write(self, array, X):
-        return _mark(array, X, lambda text: zlib.crc32(text.encode()) % self.groups)
+        return _write_one_hot(array, X, lambda text: zlib.crc32(text.encode()) % self.groups)
 
 
 class SparseColumns(NamedTuple):
-    """A feature for each index from 0 on, of rows that name those of their features that are not 0."""
+    """One feature for each index below `width`; a row names only the features that are not 0."""
 
     name: str
     width: int
@@ -91,37 +91,12 @@ class SparseColumns(NamedTuple):
     def features(self):
         return [str(index) for index in range(self.width)]
 
-    def rows(self, array):
-        maps = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-        starts = maps.offsets.to_numpy().astype(np.int64)
-        first, last = starts[0], starts[-1]
-        places = maps.keys.to_numpy()[first:last]
-        values = maps.items.to_numpy(zero_copy_only=False)[first:last]
-        owners = np.repeat(np.arange(len(maps)), np.diff(starts))
-        known = places < self.width
-        # If an index is there twice, its last value counts.
-        codes = owners[known] * self.width + places[known]
-        kept = np.flatnonzero(known)[len(codes) - 1 - np.unique(codes[::-1], return_index=True)[1]]
-        counts = np.bincount(owners[kept], minlength=len(maps))
-        return SparseRows(
-            values[kept].astype(np.float64),
-            places[kept].astype(np.int64),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            self.width,
-        )
 
-
-_COLUMNS = {
-    "number": Number,
-    "time": Time,
-    "category": Category,
-    "hashed": Hashed,
-    "sparse": SparseColumns,
-}
+_KINDS = {"number": Number, "time": Time, "category": Category, "hashed": Hashed, "sparse": SparseColumns}
 
 
 class Layout(NamedTuple):
-    """The features of a table, from left to right."""
+    """The columns that features are made from, in order."""
 
     columns: tuple
 
@@ -131,16 +106,16 @@ class Layout(NamedTuple):
     def is_sparse(self):
         return any(isinstance(column, SparseColumns) for column in self.columns)
 
-    def breadth(self):
-        """How many features there are."""
+    def feature_count(self):
         return self.columns[0].width if self.is_sparse() else len(self.features())
 
     def rows(self, batch, start, stop):
         """The features of some rows of a batch, NaN where they are missing, and what is wrong with rows."""
+        unreadable = {i - start: fault for i, fault in batch.faults.items() if start <= i < stop}
         if self.is_sparse():
-            found = self.columns[0].rows(batch.columns[self.columns[0].name].slice(start, stop - start))
-            faults = {i - start: fault for i, fault in batch.faults.items() if start <= i < stop}
-            return found.spoiled(list(faults)) if faults else found, faults
+            column, width = self.columns[0]
+            found = SparseRows.from_maps(cells.plain(batch.columns[column].slice(start, stop - start)), width)
+            return found.with_nan(list(unreadable)) if unreadable else found, unreadable
         X, faults, place = np.empty((stop - start, len(self.features()))), {}, 0
         for column in self.columns:
             width = len(column.features())
@@ -149,43 +124,76 @@ class Layout(NamedTuple):
             for i in wrong:
                 faults[i] = wrong_cell(column.name, array[i], f"not {expected}")
             place += width
-        for i, fault in batch.faults.items():
-            if start <= i < stop:
-                faults[i - start] = fault
+        faults |= unreadable
         X[list(faults)] = np.nan
         return DenseRows(X), faults
 
     def to_json(self):
-        columns = [
-            {"kind": next(kind for kind, made in _COLUMNS.items() if isinstance(column, made))}
-            | column._asdict()
-            for column in self.columns
-        ]
-        return columns
+        kinds = {made: kind for kind, made in _KINDS.items()}
+        return [{"kind": kinds[type(column)]} | column._asdict() for column in self.columns]
 
 
 def read_layout(found):
-    """A layout from what `to_json` gave; raises ValueError if it is anything else."""
+    """The layout that `to_json` wrote; raises ValueError if it is anything else."""
     columns = []
     for entry in found if isinstance(found, list) else ():
         kind = entry.get("kind") if isinstance(entry, dict) else None
-        if not isinstance(kind, str) or kind not in _COLUMNS:
-            raise ValueError(f"a column is one of {', '.join(_COLUMNS)}")
-        parts = {name: value for name, value in entry.items() if name != "kind"}
-        columns.append(typed(_COLUMNS[kind], parts, width=(1, _WIDEST), groups=(1, _WIDEST)))
+        if not isinstance(kind, str) or kind not in _KINDS:
+            raise ValueError(f"a column is one of {', '.join(_KINDS)}")
+        fields = {name: value for name, value in entry.items() if name != "kind"}
+        columns.append(typed(_KINDS[kind], fields, width=(1, _MOST_FEATURES), groups=(1, _MOST_FEATURES)))
     layout = Layout(tuple(columns))
     if not columns or (layout.is_sparse() and len(columns) > 1):
-        raise ValueError("a layout has columns, and sparse ones stand alone")
+        raise ValueError("a layout has columns, and a sparse one is the only column")
     return layout
 
 
-def _mark(array, X, place):
+class Target(NamedTuple):
+    """The column to predict, and its labels in order; none for regression."""
+
+    name: str
+    labels: tuple[str, ...]
+
+    @property
+    def regression(self):
+        return not self.labels
+
+    def modelled_labels(self):
+        """The labels that have a model, against all others. Two labels need one model: that of the second."""
+        return self.labels if len(self.labels) != 2 else self.labels[1:]
+
+    def read(self, batch, start, stop):
+        """For each row a number, or the index of its label, NaN if missing; and what is wrong with rows."""
+        array = batch.columns[self.name].slice(start, stop - start)
+        if self.regression:
+            y, wrong = cells.numbers(array)
+            return y, {i: wrong_cell(self.name, array[i], "not a number") for i in wrong}
+        texts = cells.labels(array)
+        codes = pc.index_in(texts, pa.array(self.labels, pa.string()))
+        y = pc.cast(codes, pa.float64()).to_numpy(zero_copy_only=False)
+        known = texts.is_valid().to_numpy(zero_copy_only=False)
+        unknown = np.flatnonzero(known & np.isnan(y))
+        return y, {i: wrong_cell(self.name, texts[i], "none of the labels") for i in unknown}
+
+    def to_json(self):
+        return {"name": self.name, "labels": list(self.labels)}
+
+
+def read_target(found):
+    """The target that `to_json` wrote; raises ValueError if it is anything else."""
+    target = typed(Target, found)
+    if len(target.labels) == 1:
+        raise ValueError("a target has no labels, or two or more")
+    return target
+
+
+def _write_one_hot(array, X, column_of):
+    """Write 1 into the column of each value, 0 elsewhere; a value whose column is -1 has none."""
     X[:] = 0.0
     coded = pc.dictionary_encode(array if cells.is_text(array) else cells.labels(array))
-    places = np.array([place(text) for text in coded.dictionary.to_pylist()] + [-1], np.int64)
-    codes = places[
-        pc.fill_null(coded.indices, pa.scalar(len(places) - 1, pa.int32())).to_numpy(zero_copy_only=False)
-    ]
+    places = np.array([column_of(text) for text in coded.dictionary.to_pylist()] + [-1], np.int64)
+    missing = pa.scalar(len(places) - 1, pa.int32())
+    codes = places[pc.fill_null(coded.indices, missing).to_numpy(zero_copy_only=False)]
     known = np.flatnonzero(codes >= 0)
     X[known, codes[known]] = 1.0
     return [], ""

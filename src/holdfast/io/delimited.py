@@ -1,4 +1,4 @@
-"""Comma or tab separated values: a line is a row, or several are, where a quoted cell holds line ends."""
+"""Comma or tab separated values. A row is a line, or several lines if a quoted cell contains line ends."""
 
 import csv
 
@@ -6,22 +6,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from holdfast.io.batch import NUMBER, TEXT, Batch, SourceError, wrong_cell
-from holdfast.io.byte_stream import begins
+from holdfast.io.byte_stream import SourceError, fingerprint
 from holdfast.io.cells import MISSING, number
+from holdfast.io.rows import NUMBER, TEXT, Batch, wrong_cell
 from holdfast.terminal import quoted
 
-_FEW = 512  # lines that are looked at one by one, if one of them is not as it should be
-_PARTS = 16
-_LONGEST = 100  # lines of a row
+_FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
+_PARTS = 16  # a block that pyarrow cannot read is cut into this many
+_LONGEST_ROW = 100  # lines
 
 
 class Delimited:
     """The rows of a text with a header line.
 
-    pyarrow reads each block at once. Only where it cannot, the block is cut into smaller ones until the lines
-    at fault are alone. There a quote that is not closed within 100 lines, with as many cells as the header
-    has, costs one row, and not the rest of the file.
+    pyarrow reads a whole block. If it cannot, the block is cut into smaller ones, and the smallest are parsed
+    line by line. There, a quote that is not closed within 100 lines loses one row, not the rest of the file.
     """
 
     quoted = True  # whether a row can have several lines
@@ -49,12 +48,12 @@ class Delimited:
 
     def blocks(self, mark=None):
         if mark is not None:
-            self.stream.go_on(mark)
+            self.stream.continue_at(mark)
         return self.stream.blocks(mark["row"] if mark else 1, self.quoted)
 
-    def begins(self, most=None):
-        """By what this source is known again, later and longer."""
-        return begins(self.stream.head, most)
+    def fingerprint(self, most=None):
+        """The fingerprint of the first bytes, by which a source is recognised when it has grown."""
+        return fingerprint(self.stream.head, most)
 
     def progress(self):
         """How many bytes of the file were read."""
@@ -86,27 +85,27 @@ class Delimited:
         rows = np.concatenate([part.rows for part in parts])
         return Batch({name: column.combine_chunks() for name, column in columns.items()}, rows, faults)
 
-    def reading(self, name, kind):
-        """How to read a column that is wanted as this kind."""
+    def decode_kind(self, name, kind):
+        """As which kind to decode a column that is needed as `kind`."""
         return NUMBER if kind == NUMBER else TEXT
 
     def _parts(self, data, row, count, kinds):
-        whole = self._at_once(data, row, count, kinds)
+        whole = self._parse_block(data, row, count, kinds)
         if whole is not None:
             yield whole
         elif count <= _FEW:
-            yield self._line_by_line(data.split(b"\n")[:count], row, kinds)
+            yield self._parse_lines(data.split(b"\n")[:count], row, kinds)
         else:
             lines = data.split(b"\n")[:count]
             step, start = max(-(-count // _PARTS), _FEW), 0
             while start < count:
-                stop = _outside(lines, start, start + step)
+                stop = _outside_quotes(lines, start, start + step)
                 some = lines[start:stop]
                 yield from self._parts(b"\n".join(some) + b"\n", row + start, len(some), kinds)
                 start = stop
 
-    def _at_once(self, data, row, count, kinds):
-        """The rows as pyarrow reads them; None if it finds other rows than there are lines."""
+    def _parse_block(self, data, row, count, kinds):
+        """The rows as pyarrow reads them; None if it fails or the number of rows is wrong."""
         quoted = b'"' in data
         if quoted and data.count(b'"') % 2:
             return None
@@ -127,16 +126,16 @@ class Delimited:
             return None
         if quoted and table.num_rows != count:
             firsts = _first_lines(data)
-            whole = Batch.whole(table, row, len(firsts), kinds)
-            return whole._replace(rows=row + firsts) if whole is not None else None
-        return Batch.whole(table, row, count, kinds)
+            batch = Batch.from_table(table, row, len(firsts), kinds)
+            return batch._replace(rows=row + firsts) if batch is not None else None
+        return Batch.from_table(table, row, count, kinds)
 
-    def _line_by_line(self, lines, row, kinds):
-        rows, faults, cells, behind = [], {}, {name: [] for name in kinds}, 0
+    def _parse_lines(self, lines, row, kinds):
+        rows, faults, cells, next_line = [], {}, {name: [] for name in kinds}, 0
         for i, line in enumerate(lines):
-            if i < behind or not line.strip():
+            if i < next_line or not line.strip():
                 continue
-            values, fault, behind = self._record(lines, i)
+            values, fault, next_line = self._parse_row(lines, i)
             for name in kinds:
                 value = None if values is None else values[name]
                 value = None if value in MISSING else value
@@ -155,11 +154,11 @@ class Delimited:
         columns = {name: pa.array(cells[name], types[kind]) for name, kind in kinds.items()}
         return Batch(columns, np.array(rows, np.int64), faults)
 
-    def _record(self, lines, i):
-        """The cells of the row that begins with this line, what is wrong, and the line behind it."""
+    def _parse_row(self, lines, i):
+        """The cells of the row that begins at line i, what is wrong with it, and the line after it."""
         values, fault = self._cells(lines[i])
         if fault and lines[i].count(b'"') % 2:
-            stop = _outside(lines, i, i + 1)
+            stop = _outside_quotes(lines, i, i + 1)
             longer, wrong = self._cells(b"\n".join(lines[i:stop]))
             if not wrong:
                 return longer, None, stop
@@ -176,18 +175,18 @@ class Delimited:
         return dict(zip(self.names, cells, strict=True)), None
 
 
-def _outside(lines, start, stop):
-    """The first place from `stop` on at which no quote is open, if that is near; else `stop`."""
+def _outside_quotes(lines, start, stop):
+    """The first line from `stop` on that begins outside of quotes; `stop` if none of the next 100 does."""
     open_quote = sum(line.count(b'"') for line in lines[start:stop]) % 2
-    for place in range(stop, min(stop + _LONGEST, len(lines))):
+    for place in range(stop, min(stop + _LONGEST_ROW, len(lines))):
         if not open_quote:
             return place
         open_quote = (open_quote + lines[place].count(b'"')) % 2
-    return min(stop + _LONGEST, len(lines)) if not open_quote else min(stop, len(lines))
+    return min(stop + _LONGEST_ROW, len(lines)) if not open_quote else min(stop, len(lines))
 
 
 def _first_lines(data):
-    """Of each row the number of its first line, from 0: line ends inside quotes end no row."""
+    """The first line of each row, from 0. A line end inside quotes does not end a row."""
     found = np.frombuffer(data, np.uint8)
     ends, quotes = np.flatnonzero(found == ord("\n")), np.flatnonzero(found == ord('"'))
     closed = np.flatnonzero(np.searchsorted(quotes, ends) % 2 == 0)

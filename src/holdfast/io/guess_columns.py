@@ -1,4 +1,4 @@
-"""Which columns of a table to use, and how: guessed from its first rows, and said."""
+"""Guess from the first rows of a table which columns to use as features, and how."""
 
 from typing import Any, NamedTuple
 
@@ -7,18 +7,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
+from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
-from holdfast.terminal import visible
+from holdfast.terminal import quoted, visible
 
-ROWS = 10_000  # looked at before anything is decided
-_FEW = 32  # values that get a feature each
-_GROUPS = 64
-_READABLE = 0.9  # of the cells, for the others to be mistakes
-_MANY_LOST = 0.1  # of the rows: then missing cells are filled in rather than rows skipped
+ROWS = 10_000  # that are read before the guess
+_FEW = 32  # so few values get a feature each
+_GROUPS = 64  # features for more values
+_READABLE = 0.9  # share of the cells of a column that must have its type; the others are faults
+_MANY_MISSING = 0.1  # share of the rows; with more, missing cells are filled in
 
 
 class Head(NamedTuple):
-    """The first rows of a source, all columns, as they came."""
+    """The first rows of a source, with all columns."""
 
     columns: dict[str, Any]
     rows: int
@@ -26,7 +27,7 @@ class Head(NamedTuple):
 
     @staticmethod
     def of(batches):
-        """The first rows of some batches."""
+        """The first `ROWS` rows of some batches."""
         names = list(batches[0].columns)
         joined = {name: _joined([batch.columns[name] for batch in batches]) for name in names}
         table = pa.table(joined).slice(0, ROWS)
@@ -39,24 +40,50 @@ class Head(NamedTuple):
 
 
 def _joined(arrays):
-    """One column of several parts; as text, where they are of different types."""
+    """The parts of a column as one; as text if their types differ."""
     if len({array.type for array in arrays}) > 1:
         arrays = [cells.labels(array) for array in arrays]
     return pa.chunked_array(arrays)
 
 
+def first_blocks(source, blocks):
+    """Blocks with at least `ROWS` rows, if the source has so many; and their rows."""
+    raw, batches, rows = [], [], 0
+    for block in blocks:
+        raw.append(block)
+        batches.append(source.sample(block))
+        rows += len(batches[-1].rows)
+        if rows >= ROWS:
+            break
+    if not rows:
+        raise SourceError(f"{source.name} has the names of columns, but no rows")
+    return raw, batches
+
+
+def feature_columns(source, settings):
+    """The names of the columns to predict from; raises if the settings name a column that is not there."""
+    asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
+    for name in asked:
+        if name not in source.names:
+            near = [visible(each, 40) for each in source.names[:20]]
+            near += ["..."] if len(source.names) > 20 else []
+            raise SourceError(f"{source.name} has no column {quoted(name)}; it has {', '.join(near)}")
+    names = list(settings.features) or [name for name in source.names if name not in settings.drop]
+    return [name for name in names if name not in (settings.target, settings.key)]
+
+
 def kind_of(array):
-    """What a column holds: number, truth, time, text, empty, or other."""
-    kind = array.type
-    if array.null_count == len(array) or pa.types.is_null(kind):
+    """What is in a column: number, truth, time, text, sparse, empty, or other."""
+    t, kind = pa.types, array.type
+    if array.null_count == len(array) or t.is_null(kind):
         return "empty"
     if kind == pa.map_(pa.int64(), pa.float64()):
         return "sparse"
-    if pa.types.is_boolean(kind):
+    if t.is_boolean(kind):
         return "truth"
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind):
         return "number"
-    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+    if t.is_timestamp(kind) or t.is_date(kind):
         return "time"
     if not cells.is_text(array):
         return "other"
@@ -69,12 +96,10 @@ def kind_of(array):
 
 
 def guess_layout(head, names, missing):
-    """The layout of these columns, and a sentence about each that is not used or not obvious."""
-    said: list[str] = []
-    kinds = {name: kind_of(head.columns[name]) for name in names}
+    """The layout of these columns, and a sentence about each one that is left out or encoded."""
     used, notes = [], {}
     for name in names:
-        array, kind = head.columns[name], kinds[name]
+        array, kind = head.columns[name], kind_of(head.columns[name])
         if kind == "empty":
             notes[name] = "empty in the first rows: left out"
         elif kind == "sparse" and len(names) == 1:
@@ -82,7 +107,7 @@ def guess_layout(head, names, missing):
             sentence = f"{width:,} columns: rows are sparse, and features not centred"
             return Layout((SparseColumns(name, width),)), [sentence]
         elif kind in ("other", "sparse"):
-            notes[name] = f"{array.type}, which is no feature: left out"
+            notes[name] = f"{array.type}, which cannot be a feature: left out"
         elif kind in ("number", "truth"):
             used.append(Number(name, None, kind == "truth"))
         elif kind == "time":
@@ -98,19 +123,19 @@ def guess_layout(head, names, missing):
             else:
                 used.append(Hashed(name, _GROUPS))
                 notes[name] = f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
-    said += [f"{visible(name, 80)}: {note}" for name, note in notes.items()]
+    said = [f"{visible(name, 80)}: {note}" for name, note in notes.items()]
     layout = Layout(tuple(used))
-    lost = _lost(head, layout)
+    lost = _rows_with_missing(head, layout)
     share = float(lost.mean()) if len(lost) else 0.0
-    fill = missing == "fill" or (missing == "auto" and share > _MANY_LOST)
+    fill = missing == "fill" or (missing == "auto" and share > _MANY_MISSING)
     if share > 0.0:
-        what = "filled in, with a feature that says so" if fill else "a round skipped each"
+        what = "filled in, with a feature that says so" if fill else "skipped"
         said.append(f"rows with a missing cell: {100 * share:.3g} % of the first {len(lost):,}: {what}")
-    return (Layout(tuple(_filling(head, column) for column in used)) if fill else layout), said
+    return (Layout(tuple(_with_filling(head, column) for column in used)) if fill else layout), said
 
 
-def _lost(head, layout):
-    """Which rows have a missing cell, of those that can be read."""
+def _rows_with_missing(head, layout):
+    """For each row that can be read, whether it has a missing cell."""
     missing = np.zeros(head.rows, bool)
     for column in layout.columns:
         if isinstance(column, Number | Time):
@@ -118,7 +143,8 @@ def _lost(head, layout):
     return np.delete(missing, list(head.faults))
 
 
-def _filling(head, column):
+def _with_filling(head, column):
+    """The column, with what replaces a missing cell."""
     if isinstance(column, Time):
         return column._replace(fill=True)
     if isinstance(column, Number):

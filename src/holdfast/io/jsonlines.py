@@ -1,4 +1,4 @@
-"""JSON lines: an object a line."""
+"""JSON lines: each line is an object."""
 
 import json
 
@@ -7,29 +7,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from holdfast.io.batch import LABEL, NUMBER, TEXT, Batch, SourceError
-from holdfast.io.cells import MISSING, is_text, label, labels, number
+from holdfast.io.byte_stream import SourceError
+from holdfast.io.cells import EXACT, MISSING, is_text, label, labels, number
 from holdfast.io.delimited import Delimited
+from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch
 from holdfast.terminal import quoted
 
 _BOOLEAN = "boolean"
 _TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), _BOOLEAN: pa.bool_()}
-_EXACT = 1 << 53  # from here on a float64 has not all digits of an integer
 
 
 class JsonLines(Delimited):
-    """The rows of a text with an object a line; the names of the columns are those of its first rows."""
+    """The rows of a text with an object in each line. The first rows decide which columns there are."""
 
     quoted = False
 
     def __init__(self, stream):
         self.stream = stream
-        head = stream.peek(1 << 20)
-        if not head:
-            raise SourceError(f"{stream.name} is empty: expected an object a line")
-        lines = head.split(b"\n")
-        whole = lines[:-1] if len(lines) > 1 else lines
-        objects = [found for found in map(_object, whole) if found is not None]
+        lines = stream.first_lines()
+        if not lines:
+            raise SourceError(f"{stream.name} is empty: expected an object in each line")
+        objects = [found for found in map(_object, lines) if found is not None]
         if not objects:
             raise SourceError(f"{stream.name}: its first lines are no JSON objects")
         self.names = list(dict.fromkeys(name for found in objects for name in found))
@@ -37,7 +35,7 @@ class JsonLines(Delimited):
         self._types = {name: column.type for name, column in columns.items()}
         self._kinds = {name: _kind([found.get(name) for found in objects]) for name in self.names}
 
-    def reading(self, name, kind):
+    def decode_kind(self, name, kind):
         return LABEL if kind == LABEL else self._kinds[name]
 
     def sample(self, block):
@@ -47,7 +45,7 @@ class JsonLines(Delimited):
         columns = {name: _column([(found or {}).get(name) for found in objects]) for name in self.names}
         return Batch(columns, np.array([block.row + i for i, _ in lines], np.int64), faults)
 
-    def _at_once(self, data, row, count, kinds):
+    def _parse_block(self, data, row, count, kinds):
         types = {name: self._types[name] if kind == LABEL else _TYPES[kind] for name, kind in kinds.items()}
         schema = pa.schema(list(types.items()))
         parsing = pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
@@ -56,7 +54,7 @@ class JsonLines(Delimited):
             table = pajson.read_json(pa.BufferReader(pa.py_buffer(data)), reading, parsing)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
-        batch = Batch.whole(table, row, count, kinds)
+        batch = Batch.from_table(table, row, count, kinds)
         if batch is None or any(
             kind == LABEL and _is_rounded(batch.columns[name]) for name, kind in kinds.items()
         ):
@@ -67,7 +65,7 @@ class JsonLines(Delimited):
         }
         return batch._replace(columns=columns)
 
-    def _line_by_line(self, lines, row, kinds):
+    def _parse_lines(self, lines, row, kinds):
         rows, faults, cells = [], {}, {name: [] for name in kinds}
         for i, line in enumerate(lines):
             if not line.strip():
@@ -88,7 +86,7 @@ class JsonLines(Delimited):
 def _object(line):
     try:
         found = json.loads(line)
-        json.dumps(found, ensure_ascii=False).encode()  # lone surrogates are no text
+        json.dumps(found, ensure_ascii=False).encode()  # raises if a text has a lone surrogate
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -121,7 +119,7 @@ def _text(value):
 
 
 def _texts(column):
-    """Labels or text, null where one of the words for what is missing stands."""
+    """Labels or text, null where the text means a missing value."""
     texts = labels(column)
     if not is_text(column):
         return texts
@@ -129,12 +127,12 @@ def _texts(column):
 
 
 def _is_rounded(column):
-    """Whether there may be integers with more digits than a float64 has."""
-    return pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) >= _EXACT
+    """Whether a float64 may have rounded an integer of this column."""
+    return pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) >= EXACT
 
 
 def _kind(values):
-    """What all these are, of those that are there."""
+    """The kind of these values, without the missing ones."""
     known = [value for value in values if value is not None]
     if known and all(isinstance(value, bool) for value in known):
         return _BOOLEAN
@@ -144,13 +142,13 @@ def _kind(values):
 
 
 def _column(values):
-    """A column with the exact values: text, if there are integers that neither int64 nor float64 holds."""
+    """A column with the exact values; text if an integer fits neither int64 nor float64."""
     kind = _kind(values)
     if kind == _BOOLEAN:
         return pa.array(values, pa.bool_())
     integers = [abs(value) for value in values if isinstance(value, int)]
     if kind == NUMBER and len(integers) + values.count(None) == len(values) and max(integers) < 1 << 63:
         return pa.array(values, pa.int64())
-    if kind == NUMBER and max(integers, default=0) < _EXACT:
+    if kind == NUMBER and max(integers, default=0) < EXACT:
         return pa.array(values, pa.float64())
     return pa.array([_cell(value, TEXT)[0] for value in values], pa.string())

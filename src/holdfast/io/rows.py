@@ -1,9 +1,42 @@
-"""Rows of numbers, with all their zeros or without: what a run asks of either."""
+"""Rows: as a source gives them (`Batch`, columns of Arrow), and as numbers (`DenseRows`, `SparseRows`)."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.adversaries import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
+from holdfast.terminal import quoted
+
+# What a column is read as, unless the source has types of its own. A label or key is text, or the exact value
+# of a number as text (`holdfast.io.cells.labels`).
+NUMBER, TEXT, LABEL = "number", "text", "label"
+_WIDE = ("center", "factors", "weights")  # parameters with one entry for each feature
+
+
+class Batch(NamedTuple):
+    """Some rows as columns of Arrow.
+
+    A row that cannot be read stays in the batch: its cells are null, and `faults` has the reason. The run
+    counts it as skipped.
+    """
+
+    columns: dict[str, Any]  # arrays of one length
+    rows: np.ndarray  # the number of each row in the source, from 1
+    faults: dict[int, str]  # what is wrong, by position in this batch
+
+    @staticmethod
+    def from_table(table, row, count, names):
+        """These columns of a table that begins at this row; None if it does not have `count` rows."""
+        if table.num_rows != count:
+            return None
+        columns = {name: table.column(name).combine_chunks() for name in names}
+        return Batch(columns, np.arange(row, row + count), {})
+
+
+def wrong_cell(column, value, what):
+    """A sentence about a cell that cannot be read."""
+    return f"column {quoted(column)}: {quoted(value, 40)} is {what}"
 
 
 class DenseRows:
@@ -19,11 +52,11 @@ class DenseRows:
         return DenseRows(self.X[start:stop])
 
     def missing(self):
-        """Which rows lack a cell."""
+        """Which rows have a missing cell."""
         return np.isnan(self.X).any(axis=1)
 
-    def spoiled(self, rows):
-        """The same with NaN in these rows, so that nobody learns from them."""
+    def with_nan(self, rows):
+        """A copy with NaN in these rows, so that they are skipped."""
         X = self.X.copy()
         X[rows] = np.nan
         return DenseRows(X)
@@ -34,22 +67,37 @@ class DenseRows:
     def replay(self, y, loss):
         return Replay(self.X, y, loss)
 
-    def scores(self, p, which):
-        """The sum of weighted features for each row, 0 where they are not all finite, with parameters `p`.
+    def scores(self, p, models):
+        """The sum of the weighted features of each row; 0 where a feature is not finite.
 
-        `which` tells whose parameters are a row's; one place, if they are the same for all.
+        `p` has the parameters of all models, `models` the model of each row, or one model for all rows.
         """
-        center, factors, weights, clip = (p[name][which] for name in ("center", "factors", "weights", "clip"))
+        center, factors, weights, clip = (p[name][models] for name in (*_WIDE, "clip"))
         Z = np.clip((self.X - center) * factors, -clip[:, None], clip[:, None])
-        sums = Z @ weights[0] if len(which) == 1 else (Z * weights).sum(axis=1)
+        sums = Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
         return np.where(np.isfinite(self.X).all(axis=1), sums, 0.0)
 
 
 class SparseRows:
-    """Compressed rows: those of row i are values[starts[i]:starts[i + 1]], in the columns `places`."""
+    """Compressed rows: row i has values[starts[i]:starts[i + 1]]. `places` has the column of each value."""
 
     def __init__(self, values, places, starts, dim):
         self.values, self.places, self.starts, self.dim = values, places, starts, dim
+
+    @staticmethod
+    def from_maps(maps, dim):
+        """Rows from maps of Arrow: index to value. If an index is there twice, its last value counts."""
+        starts = maps.offsets.to_numpy().astype(np.int64)
+        first, last = starts[0], starts[-1]
+        places = maps.keys.to_numpy()[first:last]
+        values = maps.items.to_numpy(zero_copy_only=False)[first:last]
+        row_of = np.repeat(np.arange(len(maps)), np.diff(starts))
+        known = places < dim
+        codes = row_of[known] * dim + places[known]
+        kept = np.flatnonzero(known)[len(codes) - 1 - np.unique(codes[::-1], return_index=True)[1]]
+        counts = np.bincount(row_of[kept], minlength=len(maps))
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return SparseRows(values[kept].astype(np.float64), places[kept].astype(np.int64), starts, dim)
 
     def __len__(self):
         return len(self.starts) - 1
@@ -62,12 +110,12 @@ class SparseRows:
     def missing(self):
         return self._any(np.isnan(self.values))
 
-    def spoiled(self, rows):
+    def with_nan(self, rows):
         bad = np.zeros(len(self), bool)
         bad[rows] = True
-        left = ~bad[self._owners()]
-        nothing = np.flatnonzero(bad)
-        return self._with(nothing, np.zeros(len(nothing), np.int64), np.full(len(nothing), np.nan), left)
+        numbers = np.flatnonzero(bad)
+        nan = np.full(len(numbers), np.nan)
+        return self._with(numbers, np.zeros(len(numbers), np.int64), nan, ~bad[self._row_of()])
 
     def with_constant(self):
         rows = np.arange(len(self))
@@ -77,26 +125,26 @@ class SparseRows:
     def replay(self, y, loss):
         return SparseReplay(self.values, self.places, self.starts, self.dim, y, loss)
 
-    def scores(self, p, which):
-        owners = self._owners()
-        whose = which[owners] if len(which) > 1 else which[0]
-        center, factors, weights = (p[name][whose, self.places] for name in ("center", "factors", "weights"))
-        clip = p["clip"][whose]
+    def scores(self, p, models):
+        row_of = self._row_of()
+        model = models[row_of] if len(models) > 1 else models[0]
+        center, factors, weights = (p[name][model, self.places] for name in _WIDE)
+        clip = p["clip"][model]
         Z = np.clip((self.values - center) * factors, -clip, clip)
-        sums = np.bincount(owners, Z * weights, len(self))
+        sums = np.bincount(row_of, Z * weights, len(self))
         return np.where(self._any(~np.isfinite(self.values)), 0.0, sums)
 
-    def _owners(self):
+    def _row_of(self):
         """The row of each value."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def _any(self, wrong):
-        return np.bincount(self._owners(), wrong, len(self)) > 0
+        return np.bincount(self._row_of(), wrong, len(self)) > 0
 
-    def _with(self, rows, places, values, left=slice(None)):
-        """One more value in each of these rows, behind those that are left."""
-        owners = np.concatenate([self._owners()[left], rows])
-        order = np.argsort(owners, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(self)))])
-        places = np.concatenate([self.places[left], places])[order]
-        return SparseRows(np.concatenate([self.values[left], values])[order], places, starts, self.dim)
+    def _with(self, rows, places, values, kept=slice(None)):
+        """The values that are kept, and one more at the end of each of these rows."""
+        row_of = np.concatenate([self._row_of()[kept], rows])
+        order = np.argsort(row_of, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(row_of, minlength=len(self)))])
+        places = np.concatenate([self.places[kept], places])[order]
+        return SparseRows(np.concatenate([self.values[kept], values])[order], places, starts, self.dim)

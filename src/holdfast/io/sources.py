@@ -1,43 +1,43 @@
-"""Tables, wherever they are: files and pipes as batches of rows, in memory that does not grow."""
+"""Open a file or a pipe, and read its rows in pieces, so that memory does not grow with its length."""
 
 import re
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from holdfast.io.batch import LABEL, NUMBER, TEXT, Batch, SourceError
-from holdfast.io.byte_stream import Stream
-from holdfast.io.columnar import Arrow, Columnar, Parquet
+import numpy as np
+import pyarrow.compute as pc
+
+from holdfast.io import cells
+from holdfast.io.byte_stream import ByteStream, SourceError
+from holdfast.io.columnar import Arrow, Parquet
+from holdfast.io.columns import Number
 from holdfast.io.delimited import Delimited
 from holdfast.io.jsonlines import JsonLines
+from holdfast.io.rows import LABEL, NUMBER, TEXT
 from holdfast.io.svmlight import SvmLight
-from holdfast.terminal import quoted
+from holdfast.terminal import quoted, visible
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
-_SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
+_SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".tab": "tsv",
-    ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".parquet": "parquet",
     ".pq": "parquet",
-    ".arrow": "arrow",
     ".arrows": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
     ".svm": "svmlight",
-    ".svmlight": "svmlight",
     ".libsvm": "svmlight",
 }
-
-__all__ = ["FORMATS", "LABEL", "NUMBER", "TEXT", "Batch", "Columnar", "SourceError", "open_source"]
+_ENTRIES = 1 << 21  # of a piece
+_SPARSE_ROWS = 1 << 16  # of a piece
 
 
 def open_source(path, form=None):
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
-    The format is told by the first bytes, then by the name of the file, then by the first line.
+    The first bytes decide the format, then the name of the file, then the first line.
     """
-    stream = Stream(path)
+    stream = ByteStream(path)
     try:
         return _checked(_opened(stream, form or _format(stream)), stream.name)
     except BaseException:
@@ -80,7 +80,7 @@ def _format(stream):
 
 
 def _delimiter(stream, form):
-    """Commas, unless the name of the file says nothing and the first line has more of something else."""
+    """A comma for .csv, if the first line has one; otherwise what the first line has most of."""
     line = stream.peek(4096).partition(b"\n")[0]
     if form == "csv" and b"," in line:
         return ","
@@ -96,3 +96,61 @@ def _checked(source, name):
             "give each a name of its own"
         )
     return source
+
+
+class Piece(NamedTuple):
+    """Some rows as numbers, and their position in the source."""
+
+    features: Any  # `DenseRows` or `SparseRows`
+    y: np.ndarray  # numbers, or indices of labels; NaN where missing
+    keys: Any  # the key of each row, as text of Arrow; None without a key column
+    rows: np.ndarray
+    faults: dict[int, str]
+    mark: Any  # of the block that they are in
+    first: int  # the position of the first row in its block
+    read: int | None  # bytes of the source so far
+
+
+def pieces(source, blocks, layout, target, key=None, skip=0):
+    """The rows of these blocks in pieces, without the first `skip`. If `target` is None, none is read."""
+    kinds = column_kinds(source, layout, target, key)
+    step = _SPARSE_ROWS if layout.is_sparse() else max(_ENTRIES // max(layout.feature_count(), 1), 1)
+    for block in blocks:
+        batch = source.decode(block, kinds)
+        read = source.progress()
+        for start in range(skip, len(batch.rows), step):
+            stop = min(start + step, len(batch.rows))
+            features, faults = layout.rows(batch, start, stop)
+            y = np.full(stop - start, np.nan)
+            if target is not None:
+                y, more = target.read(batch, start, stop)
+                faults = more | faults
+            keys = None
+            if key is not None:
+                keys = keys_of(batch.columns[key].slice(start, stop - start), key, source.name)
+            yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
+        skip = max(skip - len(batch.rows), 0)
+
+
+def column_kinds(source, layout, target=None, key=None):
+    """As which kind to decode each column that is used; raises if the source does not have it."""
+    kinds = {
+        column.name: NUMBER if isinstance(column, Number) and not column.truth else TEXT
+        for column in layout.columns
+    }
+    kinds |= {target.name: NUMBER if target.regression else LABEL} if target is not None else {}
+    kinds |= {key: LABEL} if key is not None else {}
+    for name in kinds:
+        if name not in source.names:
+            raise SourceError(f"{source.name} has no column {quoted(name)}, which the run has learned from")
+    return {name: source.decode_kind(name, kind) for name, kind in kinds.items()}
+
+
+def keys_of(array, name, where):
+    """The key of each row as text; empty where it is missing."""
+    if not cells.can_be_labels(array.type):
+        raise SourceError(
+            f"{where}, column {quoted(name)}: {visible(array.type, 80)} cannot be a key; text, numbers, "
+            "truth values and times can"
+        )
+    return pc.fill_null(cells.labels(array), "")

@@ -1,4 +1,4 @@
-"""svmlight: a label, and the features that are not 0, as index:value."""
+"""svmlight: each line has a label, and index:value for each feature that is not 0."""
 
 from array import array
 
@@ -6,73 +6,67 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.io import cells
-from holdfast.io.batch import LABEL as AS_LABEL
-from holdfast.io.batch import NUMBER, Batch, SourceError
+from holdfast.io.byte_stream import SourceError
 from holdfast.io.delimited import Delimited
+from holdfast.io.rows import LABEL as AS_LABEL
+from holdfast.io.rows import NUMBER, Batch
 
 LABEL, FEATURES = "label", "features"
-_MOST = 4096  # columns that rows are read with as they would be in a table; with more they are sparse
-_WIDEST = 1 << 22
-_EXACT = 1 << 53  # from here on a float64 has not all digits of an integer
+_MOST_DENSE = 4096  # columns; with more, rows are sparse
+_LARGEST = 1 << 22  # index
 _FAULT = "not svmlight, such as 1 3:0.5 7:2"
 
 
 class SvmLight(Delimited):
     """The rows as columns `label`, "1", "2", ... up to the largest index of the first rows; "0", if used.
 
-    Larger indices that come later are left out. Where there are too many, `label` and `features`: maps of
-    Arrow from an index to its value.
+    Larger indices in later rows are ignored. If there are too many columns, there are only two: `label`, and
+    `features` with maps of Arrow from index to value.
     """
 
     quoted = False
 
     def __init__(self, stream):
         self.stream = stream
-        head = stream.peek(1 << 20)
-        if not head:
+        lines = stream.first_lines()
+        if not lines:
             raise SourceError(f"{stream.name} is empty: expected lines such as 1 3:0.5 7:2")
-        lines = head.split(b"\n")
-        found = [_parsed(line) for line in (lines[:-1] if len(lines) > 1 else lines)]
+        found = map(_parsed, lines)
         used = [index for row in found if row is not None for index in row[1]]
         if not used:
             raise SourceError(f"{stream.name}: its first lines are not svmlight, such as 1 3:0.5 7:2")
-        if max(used) > _WIDEST:
-            raise SourceError(
-                f"{stream.name}: index {max(used):,}, but {_WIDEST:,} is the largest that can be: hash them"
-            )
-        self._first, self._wide = min(1, min(used)), max(used) > _MOST
-        several = [FEATURES] if self._wide else map(str, range(self._first, max(used) + 1))
-        self.names = [LABEL, *several]
+        if max(used) > _LARGEST:
+            too_large = f"index {max(used):,}, but {_LARGEST:,} is the largest allowed"
+            raise SourceError(f"{stream.name}: {too_large}: hash the indices")
+        self._first, self._wide = min(1, min(used)), max(used) > _MOST_DENSE
+        features = [FEATURES] if self._wide else map(str, range(self._first, max(used) + 1))
+        self.names = [LABEL, *features]
 
     def sample(self, block):
         return self.decode(block, dict.fromkeys(self.names, NUMBER) | {LABEL: AS_LABEL})
 
-    def reading(self, name, kind):
+    def decode_kind(self, name, kind):
         return AS_LABEL if name == LABEL and kind == AS_LABEL else NUMBER
 
-    def _at_once(self, data, row, count, kinds):
-        return self._line_by_line(data.split(b"\n")[:count], row, kinds)
+    def _parse_block(self, data, row, count, kinds):
+        return self._parse_lines(data.split(b"\n")[:count], row, kinds)
 
-    def _line_by_line(self, lines, row, kinds):
+    def _parse_lines(self, lines, row, kinds):
         return (self._sparse if self._wide else self._dense)(lines, row, kinds)
 
     def _sparse(self, lines, row, kinds):
         rows, faults, labels, ends = [], {}, [], array("q", [0])
         places, values = array("q"), array("d")
-        for i, line in enumerate(lines):
-            text = line.partition(b"#")[0]
-            if not text.strip():
-                continue
-            found = _parsed(text)
-            if found is None or max(found[1], default=0) > _WIDEST:
+        for number, found in _parsed_rows(lines, row):
+            if found is None or max(found[1], default=0) > _LARGEST:
                 faults[len(rows)] = _FAULT if found is None else f"index {max(found[1]):,} is too large"
             label, indices, entries = found or (None, (), ())
             labels.append(label)
-            if max(indices, default=0) <= _WIDEST:
+            if max(indices, default=0) <= _LARGEST:
                 places.extend(indices)
                 values.extend(entries)
             ends.append(len(places))
-            rows.append(row + i)
+            rows.append(number)
         made = {
             LABEL: _labels(labels, kinds.get(LABEL)),
             FEATURES: pa.MapArray.from_arrays(pa.array(ends, pa.int32()), pa.array(places), pa.array(values)),
@@ -82,11 +76,7 @@ class SvmLight(Delimited):
     def _dense(self, lines, row, kinds):
         rows, faults, values, labels = [], {}, [], []
         width = len(self.names) - 1
-        for i, line in enumerate(lines):
-            text = line.partition(b"#")[0]
-            if not text.strip():
-                continue
-            found = _parsed(text)
+        for number, found in _parsed_rows(lines, row):
             features = np.zeros(width)
             if found is None:
                 faults[len(rows)] = _FAULT
@@ -95,7 +85,7 @@ class SvmLight(Delimited):
                 places = np.array(found[1], np.int64) - self._first
                 inside = (places >= 0) & (places < width)
                 features[places[inside]] = np.array(found[2])[inside]
-            rows.append(row + i)
+            rows.append(number)
             labels.append(None if found is None else found[0])
             values.append(features)
         table = np.array(values).reshape(-1, width)
@@ -109,7 +99,7 @@ class SvmLight(Delimited):
 
 
 def _labels(values, kind):
-    """A column of labels as numbers, or as text with all digits."""
+    """The labels as numbers, or as text with all their digits."""
     if kind == AS_LABEL:
         return pa.array([None if value is None else cells.label(value) for value in values], pa.string())
     return pa.array(
@@ -117,12 +107,17 @@ def _labels(values, kind):
     )
 
 
+def _parsed_rows(lines, row):
+    """The number and the content of each row; a line that is empty, or has a comment only, is no row."""
+    return ((row + i, _parsed(line)) for i, line in enumerate(lines) if line.partition(b"#")[0].strip())
+
+
 def _parsed(line):
-    """The label, the indices and the values of a line; None if it is something else."""
+    """The label, the indices and the values of a line; None if it is not svmlight."""
     tokens = line.partition(b"#")[0].split()
     try:
         label = float(tokens[0])
-        if abs(label) >= _EXACT and label.is_integer():
+        if abs(label) >= cells.EXACT and label.is_integer():
             label = int(tokens[0]) if tokens[0].lstrip(b"+-").isdigit() else label
         pairs = [token.split(b":") for token in tokens[1:] if not token.startswith(b"qid:")]
         indices = [int(index) for index, _ in pairs]

@@ -1,4 +1,4 @@
-"""Records from JSON that may have been tampered with: every field is there and has its type."""
+"""Read records from JSON of unknown origin: check that every field is there and has its type."""
 
 import math
 import typing
@@ -9,14 +9,14 @@ _TEXTS = tuple[str, ...]
 def typed(cls, found, **limits):
     """A NamedTuple or dataclass from a dictionary; raises ValueError if it does not fit.
 
-    `limits` has, for some fields of whole numbers, the least and the largest value.
+    `limits` has the smallest and the largest value of some integer fields.
     """
     kinds = typing.get_type_hints(cls)
     if not isinstance(found, dict) or set(found) != set(kinds):
         raise ValueError(f"a {cls.__name__} has the fields {', '.join(kinds)}")
     values = {}
     for name, kind in kinds.items():
-        if not _is(kind, found[name]):
+        if not _has_type(kind, found[name]):
             raise ValueError(f"{name} of a {cls.__name__} cannot be {str(found[name])[:40]!r}")
         low, high = limits.get(name, (-math.inf, math.inf))
         if type(found[name]) is int and not low <= found[name] <= high:
@@ -25,7 +25,7 @@ def typed(cls, found, **limits):
     return cls(**values)
 
 
-def _is(kind, value):
+def _has_type(kind, value):
     if kind == _TEXTS:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     options = typing.get_args(kind) or (kind,)

@@ -1,4 +1,4 @@
-"""River models that a few terrible rounds cannot derail: any of River's, and our own."""
+"""River models that a few wrong rows cannot ruin: `Robust` for any model, and two linear models."""
 
 try:
     import river  # noqa: F401

@@ -1,43 +1,42 @@
-"""Rows of a data frame as rounds, and rounds as rows."""
+"""Data frames and series as lists of rows, and back."""
 
 from river import compose
 from river.utils.dataframe import into_frame, into_series, to_native_frame, to_native_series
 
 
-def rounds(X):
+def rows(X):
     """The rows of a frame as dicts."""
     frame = into_frame(X)
     return [dict(zip(frame.columns, row, strict=True)) for row in frame.rows()]
 
 
-def answers(y):
+def values(y):
+    """The entries of a series as a list."""
     return into_series(y).to_list()
 
 
-def some_rows(X, kept):
-    """The rows of a frame that are kept."""
+def kept_rows(X, kept):
     return into_frame(X).filter(kept).to_native()
 
 
-def some(y, kept):
-    """The entries of a series that are kept."""
+def kept_values(y, kept):
     return into_series(y).filter(kept).to_native()
 
 
-def series(values, X):
-    """Predictions, as a series that goes with the frame."""
-    return to_native_series(values, name=None, like=into_frame(X))
+def series(predictions, X):
+    """Predictions as a series with the index of the frame X."""
+    return to_native_series(predictions, name=None, like=into_frame(X))
 
 
-def frame(rows, X):
-    """Probabilities by label, as a frame that goes with the frame."""
-    labels = list(dict.fromkeys(label for row in rows for label in row))
+def frame(probabilities, X):
+    """Probabilities by label as a frame with the index of the frame X."""
+    labels = list(dict.fromkeys(label for row in probabilities for label in row))
     return to_native_frame(
-        {label: [row.get(label, 0.0) for row in rows] for label in labels}, like=into_frame(X)
+        {label: [row.get(label, 0.0) for row in probabilities] for label in labels}, like=into_frame(X)
     )
 
 
 def learns_batches(model):
-    """Whether a model, and in a pipeline every step, can learn from many rounds at once."""
+    """Whether a model, and in a pipeline every step, has `learn_many`."""
     steps = model.steps.values() if isinstance(model, compose.Pipeline) else [model]
     return all(hasattr(step, "learn_many") for step in steps)

@@ -1,4 +1,4 @@
-"""Our own learners as River models."""
+"""Learners of holdfast as River models."""
 
 import math
 
@@ -9,11 +9,11 @@ from holdfast.dry_run import check_rule
 from holdfast.losses import Absolute, Logistic, slope_at
 from holdfast.protocols import Loss, Rule
 from holdfast.river.gradients import gradient_size
-from holdfast.river.named_weights import Weights
+from holdfast.river.named_weights import NamedWeights
 from holdfast.river.running_scale import as_float
 
 
-class Linear(base.Estimator):
+class LinearModel(base.Estimator):
     """What the two models share."""
 
     def __init__(self, learner=None, loss=None):
@@ -27,11 +27,11 @@ class Linear(base.Estimator):
             check_rule(loss, Loss, dim=1)
         self.learner, self.loss = learner, loss
         rule = named_learner(learner, self._loss()) if isinstance(learner, str) else learner
-        self._weights = Weights(LEARNER if rule is None else rule)
+        self._weights = NamedWeights(LEARNER if rule is None else rule)
 
     @property
     def weights(self):
-        """The weights by the names of their features."""
+        """The weights by feature."""
         return self._weights.by_name()
 
     @property
@@ -40,7 +40,7 @@ class Linear(base.Estimator):
         return self._weights.constant()
 
     def learn_one(self, x, y, w=1.0):
-        """Learn from a round, of weight w, if all of it is finite."""
+        """Learn from a row of weight w, if all of it is finite."""
         if w != 1.0:
             refuse_weights(self._weights.learner)
         finite = _finite(x)
@@ -49,40 +49,39 @@ class Linear(base.Estimator):
             self._weights.update(w * self._slope(self._weights.product(row), y), row)
 
     def _prediction(self, x):
-        """<w, x> of the features that are finite; if that is not, what is predicted of none."""
+        """<w, x> over the finite features; the intercept if that is not finite."""
         z = self._weights.product(self._weights.row(_finite(x), learning=False))
         return z if abs(z) < math.inf else self.intercept
 
 
-class LinearRegressor(Linear, base.Regressor):
-    """A linear regression with any learner of holdfast, on features that come and go.
+class LinearRegressor(LinearModel, base.Regressor):
+    """A linear regression with any learner of holdfast. Features may be added or absent at any time.
 
-    It neither scales nor guards anything. As a rule, use
+    It neither scales features nor skips outliers. Usually, use
 
         Robust(StandardScaler() | TargetStandardScaler(LinearRegressor()))
 
-    which is what `holdfast.defaults.recommended` is for rows of numbers. Every name has its own count in
-    River's scaler, so that a feature that appears late is soon like the others; a feature that does not come
-    counts as its mean.
+    which corresponds to `holdfast.defaults.recommended`. River's scaler counts each feature on its own, so a
+    feature that appears late is soon scaled like the others. An absent feature counts as its mean.
 
     Parameters
     ----------
     learner
-        By default that of the other estimators: `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. A learner
-        whose weights begin at 0 and that fits any number of features, or a name of
-        `holdfast.defaults.LEARNERS`, such as "adaftrl".
+        A learner whose weights begin at 0 and that works with any number of features, or a name of
+        `holdfast.defaults.LEARNERS`, such as "adaftrl". By default that of the other estimators:
+        `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`.
     loss
         A loss of holdfast, by default `Absolute()`.
 
     Attributes
     ----------
     weights, intercept
-        As far as they have been learned.
+        What was learned so far.
 
     Guarantee
     ---------
     The regret of its learner. With `OGD(Ball(D / 2))` in `Robust(..., outliers=k)` the gradients are filtered
-    as in Theorem 1, and rounds that are skipped for their features or targets cost as in Theorem H.
+    as in Theorem 1, and rows that are skipped because of their features or targets cost as in Theorem H.
 
     Examples
     --------
@@ -105,24 +104,24 @@ class LinearRegressor(Linear, base.Regressor):
         return slope_at(self._loss(), z, as_float(y))
 
 
-class LinearClassifier(Linear, base.Classifier):
-    """A linear classifier of two labels with any learner of holdfast, on features that come and go.
+class LinearClassifier(LinearModel, base.Classifier):
+    """A linear classifier of two labels with any learner of holdfast. Features may be added or absent.
 
-    It neither scales nor guards anything. As a rule, use `Robust(StandardScaler() | LinearClassifier())`. For
-    more labels there is River's `OneVsRestClassifier`.
+    It neither scales features nor skips outliers. Usually, use
+    `Robust(StandardScaler() | LinearClassifier())`. For more labels there is River's `OneVsRestClassifier`.
 
     Parameters
     ----------
     learner
         As in `LinearRegressor`.
     loss
-        A loss of holdfast, by default `Logistic()`. With the hinges probabilities are in the right order, but
-        not calibrated.
+        A loss of holdfast, by default `Logistic()`. With the hinge losses, probabilities are in the right
+        order, but not calibrated.
 
     Attributes
     ----------
     weights, intercept
-        As far as they have been learned.
+        What was learned so far.
 
     Guarantee
     ---------
@@ -151,7 +150,7 @@ class LinearClassifier(Linear, base.Classifier):
 
 
 @gradient_size.register
-def _(model: Linear, x, y, w=1.0):
+def _(model: LinearModel, x, y, w=1.0):
     z = model._weights.product(model._weights.row(x, learning=False))
     return abs(w * model._slope(z, y)) * math.hypot(1.0, *x.values())
 

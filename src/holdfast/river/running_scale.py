@@ -1,41 +1,41 @@
-"""How far numbers with names are from where they usually are, however many names there are by now."""
+"""Running scales of features that have names: how unusual is a value?"""
 
 import math
 import numbers
 import statistics
 from typing import Any
 
-FAR = 1e100  # of what is nearer, the square is finite, and the cube; River's models overflow beyond
-FIRST = 10  # values of a name of which the median is taken, before means are
-_SIGMAS = 3.0 * 1.4826  # median deviations that make three standard deviations
-_GROWTH = 10.0  # the n-th value may widen the reach by this part of 1 / n
+FAR = 1e100  # squares and cubes of smaller numbers are finite; with larger ones River's models overflow
+FIRST = 10  # values of a feature, for the median; later values move a mean
+_SIGMAS = 3.0 * 1.4826  # so many median deviations are three standard deviations
+_GROWTH = 10.0  # the n-th value may make the reach larger by a factor of at most 1 + 10 / n
 
 
-class Scale:
-    """For each name a center and a reach, moved only by the rows that are learned from.
+class RunningScale:
+    """For each feature a center and a reach: the distance from the center to the farthest usual value.
 
-    The size of a row is the largest deviation in it, in units of its reach: 1 is as far out as a feature
-    ever was. What matters is a single sensor that is off, and how many features came along with it does not.
+    The size of a row is the largest deviation from a center, in units of the reach: 1 is as far as a feature
+    ever was. It is a maximum, so a single wrong sensor counts in full, whatever the other features are.
 
-    `holdfast.Scaled` has the mean and the standard deviation of a fixed number of features. Here names come
-    and go, each begins when it first comes, and models see the values as they are, so that the size of a wild
-    one must not be clipped. A standard deviation would not do: a flag that is set once in a thousand rounds
-    is thirty of them from its mean whenever it is. Within its reach a value is like those learned from.
+    `holdfast.Scaled` has the mean and the standard deviation of a fixed set of features. Here a feature may
+    appear at any time, and models get the values without scaling, so a wrong value must not be clipped. A
+    standard deviation would not do: a flag that is set in one of a thousand rows is then thirty standard
+    deviations from its mean.
 
-    The first values give a median and the median deviation from it, which half of them cannot spoil. Later
-    the center is a mean, and the reach grows by 10 / n at most, so that outliers that were kept by mistake
-    cannot widen it much together.
+    The first values give a median and the median deviation from it, which less than half of wrong values
+    cannot ruin. Later the center is a mean, and the n-th value can make the reach larger by 10 / n at most.
+    So outliers that were kept by mistake have little effect.
 
-    A name that is new, or has never varied, tells nothing. When it varies for the first time, that is its
-    reach: nobody is locked out for being new. A row of which nothing is known has size 1, like many others.
+    A feature that is new, or was always constant, does not count. The first deviation of a constant feature
+    becomes its reach, so it is not an outlier. A row without known features has size 1.
 
-    Guarantee: none of its own, because the units change from round to round.
+    Guarantee: none of its own, because the units change from row to row.
 
     Examples
     --------
-    >>> scale = Scale()
+    >>> scale = RunningScale()
     >>> for t in range(100):
-    ...     scale.absorb({"pressure": 1000.0 + t % 7, "rain": 0.0})
+    ...     scale.update({"pressure": 1000.0 + t % 7, "rain": 0.0})
     >>> scale.size({"pressure": 1004.0, "rain": 0.0}) < 1.0
     True
     >>> round(scale.size({"pressure": 5000.0, "rain": 0.0}))
@@ -45,55 +45,55 @@ class Scale:
     """
 
     def __init__(self):
-        self.places: dict[Any, Place] = {}
+        self.features: dict[Any, FeatureScale] = {}
 
     def size(self, row):
         """The largest deviation; NaN if a number is not finite, or so large that its square might not be.
 
-        Words have no size, but where numbers were known a word is as bad as NaN. What is missing (None) has
-        no size either: an imputer may wait for it.
+        A text has no size, but it is as bad as NaN in a feature that had numbers before. A missing value
+        (None) has no size, because an imputer may replace it.
         """
         largest = None
         for name, value in row.items():
-            place = self.places.get(name)
+            scale = self.features.get(name)
             if type(value) is not float:
-                if value is None or (place is None and not isinstance(value, numbers.Real)):
+                if value is None or (scale is None and not isinstance(value, numbers.Real)):
                     continue
                 value = as_float(value)
             if not -FAR < value < FAR:
                 return math.nan
-            if place is not None and place.reach > 0.0:
-                deviation = abs(value - place.center) / place.reach
+            if scale is not None and scale.reach > 0.0:
+                deviation = abs(value - scale.center) / scale.reach
                 if largest is None or deviation > largest:
                     largest = deviation
         return 1.0 if largest is None else largest
 
     def usual(self):
-        """A row of numbers as they usually are."""
-        return {name: place.center for name, place in self.places.items()}
+        """A row with the center of every feature."""
+        return {name: scale.center for name, scale in self.features.items()}
 
-    def absorb(self, row):
-        """Learn where the numbers of this row are."""
+    def update(self, row):
+        """Learn the scale from the numbers of this row."""
         for name, value in row.items():
             if type(value) is not float:
                 if not isinstance(value, numbers.Real):
                     continue
                 value = as_float(value)
-            place = self.places.get(name)
-            if place is None:
-                place = self.places[name] = Place()
-            place.absorb(value)
+            scale = self.features.get(name)
+            if scale is None:
+                scale = self.features[name] = FeatureScale()
+            scale.update(value)
 
 
-class Place:
-    """Where one number usually is."""
+class FeatureScale:
+    """The center and the reach of one feature."""
 
     __slots__ = ("center", "count", "first", "reach")
 
     def __init__(self):
         self.center, self.reach, self.count, self.first = 0.0, 0.0, 0, []
 
-    def absorb(self, value):
+    def update(self, value):
         self.count += 1
         if self.first is not None:
             self.first.append(value)
@@ -108,22 +108,22 @@ class Place:
             self.reach = min(abs(deviation), self.reach * (1.0 + _GROWTH / self.count))
             deviation = math.copysign(self.reach, deviation)
         elif self.reach == 0.0 and deviation != 0.0:
-            self.reach, self.count = abs(deviation), 2  # anew, from halfway
+            self.reach, self.count = abs(deviation), 2  # start again, with a center halfway
         self.center += deviation / self.count
 
 
-class Range:
-    """The smallest and the largest of some numbers with the same name."""
+class TargetRange:
+    """The smallest and the largest target."""
 
     def __init__(self):
         self.low, self.high = math.inf, -math.inf
 
-    def absorb(self, row):
+    def update(self, row):
         for value in row.values():
             self.low, self.high = min(self.low, value), max(self.high, value)
 
-    def nearest(self, value, beyond):
-        """The nearest number that is no further beyond them than this."""
+    def clip(self, value, beyond):
+        """The value, clipped to the range that is wider by `beyond` on both sides."""
         return max(min(value, self.high + beyond), self.low - beyond)
 
 

@@ -1,4 +1,4 @@
-"""Several sizes of a round, a filter on each, and a note of what was skipped."""
+"""Filters on the sizes of a row, and an audit of the skipped rows."""
 
 import math
 from typing import NamedTuple
@@ -8,33 +8,33 @@ from holdfast.dry_run import check_rule
 from holdfast.protocols import Filter
 
 
-class FilterAnswers(NamedTuple):
-    """What the filters say of a round. A threshold is NaN where a size was not finite, and none was asked."""
+class FilterDecision(NamedTuple):
+    """Whether to keep a row. If a size is not finite, no filter is used and all thresholds are NaN."""
 
-    refused: list  # by which filters, if they were asked
+    refused_by: list  # names of filters
     finite: bool
     sizes: list
     thresholds: list
 
     @property
     def keep(self):
-        return self.finite and not self.refused
+        return self.finite and not self.refused_by
 
 
 class SizeFilters:
-    """Filters by name, what they remember, and an `Audit`.
+    """Filters by name, their states, and an `Audit`.
 
-    Each filter remembers its size of every round that is finite; the round is kept if all keep it. A filter
-    is not asked about a size that is None, because this kind of round has none. Of gradients each label has a
-    memory of its own, or the mistakes on a rare one would be taken for outliers.
+    A row is kept if all filters keep it. Every filter is updated with every row whose sizes are finite. If a
+    size is None, this kind of row does not have it, and its filter is not used. The filter of the gradients
+    has a state for each label; otherwise the errors on a rare label would be outliers.
 
     Examples
     --------
     >>> import holdfast as hf
     >>> filters = SizeFilters({"features": hf.TopShare(0.01)}, audit_size=10)
     >>> for size in (1.0, 1.0, None, 90.0, math.nan):
-    ...     answers = filters.ask([size])
-    ...     filters.record(answers, answers.keep)
+    ...     decision = filters.decide([size])
+    ...     filters.record(decision, decision.keep)
     >>> filters.audit.kept, filters.audit.counts
     (2, {'features': 2, 'not finite': 1})
     """
@@ -43,36 +43,36 @@ class SizeFilters:
         self.filters = list(filters.values())
         for filter in self.filters:
             check_rule(filter, Filter, dim=1)
-        self.memories = [{} for _ in self.filters]  # by label, None where labels do not matter
+        self.states = [{} for _ in self.filters]  # by label; the only key is None if labels do not matter
         self.names = list(filters)
         self.audit = Audit(audit_size, filters, ["round"])
-        # Whether the model must start anew in the next round: a filter that judged the last one, such as
-        # `Quantile` without a horizon, ended an epoch with it.
+        # Whether the model must start again before the next row: a filter, such as `Quantile` without a
+        # horizon, has ended an epoch.
         self.restart = False
 
-    def ask(self, sizes, label=None):
-        """What all filters say of a round, which they remember."""
+    def decide(self, sizes, label=None):
+        """Update all filters with a row; return their decision."""
         self.restart = False
         if not all(size is None or abs(size) < math.inf for size in sizes):
-            return FilterAnswers([], False, sizes, [math.nan] * len(sizes))
-        refused, thresholds = [], []
+            return FilterDecision([], False, sizes, [math.nan] * len(sizes))
+        refused_by, thresholds = [], []
         for i, (filter, size) in enumerate(zip(self.filters, sizes, strict=True)):
             threshold = math.inf
             if size is not None:
-                by_label, key = self.memories[i], label if self.names[i] == "gradient" else None
-                memory = by_label[key] if key in by_label else filter.init(1)
-                memory, threshold, kept = filter.decide(memory, size)
-                by_label[key] = memory
-                self.restart = self.restart or filter.restarts(memory)
-                refused += [] if kept else [self.names[i]]
+                by_label, key = self.states[i], label if self.names[i] == "gradient" else None
+                state = by_label[key] if key in by_label else filter.init(1)
+                state, threshold, kept = filter.decide(state, size)
+                by_label[key] = state
+                self.restart = self.restart or filter.restarts(state)
+                refused_by += [] if kept else [self.names[i]]
             thresholds.append(threshold)
-        return FilterAnswers(refused, True, sizes, thresholds)
+        return FilterDecision(refused_by, True, sizes, thresholds)
 
-    def record(self, answers, kept):
-        """Count the round, and tell of it if it is skipped."""
+    def record(self, decision, kept):
+        """Count the row; add it to the audit if it is skipped."""
         if kept:
             self.audit.kept += 1
             return
-        sizes = [[0.0 if size is None else size] for size in answers.sizes]
+        sizes = [[0.0 if size is None else size] for size in decision.sizes]
         place = [self.audit.kept + self.audit.skipped]
-        self.audit.add([place], sizes, [[threshold] for threshold in answers.thresholds])
+        self.audit.add([place], sizes, [[threshold] for threshold in decision.thresholds])

@@ -1,4 +1,4 @@
-"""Robust: any River model behind filters on the sizes of its rounds."""
+"""Robust: any River model, learning only from rows that are not outliers."""
 
 import math
 import numbers
@@ -8,63 +8,62 @@ from river import base, linear_model, reco
 from holdfast.defaults import filters_for
 from holdfast.filters import TopShare
 from holdfast.river import batches
-from holdfast.river.gradients import gradient_size, has_gradient, last_step
-from holdfast.river.running_scale import FAR, FIRST, Range, Scale, as_float
+from holdfast.river.gradients import gradient_size, has_gradient
+from holdfast.river.pipelines import last_step, teach_transformers
+from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange, as_float
 from holdfast.river.size_filters import SizeFilters
-from holdfast.river.transformers import teach_transformers
 
 _AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # features, target, gradient
-_UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # raised at what models cannot work with
+_UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
 
 
 class Robust(base.Wrapper, base.Estimator):
-    """Any classifier or regressor of River, learning only from rounds of a credible size.
+    """Any classifier or regressor of River, learning only from rows whose sizes are not too large.
 
-    Every round is measured before the model sees it; if a filter says no, the model is not called, and
-    nothing in it moves: no weight, no tree, no optimizer, and no scaler of a pipeline, unless its features
-    and target are credible and only its gradient is not. Then the transformers before the last step learn
-    the features, or one whose scale they do not know yet would never be let in. What is measured:
+    Sizes of a row are measured before the model learns from it. If a filter refuses one of them, the row is
+    skipped, and nothing in the model changes: no weight, no tree, no optimizer, no scaler of a pipeline. One
+    exception: if only the gradient is refused, the transformers before the last step learn the features.
+    Otherwise a feature that they cannot scale yet might be refused forever. The sizes are:
 
-    - the features: how far the farthest is from where it usually is (`holdfast.river.running_scale`);
-    - the target of a regressor, in the same way;
-    - the gradient, if the last step has a linear form and a loss (`holdfast.river.gradient_size`), with the
-      features as that step sees them: `LinearRegression`, `LogisticRegression`, `Perceptron`,
+    - of the features: the largest deviation from a usual value (`holdfast.river.running_scale`);
+    - of the target of a regressor: the same;
+    - of the gradient, if the last step is linear and has a loss (`holdfast.river.gradient_size`), with the
+      features that this step gets: `LinearRegression`, `LogisticRegression`, `Perceptron`,
       `SoftmaxRegression`, `PAClassifier`, `PARegressor`, also in a `TargetStandardScaler`.
 
-    A round with NaN or infinity is never learned from; nor is one with a missing value (None), unless a
-    pipeline begins with an imputer for it. Features may come and go: a new one tells nothing until it has
-    been there for some rounds. A regressor predicts nothing far beyond the targets it has learned from.
+    A row with NaN or infinity is skipped. So is a row with a missing value (None), unless a pipeline begins
+    with an imputer for it. Features may be added or absent at any time; a new one does not count in its first
+    rows. The predictions of a regressor are never far outside of the range of the targets learned from.
 
     Parameters
     ----------
     model
-        A classifier or regressor, or a whole pipeline, so that its scalers are guarded, too.
+        A classifier or regressor, or a whole pipeline: then its scalers do not learn from outliers either.
     outliers
-        "auto", a share below 1, a count, or a filter: how many rounds may be wrong. "auto" withstands 5 % of
-        wrong rows, 5 % of wrong targets and, where there is a gradient, 1 % of anything else, for a
-        classifier 1 % of the rounds with the same label. 0 keeps every round that is finite.
+        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 5 % of
+        rows with wrong features, 5 % with wrong targets and, if there is a gradient, 1 % with anything else
+        wrong; for a classifier, 1 % of the rows of each label. 0 keeps every row that is finite.
     score
-        A function of model, x and y that is the size of a round, instead of all the above; such as
-        `holdfast.river.residual`.
+        A function of model, x and y, such as `holdfast.river.residual`. Its value replaces the three sizes.
     audit_size
-        How many skipped rounds `audit` tells of.
+        The largest number of skipped rows in `audit`.
 
     Attributes
     ----------
     kept, skipped
-        How many rounds were learned from, and how many were not.
+        The number of rows learned from, and the number of skipped rows.
     audit
-        The first skipped rounds, a dict of columns: `round`, sizes and thresholds, and `by` which of them the
-        round was skipped. A threshold is NaN where a size was not finite, and no filter was asked.
+        The first skipped rows, a dict of columns: `round`, the number of the row, sizes and thresholds, and
+        `by`, the reason. If a size is not finite, no filter is used, and the thresholds are NaN.
     audit_counts
-        How many were skipped, by reason.
+        The number of skipped rows by reason.
 
     Guarantee
     ---------
-    For a gradient Theorem 1 and its kin, if the model has the regret bound that they ask for. For features
-    the Proposition: `Quantile` filters, i.i.d. rows, and units that stand still, which those of a running
-    scale do not. A filter skips the first rounds; but a classifier that has never learned knows no label, so
-    it learns from the first round that is finite, whatever its size.
+    For gradients, Theorem 1 and the related theorems, if the model has the regret bound that they assume. For
+    features, none: the Proposition is about `Quantile` filters, i.i.d. rows and fixed units, and a running
+    scale changes the units. A filter skips the first rows. But a classifier that has not learned a label yet
+    learns from the first finite row, whatever its size.
 
     Examples
     --------
@@ -88,53 +87,52 @@ class Robust(base.Wrapper, base.Estimator):
         if score is not None and not callable(score):
             raise TypeError(f"score must be a function of model, x and y: got {score!r}")
         if isinstance(audit_size, bool) or not isinstance(audit_size, numbers.Integral) or audit_size < 0:
-            raise ValueError(f"audit_size counts skipped rounds, at least 0: got {audit_size!r}")
+            raise ValueError(f"audit_size counts skipped rows, at least 0: got {audit_size!r}")
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         names = ["features", "target", "gradient"] if score is None else ["score"]
         filters = _AUTO if isinstance(outliers, str) and outliers == "auto" else filters_for(outliers)
         self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size)
         self._linear = score is None and has_gradient(model)
-        self._begin()
+        self._start()
 
-    def _begin(self):
-        """Nothing has been learned yet."""
-        self._features, self._target, self._learned = Scale(), Scale(), Range()
-        self._rounds, self._mute = 0, True
+    def _start(self):
+        self._features, self._target, self._target_range = RunningScale(), RunningScale(), TargetRange()
+        self._rows, self._untrained = 0, True
 
-    # -- rounds
+    # -- learn and predict
 
     def learn_one(self, x, y, **kwargs):
-        """Learn from a round, if its size is credible."""
-        if self._credible(x, y, kwargs.get("w", 1.0)):
+        """Learn from a row, unless the filters refuse it."""
+        if self._keep(x, y, kwargs.get("w", 1.0)):
             self.model.learn_one(x, y, **kwargs)
 
     def predict_one(self, x, **kwargs):
         """The model's prediction, from the features that are finite."""
-        return self._answer(self.model.predict_one, x, kwargs)
+        return self._call(self.model.predict_one, x, kwargs)
 
     def learn_many(self, X, y, w=None, **kwargs):
-        """Learn from those rows that are credible, each judged by the model as it is before the batch.
+        """Learn from the rows that the filters keep. Gradients are measured with the model before the batch.
 
-        If the model cannot learn from batches, they are learned from one after the other, as by `learn_one`.
+        If the model cannot learn from batches, this calls `learn_one` for each row.
         """
-        weights = [1.0] * len(X) if w is None else batches.answers(w)
-        rounds = zip(batches.rounds(X), batches.answers(y), weights, strict=True)
+        weights = [1.0] * len(X) if w is None else batches.values(w)
+        rows = zip(batches.rows(X), batches.values(y), weights, strict=True)
         if not batches.learns_batches(self.model):
-            for x, one, weight in rounds:
-                self.learn_one(x, one, **(kwargs if w is None else kwargs | {"w": weight}))
+            for x, target, weight in rows:
+                self.learn_one(x, target, **(kwargs if w is None else kwargs | {"w": weight}))
             return
-        kept = [self._credible(*one) for one in rounds]
+        kept = [self._keep(*row) for row in rows]
         if any(kept):
-            kwargs |= {} if w is None else {"w": batches.some(w, kept)}
-            self.model.learn_many(batches.some_rows(X, kept), batches.some(y, kept), **kwargs)
+            kwargs |= {} if w is None else {"w": batches.kept_values(w, kept)}
+            self.model.learn_many(batches.kept_rows(X, kept), batches.kept_values(y, kept), **kwargs)
 
     def predict_many(self, X, **kwargs):
-        """The model's own predictions, as it makes them; without batches, those of `predict_one`."""
-        if batches.learns_batches(self.model) and not (self._mute and self._target.places):
+        """The model's own predictions; those of `predict_one` if it cannot predict batches."""
+        if batches.learns_batches(self.model) and not (self._untrained and self._target.features):
             return self.model.predict_many(X, **kwargs)
-        return batches.series([self.predict_one(x, **kwargs) for x in batches.rounds(X)], X)
+        return batches.series([self.predict_one(x, **kwargs) for x in batches.rows(X)], X)
 
-    # -- what was skipped
+    # -- skipped rows
 
     @property
     def kept(self):
@@ -148,7 +146,7 @@ class Robust(base.Wrapper, base.Estimator):
 
     @property
     def audit(self):
-        """The first `audit_size` skipped rounds, for `pandas.DataFrame(audit)` too."""
+        """The first `audit_size` skipped rows, also for `pandas.DataFrame(audit)`."""
         return self._filters.audit.table()
 
     @property
@@ -156,54 +154,53 @@ class Robust(base.Wrapper, base.Estimator):
         """How many rounds were skipped for each reason."""
         return dict(self._filters.audit.counts)
 
-    # -- measure and ask
+    # -- measure and filter
 
-    def _credible(self, x, y, w=1.0):
-        """Whether to learn from this round. If so, its values are among the usual ones from now on."""
+    def _keep(self, x, y, w=1.0):
+        """Decide whether to learn from this row, and update the filters and scales with it."""
         if self._filters.restart:
             self.model = self.model.clone()
-            self._begin()
+            self._start()
         try:
-            row, sizes = self._measured(x, y, w)
+            row, sizes = self._measure(x, y, w)
         except _UNREADABLE:
             row, sizes = {}, [math.nan] * 3
-        answers = self._filters.ask(self._scored(x, y, sizes), self._label(y))
-        kept = answers.keep or (answers.finite and self._mute and self.model.predict_one(x) is None)
-        self._filters.record(answers, kept)
-        early, steep = answers.finite and self._rounds < FIRST, answers.refused == ["gradient"]
-        if kept or steep or early:  # medians need no guard
-            self._features.absorb(row)
+        decision = self._filters.decide(self._scores(x, y, sizes), self._label(y))
+        kept = decision.keep or (decision.finite and self._untrained and self.model.predict_one(x) is None)
+        self._filters.record(decision, kept)
+        early, only_gradient = decision.finite and self._rows < FIRST, decision.refused_by == ["gradient"]
+        if kept or only_gradient or early:  # the first scales are medians, which few outliers cannot ruin
+            self._features.update(row)
         if kept or early:
-            self._target.absorb(self._aim(y))
-            self._rounds += 1
+            self._target.update(self._target_row(y))
+            self._rows += 1
         if kept:
-            self._learned.absorb(self._aim(y))
-        elif steep:
+            self._target_range.update(self._target_row(y))
+        elif only_gradient:
             teach_transformers(self.model, x)
-        self._mute = self._mute and not kept
+        self._untrained = self._untrained and not kept
         return kept
 
-    def _measured(self, x, y, w):
-        """The features by name, and the sizes of the round in the order of the filters."""
-        step, seen, text = None, x, isinstance(x, str)
+    def _measure(self, x, y, w):
+        """The features by name, and the sizes of the row in the order of the filters."""
+        step, features, text = None, x, isinstance(x, str)
         if self._linear or text or None in x.values():
-            step, seen = last_step(self.model, x)
-        row = seen if text else x
-        aim = self._aim(y)
-        sizes = [self._features.size(row), self._target.size(aim) if aim else None]
-        return row, [*sizes, gradient_size(step, seen, y, w) if self._linear else None]
+            step, features = last_step(self.model, x)
+        row, target = features if text else x, self._target_row(y)
+        sizes = [self._features.size(row), self._target.size(target) if target else None]
+        return row, [*sizes, gradient_size(step, features, y, w) if self._linear else None]
 
-    def _scored(self, x, y, sizes):
-        """The sizes to ask about. A score that raises is a mistake, and not the stream's."""
+    def _scores(self, x, y, sizes):
+        """The sizes, or the score of the row. If the score function raises, that is an error of the user."""
         if self.score is None:
             return sizes
         finite = all(size is None or abs(size) < math.inf for size in sizes)
         return [float(self.score(self.model, x, y)) if finite else math.nan]
 
-    def _answer(self, predict, x, kwargs):
-        """Ask the model, without what it cannot work with."""
-        if not isinstance(x, str) and not all(_is_fine(value) for value in x.values()):
-            x = {name: value for name, value in x.items() if _is_fine(value)}
+    def _call(self, predict, x, kwargs):
+        """Call a method of the model, without the features that it cannot use."""
+        if not isinstance(x, str) and not all(_is_finite(value) for value in x.values()):
+            x = {name: value for name, value in x.items() if _is_finite(value)}
         try:
             return predict(x, **kwargs)
         except _UNREADABLE:
@@ -212,10 +209,10 @@ class Robust(base.Wrapper, base.Estimator):
             near = {name: value for name, value in x.items() if abs(as_float(value)) < FAR}
         try:
             return predict(near, **kwargs)
-        except LookupError:  # a step asks for a feature: let it have what is usual
+        except LookupError:  # a step needs a feature that is absent: use its usual value
             return predict(self._features.usual() | near, **kwargs)
 
-    # -- what River asks for
+    # -- River's own methods
 
     @property
     def _wrapped_model(self):
@@ -226,8 +223,8 @@ class Robust(base.Wrapper, base.Estimator):
         return {"model"}
 
     def mutate(self, new_attrs):
-        """Modify the model inside: {"model": {...}}."""
-        if isinstance(new_attrs.get("model"), dict):  # a pipeline knows by itself how that is done
+        """Change the model inside: {"model": {...}}."""
+        if isinstance(new_attrs.get("model"), dict):  # a pipeline has its own method for this
             self.model.mutate(new_attrs["model"])
             new_attrs = {name: value for name, value in new_attrs.items() if name != "model"}
         super().mutate(new_attrs)
@@ -245,15 +242,15 @@ class RobustClassifier(Robust, base.Classifier):
 
     def predict_proba_one(self, x, **kwargs):
         """The model's probabilities, from the features that are finite."""
-        return self._answer(self.model.predict_proba_one, x, kwargs)
+        return self._call(self.model.predict_proba_one, x, kwargs)
 
     def predict_proba_many(self, X, **kwargs):
-        """The model's own probabilities; without batches, those of `predict_proba_one`."""
+        """The model's own probabilities; those of `predict_proba_one` if it cannot predict batches."""
         if batches.learns_batches(self.model):
             return self.model.predict_proba_many(X, **kwargs)
-        return batches.frame([self.predict_proba_one(x, **kwargs) for x in batches.rounds(X)], X)
+        return batches.frame([self.predict_proba_one(x, **kwargs) for x in batches.rows(X)], X)
 
-    def _aim(self, y):
+    def _target_row(self, y):
         return {"y": math.nan} if y is None or y != y else {}
 
     def _label(self, y):
@@ -268,29 +265,29 @@ class RobustRegressor(Robust, base.Regressor):
         yield {"model": linear_model.LinearRegression()}
 
     def predict_one(self, x, **kwargs):
-        """The prediction from the features that are finite, within reach of the targets learned from.
+        """The prediction from the features that are finite, clipped to the range of the targets.
 
-        While the filters let it learn from nothing, the median of the targets so far, if it says 0.
+        If the filters have skipped every row so far and the model predicts 0: the median of the targets.
         """
         prediction = super().predict_one(x, **kwargs)
-        if self._mute and prediction == 0.0 and "y" in self._target.places:
-            return self._target.places["y"].center
-        return self._within_reach(prediction)
+        if self._untrained and prediction == 0.0 and "y" in self._target.features:
+            return self._target.features["y"].center
+        return self._clip(prediction)
 
     def predict_many(self, X, **kwargs):
-        """The model's own predictions, within reach of the targets learned from."""
+        """The model's own predictions, clipped to the range of the targets."""
         predictions = super().predict_many(X, **kwargs)
-        values = batches.answers(predictions)
-        near = [self._within_reach(value) for value in values]
-        return predictions if near == values else batches.series(near, X)
+        values = batches.values(predictions)
+        clipped = [self._clip(value) for value in values]
+        return predictions if clipped == values else batches.series(clipped, X)
 
-    def _within_reach(self, prediction):
-        """At most a third of the target's reach beyond the largest and the smallest learned from."""
-        if self._mute or not isinstance(prediction, float):
+    def _clip(self, prediction):
+        """Clip to the range of the targets learned from, plus a third of the target's reach on both sides."""
+        if self._untrained or not isinstance(prediction, float):
             return prediction
-        return self._learned.nearest(prediction, beyond=self._target.places["y"].reach / 3.0)
+        return self._target_range.clip(prediction, beyond=self._target.features["y"].reach / 3.0)
 
-    def _aim(self, y):
+    def _target_row(self, y):
         return {"y": as_float(y)}
 
     def _label(self, y):
@@ -305,7 +302,7 @@ class RobustBatchRegressor(RobustRegressor, base.MiniBatchRegressor):
     """`Robust` around a regressor that learns from batches, too."""
 
 
-_KINDS = {  # whatever the model is, to River, Robust is as well
+_KINDS = {  # the class of the wrapper, by the class of the model
     base.MiniBatchClassifier: RobustBatchClassifier,
     base.MiniBatchRegressor: RobustBatchRegressor,
     base.Classifier: RobustClassifier,
@@ -313,5 +310,5 @@ _KINDS = {  # whatever the model is, to River, Robust is as well
 }
 
 
-def _is_fine(value):
+def _is_finite(value):
     return not isinstance(value, float) or -math.inf < value < math.inf

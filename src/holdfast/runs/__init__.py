@@ -1,1 +1,1 @@
-"""Runs: a stream learned from, in a folder that survives whatever happens to the process."""
+"""Runs: learn from a source into a folder. A run can be killed at any moment and resumed."""

@@ -1,82 +1,95 @@
-"""Rows of numbers of different lengths in one long array: the states of games that wait for their turn."""
+"""The states of many games in one buffer: each is a row of numbers, and rows have different lengths."""
 
 import numpy as np
 
-_SPARE = 1.25  # as much room as is needed, so that a game is not moved each time it grows
+from holdfast.flatten import flat_size, flatten
+
+_SPARE = 1.25  # a row gets this many times the space that it needs, so that it is not moved whenever it grows
 
 
 class FlatStates:
-    """A row for each game. The first place is taken by the row that all games begin with."""
+    """A row for each game. The buffer begins with the row of the first state, for new games."""
 
-    def __init__(self, fresh):
-        self.fresh = len(fresh)
-        self.tape = np.array(fresh)
+    def __init__(self, first_state):
+        self.fresh, self.growth = flat_size(first_state)
+        self.buffer = np.zeros(self.fresh)
+        flatten(first_state, self.buffer, 0)
         self.end = self.fresh
-        self.starts = self.lengths = self.rooms = np.zeros(0, np.int64)
+        self.starts = self.lengths = self.spaces = np.zeros(0, np.int64)
 
     def __len__(self):
         return len(self.starts)
 
-    def make_room(self, slots, more, move):
-        """Where to read each of these games, and where to write it when it may be longer by `more`."""
+    def reserve(self, slots, rounds, call):
+        """Where to read the row of each of these games, and where to write it after so many more rounds.
+
+        `call` runs a function in Python or compiled.
+        """
         new = int(slots.max(initial=-1)) + 1 - len(self)
         if new > 0:
-            self.starts, self.lengths, self.rooms = (
+            self.starts, self.lengths, self.spaces = (
                 np.concatenate([old, np.zeros(new, np.int64)])
-                for old in (self.starts, self.lengths, self.rooms)
+                for old in (self.starts, self.lengths, self.spaces)
             )
-        needed = np.where(self.lengths[slots] > 0, self.lengths[slots], self.fresh) + more
-        tight = np.flatnonzero(needed > self.rooms[slots])
-        rooms = np.ceil(_SPARE * needed[tight]).astype(np.int64)
-        wanted = int(rooms.sum())
-        if self.end + wanted > len(self.tape):
-            self._tidy(wanted, move)
+        needed = np.where(self.lengths[slots] > 0, self.lengths[slots], self.fresh)
+        needed += self.growth * rounds
+        tight = np.flatnonzero(needed > self.spaces[slots])
+        spaces = np.ceil(_SPARE * needed[tight]).astype(np.int64)
+        wanted = int(spaces.sum())
+        if self.end + wanted > len(self.buffer):
+            self._compact(wanted, call)
         reading = np.where(self.lengths[slots] > 0, self.starts[slots], 0)
-        places = self.end + np.cumsum(rooms) - rooms
-        self.starts[slots[tight]], self.rooms[slots[tight]] = places, rooms
+        places = self.end + np.cumsum(spaces) - spaces
+        self.starts[slots[tight]], self.spaces[slots[tight]] = places, spaces
         self.end += wanted
         return reading, self.starts[slots]
 
     def row(self, slot):
         start = self.starts[slot]
-        return self.tape[start : start + self.lengths[slot]]
+        return self.buffer[start : start + self.lengths[slot]]
 
-    def _tidy(self, wanted, move):
-        """Move everything to a longer array, without gaps."""
-        starts = self.fresh + np.cumsum(self.rooms) - self.rooms
-        end = self.fresh + int(self.rooms.sum())
-        tape = np.empty(int(_SPARE * end) + wanted)
-        tape[: self.fresh] = self.tape[: self.fresh]
-        move(copy_rows, self.tape, self.starts, self.lengths, tape, starts)
-        self.tape, self.starts, self.end = tape, starts, end
+    def _compact(self, wanted, call):
+        """Copy all rows into a longer buffer, without gaps."""
+        starts = self.fresh + np.cumsum(self.spaces) - self.spaces
+        end = self.fresh + int(self.spaces.sum())
+        buffer = np.empty(int(_SPARE * end) + wanted)
+        buffer[: self.fresh] = self.buffer[: self.fresh]
+        call(copy_rows, self.buffer, self.starts, self.lengths, buffer, starts)
+        self.buffer, self.starts, self.end = buffer, starts, end
 
-    def state(self, move):
-        """All rows, one behind the other, and how long each is."""
+    def state(self, call):
+        """All rows without gaps, and their lengths."""
         starts = np.cumsum(self.lengths) - self.lengths
-        tape = np.empty(int(self.lengths.sum()))
-        move(copy_rows, self.tape, self.starts, self.lengths, tape, starts)
-        return {"tape": tape, "lengths": self.lengths}
+        buffer = np.empty(int(self.lengths.sum()))
+        call(copy_rows, self.buffer, self.starts, self.lengths, buffer, starts)
+        return {"tape": buffer, "lengths": self.lengths}
 
-    def load(self, tape, lengths, count):
-        """Go on from what `state` gave, of `count` games; raises ValueError if the lengths do not fit."""
-        if (
-            lengths.dtype != np.int64
-            or lengths.shape != (count,)
-            or tape.dtype != np.float64
-            or tape.ndim != 1
-        ):
+    def load(self, rows, lengths, count):
+        """Continue from what `state` returned, for `count` games; raises ValueError if lengths do not fit."""
+        types = (lengths.dtype, rows.dtype) == (np.int64, np.float64)
+        if not types or lengths.shape != (count,) or rows.ndim != 1:
             raise ValueError(f"{count:,} games cannot have lengths {lengths.dtype} of shape {lengths.shape}")
-        if not ((lengths > 0) & (lengths <= len(tape))).all() or int(lengths.sum()) != len(tape):
+        if not ((lengths > 0) & (lengths <= len(rows))).all() or int(lengths.sum()) != len(rows):
             raise ValueError("the lengths of the games do not add up to their numbers")
         self.lengths = np.array(lengths)
-        self.rooms = self.lengths.copy()
+        self.spaces = self.lengths.copy()
         self.starts = self.fresh + np.cumsum(self.lengths) - self.lengths
-        self.tape = np.concatenate([self.tape[: self.fresh], tape])
-        self.end = len(self.tape)
+        self.buffer = np.concatenate([self.buffer[: self.fresh], rows])
+        self.end = len(self.buffer)
+
+
+def group_rounds(keys):
+    """The keys, each once and sorted; an order of the rounds by key; and where each key's rounds begin in it.
+
+    The rounds of the j-th key are order[cuts[j]:cuts[j + 1]].
+    """
+    order = np.argsort(keys, kind="stable")
+    found, cuts = np.unique(keys[order], return_index=True)
+    return found, order, np.append(cuts, len(keys))
 
 
 def copy_rows(source, starts, lengths, target, places):
-    """Copy rows from one array to another."""
+    """Copy rows from one buffer to another."""
     for i in range(len(starts)):
         target[places[i] : places[i] + lengths[i]] = source[starts[i] : starts[i] + lengths[i]]
     return 0

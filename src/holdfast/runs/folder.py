@@ -1,7 +1,6 @@
 """The folder of a run: it owns the files that its manifest lists, and touches no others."""
 
 import contextlib
-import errno
 import os
 import secrets
 import stat
@@ -11,39 +10,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holdfast.runs import manifest as manifests
+from holdfast.runs.files import REMEDY, RunError, damaged, is_link, new_file, open_plain, read_plain, sync
 from holdfast.runs.manifest import FILES, TABLES, Digest, Manifest, part_number, read_manifest
 
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # of a FIFO that stands where a file should be
-_BINARY = getattr(os, "O_BINARY", 0)
-_TRIES = 10  # while another process replaces the files that are read
-_REMEDY = "restore it from a copy, or learn again into another folder with --to"
-
-
-class RunError(ValueError):
-    """What is wrong with a run, with the remedy."""
-
-
-def damaged(path, why):
-    """What to say of a file that is not what a run wrote."""
-    return RunError(f"{path} is damaged: {why}; {_REMEDY}")
-
-
-def of_another_layout(path, what, still=""):
-    """What to say of a file whose numbers mean something else than in this version."""
-    return RunError(
-        f"{path}: {what} have another layout than in this version of holdfast: another version wrote them, "
-        f"or one with other settings; learn again into another folder with --to{still}"
-    )
+_TRIES = 10  # to read a file that another process may be replacing
 
 
 class Folder:
     """A folder in which a file is replaced in one step, and tables grow by numbered parts.
 
-    `manifest.json` lists every file with its SHA-256, before the file gets its name. A file of another name
-    is never touched, and a file that has a name of ours but is not listed is refused, as are symbolic links.
-    A part counts from the moment a checkpoint names its number: what a killed process wrote beyond that is
-    written again.
+    `manifest.json` lists every file with its SHA-256, before the file gets its name. Files with other names
+    are never touched. A file that has the name of a run's file but is not listed is refused, and so is a
+    symbolic link. A part is valid once a checkpoint counts it; a run that resumes removes later parts and
+    writes them again.
     """
 
     def __init__(self, path):
@@ -51,33 +30,29 @@ class Folder:
         self.manifest: Manifest | None = None
         self._lock = None
 
-    # -- who may write
+    # -- begin and lock
 
     def create(self):
-        """Make the folder, take the lock, and refuse whatever stands in the way of a new run."""
+        """Make and lock the folder; raises if it has a run, or a file with the name of one of its files."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.lock()
         if self.is_begun():
             raise RunError(
                 f"{self.path} holds a run already: go on with --resume, or choose another folder with --to"
             )
-        if self._is_there(manifests.FILE):
+        if self._exists(manifests.FILE):
             self.load()  # a process was killed before it wrote anything else
-            self._sweep()
+            self._remove_temporary()
             return
-        for name in FILES:
-            if self._is_there(name):
+        for name in (*FILES, *(part for table in TABLES for part in self._parts_found(table))):
+            if self._exists(name):
                 raise self._foreign(name)
-        for table in TABLES:
-            for name in self._names_in(table):
-                if part_number(table, f"{table}/{name}") is not None:
-                    raise self._foreign(f"{table}/{name}")
         self.manifest = Manifest.new()
         self._write_manifest()
 
     def is_begun(self):
-        """Whether a run began here, and was not killed before it had written its configuration."""
-        if not self._is_there(manifests.FILE):
+        """Whether a run has written its configuration here."""
+        if not self._exists(manifests.FILE):
             return False
         self.load()
         return self.has("config.json")
@@ -93,7 +68,7 @@ class Folder:
         except ImportError:  # not on this system
             return
         path = self.path / "lock"
-        handle = _opened(path, os.O_RDWR | os.O_CREAT)
+        handle = open_plain(path, os.O_RDWR | os.O_CREAT)
         self._lock = os.fdopen(handle, "rb")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,9 +87,9 @@ class Folder:
         """Read the manifest."""
         path = self.path / manifests.FILE
         try:
-            self.manifest = read_manifest(_content(path))
+            self.manifest = read_manifest(read_plain(path))
         except FileNotFoundError:
-            if self._is_there("config.json"):
+            if self._exists("config.json"):
                 raise RunError(
                     f"{self.path} has no {manifests.FILE}: the run was written by an earlier version of "
                     "holdfast, or the file was removed; learn again into another folder with --to"
@@ -130,25 +105,25 @@ class Folder:
         return name in self._listed().files
 
     def has(self, name):
-        """Whether a file is listed, and there, or has to be."""
-        return self.lists(name) and (self._is_there(name) or None not in self._listed().files[name])
+        """Whether a file is listed, and is there or must be."""
+        return self.lists(name) and (self._exists(name) or None not in self._listed().files[name])
 
     def _is_listed_now(self, name):
-        """Whether a file is listed, maybe since another process wrote it a moment ago."""
+        """Whether a file is listed, if need be in a manifest that another process has just written."""
         return self.lists(name) or (self._lock is None and name in self.load().files)
 
     def read(self, name):
-        """The content of a file, which is what the run wrote."""
+        """The content of a file; raises if it is not what the run wrote."""
         for _ in range(_TRIES):
             known = self._listed()
             if not self.has(name):
-                if self._is_there(name):
+                if self._exists(name):
                     raise self._foreign(name)
                 raise RunError(
                     f"{self.path} is no run of holdfast, or has learned nothing yet: no {name} in it"
                 )
             try:
-                data, problem = _content(self._place(name)), "its checksum is not the one in the manifest"
+                data, problem = read_plain(self._place(name)), "its checksum is not the one in the manifest"
             except FileNotFoundError:
                 data, problem = None, None
             digest = None if data is None else Digest.of(data)
@@ -158,7 +133,7 @@ class Folder:
             if self._lock is not None or self.load() == known:
                 break
         if problem is None:
-            raise RunError(f"{self.path / name} is missing, and the run wrote it: {_REMEDY}")
+            raise self._missing(name)
         raise damaged(self.path / name, problem)
 
     def parts(self, table, count):
@@ -166,10 +141,10 @@ class Folder:
         return [name for number, name in self._listed().parts(table).items() if number < count]
 
     def read_part(self, name, schema, columns=None):
-        """The table of one part, which has these columns and none of them null."""
+        """The table of one part; raises if it has other columns or a null."""
         data = self.read(name)
         try:
-            # Without threads, which Arrow may still be ending when the process exits; a part is small.
+            # Without threads: Arrow may not have ended them when the process exits.
             table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as problem:
@@ -179,38 +154,35 @@ class Folder:
         return table if columns is None else table.select(columns)
 
     def read_parts(self, table, count, schema, columns=None):
-        """The tables of the parts numbered below `count`, one by one: all may not fit into memory."""
+        """The tables of the parts numbered below `count`, one by one, because all may not fit into memory."""
         for name in self.parts(table, count):
             yield self.read_part(name, schema, columns)
 
     def check_parts(self, count):
-        """Raise if a part is missing, has another length, or is none of this run."""
+        """Raise if a part is missing, has another length, or is not of this run."""
         files = self._listed().files
         for table in TABLES:
             for name in self.parts(table, count):
                 try:
                     found = os.lstat(self._place(name))
                 except FileNotFoundError:
-                    raise RunError(
-                        f"{self.path / name} is missing, and the run wrote it: {_REMEDY}"
-                    ) from None
+                    raise self._missing(name) from None
                 if stat.S_ISLNK(found.st_mode):
-                    raise _is_link(self.path / name)
+                    raise is_link(self.path / name)
                 if found.st_size not in [digest.bytes for digest in files[name] if digest]:
                     raise damaged(
                         self.path / name, f"a length of {found.st_size:,} bytes is not in the manifest"
                     )
-            for name in self._names_in(table):
-                name = f"{table}/{name}"
-                if part_number(table, name) is not None and not self._is_listed_now(name):
+            for name in self._parts_found(table):
+                if not self._is_listed_now(name):
                     raise self._foreign(name)
 
     # -- writing
 
     def write(self, files):
-        """Replace files by pairs of name and content, in this order.
+        """Replace files, given as pairs of name and content, in this order.
 
-        A process that is killed leaves each of them as it was or as it is now, and the manifest fits both.
+        If the process is killed, each file has its old or its new content. The manifest lists both.
         """
         before, staged, digests = self._listed(), {}, {}
         try:
@@ -230,15 +202,15 @@ class Folder:
                     os.unlink(temporary)
             raise
         for parent in {(self.path / name).parent for name in staged}:
-            _sync(parent)
+            sync(parent)
         self.manifest = before.settled(digests)
 
     def settle(self):
-        """Write the manifest once more, without the digests of files that were replaced."""
+        """Write the manifest without the digests of the old contents."""
         self._write_manifest()
 
     def write_alone(self, name, data):
-        """Replace one file of a run that nobody is learning into."""
+        """Lock the folder and replace one file."""
         self.lock()
         try:
             self.load()
@@ -248,7 +220,7 @@ class Folder:
             self.close()
 
     def clean_up(self, count):
-        """Remove what a killed process left: parts that no checkpoint counts, and files half written."""
+        """Remove what a killed process left: parts that no checkpoint counts, and temporary files."""
         late = [
             name
             for table in TABLES
@@ -260,9 +232,9 @@ class Folder:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._place(name))
         self.manifest = self._listed().without(late)
-        self._sweep()
+        self._remove_temporary()
 
-    def _sweep(self):
+    def _remove_temporary(self):
         """Remove temporary files of this run."""
         start = self._temporary("")
         for folder in (".", *TABLES):
@@ -274,14 +246,14 @@ class Folder:
     def _write_manifest(self):
         place = self.path / manifests.FILE
         if os.path.islink(place):
-            raise _is_link(place)
+            raise is_link(place)
         temporary = self._stage(manifests.FILE, self._listed().to_bytes())
         try:
             os.replace(temporary, place)
         except BaseException:
             os.unlink(temporary)
             raise
-        _sync(self.path)
+        sync(self.path)
 
     def _stage(self, name, data):
         """Write the content under a random name in the same folder; return the path."""
@@ -289,9 +261,10 @@ class Folder:
         place.parent.mkdir(exist_ok=True)
         temporary = place.with_name(self._temporary(secrets.token_hex(8)))
         try:
-            write_new(temporary, data)
+            with new_file(temporary) as file:
+                file.write(data)
         except OSError as problem:
-            problem.filename = str(place)  # the name that people know
+            problem.filename = str(place)  # not the temporary name
             raise
         return temporary
 
@@ -299,14 +272,14 @@ class Folder:
         return f".holdfast-{self._listed().token}-{end}"
 
     def _check_owner(self, name):
-        """Raise unless the place is free, or holds a plain file that the manifest lists."""
+        """Raise if anything but a plain file that the manifest lists has this name."""
         place = self._place(name)
         try:
             mode = os.lstat(place).st_mode
         except FileNotFoundError:
             return
         if stat.S_ISLNK(mode):
-            raise _is_link(place)
+            raise is_link(place)
         if not stat.S_ISREG(mode) or not self.lists(name):
             raise self._foreign(name)
 
@@ -314,23 +287,31 @@ class Folder:
         return self.manifest if self.manifest is not None else self.load()
 
     def _place(self, name):
-        """The path of a file of ours; raises if its folder is a symbolic link."""
+        """The path of a file; raises if its folder is a symbolic link."""
         place = self.path / name
         if place.parent != self.path and place.parent.is_symlink():
-            raise _is_link(place.parent)
+            raise is_link(place.parent)
         return place
 
-    def _is_there(self, name):
+    def _exists(self, name):
         return os.path.lexists(self.path / name)
 
     def _names_in(self, folder):
-        """The names in a folder of ours, if there is one."""
+        """The names in the run folder (".") or in the folder of a table; none if it is not there."""
         place = self.path / folder
         if folder != "." and place.is_symlink():
-            raise _is_link(place)
-        if folder != "." and self._is_there(folder) and not place.is_dir():
+            raise is_link(place)
+        if folder != "." and self._exists(folder) and not place.is_dir():
             raise self._foreign(folder)
         return sorted(os.listdir(place)) if place.is_dir() else []
+
+    def _parts_found(self, table):
+        """The names of files that look like parts of this table."""
+        names = (f"{table}/{name}" for name in self._names_in(table))
+        return [name for name in names if part_number(table, name) is not None]
+
+    def _missing(self, name):
+        return RunError(f"{self.path / name} is missing, and the run wrote it: {REMEDY}")
 
     def _foreign(self, name):
         return RunError(
@@ -340,87 +321,9 @@ class Folder:
 
 
 def table_bytes(table):
-    """A table as a Parquet file."""
+    """The content of a Parquet file with this table."""
     texts = [column for column in ("key", "label") if column in table.column_names]
     encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, use_dictionary=texts, compression="none", column_encoding=encodings)
     return sink.getvalue()
-
-
-@contextlib.contextmanager
-def appearing(path):
-    """A new file to write to, which replaces `path` in one step when all went well."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with os.fdopen(_created(temporary), "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException as problem:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(problem, OSError) and problem.filename is not None:
-            problem.filename = str(path)  # the name that people know
-        raise
-    _sync(path.parent)
-
-
-def write_new(path, data):
-    """Write a file that must not exist yet, and flush it to the disk."""
-    handle = _created(path)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-        raise
-
-
-def _created(path):
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY, 0o666)
-
-
-def _opened(path, flags):
-    """A handle of a plain file; raises if it is anything else, such as a link."""
-    try:
-        handle = os.open(path, flags | _NO_LINK | _NO_WAIT | _BINARY, 0o666)
-    except OSError as problem:
-        if problem.errno == errno.ELOOP or os.path.islink(path):
-            raise _is_link(path) from None
-        raise
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise RunError(f"{path} is not a file: move it away, or choose another folder with --to")
-    return handle
-
-
-def _content(path):
-    try:
-        with os.fdopen(_opened(path, os.O_RDONLY), "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise
-    except OSError as problem:
-        raise RunError(f"{path} cannot be read: {problem.strerror or problem}") from None
-
-
-def _is_link(path):
-    return RunError(
-        f"{path} is a symbolic link, and a run neither reads nor writes through links: put the file itself "
-        "there, or choose another folder with --to"
-    )
-
-
-def _sync(folder):
-    with contextlib.suppress(OSError):  # some systems cannot
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

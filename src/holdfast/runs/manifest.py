@@ -20,7 +20,7 @@ FILES = (
 )
 _PART = re.compile(r"part-([0-9]{6,12})\.parquet")
 _TOKEN = re.compile(r"[0-9a-f]{16}")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Digest(NamedTuple):
@@ -35,13 +35,13 @@ class Digest(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The files of a run, each with the digests that its content may have; None, if it may be absent.
+    """The files of a run, each with the digests that its content may have; None if it may be absent.
 
-    A file that is about to be replaced has two entries, for what is there and for what will be. So the
-    manifest is true before and after the replacement, at whatever moment the process is killed.
+    A file that is about to be replaced has two entries, for its old and its new content. So the manifest is
+    true before and after the replacement, whenever the process is killed.
     """
 
-    token: str  # random: names of temporary files begin with it
+    token: str  # random; part of the names of temporary files
     files: dict[str, tuple[Digest | None, ...]]
 
     @staticmethod
@@ -49,14 +49,14 @@ class Manifest(NamedTuple):
         return Manifest(secrets.token_hex(8), {})
 
     def including(self, digests):
-        """The manifest with these contents as further possibilities."""
+        """The manifest that allows these contents, too."""
         files = dict(self.files)
         for name, digest in digests.items():
             files[name] = tuple(dict.fromkeys((*files.get(name, (None,)), digest)))
         return self._replace(files=files)
 
     def settled(self, digests):
-        """The manifest with these contents as the only possibilities."""
+        """The manifest that allows only these contents."""
         return self._replace(files=self.files | {name: (digest,) for name, digest in digests.items()})
 
     def without(self, names):
@@ -91,7 +91,7 @@ def read_manifest(data):
     token, files = body["token"], body["files"]
     if not (isinstance(token, str) and _TOKEN.fullmatch(token) and isinstance(files, dict)):
         raise ValueError("its entries are not those of a manifest")
-    if not all(is_ours(name) and _are_digests(found) for name, found in files.items()):
+    if not all(is_run_file(name) and _are_digests(found) for name, found in files.items()):
         raise ValueError("it lists files that no run writes")
     return Manifest(token, {name: tuple(d and Digest(*d) for d in found) for name, found in files.items()})
 
@@ -108,28 +108,20 @@ def part_number(table, name):
     return number if number is not None and part_name(table, number) == name else None
 
 
-def is_ours(name):
+def is_run_file(name):
     """Whether a run writes a file of this name."""
     return name in FILES or any(part_number(table, name) is not None for table in TABLES)
 
 
 def _are_digests(found):
-    return (
-        isinstance(found, list)
-        and len(found) > 0
-        and all(
-            d is None
-            or (
-                isinstance(d, list)
-                and len(d) == 2
-                and type(d[0]) is int
-                and d[0] >= 0
-                and isinstance(d[1], str)
-                and _DIGEST.fullmatch(d[1])
-            )
-            for d in found
-        )
-    )
+    return isinstance(found, list) and found and all(d is None or _is_digest(d) for d in found)
+
+
+def _is_digest(found):
+    match found:
+        case [int(size), str(sha256)]:
+            return type(size) is int and size >= 0 and _SHA256.fullmatch(sha256)
+    return False
 
 
 def _digest(body):

@@ -1,50 +1,108 @@
 """The model of a run: written and read without executing anything (`docs/run-folder.md`)."""
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from holdfast.flatten import digest
-from holdfast.io.tables import Layout, Target, read_layout, read_target
+from holdfast.flatten import digest, flatten, restore
+from holdfast.io.columns import Layout, Target, read_layout, read_target
 from holdfast.io.typed import typed
-from holdfast.runs.folder import RunError, damaged, of_another_layout
+from holdfast.runs.files import RunError, damaged, of_another_layout
+from holdfast.vectors import values_of
 
-FORMAT = "holdfast model 1"  # the number is that of the formula in docs/run-folder.md
+FORMAT = "holdfast model 1"  # the number changes with the formula in docs/run-folder.md
 FILE = "model.safetensors"
-_WIDE = ("center", "factors", "weights")
-_FLAT = ("clip", "constant", "high", "low", "y_center", "y_spread")
+_WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
-_LAYOUT = {name: ["float64", _AXES] for name in _WIDE} | {name: ["float64", _AXES[:1]] for name in _FLAT}
+
+
+class Parameters(NamedTuple):
+    """The numbers that predict. The first axis of each array is the model: keys times labels."""
+
+    center: Any
+    factors: Any
+    weights: Any
+    clip: Any
+    constant: Any
+    high: Any
+    low: Any
+    y_center: Any
+    y_spread: Any
+
+
+def zero_parameters(models, features):
+    return Parameters(*map(np.zeros, _shapes(models, features).values()))
+
+
+def _shapes(models, features):
+    return {name: (models, features) if name in _WIDE else (models,) for name in Parameters._fields}
+
+
+_LAYOUT = {name: ["float64", _AXES[: len(shape)]] for name, shape in _shapes(0, 0).items()}
+
+
+def collect_scaled(player, state, buffer, starts, scratch, found):
+    """Write the parameters of each game into `found`, for learners that scale their features."""
+    dim = found.weights.shape[1]
+    for game in range(len(starts)):
+        state, _ = restore(state, buffer, starts[game])
+        w = player.current_weights(state)
+        v = values_of(w.v)
+        found.weights[game], found.constant[game] = v[:dim], v[dim]
+        found.center[game], found.factors[game], found.clip[game] = w.center, w.factors, w.clip
+        found.y_center[game], found.y_spread[game] = w.y_center, w.y_spread
+        # If targets are not scaled, predictions have no limits.
+        bounded = w.y_low <= w.y_high
+        found.low[game] = w.y_low - w.y_spread if bounded else -np.inf
+        found.high[game] = w.y_high + w.y_spread if bounded else np.inf
+        flatten(state, scratch, 0)  # empties the histograms
+    return 0
+
+
+def collect_plain(player, state, buffer, starts, scratch, found):
+    """Write the parameters of each game into `found`, for learners that do not scale their features."""
+    dim = found.weights.shape[1]
+    for game in range(len(starts)):
+        state, _ = restore(state, buffer, starts[game])
+        v = values_of(player.current_weights(state))
+        found.weights[game], found.constant[game] = v[:dim], v[dim]
+        found.factors[game], found.y_spread[game] = 1.0, 1.0
+        found.clip[game], found.low[game], found.high[game] = np.inf, -np.inf, np.inf
+        flatten(state, scratch, 0)
+    return 0
 
 
 class Model(NamedTuple):
-    """What predicts: of every key and label, weights of features in their own units of length."""
+    """What predicts: for every key and label, the weights of the features and their scale."""
 
     layout: Layout
     target: Target
     keys: tuple[str, ...]
     key: str | None
-    parameters: dict[str, np.ndarray]  # the first axis: keys times labels
+    parameters: dict[str, np.ndarray]
 
     @np.errstate(all="ignore")
     def outcomes(self, rows, places):
-        """A number for every row and label, of the key at each place; the constant's if cells are missing."""
-        games = len(self.target.games()) or 1
-        found = np.full((len(rows), games), np.nan)
+        """A number for each row and label, by the model of the row's key, whose index is in `places`.
+
+        NaN if the index is -1, for an unknown key. A row with a missing cell gets the constant.
+        """
+        labels = len(self.target.modelled_labels()) or 1
+        found = np.full((len(rows), labels), np.nan)
         p = self.parameters
-        for label in range(games):
-            # Without keys there is one model for all rows; a row of an unknown key gets any, and no answer.
-            which = np.maximum(places, 0) * games + label if self.key is not None else np.full(1, label)
-            z = rows.scores(p, which) + p["constant"][which]
-            y = p["y_center"][which] + p["y_spread"][which] * z
-            found[:, label] = np.where(places >= 0, np.clip(y, p["low"][which], p["high"][which]), np.nan)
+        for label in range(labels):
+            # Without keys there is one model for all rows. A row of an unknown key gets any model, then NaN.
+            models = np.maximum(places, 0) * labels + label if self.key is not None else np.full(1, label)
+            z = rows.scores(p, models) + p["constant"][models]
+            y = p["y_center"][models] + p["y_spread"][models] * z
+            found[:, label] = np.where(places >= 0, np.clip(y, p["low"][models], p["high"][models]), np.nan)
         return found
 
     def answers(self, outcomes):
-        """Numbers, or labels."""
+        """The predictions: numbers, or labels."""
         if self.target.regression:
             return outcomes[:, 0]
         if len(self.target.labels) == 2:
@@ -54,7 +112,7 @@ class Model(NamedTuple):
         return np.array(self.target.labels, object)[codes]
 
     def to_bytes(self):
-        about = {
+        header = {
             "format": FORMAT,
             "parameter_layout": digest(_layout(self.parameters)),
             "features": [] if self.layout.is_sparse() else self.layout.features(),
@@ -63,31 +121,33 @@ class Model(NamedTuple):
             "key": self.key,
             "keys": list(self.keys),
         }
-        return save(self.parameters, metadata={"holdfast": json.dumps(about, sort_keys=True)})
+        return save(self.parameters, metadata={"holdfast": json.dumps(header, sort_keys=True)})
 
 
 def read_model(folder):
-    """The model of a run; every tensor has the shape that the layout, the labels and the keys imply."""
+    """The model of a run; raises if a tensor does not have the shape that columns, labels and keys imply."""
     path = folder.path / FILE
-    about, tensors = read_tensors(path, folder.read(FILE), FORMAT)
-    if about.get("parameter_layout") != digest(_LAYOUT):
+    header, tensors = read_tensors(path, folder.read(FILE), FORMAT)
+    if header.get("parameter_layout") != digest(_LAYOUT):
         raise of_another_layout(path, "the parameters")
     try:
-        parts = {name: about.get(name) for name in ("key", "keys")}
-        key, keys = typed(_Keys, parts)
-        layout, target = read_layout(about.get("layout")), read_target(about.get("target"))
+        key, keys = typed(_Keys, {name: header.get(name) for name in _Keys._fields})
+        layout, target = read_layout(header.get("layout")), read_target(header.get("target"))
     except ValueError as problem:
         raise damaged(path, problem) from None
     if len(set(keys)) < len(keys) or (key is None) != (not keys):
         raise damaged(path, "its keys are not those of a model")
-    games = (len(keys) or 1) * (len(target.games()) or 1)
-    shapes = dict.fromkeys(_WIDE, (games, layout.breadth())) | dict.fromkeys(_FLAT, (games,))
-    check_tensors(path, tensors, dict.fromkeys(shapes, np.float64), shapes)
+    shapes = _shapes((len(keys) or 1) * (len(target.modelled_labels()) or 1), layout.feature_count())
+    if set(tensors) != set(shapes):
+        raise damaged(path, f"its tensors are not {', '.join(sorted(shapes))}")
+    for name, array in tensors.items():
+        if array.dtype != np.float64 or array.shape != shapes[name]:
+            raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
     return Model(layout, target, keys, key, tensors)
 
 
 def _layout(parameters):
-    """Names, types and axes; not how many games and features there are."""
+    """Names, types and axes, without the lengths of the axes."""
     return {name: [array.dtype.name, _AXES[: array.ndim]] for name, array in parameters.items()}
 
 
@@ -97,28 +157,17 @@ class _Keys(NamedTuple):
 
 
 def read_tensors(path, data, form):
-    """What is said in a file of tensors, and the tensors."""
+    """The header and the tensors of a safetensors file of this format."""
     try:
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        about = json.loads(header["__metadata__"]["holdfast"])
+        outer = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        header = json.loads(outer["__metadata__"]["holdfast"])
         tensors = load(data)
     except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as problem:
         raise damaged(path, f"no safetensors file ({str(problem)[:80]})") from None
-    if not isinstance(about, dict) or about.get("format") != form:
-        found = about.get("format") if isinstance(about, dict) else about
+    if not isinstance(header, dict) or header.get("format") != form:
+        found = header.get("format") if isinstance(header, dict) else header
         raise RunError(
             f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {form!r}; "
             "learn again into another folder with --to"
         )
-    return about, tensors
-
-
-def check_tensors(path, tensors, kinds, shapes):
-    """Raise unless there are these tensors and no others, of these types and shapes; None is any length."""
-    if set(tensors) != set(kinds):
-        raise damaged(path, f"its tensors are not {', '.join(sorted(kinds))}")
-    for name, array in tensors.items():
-        shape = shapes[name]
-        fits = array.dtype == kinds[name] and array.ndim == len(shape)
-        if not fits or any(want not in (None, size) for size, want in zip(array.shape, shape, strict=True)):
-            raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
+    return header, tensors

@@ -1,4 +1,4 @@
-"""What another budget would have skipped, from the sizes that a run wrote down, without learning again."""
+"""Which rounds another budget would skip, from the sizes that a run wrote down, without learning again."""
 
 import dataclasses
 import math
@@ -8,19 +8,22 @@ import numpy as np
 import pyarrow.compute as pc
 
 from holdfast.certificates.certified import Certified
-from holdfast.flatten import flat_size, flatten, restore
+from holdfast.flatten import flatten, restore
 from holdfast.play import WORTH_COMPILING
 from holdfast.play_many import caller
-from holdfast.runs.flat_states import FlatStates
-from holdfast.runs.folder import RunError
-from holdfast.runs.games import in_turn
+from holdfast.runs.files import RunError
+from holdfast.runs.flat_states import FlatStates, group_rounds
 
 _SHOWN = 10
 _SIZES = ("features", "target", "gradient", "positive")
 
 
-class Memories(NamedTuple):
-    """What the filters of a game remember: of features, of targets or gradients, and of negative labels'."""
+class FilterStates(NamedTuple):
+    """The states of the filters of a game.
+
+    `other` is for targets or gradients. If labels have filters of their own, `other` is for positive labels
+    and `negative` for negative ones.
+    """
 
     features: Any
     other: Any
@@ -36,24 +39,25 @@ class Sizes(NamedTuple):
 
 
 def replayed(run, outliers):
-    """How many rounds these filters would skip of those the run has seen, and the first rows that differ.
+    """How many rounds of the run these filters would skip, and the first rows where that differs.
 
-    The sizes are those the run measured. Had it learned from other rounds, later sizes would differ a little.
+    The sizes are those that the run measured. A run with these filters would keep other rounds, so its later
+    sizes would differ a little.
     """
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
     player = dataclasses.replace(run.settings, outliers=outliers).player(run.regression)
     guarded = player.player if isinstance(player, Certified) else player
-    by_target = run.books.by_target
+    by_target = run.log.by_target
     filters = (guarded.features, guarded.target if by_target else guarded.gradient)
-    judges = Judges(filters, guarded.labels and not by_target, run.trace.rounds >= WORTH_COMPILING)
-    before = Skipped(run.read("audit", ["row"]))
+    keyed = KeyedFilters(filters, guarded.labels and not by_target, run.trace.rounds >= WORTH_COMPILING)
+    before = SkippedRows(run.read("audit", ["row"]))
     answer = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
     gone: list[int] = []
     new: list[int] = []
     for table in run.read("sizes"):
-        kept, rows = judges.keep(table), table.column("row").to_numpy()
-        found, then = np.unique(rows[~kept]), before.upto(int(rows[-1]) if len(rows) else 0)
+        kept, rows = keyed.keep(table), table.column("row").to_numpy()
+        found, then = np.unique(rows[~kept]), before.take_up_to(int(rows[-1]) if len(rows) else 0)
         answer["rounds"] += len(kept)
         answer["skipped"] += int((~kept).sum())
         answer["skipped_in_the_run"] += len(then)
@@ -62,14 +66,14 @@ def replayed(run, outliers):
     return answer | {"no_longer_skipped": gone, "newly_skipped": new}
 
 
-class Skipped:
-    """The rows that a run skipped, part after part."""
+class SkippedRows:
+    """The rows that a run skipped, in order."""
 
     def __init__(self, tables):
         self._tables, self._rows, self._ended = tables, np.zeros(0, np.int64), False
 
-    def upto(self, row):
-        """Those up to this one, which are then forgotten."""
+    def take_up_to(self, row):
+        """Return the skipped rows up to this row, and forget them."""
         while not self._ended and (not len(self._rows) or self._rows[-1] <= row):
             table = next(self._tables, None)
             if table is None:
@@ -81,37 +85,34 @@ class Skipped:
         return found
 
 
-class Judges:
-    """The filters of every key and label, each with a memory of its own."""
+class KeyedFilters:
+    """The filters of every key and label, each with its own state."""
 
-    def __init__(self, filters, apart, compiled):
-        self.filters, self.apart, self.compiled = filters, apart, compiled
-        memory = self._new()
-        size, self._more = flat_size(memory)
-        fresh = np.zeros(size)
-        flatten(memory, fresh, 0)
-        self._tapes, self._games = FlatStates(fresh), {}
+    def __init__(self, filters, by_label, compiled):
+        self.filters, self.by_label, self.compiled = filters, by_label, compiled
+        self._states, self._games = FlatStates(self._first_states()), {}
 
     def keep(self, table):
         """Which of these rounds all filters keep."""
         found = {name: table.column(name).to_numpy() for name in _SIZES if name in table.column_names}
         other = found["target"] if "target" in found else found["gradient"]
         sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
-        slots, order, cuts = in_turn(self._of_each(table))
+        slots, order, cuts = group_rounds(self._game_of(table))
         call, kept = caller(self.compiled), np.zeros(table.num_rows, bool)
-        reading, writing = self._tapes.make_room(slots, self._more * np.diff(cuts), call)
+        reading, writing = self._states.reserve(slots, np.diff(cuts), call)
         lengths = np.zeros(len(slots), np.int64)
         places = (order, cuts, reading, writing, lengths)
-        call(judge, *self.filters, self.apart, self._new(), sizes, kept, places, self._tapes.tape)
-        self._tapes.lengths[slots] = lengths
+        first = self._first_states()
+        call(decide_all, *self.filters, self.by_label, first, sizes, kept, places, self._states.buffer)
+        self._states.lengths[slots] = lengths
         return kept
 
-    def _new(self):
+    def _first_states(self):
         features, other = self.filters
-        return Memories(features.init(1), other.init(1), other.init(1))
+        return FilterStates(features.init(1), other.init(1), other.init(1))
 
-    def _of_each(self, table):
-        """The place of the game of each round."""
+    def _game_of(self, table):
+        """The index of the game of each round."""
         names = [name for name in ("key", "label") if name in table.column_names]
         if not names:
             return np.zeros(table.num_rows, np.int64)
@@ -121,21 +122,22 @@ class Judges:
         return np.array(found, np.int64)[coded.indices.to_numpy()]
 
 
-def judge(features, other, apart, memory, sizes, kept, places, tape):
-    """Ask the filters of every game about its rounds, in order."""
+def decide_all(features, other, by_label, states, sizes, kept, places, buffer):
+    """Write into `kept` which rounds the filters of each game keep, in order."""
     order, cuts, reading, writing, lengths = places
     for game in range(len(lengths)):
-        memory, _ = restore(memory, tape, reading[game])
-        near, own, negative = memory.features, memory.other, memory.negative
+        states, _ = restore(states, buffer, reading[game])
+        first, second, negative = states.features, states.other, states.negative
         for i in range(cuts[game], cuts[game + 1]):
             t = order[i]
-            size, second = sizes.features[t], sizes.other[t]
-            if size < math.inf and second < math.inf:
-                near, _, first_keeps = features.decide(near, size)
-                if apart and not sizes.positive[t]:
-                    negative, _, second_keeps = other.decide(negative, second)
+            size, other_size = sizes.features[t], sizes.other[t]
+            if size < math.inf and other_size < math.inf:
+                first, _, first_keeps = features.decide(first, size)
+                if by_label and not sizes.positive[t]:
+                    negative, _, second_keeps = other.decide(negative, other_size)
                 else:
-                    own, _, second_keeps = other.decide(own, second)
+                    second, _, second_keeps = other.decide(second, other_size)
                 kept[t] = first_keeps and second_keeps
-        lengths[game] = flatten(Memories(near, own, negative), tape, writing[game]) - writing[game]
+        states = FilterStates(first, second, negative)
+        lengths[game] = flatten(states, buffer, writing[game]) - writing[game]
     return 0

@@ -1,16 +1,16 @@
-"""What a run was asked to do, in words that fit a command line, and the player they mean."""
+"""The settings of a run, as the command line has them, and the player that they stand for."""
 
 import dataclasses
 from typing import Any
 
 from holdfast import losses
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import LEARNER, LEARNERS, named_learner, recommended
+from holdfast.defaults import LEARNER, LEARNERS, named_learner, recommended, recommended_loss
 from holdfast.domains import Ball
 from holdfast.filters import Quantile
 from holdfast.io.typed import typed
 from holdfast.learners import OGD
-from holdfast.runs.folder import RunError
+from holdfast.runs.files import RunError
 
 LOSSES = {
     "absolute": losses.Absolute,
@@ -24,12 +24,12 @@ LOSSES = {
 }
 _WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
 FOR_LABELS = ("hinge", "squared_hinge", "logistic")
-_SURE = 1e-6  # the probability with which a threshold of the quantile filter may fail
+_DELTA = 1e-6  # the probability that a threshold of the quantile filter fails
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What can be chosen, as it is written on the command line."""
+    """The settings, as they are written on the command line."""
 
     target: str
     task: str = "auto"
@@ -50,20 +50,20 @@ class Settings:
 
     @staticmethod
     def from_json(found):
-        """The settings from what `to_json` gave; raises ValueError if it is anything else."""
+        """The settings that `to_json` wrote; raises ValueError if they are anything else."""
         settings = typed(Settings, found)
         settings.check()
         return settings
 
     def check(self):
-        """Raise if a word is none that is known."""
+        """Raise if a setting has a value that is not allowed."""
         outliers_for(self.outliers)
         learner_for(self.learner)
         if self.loss != "auto":
             loss_for(self.loss, None)
 
     def player(self, regression):
-        """The player, with books for a certificate if there can be one."""
+        """The player; it tracks a certificate if there can be one."""
         outliers = outliers_for(self.outliers)
         learner = learner_for(self.learner, loss_for(self.loss, regression))
         player = recommended(regression, outliers, learner, self.scale)
@@ -72,29 +72,31 @@ class Settings:
         return player
 
     def why_no_certificate(self):
-        """A sentence; empty if there is one."""
+        """A sentence; empty if there can be a certificate."""
         if self.scale:
             return (
-                "There is none: features have a running scale, which changes from round to round what a "
-                "weight means, so there are no fixed weights to compare with. For a certificate learn with "
+                "There is none: features have a running scale, so the meaning of a weight changes from round "
+                "to round, and there are no fixed weights to compare with. For a certificate learn with "
                 "--no-scale and a count, such as --outliers 50."
             )
         outliers = outliers_for(self.outliers)
         if not (isinstance(outliers, int) and outliers >= 1):
             return "There is none: it needs a number of outliers. Learn with a count, such as --outliers 50."
         if not learner_for(self.learner).domain.bounded():
-            return f"There is none: weights of {self.learner} may be anywhere. Learn with another --learner."
+            return (
+                f"There is none: the weights of {self.learner} are not bounded. Learn with another --learner."
+            )
         return ""
 
 
 def outliers_for(text):
-    """auto, a share, a count or a filter: what `holdfast.defaults.recommended` takes."""
+    """The parameter `outliers` of `holdfast.defaults.recommended`: auto, a share, a count or a filter."""
     word = text.strip()
     try:
         if word in ("auto", "none"):
             return 0 if word == "none" else "auto"
         if word.startswith("quantile:"):
-            return Quantile(float(word.removeprefix("quantile:")), delta=_SURE)
+            return Quantile(float(word.removeprefix("quantile:")), delta=_DELTA)
         if word.endswith("%"):
             share = float(word[:-1]) / 100.0
         else:
@@ -102,16 +104,16 @@ def outliers_for(text):
             if share >= 1.0 and share.is_integer():
                 return int(share)
     except ValueError:
-        raise RunError(_misunderstood(text)) from None
+        raise RunError(_wrong_outliers(text)) from None
     if not 0.0 < share < 1.0:
-        raise RunError(_misunderstood(text))
+        raise RunError(_wrong_outliers(text))
     return share
 
 
 def loss_for(text, regression):
-    """A loss by name, such as huber:2; `auto` is the one to use if nobody chooses."""
+    """A loss by name, such as huber:2; `auto` is the recommended one."""
     if text == "auto":
-        return losses.Absolute() if regression else losses.Hinge()
+        return recommended_loss(regression)
     name, _, value = text.partition(":")
     if name not in LOSSES:
         raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {text!r}")
@@ -155,7 +157,7 @@ def _number(value, where):
         raise RunError(f"{where}: {value!r} is not a number") from None
 
 
-def _misunderstood(text):
+def _wrong_outliers(text):
     return (
         "--outliers must be auto, a share such as 1%, a count such as 50, a quantile such as quantile:0.99, "
         f"or none: got {text!r}"

@@ -1,16 +1,20 @@
-"""How a run went, in memory that does not grow: some points of it, always evenly spread."""
+"""How a run went: a sample of its rounds that does not grow, and sums for each key."""
 
 import math
 
 import numpy as np
+import pyarrow as pa
 
 from holdfast.runs.audit import MEASURES
 
 _POINTS, _SAMPLES = 1024, 4096
-_SNAPSHOTS = 8  # of the weights, while the rounds double
-_WIDEST = 512  # weights that are remembered
+_SNAPSHOTS = 8  # of the weights, each time the number of rounds doubles
+_MOST_WEIGHTS = 512  # with more, there are no snapshots
+_WORST = 5  # keys in a summary
+_QUARTERS = ("least", "lower_quartile", "median", "upper_quartile", "most")
 SUMS = ("error", "counted", "kept_error", "kept_counted", "skipped")
 COLUMNS = ("round", *SUMS)
+KEY_COLUMNS = ("rounds", "kept", "errors", "counted")  # errors: a sum; counted: of how many rounds
 SAMPLES = ("round", *(f"{of}_{what}" for of in MEASURES for what in ("size", "threshold")), "kept")
 TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
     "rounds": (),
@@ -24,16 +28,16 @@ TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
 
 
 class ThinnedTable:
-    """Rows at the multiples of a stride, which doubles whenever there are too many of them.
+    """Every n-th row of a long table. n, the stride, doubles whenever there are too many rows.
 
-    Which rows remain depends only on how many rounds there were, not on how these came in batches.
+    Which rows remain depends on the number of rounds only, not on the batches.
     """
 
     def __init__(self, width, most):
         self.most, self.stride, self.table = most, 1, np.zeros((0, width))
 
     def add(self, first, columns):
-        """The rounds first, first + 1, ...: a column each, after that of the round."""
+        """Add the rounds first, first + 1, ..., given by columns."""
         count = len(columns[0])
         while (first + count - 1) // self.stride > self.most:
             self.stride *= 2
@@ -47,29 +51,29 @@ class ThinnedTable:
         return {"stride": np.array(self.stride), "table": self.table}
 
     def load(self, stride, table, rounds):
-        """Go on from what `state` gave; raises ValueError if it cannot have been."""
-        self.stride, self.table = whole(stride, 1), numbers(table, (None, self.table.shape[1]))
+        """Continue from what `state` returned; raises ValueError if it is not valid."""
+        self.stride, self.table = count_in(stride, 1), numbers(table, (None, self.table.shape[1]))
         first = self.table[:, 0]
         if len(first) > self.most + 1 or not _increases(first, rounds):
             raise ValueError("the rounds of a trace are not in order")
 
 
 class Trace:
-    """The progressive error, a sample of the sizes, and the weights now and then."""
+    """The error of the predictions so far, a sample of the sizes, and snapshots of the weights."""
 
     def __init__(self, dim):
         self.rounds = 0
         self.sums = np.zeros(len(SUMS))
         self.points, self.samples = ThinnedTable(len(COLUMNS), _POINTS), ThinnedTable(len(SAMPLES), _SAMPLES)
-        self.wide = dim <= _WIDEST
+        self.wide = dim <= _MOST_WEIGHTS
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
 
     def add(self, errors, kept, sizes, thresholds):
-        """Rounds as they were played: the error of each, NaN if unknown, and three sizes and thresholds."""
+        """Add rounds: the error of each, NaN if unknown, whether it was kept, three sizes and thresholds."""
         counted = np.isfinite(errors)
         error = np.where(counted, errors, 0.0)
         steps = (error, counted, error * kept, counted & kept, ~kept)
-        # Added from left to right, so that the sums do not depend on the batches.
+        # From left to right, so that the sums do not depend on the batches.
         sums = [
             np.cumsum(np.concatenate([[total], step]))[1:]
             for total, step in zip(self.sums, steps, strict=True)
@@ -81,13 +85,13 @@ class Trace:
         self.rounds += len(errors)
 
     def next_snapshot(self):
-        """The round after which the weights are to be remembered next."""
+        """The round after which the next snapshot of the weights is due."""
         octave = math.floor(_SNAPSHOTS * math.log2(max(self.rounds, 63))) + 1
         while math.ceil(2.0 ** (octave / _SNAPSHOTS)) <= self.rounds:
             octave += 1
         return math.ceil(2.0 ** (octave / _SNAPSHOTS))
 
-    def remember(self, weights):
+    def add_snapshot(self, weights):
         if self.wide and self.rounds:
             row = np.concatenate([[self.rounds], weights])
             self.weights = np.concatenate([self.weights, row[None]])
@@ -99,8 +103,8 @@ class Trace:
         return parts
 
     def load(self, tensors):
-        """Go on from what `state` gave; raises ValueError if it cannot have been."""
-        self.rounds, self.sums = whole(tensors["rounds"]), numbers(tensors["sums"], (len(SUMS),))
+        """Continue from what `state` returned; raises ValueError if it is not valid."""
+        self.rounds, self.sums = count_in(tensors["rounds"]), numbers(tensors["sums"], (len(SUMS),))
         self.weights = numbers(tensors["weights"], (None, self.weights.shape[1]))
         if not _increases(self.weights[:, 0], self.rounds):
             raise ValueError("the rounds of a trace are not in order")
@@ -112,20 +116,63 @@ class Trace:
             getattr(self, name).load(*part, self.rounds)
 
     def errors(self):
-        """The mean error of all rounds, and of those learned from; None where there are none."""
+        """The mean error of all rounds, and of the kept ones; None if there are none."""
         error, counted, kept_error, kept_counted, _ = map(float, self.sums)
         return (error / counted if counted else None, kept_error / kept_counted if kept_counted else None)
 
 
-def whole(tensor, least=0):
-    """The whole number in a tensor; raises ValueError if there is none, or it is less than `least`."""
+class KeySums:
+    """The rounds of each key, the kept ones, and the sum of their errors. Keys are in order of appearance."""
+
+    def __init__(self):
+        self.sums = np.zeros((0, len(KEY_COLUMNS)))
+
+    def add(self, count, keys, errors, kept):
+        """Add rounds. `keys` has the index of each round's key; there are `count` keys by now."""
+        self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
+        counted = np.isfinite(errors) & kept
+        # In the order of the rounds, so that the sums do not depend on the batches.
+        for place, figures in enumerate((1.0, kept, np.where(counted, errors, 0.0), counted)):
+            np.add.at(self.sums[:, place], keys, figures)
+
+    def load(self, sums, count):
+        """Continue from these sums of `count` keys; raises ValueError if they are not valid."""
+        rounds, kept, _, counted = numbers(sums, (count, len(KEY_COLUMNS))).T
+        if not ((counted >= 0) & (counted <= kept) & (kept <= rounds) & (rounds < 1 << 53)).all():
+            raise ValueError("the sums of keys are not counts of their rounds")
+        self.sums = sums
+
+    def table(self, names):
+        """A row for each key; the error is null if no round was kept."""
+        rounds, kept, errors, counted = self.sums.T
+        with np.errstate(all="ignore"):
+            mean = pa.array(errors / counted, mask=counted == 0)
+        counts = {"rounds": rounds.astype(np.int64), "kept": kept.astype(np.int64)}
+        return pa.table({"key": pa.array(names, pa.string())} | counts | {"error": mean})
+
+    def summary(self, names):
+        """The number of keys, quantiles of their rounds, skipped rounds and errors, and the worst keys."""
+        rounds, kept, errors, counted = self.sums.T
+        skipped, known = 1.0 - kept / np.maximum(rounds, 1.0), counted > 0
+        mean = np.where(known, errors / np.maximum(counted, 1.0), -1.0)
+        table = self.table(names)
+        worst = {
+            name: table.take(np.argsort(-by, kind="stable")[:_WORST]).to_pylist()
+            for name, by in (("most_skipped", skipped), ("largest_error", mean))
+        }
+        spreads = {"rounds": rounds, "skipped_share": skipped, "error": mean[known]}
+        return {"count": len(rounds)} | {name: _spread(each) for name, each in spreads.items()} | worst
+
+
+def count_in(tensor, least=0):
+    """The count in a tensor; raises ValueError if there is none, or it is less than `least`."""
     if tensor.dtype != np.int64 or tensor.ndim or not least <= int(tensor) <= 1 << 53:
         raise ValueError(f"a count cannot be {tensor.dtype} of shape {tensor.shape}, or below {least}")
     return int(tensor)
 
 
 def numbers(tensor, shape):
-    """A tensor of float64; raises ValueError if it has another shape, of which None is any length."""
+    """A tensor of float64; raises ValueError if it has another shape. None in `shape` is any length."""
     fits = tensor.dtype == np.float64 and tensor.ndim == len(shape)
     if not fits or any(want not in (None, size) for size, want in zip(tensor.shape, shape, strict=True)):
         raise ValueError(f"numbers of shape {shape} cannot be {tensor.dtype} of shape {tensor.shape}")
@@ -134,3 +181,9 @@ def numbers(tensor, shape):
 
 def _increases(rounds, last):
     return bool((np.diff(rounds, prepend=0.0, append=last + 0.5) > 0.0).all())
+
+
+def _spread(values):
+    if not len(values):
+        return None
+    return dict(zip(_QUARTERS, np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn that a few terrible rows cannot derail."""
+"""Estimators for scikit-learn that a few wrong rows cannot ruin."""
 
 try:
     import sklearn  # noqa: F401

@@ -1,13 +1,12 @@
-"""What the two estimators share: games that go on, and a linear model of each."""
+"""What the two estimators share: to read rows, to learn from them, and the audit of skipped rows."""
 
 import dataclasses
 import numbers
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from holdfast.adversaries import Replay, Weighted
@@ -16,54 +15,21 @@ from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
-from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
 from holdfast.protocols import Learner, Loss, Rule, check_role
+from holdfast.sklearn.linear_model import FittedModel
 from holdfast.vectors import ScaledWeights, values_of
 
 _MEASURES, _PLACES = ("features", "target", "gradient"), ("round", "row", "label")
 _KEEP = ("sizes", "thresholds", "kept", "guard")
-_AT_ONCE = 2**20  # entries of a matrix that are standardised in one go
 
 
-class FittedModel(NamedTuple):
-    """What one game predicts with: weights of standardised features, and of the constant."""
+class RobustEstimator(BaseEstimator):
+    """Learn from the rows of a table, one after the other, and skip outliers. One model for each class.
 
-    weights: np.ndarray
-    constant: float
-    center: np.ndarray
-    factors: np.ndarray
-    clip: float
-    y_center: float
-    y_spread: float
-    y_low: float
-    y_high: float
-
-    def slopes(self):
-        return self.y_spread * self.weights * self.factors
-
-    def intercept(self):
-        shift = self.weights @ (self.factors * self.center)
-        return self.y_center + self.y_spread * (self.constant - shift)
-
-    @np.errstate(all="ignore")
-    def predict(self, X):
-        """The prediction for each row; that of the constant for rows with NaN or infinity."""
-        step, only = max(_AT_ONCE // max(X.shape[1], 1), 1), np.zeros(1, int)
-        p = {name: np.asarray([getattr(self, name)]) for name in ("center", "factors", "weights", "clip")}
-        scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
-        z = np.concatenate(scores) + self.constant
-        y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
-        return np.clip(y, self.y_low, self.y_high)
-
-
-def _rows(X):
-    return SparseRows(X.data, X.indices, X.indptr, X.shape[1]) if sp.issparse(X) else DenseRows(X)
-
-
-class Robust(BaseEstimator):
-    """Guarded online learning on the rows of a table; subclasses say what the targets of the games are."""
+    Two classes, or a regression, need one model. Each continues from its record of `holdfast.play`.
+    """
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -73,65 +39,62 @@ class Robust(BaseEstimator):
 
     @property
     def audit_(self):
-        """The first `audit_size` skipped rounds: a dict of columns, for `pandas.DataFrame(audit_)` too."""
-        return self._looked_at().table()
+        """The first `audit_size` skipped rows: a dict of columns, also for `pandas.DataFrame(audit_)`."""
+        return self._fitted_audit().table()
 
     @property
     def audit_counts_(self):
-        """How many rounds were skipped, by reason, also those beyond `audit_size`."""
-        return dict(self._looked_at().counts)
+        """How many rows were skipped, by reason, also those beyond `audit_size`."""
+        return dict(self._fitted_audit().counts)
 
     @property
     def skipped_(self):
-        """How many rounds were skipped."""
-        return self._looked_at().skipped
+        """How many rows were skipped."""
+        return self._fitted_audit().skipped
 
     @property
     def kept_(self):
-        """How many rounds were learned from."""
-        return self._looked_at().kept
+        """How many rows were learned from."""
+        return self._fitted_audit().kept
 
     @property
     def certificate_(self):
-        """What the rounds so far prove about their regret, whichever `outliers` of them were wrong.
+        """What the rows so far prove about the regret, whichever `outliers` of them were wrong.
 
-        A `holdfast.Certificate`: print it to read it, `bound` is its figure. A list, one for each class, if
-        there are more than two. Of `fit`, it is about all its passes.
+        A `holdfast.Certificate`: print it to read it, `bound` is its number. A list, one for each class, if
+        there are more than two. After `fit` it is about all passes.
 
-        Only with scale=False, average=False, dense rows, outliers a count, at least 1, and a learner whose
-        domain is bounded: then the books are kept for it. There is none for standardised features, because a
-        running scale changes what a weight means from round to round, and with it the weights that the
-        learner is compared with.
+        It needs scale=False, average=False, dense rows, a count of at least 1 as outliers, and a learner with
+        a bounded domain. There is none for standardised features: the running scale changes the meaning of a
+        weight from row to row, so there are no fixed weights to compare with.
         """
         check_is_fitted(self)
         if not isinstance(self._player, Certified):
             reasons = {
-                "scale=True: the units of its weights change from round to round, so nothing fixed is there "
-                "to compare them with": self.scale,
+                "scale=True: the units of the weights change from row to row, so there are no fixed weights "
+                "to compare with": self.scale,
                 "average=True": self.average,
                 "sparse rows": self._sparse,
-                "a learner whose domain has no end": self._endless,
+                "a learner whose domain is unbounded": self._unbounded,
                 "outliers that are not a count, at least 1": True,
             }
             reason = next(reason for reason, applies in reasons.items() if applies)
-            raise AttributeError(
-                f"there is no certificate with {reason}; keep the books with scale=False and outliers=k"
-            )
+            raise AttributeError(f"there is no certificate with {reason}; use scale=False and outliers=k")
         proofs = [
-            certificate_of_state(game.state[0], self._player, self._player.k, game.unmeasured_count)
-            for game in self._games
+            certificate_of_state(record.state[0], self._player, self._player.k, record.unmeasured_count)
+            for record in self._records
         ]
         return proofs if len(proofs) > 1 else proofs[0]
 
-    def _looked_at(self):
+    def _fitted_audit(self):
         if not hasattr(self, "_audit"):
             raise AttributeError(f"this {type(self).__name__} has not been fitted yet")
         return self._audit
 
-    # -- data in
+    # -- read the data
 
     def _read(self, X, first):
-        """The rows as floats; of the kind, dense or sparse, that this estimator began with."""
+        """The rows as floats; dense or sparse, as in the first call."""
         if self.missing not in ("skip", "raise"):
             raise ValueError(f'missing must be "skip" or "raise": got {self.missing!r}')
         X = validate_data(
@@ -152,35 +115,32 @@ class Robust(BaseEstimator):
             return np.ones(X.shape[0])
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
-    # -- the games
+    # -- learn
 
-    def _begin(self, X, labels, regression):
-        """Forget everything. There will be a game for each of these labels."""
-        if (
-            isinstance(self.n_epochs, bool)
-            or not isinstance(self.n_epochs, numbers.Integral)
-            or self.n_epochs < 1
-        ):
-            raise ValueError(f"n_epochs counts passes over the data, at least 1: got {self.n_epochs!r}")
+    def _start(self, X, classes, regression):
+        """Check the parameters and start again, with a model for each of these classes."""
+        epochs = self.n_epochs
+        if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
+            raise ValueError(f"n_epochs counts passes over the data, at least 1: got {epochs!r}")
         if not isinstance(self.audit_size, numbers.Integral) or self.audit_size < 0:
-            raise ValueError(f"audit_size counts skipped rounds, at least 0: got {self.audit_size!r}")
+            raise ValueError(f"audit_size counts skipped rows, at least 0: got {self.audit_size!r}")
         if self.scale and not self.fit_intercept:
             raise ValueError(
-                "scale=True takes every feature from its running mean, which is as good as an intercept: "
+                "scale=True subtracts the running mean from every feature, which acts as an intercept: "
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
         self._loss = self._loss_rule()
         learner = self._learner_rule()
-        endless = not getattr(learner, "domain", Everywhere()).bounded()
+        unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
         player = recommended(regression, self.outliers, learner, bool(self.scale))
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
-        if counted and not (self.scale or self.average or sp.issparse(X) or endless):
+        if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
             player = Certified(player, int(self.outliers))
-        self._player, self._labels, self._endless = player, labels, endless
+        self._player, self._classes, self._unbounded = player, classes, unbounded
         self._sparse = sp.issparse(X)
-        self._games = [None] * len(labels)
-        self._sums = [(0.0, 0.0)] * len(labels)
+        self._records = [None] * len(classes)
+        self._sums = [(0.0, 0.0)] * len(classes)
         self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
         self.n_iter_ = 0
 
@@ -207,20 +167,20 @@ class Robust(BaseEstimator):
         return self.learner
 
     def _learn_passes(self, X, targets, weights):
-        """`n_epochs` passes; what is written down is about the last one."""
+        """Learn in `n_epochs` passes. The audit and the average are of the last pass."""
         rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
         compiled = len(rows) * self.n_epochs * len(targets) >= WORTH_COMPILING or None
         for left in reversed(range(self.n_epochs)):
             if left == 0:
                 self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
-                self._sums = [self._sum(game) for game in self._games]
+                self._sums = [self._sum(record) for record in self._records]
             self._learn(X, targets, weights, rng.permutation(rows) if self.shuffle else rows, compiled)
 
-    def _learn_on(self, X, targets, weights):
-        """One pass, in order."""
+    def _learn_once(self, X, targets, weights):
+        """Learn in one pass, in the order of the rows."""
         rows = np.flatnonzero(weights > 0.0)
-        played = sum(game.rounds for game in self._games if game is not None)
-        compiled = played + len(rows) * len(targets) >= WORTH_COMPILING or None
+        before = sum(record.rounds for record in self._records if record is not None)
+        compiled = before + len(rows) * len(targets) >= WORTH_COMPILING or None
         self._learn(X, targets, weights, rows, compiled)
 
     def _learn(self, X, targets, weights, rows, compiled):
@@ -230,14 +190,14 @@ class Robust(BaseEstimator):
             if (weights[rows] != 1.0).any():
                 refuse_weights(self._learner_rule())
                 adversary = Weighted(adversary, weights[rows])
-            record = play(self._player, adversary, keep=_KEEP, after=self._games[i], compiled=compiled)
-            self._write_down(record, self._labels[i], rows)
-            self._games[i] = _without_rounds(record)
+            record = play(self._player, adversary, keep=_KEEP, after=self._records[i], compiled=compiled)
+            self._add_to_audit(record, self._classes[i], rows)
+            self._records[i] = _without_rounds(record)
         self.n_iter_ += 1
-        self._models = [self._model(game, sums) for game, sums in zip(self._games, self._sums, strict=True)]
+        self._models = [self._model(*pair) for pair in zip(self._records, self._sums, strict=True)]
 
-    def _write_down(self, record, label, rows):
-        """Tell of the rounds of a record, made of these rows of the data, in the game of this label."""
+    def _add_to_audit(self, record, label, rows):
+        """Add the steps of a record, which were made with these rows, to the audit."""
         skipped = np.flatnonzero(~record.kept)
         self._audit.kept += len(record.kept) - len(skipped)
         if len(skipped) > 0:
@@ -248,49 +208,50 @@ class Robust(BaseEstimator):
             self._audit.add((rounds, rows[skipped], np.full(len(skipped), label)), *columns)
 
     def _with_constant(self, X):
-        """What the learner gets to see: `Scaled` adds the constant by itself."""
+        """The rows with a column of ones, unless `Scaled` adds it or there is no intercept."""
         if self.scale or not self.fit_intercept:
             return X
         ones = np.ones((X.shape[0], 1), X.dtype)
         return sp.hstack([X, sp.csr_array(ones)], format="csr") if self._sparse else np.hstack([X, ones])
 
-    # -- what was learned
+    # -- the models
 
-    def _course(self, game):
-        state = game.state[0].inner if isinstance(self._player, Certified) else game.state[0]
+    def _learner_state(self, record):
+        state = record.state[0].inner if isinstance(self._player, Certified) else record.state[0]
         return state.learner.inner if self.scale else state.learner
 
-    def _sum(self, game):
-        """The weights of all rounds learned from, and how many these were."""
-        if game is None or not self.average:
+    def _sum(self, record):
+        """The sum of the weights over all rows learned from, and the number of these rows."""
+        if record is None or not self.average:
             return 0.0, 0.0
-        course = self._course(game)
-        return course.summed.copy(), course.rounds
+        state = self._learner_state(record)
+        return state.summed.copy(), state.rounds
 
-    def _model(self, game, sums):
-        w = self._player.current_weights(game.state[0])
+    def _model(self, record, sums):
+        """The model of a record. If weights are averaged: over the steps since `sums`, if there are any."""
+        w = self._player.current_weights(record.state[0])
         v = np.array(values_of(w.v if isinstance(w, ScaledWeights) else w))
-        if self.average and self._course(game).rounds > sums[1]:
-            total, count = self._sum(game)
+        if self.average and self._learner_state(record).rounds > sums[1]:
+            total, count = self._sum(record)
             v = (total - sums[0]) / (count - sums[1])
         if isinstance(w, ScaledWeights):
             center = np.zeros_like(w.center) if self._sparse else w.center.copy()
-            reach = w.to_target_units(-np.inf), w.to_target_units(np.inf)
-            figures = (w.factors.copy(), w.clip, w.y_center, w.y_spread)
-            return FittedModel(v[:-1], float(v[-1]), center, *figures, *reach)
+            limits = w.to_target_units(-np.inf), w.to_target_units(np.inf)
+            scale = (w.factors.copy(), w.clip, w.y_center, w.y_spread)
+            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits)
         weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)
-        as_given = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf)
-        return FittedModel(weights, constant, *as_given)
+        unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf)
+        return FittedModel(weights, constant, *unscaled)
 
     def _predictions(self, X):
-        """Of all games, a column each."""
+        """The predictions of every model, a column each."""
         check_is_fitted(self)
         X = self._read(X, first=False)
         return np.column_stack([model.predict(X) for model in self._models])
 
 
 def _without_rounds(record):
-    """What is needed to go on, and no more: neither the data nor a column of it."""
+    """The record without data and columns, which are not needed to continue."""
     columns = ("sizes", "thresholds", "kept", "feature_sizes", "feature_thresholds")
     columns += ("target_sizes", "target_thresholds")
     return dataclasses.replace(record, adversary=None, again=None, **dict.fromkeys(columns))

@@ -1,4 +1,4 @@
-"""RobustClassifier: labels, two or more."""
+"""RobustClassifier: predict two or more classes."""
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -7,65 +7,68 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.losses import Hinge, Logistic, SquaredHinge
-from holdfast.sklearn.base import Robust
+from holdfast.sklearn.base import RobustEstimator
 
 
-class RobustClassifier(ClassifierMixin, Robust):
-    """A linear classifier for tables in which some rows are wrong, however wrong they are.
+class RobustClassifier(ClassifierMixin, RobustEstimator):
+    """A linear classifier for tables in which some rows are arbitrarily wrong.
 
-    Rows are learned from one after the other, as in `SGDClassifier`, each only if its features and its
-    gradient are of a size that the rows before it make credible (`holdfast.Guarded`). Features are
-    standardised on the way, by the rows learned from. With more than two classes there is a game for each
-    class against the rest.
+    It learns from one row after the other, as `SGDClassifier` does, and skips a row if the size of its
+    features or of its gradient is too large, compared with the rows before (`holdfast.Guarded`). Features are
+    standardised with the mean and the spread of the rows learned from. With more than two classes there is a
+    model for each class against the rest.
 
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" withstands 10 % of wrong rows, and 1 % of wrong labels in rows like
-        any other, counted among the rows with the same label. 0 keeps every row that is finite.
+        How many rows may be wrong. "auto" tolerates 10 % of wrong rows, and 1 % of wrong labels in rows whose
+        features are not wrong, for each label. 0 keeps every row that is finite.
     loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
-        By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. Of one weight more than there are features.
-        "ogd", "adaftrl", "soloftrl" and the other names are those of `holdfast.defaults.LEARNERS`.
+        By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. It has one weight more than there are
+        features, for the intercept, unless fit_intercept=False.
+        Names, such as "ogd" and "adaftrl", are those of `holdfast.defaults.LEARNERS`.
     scale : bool
         Whether features have a running scale. Sparse rows keep their zeros: each feature is divided by its
         largest absolute value.
     fit_intercept : bool
         False needs scale=False.
     average : bool
-        Whether to predict with the mean of the weights, of the last pass of `fit` or of all `partial_fit`.
+        Whether to predict with the mean of the weights over the last pass of `fit`, or over all calls of
+        `partial_fit`.
     class_weight : dict, "balanced" or None
-        Weights of the classes, times `sample_weight`. The filter sees the gradient of the weighted loss.
+        Weights of the classes; they are multiplied by `sample_weight`. The filter measures the gradient of
+        the weighted loss.
     n_epochs : int
-        How many passes `fit` makes.
+        The number of passes of `fit`.
     shuffle : bool
-        Whether each pass of `fit` has its own order.
+        Whether each pass of `fit` has another order of the rows.
     random_state : int, RandomState or None
         For the order.
     missing : "skip" or "raise"
-        Whether rows with NaN or infinity are skipped rounds, for which `predict` answers with the constant,
-        or an error.
+        Whether a row with NaN or infinity is skipped, and `predict` returns the prediction of the constant
+        for it, or is an error.
     audit_size : int
-        How many skipped rounds `audit_` tells of.
+        The largest number of skipped rows in `audit_`.
 
     Attributes
     ----------
     classes_ : array
         The labels.
     coef_, intercept_ : arrays of shape (1 or classes, features) and (1 or classes,)
-        In the units of the data; as far as no feature is so many standard deviations from its mean that
-        it is clipped (`holdfast.Scaled`).
+        In the units of the data. They do not apply to a row with a feature so far from its mean that it is
+        clipped (`holdfast.Scaled`).
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
-        The first skipped rounds of the last pass of `fit` and of all `partial_fit` since: `round`, `row` of
-        the data given, `label` of the game, size and threshold of features, target and gradient, and `by`
-        which they were skipped.
+        The first skipped rows of the last pass of `fit` and of all later calls of `partial_fit`: `round`, the
+        number of the step; `row`, the index in X; `label`, the class of the model; size and threshold of
+        features, target and gradient; and `by`, the reason.
     audit_counts_, skipped_, kept_ : dict and ints
-        How many were skipped by reason and in all, and kept. With more than two classes, of all games
-        together. Rows of weight 0 are neither.
+        The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, summed
+        over all models. Rows of weight 0 are not counted.
     certificate_ : holdfast.Certificate, or a list of them
-        What the rounds prove about their regret; with outliers a count and scale=False.
+        What the rows prove about the regret; if outliers is a count and scale=False.
 
     Examples
     --------
@@ -120,7 +123,7 @@ class RobustClassifier(ClassifierMixin, Robust):
         self.audit_size = audit_size
 
     def fit(self, X, y, sample_weight=None):
-        """Forget what was learned, and make `n_epochs` passes."""
+        """Start again and learn in `n_epochs` passes."""
         X, y = self._read(X, first=True), self._read_labels(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
@@ -130,16 +133,16 @@ class RobustClassifier(ClassifierMixin, Robust):
             raise ValueError(
                 "a classifier needs rows of two classes, with a weight above 0: there is one class"
             )
-        self._begin(X, self._games_of(), regression=False)
+        self._start(X, self._modelled_classes(), regression=False)
         self._learn_passes(X, self._targets(codes), weights)
-        return self._learned()
+        return self._set_coefficients()
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Learn from these rows once, in this order: the same as if they had come with those before.
+        """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
 
         `classes` must name all labels in the first call.
         """
-        first = not hasattr(self, "_games")
+        first = not hasattr(self, "_records")
         if isinstance(self.class_weight, str):
             raise ValueError(f"class_weight={self.class_weight!r} needs all rows at once: use a dict, or fit")
         X, y = self._read(X, first), self._read_labels(X, y)
@@ -151,12 +154,12 @@ class RobustClassifier(ClassifierMixin, Robust):
             raise ValueError(f"y has labels that are not among the classes {self.classes_.tolist()}")
         weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
         if first:
-            self._begin(X, self._games_of(), regression=False)
-        self._learn_on(X, self._targets(codes), weights)
-        return self._learned()
+            self._start(X, self._modelled_classes(), regression=False)
+        self._learn_once(X, self._targets(codes), weights)
+        return self._set_coefficients()
 
     def decision_function(self, X):
-        """The margin of every row; with more than two classes one for each."""
+        """The margin of every row; with more than two classes, one for each class."""
         margins = self._predictions(X)
         return margins[:, 0] if len(self.classes_) == 2 else margins
 
@@ -166,10 +169,10 @@ class RobustClassifier(ClassifierMixin, Robust):
         return self.classes_[(margins > 0.0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
 
     def predict_proba(self, X):
-        """The logistic function of the margins; with more than two classes divided by their sum.
+        """The logistic function of the margins; with more than two classes, divided by their sum.
 
-        Probabilities with loss="log_loss". With the hinges they are in the right order, but not calibrated:
-        for that, use `sklearn.calibration.CalibratedClassifierCV`.
+        With loss="log_loss" these are probabilities. With the hinge losses they are in the right order, but
+        not calibrated: for that, use `sklearn.calibration.CalibratedClassifierCV`.
         """
         return np.exp(self.predict_log_proba(X))
 
@@ -194,15 +197,16 @@ class RobustClassifier(ClassifierMixin, Robust):
     def _class_weights(self, y):
         return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
 
-    def _games_of(self):
+    def _modelled_classes(self):
+        """The classes that have a model. Two classes need one model: that of the second."""
         return self.classes_[1:] if len(self.classes_) == 2 else self.classes_
 
     def _targets(self, codes):
-        """+1 for the label of each game, -1 for the others."""
+        """For each model: +1 for its class, -1 for the others."""
         labels = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return [np.where(codes == label, 1.0, -1.0) for label in labels]
 
-    def _learned(self):
-        self.coef_ = np.stack([model.slopes() for model in self._models])
+    def _set_coefficients(self):
+        self.coef_ = np.stack([model.coefficients() for model in self._models])
         self.intercept_ = np.array([model.intercept() for model in self._models])
         return self

@@ -1,4 +1,4 @@
-"""RobustRegressor: numbers to predict."""
+"""RobustRegressor: predict numbers."""
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -6,39 +6,41 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Pinball, Squared
-from holdfast.sklearn.base import Robust
+from holdfast.sklearn.base import RobustEstimator
 
 
-class RobustRegressor(RegressorMixin, Robust):
-    """A linear regression for tables in which some rows are wrong, however wrong they are.
+class RobustRegressor(RegressorMixin, RobustEstimator):
+    """A linear regression for tables in which some rows are arbitrarily wrong.
 
-    Rows are learned from one after the other, as in `SGDRegressor`, each only if its features, its target
-    and its gradient are of a size that the rows before it make credible (`holdfast.Guarded`). Features and
-    targets are standardised on the way, by the rows learned from.
+    It learns from one row after the other, as `SGDRegressor` does, and skips a row if the size of its
+    features, of its target or of its gradient is too large, compared with the rows before
+    (`holdfast.Guarded`). Features and targets are standardised with the mean and the spread of the rows
+    learned from.
 
-    With scale=True, predictions stay within reach of the targets learned from: at most a standard deviation
-    above the largest and below the smallest.
+    With scale=True, predictions are at most a standard deviation above the largest target learned from, and
+    at most as much below the smallest.
 
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" withstands 10 % of wrong rows and targets. 0 keeps
-        every row that is finite.
+        How many rows may be wrong. "auto" tolerates 10 % of wrong rows and targets. 0 keeps every row that is
+        finite.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
     learner, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
     scale : bool
-        Whether features and target have a running scale. Without, nothing judges a target but its gradient.
+        Whether features and target have a running scale. If not, a wrong target is found by its gradient
+        only.
     missing : "skip" or "raise"
-        Whether rows with NaN or infinity, in features or target, are skipped rounds or an error.
+        Whether a row with NaN or infinity, in features or target, is skipped or an error.
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (features,) and (1,)
-        In the units of the data; as far as no feature is so many standard deviations from its mean that
-        it is clipped (`holdfast.Scaled`).
+        In the units of the data. They do not apply to a row with a feature so far from its mean that it is
+        clipped (`holdfast.Scaled`).
     audit_, audit_counts_, skipped_, kept_, certificate_, n_iter_, n_features_in_, feature_names_in_
         As in `RobustClassifier`.
 
@@ -91,26 +93,26 @@ class RobustRegressor(RegressorMixin, Robust):
         self.audit_size = audit_size
 
     def fit(self, X, y, sample_weight=None):
-        """Forget what was learned, and make `n_epochs` passes."""
+        """Start again and learn in `n_epochs` passes."""
         X, y = self._read(X, first=True), self._read_target(X, y)
         if not np.isfinite(y).any():
             assert_all_finite(y, input_name="y")
         weights = self._read_weights(sample_weight, X)
         if not (weights > 0.0).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._begin(X, ["target"], regression=True)
+        self._start(X, ["target"], regression=True)
         self._learn_passes(X, [y], weights)
-        return self._learned()
+        return self._set_coefficients()
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Learn from these rows once, in this order: the same as if they had come with those before."""
-        first = not hasattr(self, "_games")
+        """Learn from these rows once, in this order. Many calls give the same as one call with all rows."""
+        first = not hasattr(self, "_records")
         X, y = self._read(X, first), self._read_target(X, y)
         weights = self._read_weights(sample_weight, X)
         if first:
-            self._begin(X, ["target"], regression=True)
-        self._learn_on(X, [y], weights)
-        return self._learned()
+            self._start(X, ["target"], regression=True)
+        self._learn_once(X, [y], weights)
+        return self._set_coefficients()
 
     def predict(self, X):
         """The target of every row."""
@@ -123,9 +125,9 @@ class RobustRegressor(RegressorMixin, Robust):
         y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        return np.where(np.isfinite(y), y, np.nan)  # an infinite target has a slope like any other
+        return np.where(np.isfinite(y), y, np.nan)  # an infinite target would have a finite slope
 
-    def _learned(self):
-        self.coef_ = self._models[0].slopes()
+    def _set_coefficients(self):
+        self.coef_ = self._models[0].coefficients()
         self.intercept_ = np.array([self._models[0].intercept()])
         return self

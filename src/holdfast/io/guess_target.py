@@ -1,63 +1,22 @@
-"""The column to predict: numbers, or labels."""
+"""Guess from the first rows whether the target is a number or a label, and which labels there are."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
-from holdfast.io.batch import SourceError, wrong_cell
+from holdfast.io.byte_stream import SourceError
+from holdfast.io.columns import Target
 from holdfast.io.guess_columns import kind_of
-from holdfast.io.typed import typed
 from holdfast.terminal import quoted, visible
 
 _MOST_LABELS = 100
-_FEW_NUMBERS = 10  # different whole numbers that are taken for labels
-
-
-class Target(NamedTuple):
-    """The column to predict, and its labels in order; none for regression."""
-
-    name: str
-    labels: tuple[str, ...]
-
-    @property
-    def regression(self):
-        return not self.labels
-
-    def games(self):
-        """The labels that have a game of their own, against the rest: with two, only the second."""
-        return self.labels if len(self.labels) != 2 else self.labels[1:]
-
-    def read(self, batch, start, stop):
-        """A number a row, or the place of its label; NaN where missing; and what is wrong."""
-        array = batch.columns[self.name].slice(start, stop - start)
-        if self.regression:
-            y, wrong = cells.numbers(array)
-            return y, {i: wrong_cell(self.name, array[i], "not a number") for i in wrong}
-        texts = cells.labels(array)
-        codes = pc.index_in(texts, pa.array(self.labels, pa.string()))
-        y = pc.cast(codes, pa.float64()).to_numpy(zero_copy_only=False)
-        known = texts.is_valid().to_numpy(zero_copy_only=False)
-        unknown = np.flatnonzero(known & np.isnan(y))
-        return y, {i: wrong_cell(self.name, texts[i], "none of the labels") for i in unknown}
-
-    def to_json(self):
-        return {"name": self.name, "labels": list(self.labels)}
-
-
-def read_target(found):
-    """A target from what `to_json` gave; raises ValueError if it is anything else."""
-    target = typed(Target, found)
-    if len(target.labels) == 1:
-        raise ValueError("a target has no labels, or two or more")
-    return target
+_FEW_NUMBERS = 10  # so few different integers are labels
 
 
 def guess_target(head, name, task, labels, where):
-    """The target and a sentence about it."""
+    """The target, and a sentence about it."""
     if labels:
         if len(labels) < 2 or len(set(labels)) < len(labels):
             raise SourceError(f"--labels must be at least two, each once: got {_listed(labels)}")
@@ -94,14 +53,14 @@ def guess_target(head, name, task, labels, where):
 
 
 def _found(array):
-    """The different labels of a column, in order."""
+    """The labels of a column, each once, in order."""
     if not cells.can_be_labels(array.type):
         return []
     return sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist(), key=_order)
 
 
 def _order(text):
-    """Numbers first, by value, then the rest by the alphabet."""
+    """A key to sort by: numbers first, by value; then the other texts."""
     value = cells.number(text)
     known = value is not None and math.isfinite(value)
     return not known, value if known else 0.0, text

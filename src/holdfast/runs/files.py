@@ -1,0 +1,105 @@
+"""Files of a run, read and written so that no link is followed and no half-written file is left."""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from pathlib import Path
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # do not wait for the writer of a FIFO
+_BINARY = getattr(os, "O_BINARY", 0)
+REMEDY = "restore it from a copy, or learn again into another folder with --to"
+
+
+class RunError(ValueError):
+    """What is wrong with a run, with the remedy."""
+
+
+def damaged(path, why):
+    """The error for a file whose content is not what a run wrote."""
+    return RunError(f"{path} is damaged: {why}; {REMEDY}")
+
+
+def is_link(path):
+    """The error for a symbolic link."""
+    return RunError(
+        f"{path} is a symbolic link, and a run neither reads nor writes through links: put the file itself "
+        "there, or choose another folder with --to"
+    )
+
+
+def of_another_layout(path, what, still=""):
+    """The error for a file whose numbers have another meaning in this version."""
+    return RunError(
+        f"{path}: {what} have another layout than in this version of holdfast: another version wrote them, "
+        f"or one with other settings; learn again into another folder with --to{still}"
+    )
+
+
+@contextlib.contextmanager
+def new_file(path):
+    """A new file to write to, flushed to the disk at the end, and removed if there was an error."""
+    with open(path, "xb") as file:  # raises if the name is taken, also by a link
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            raise
+
+
+@contextlib.contextmanager
+def atomic_file(path):
+    """A temporary file to write to. At the end it replaces `path` in one step, unless there was an error."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with new_file(temporary) as file:
+            yield file
+        os.replace(temporary, path)
+    except BaseException as problem:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(problem, OSError) and problem.filename is not None:
+            problem.filename = str(path)  # the name that the user gave
+        raise
+    sync(path.parent)
+
+
+def open_plain(path, flags):
+    """The handle of a plain file; raises if it is anything else, such as a link."""
+    try:
+        handle = os.open(path, flags | _NO_LINK | _NO_WAIT | _BINARY, 0o666)
+    except OSError as problem:
+        if problem.errno == errno.ELOOP or os.path.islink(path):
+            raise is_link(path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise RunError(f"{path} is not a file: move it away, or choose another folder with --to")
+    return handle
+
+
+def read_plain(path):
+    """The content of a plain file."""
+    try:
+        with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise
+    except OSError as problem:
+        raise RunError(f"{path} cannot be read: {problem.strerror or problem}") from None
+
+
+def sync(folder):
+    """Flush the names in a folder to the disk."""
+    with contextlib.suppress(OSError):  # some systems cannot
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

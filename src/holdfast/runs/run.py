@@ -1,0 +1,257 @@
+"""A run: its folder, its games, and how far it is. It can be killed at any moment and resumed."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pyarrow.compute as pc
+from safetensors.numpy import save
+
+from holdfast.flatten import digest
+from holdfast.play import WORTH_COMPILING
+from holdfast.runs.audit import MISSING, NO_TARGET, RoundLog, sizes_of, thresholds_of
+from holdfast.runs.checkpoint import (
+    CHECKPOINT,
+    FORMAT,
+    CheckpointHeader,
+    read_checkpoint,
+    read_config,
+    table_layout,
+)
+from holdfast.runs.files import RunError, damaged
+from holdfast.runs.folder import Folder, table_bytes
+from holdfast.runs.games import Games
+from holdfast.runs.manifest import part_name
+from holdfast.runs.model import FILE, Model
+from holdfast.runs.settings import loss_for
+from holdfast.runs.trace import KeySums, Trace
+from holdfast.terminal import as_json
+
+_INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
+_INTERPRETED_KEYS = 20_000  # the same with keys, because it takes time to restore the state of each key
+_MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
+_WORTH_LOADING = 8_000  # rounds; in Python they take longer than to load numba
+_MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in a sentence
+
+
+class Run:
+    """A run. `mark` and `done` are its position in the source, `parts` the number of checkpoints."""
+
+    def __init__(self, folder, source_name, settings, layout, target):
+        self.folder, self.source_name, self.settings = folder, source_name, settings
+        self.layout, self.target = layout, target
+        self.regression = target.regression
+        self.loss = loss_for(settings.loss, self.regression)
+        self.player = settings.player(self.regression)
+        labels, keyed = target.modelled_labels() or ("",), settings.key is not None
+        self.games = Games(self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
+        self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
+        self.trace = Trace(0 if keyed else layout.feature_count())
+        self.trace.wide &= not keyed
+        self.mark, self.done, self.parts, self.finished = None, 0, 0, False
+        self.keys = KeySums()
+        self.compiled, self.expected, self._looked_up = False, 0, False
+
+    # -- rounds
+
+    def choose_compiled(self, piece, progress):
+        """Compile the next rounds if there are many, or if the disk cache has the compiled game."""
+        if self.compiled:
+            return
+        rounds = max(self.expected, self.trace.rounds)
+        many = rounds >= WORTH_COMPILING
+        many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
+        if not many and (rounds < _WORTH_LOADING or self._looked_up):
+            return
+        row = piece.features.part(0, 1)
+        stored = self.games.is_stored(row if self.games.scaled else row.with_constant(), np.ones(1))
+        self._looked_up, self.compiled = True, stored or many
+        if self.compiled and not stored:
+            progress.note(
+                "compiling for this learner and these filters, once on this machine: up to a minute ..."
+            )
+
+    def learn(self, piece, after):
+        """Play the rounds of a piece, a few at a time. After each time, stop if `after()` is true."""
+        start = 0
+        while start < len(piece.y):
+            most = _INTERPRETED if self.settings.key is None else _INTERPRETED_KEYS
+            count = len(piece.y) - start if self.compiled else min(len(piece.y) - start, most)
+            snapshot = self.trace.next_snapshot()
+            if self.trace.wide:
+                count = min(count, snapshot - self.trace.rounds)
+            self._play(piece, start, start + count)
+            if self.trace.wide and self.trace.rounds == snapshot:
+                self.trace.add_snapshot(self.games.weights((0, 0)))
+            start += count
+            self.mark, self.done = piece.mark, piece.first + start
+            if after():
+                return True
+        return False
+
+    def _play(self, piece, start, stop):
+        features, y, rows = piece.features.part(start, stop), piece.y[start:stop], piece.rows[start:stop]
+        faults = {i - start: fault for i, fault in piece.faults.items() if start <= i < stop}
+        missing = {int(i): MISSING for i in np.flatnonzero(features.missing())}
+        missing |= {int(i): NO_TARGET for i in np.flatnonzero(np.isnan(y))}
+        if faults or missing:
+            lost = list(faults) + [i for i, why in missing.items() if why == NO_TARGET]
+            features = features.with_nan(lost)
+            y = np.where(np.isin(np.arange(len(y)), list(faults)), np.nan, y)
+        if not self.games.scaled:
+            features = features.with_constant()
+        names = None if piece.keys is None else piece.keys.slice(start, stop - start)
+        keys = self._key_indices(names, len(y))
+        rounds = self.trace.rounds + 1 + np.arange(len(y))
+        outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
+        measures = ()
+        for label in range(len(self.games.labels)):
+            target = self._target_of(y, label)
+            columns = self.games.play(keys, label, features, target, self.compiled)
+            outcomes[:, label] = columns.predictions
+            kept &= columns.kept
+            measures = measures or (sizes_of(columns), thresholds_of(columns))
+            self.log.add(columns, rounds, rows, target, faults, missing, label, names)
+        errors = self._errors(outcomes, y)
+        self.trace.add(errors, kept, *measures)
+        if names is not None:
+            self.keys.add(len(self.games.keys), keys, errors, kept)
+
+    def _key_indices(self, names, count):
+        """The index of the key of each round."""
+        if names is None:
+            return np.full(count, self.games.indices([""])[0])
+        coded = pc.dictionary_encode(names)
+        return self.games.indices(coded.dictionary.to_pylist())[coded.indices.to_numpy()]
+
+    def _target_of(self, y, label):
+        """The targets in the game of this label: numbers, or +1 for the label and -1 for all others."""
+        if self.regression:
+            return np.where(np.isfinite(y), y, np.nan)
+        return np.where(y == (1.0 if len(self.target.labels) == 2 else float(label)), 1.0, -1.0)
+
+    def _errors(self, outcomes, y):
+        """The error of each prediction; NaN if it is unknown."""
+        known = np.isfinite(outcomes).all(axis=1) & np.isfinite(y)
+        with np.errstate(all="ignore"):
+            if self.regression:
+                errors = np.abs(outcomes[:, 0] - y)
+            elif len(self.target.labels) == 2:
+                errors = ((outcomes[:, 0] > 0.0) != (y > 0.0)).astype(float)
+            else:
+                errors = (outcomes.argmax(axis=1) != y).astype(float)
+        return np.where(known, errors, np.nan)
+
+    # -- the folder
+
+    def checkpoint(self):
+        """Write everything that is needed to resume from here."""
+        self.folder.write(self._checkpoint_files())
+        self.parts += 1
+        self.log.clear()
+
+    def _checkpoint_files(self):
+        """Names and contents. The checkpoint comes last, because it counts the parts."""
+        for name, table in zip(("audit", "sizes"), self.log.tables(), strict=True):
+            if table is not None:
+                yield part_name(name, self.parts), table_bytes(table)
+        keys, layout = list(self.games.keys), self.games.layout
+        header = CheckpointHeader(
+            self.mark, self.done, self.parts + 1, self.finished, self.log.counts, keys, layout
+        )
+        formats = {"format": FORMAT, "table_layout": digest(table_layout())}
+        tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
+        tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
+        tensors |= {"keys": self.keys.sums}
+        yield CHECKPOINT, save(tensors, {"holdfast": json.dumps(formats | dataclasses.asdict(header))})
+
+    def restore(self):
+        """Continue from the last checkpoint."""
+        path = self.folder.path / CHECKPOINT
+        try:
+            header, tensors = read_checkpoint(self.folder)
+            self.trace.load(_with_prefix(tensors, "trace."))
+            self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
+            self.keys.load(tensors["keys"], len(header.keys) if self.settings.key is not None else 0)
+        except ValueError as problem:
+            raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
+        self.mark, self.done, self.parts = header.mark, header.done, header.parts
+        self.finished, self.log.counts = header.finished, header.counts
+        self.folder.check_parts(self.parts)
+        return self
+
+    def read(self, table, columns=None):
+        """The parts of `audit` or `sizes`, one by one."""
+        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns)
+
+    # -- results
+
+    def write_results(self):
+        """Write the model, the metrics and the certificate."""
+        self.folder.write(self._result_files())
+        self.folder.settle()
+
+    def _result_files(self):
+        keyed = self.settings.key is not None
+        keys = list(self.games.keys) if keyed else []
+        model = Model(self.layout, self.target, tuple(keys), self.settings.key, self.games.parameters())
+        yield FILE, model.to_bytes()
+        if keyed:
+            yield "keys.parquet", table_bytes(self.keys.table(keys))
+        yield "metrics.json", to_json(self.metrics())
+        yield "certificate.json", to_json(self.certificate())
+
+    def metrics(self):
+        """The content of metrics.json."""
+        error, kept_error = self.trace.errors()
+        skipped = int(self.trace.sums[4])
+        return {
+            "task": "regression" if self.regression else "classification",
+            "error_is": "mean absolute error" if self.regression else "share of mistakes",
+            "rounds": self.trace.rounds,
+            "kept": self.trace.rounds - skipped,
+            "skipped": skipped,
+            "skipped_by_reason": dict(sorted(self.log.counts.items())),
+            "error": kept_error,
+            "error_of_all_rounds": error,
+            "finished": self.finished,
+        } | ({"keys": self.keys.summary(list(self.games.keys))} if self.settings.key is not None else {})
+
+    def certificate(self):
+        """The content of certificate.json: what the run proves, or why it proves nothing."""
+        why = self.settings.why_no_certificate()
+        if why:
+            return {"proves": None, "words": why}
+        k, keys, proofs = self.player.k, list(self.games.keys), {}
+        for key, label in self.games.names()[:_MOST_CERTIFICATES]:
+            proof = self.games.certificate((key, label), k)
+            name = " ".join(filter(None, (keys[key], self.games.labels[label]))) or self.target.name
+            proofs[name] = {
+                "k": k,
+                "sizes": proof.sizes.tolist(),
+                "bounds": proof.bounds.tolist(),
+                "doubts": list(proof.doubts),
+                "words": str(proof),
+            }
+        words = [p["words"] if len(proofs) == 1 else f"{name}: {p['words']}" for name, p in proofs.items()]
+        if len(words) > _MOST_WORDS:
+            words[_MOST_WORDS:] = [
+                f"certificate.json has the certificates of {len(proofs):,} games of {len(keys):,} keys."
+            ]
+        return {"proves": proofs, "words": " ".join(words)}
+
+
+def open_run(to, folder=None):
+    """The run in a folder, as of its last checkpoint; as of its beginning if there is none."""
+    folder = folder or Folder(to)
+    config = read_config(folder)
+    run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
+    return run.restore() if folder.has(CHECKPOINT) else run
+
+
+def to_json(found):
+    return as_json(found, indent=2) + "\n"
+
+
+def _with_prefix(tensors, prefix):
+    return {name.removeprefix(prefix): a for name, a in tensors.items() if name.startswith(prefix)}

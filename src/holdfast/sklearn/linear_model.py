@@ -1,0 +1,46 @@
+"""A fitted linear model: the weights, and the scale of features and target."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import gen_batches
+
+from holdfast.io.rows import DenseRows, SparseRows
+
+_BATCH = 2**20  # entries of a matrix that are standardised together
+
+
+class FittedModel(NamedTuple):
+    """Weights of standardised features, and of the constant; the scale of features and target."""
+
+    weights: np.ndarray
+    constant: float
+    center: np.ndarray
+    factors: np.ndarray
+    clip: float
+    y_center: float
+    y_spread: float
+    y_low: float
+    y_high: float
+
+    def coefficients(self):
+        return self.y_spread * self.weights * self.factors
+
+    def intercept(self):
+        shift = self.weights @ (self.factors * self.center)
+        return self.y_center + self.y_spread * (self.constant - shift)
+
+    @np.errstate(all="ignore")
+    def predict(self, X):
+        """A number for every row. A row with NaN or infinity gets the prediction of the constant."""
+        step, only = max(_BATCH // max(X.shape[1], 1), 1), np.zeros(1, int)
+        p = {name: np.asarray([getattr(self, name)]) for name in ("center", "factors", "weights", "clip")}
+        scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
+        z = np.concatenate(scores) + self.constant
+        y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
+        return np.clip(y, self.y_low, self.y_high)
+
+
+def _rows(X):
+    return SparseRows(X.data, X.indices, X.indptr, X.shape[1]) if sp.issparse(X) else DenseRows(X)
