@@ -77,10 +77,6 @@ class Ranks(NamedTuple):
         """Whether n sizes can lead to this."""
         return self.seen() == n
 
-    def copied_from(self, other):
-        """The sizes of another sketch, in new arrays."""
-        return Ranks(other.small.copy(), other.large.copy(), other.held, other.others)
-
     def cleared(self):
         """The empty sketch, in the same arrays."""
         return Ranks(self.small, self.large, 0, 0)

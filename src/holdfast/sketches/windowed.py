@@ -8,9 +8,10 @@ class Windowed(NamedTuple):
     """Two sketches in place of one, so that it answers for the last `window` to 2 `window` sizes.
 
     Sizes come in blocks of `window`. One sketch holds those of the last block and the current one; the other
-    holds those of the current block. When a block is full and another size comes, the first becomes a copy of
-    the second, and the second is emptied. A size is pushed twice, and the copy is made once a block. So a
-    round takes O(1) with `Largest` (if k is at most the window) and `LogHistogram`, and O(log n) with `Ranks`.
+    holds those of the current block. When a block is full and another size comes, the first is emptied, and
+    the two change places. So each size is pushed twice, and a sketch is emptied once a block. A round takes
+    O(1) with `Largest` if few sizes enter it, and O(log n) with `Ranks`; for histograms there is
+    `WindowedHistogram`.
 
     Examples
     --------
@@ -40,7 +41,7 @@ class Windowed(NamedTuple):
             return self
         memory, block, count = self.memory, self.block, self.count
         if count >= self.window:
-            memory, block, count = memory.copied_from(block), block.cleared(), 0
+            memory, block, count = block, memory.cleared(), 0
         return Windowed(memory.push(size), block.push(size), count + 1, self.window)
 
     def at(self, rank):
