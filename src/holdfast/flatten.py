@@ -18,7 +18,7 @@ def flatten(state, buffer, start):
     A histogram writes only the buckets in use, and is empty afterwards.
     """
     if isinstance(state, LogHistogram):
-        return state.stowed(buffer, start)
+        return state.write_to(buffer, start)
     if isinstance(state, tuple):
         for item in state:
             start = flatten(item, buffer, start)
@@ -36,7 +36,7 @@ def restore(state, buffer, start):
     The histograms of `state` must be empty.
     """
     if isinstance(state, LogHistogram):
-        return state.fetched(buffer, start)
+        return state.read_from(buffer, start)
     if isinstance(state, tuple):
         items = []
         for item in state:
@@ -58,7 +58,7 @@ def check_flat(state, buffer, start, end):
     if start < 0:
         return -1
     if isinstance(state, LogHistogram):
-        return state.checked(buffer, start, end)
+        return state.check_stored(buffer, start, end)
     if isinstance(state, tuple):
         for item in state:
             start = check_flat(item, buffer, start, end)
@@ -81,6 +81,15 @@ def flat_size(state):
         sizes = [flat_size(item) for item in state]
         return sum(size for size, _ in sizes), sum(more for _, more in sizes)
     return np.size(state), 0
+
+
+def flat_length(state):
+    """How many numbers `flatten` writes of this state."""
+    if isinstance(state, LogHistogram):
+        return 4 + 2 * state.buckets_in_use()
+    if isinstance(state, tuple):
+        return sum(map(flat_length, state))
+    return np.size(state)
 
 
 def layout(state):

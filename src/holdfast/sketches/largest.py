@@ -40,6 +40,14 @@ class Largest(NamedTuple):
         """Whether pushing sizes can lead to this."""
         return is_heap(self.heap, len(self.heap)) and bool((self.heap < math.inf).all())
 
+    def has_window(self, window):
+        """True if `window` is None: this sketch forgets nothing."""
+        return window is None
+
+    def may_have_seen(self, n):
+        """Whether n sizes can lead to this."""
+        return np.count_nonzero(self.heap) <= n
+
     def cleared(self):
         """The empty sketch, in the same array."""
         scale_by(self.heap, 0.0)
