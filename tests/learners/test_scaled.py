@@ -271,7 +271,7 @@ def test_both_worlds_give_the_same_bits(inner, is_sparse, target, memory):
     [
         (lambda: hf.Scaled(LEARNER, clip=0.5), "at least 1: got 0.5"),
         (lambda: hf.Scaled(LEARNER, patience=0), "at least 1: got 0"),
-        (lambda: hf.Scaled(LEARNER, memory=1), "at least 2, or is None .*: got 1"),
+        (lambda: hf.Scaled(LEARNER, memory=1), "at least 2, or is None: got 1"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(make, complaint):
