@@ -68,7 +68,7 @@ def update_moments(center, spread, factors, n, x):
     )
 
 
-_fade_entry = njit(vectors.fade_entry, **HELPER)
+_fade_entry = njit(vectors.fade_entry, **kernels.HELPER)
 
 
 @overloads(vectors.fade_moments)

@@ -144,8 +144,9 @@ class Folder:
         """The table of one part; raises if it has other columns or a null."""
         data = self.read(name)
         try:
-            # Without threads: Arrow may not have ended them when the process exits.
-            table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
+            # Not `pq.read_table`, which reads in threads of Arrow whatever it is told. One that still holds
+            # `data` when the process exits aborts it (apache/arrow#34314).
+            table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as problem:
             raise damaged(self.path / name, str(problem).splitlines()[0][:160]) from None
