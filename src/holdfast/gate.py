@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from holdfast.dry_run import rehearse_part
+from holdfast.dry_run import check_rule
 from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
 from holdfast.game import Decision
 from holdfast.protocols import Filter
@@ -56,7 +56,7 @@ class Gate:
     """
 
     def __init__(self, filter, compiled=None):
-        rehearse_part(filter, Filter, dim=1)
+        check_rule(filter, Filter, dim=1)
         self.filter, self.compiled = filter, compiled
         self._state, self._last = aligned_copy(filter.init(1)), np.full(1, math.nan)
         self._held = None  # the compiled `keep_one`, with its state
