@@ -366,7 +366,7 @@ def test_learners_go_by_name(tmp_path, capsys, monkeypatch, name):
 def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
-    for name, complaint in (("onlineridge", "squared losses"), ("ons", "curved"), ("adahedge", "must be")):
+    for name, complaint in (("onlineridge", "squared losses"), ("ons", "concave"), ("adahedge", "must be")):
         to = str(tmp_path / name)
         assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", to]) == 2
         assert complaint in capsys.readouterr().err
