@@ -368,7 +368,7 @@ def test_every_learner_has_a_name_on_the_command_line(tmp_path, capsys, monkeypa
 def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
-    for name, words in (("onlineridge", "squared losses"), ("ons", "curved"), ("adahedge", "must be")):
+    for name, words in (("onlineridge", "squared losses"), ("ons", "concave"), ("adahedge", "must be")):
         to = str(tmp_path / name)
         assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", to]) == 2
         assert words in capsys.readouterr().err

@@ -48,7 +48,7 @@ class Folder:
             if self._exists(name):
                 raise self._foreign(name)
         self.manifest = Manifest.new()
-        self._write_manifest()
+        self.write_manifest()
 
     def is_begun(self):
         """Whether a run has written its configuration here."""
@@ -193,7 +193,7 @@ class Folder:
                 staged[name] = self._stage(name, data)
                 digests[name] = Digest.of(data)
             self.manifest = before.including(digests)
-            self._write_manifest()
+            self.write_manifest()
             for name, temporary in staged.items():
                 os.replace(temporary, self.path / name)
         except BaseException:
@@ -206,17 +206,13 @@ class Folder:
             sync(parent)
         self.manifest = before.settled(digests)
 
-    def settle(self):
-        """Write the manifest without the digests of the old contents."""
-        self._write_manifest()
-
     def write_alone(self, name, data):
         """Lock the folder and replace one file."""
         self.lock()
         try:
             self.load()
             self.write([(name, data)])
-            self.settle()
+            self.write_manifest()
         finally:
             self.close()
 
@@ -244,7 +240,8 @@ class Folder:
                 if name.startswith(start) and stat.S_ISREG(os.lstat(path).st_mode):
                     os.unlink(path)
 
-    def _write_manifest(self):
+    def write_manifest(self):
+        """Write the manifest. After `write`, this removes the digests of the old contents."""
         place = self.path / manifests.FILE
         if os.path.islink(place):
             raise is_link(place)

@@ -189,7 +189,7 @@ class Run:
     def write_results(self):
         """Write the model, the metrics and the certificate."""
         self.folder.write(self._result_files())
-        self.folder.settle()
+        self.folder.write_manifest()
 
     def _result_files(self):
         keyed = self.settings.key is not None
