@@ -1,4 +1,4 @@
-"""A Kalman filter behind a gate: the usual chi-square gate locks itself out after a jump, a windowed one does not.
+"""A Kalman filter behind a gate: after a jump a chi-square gate locks itself out, a windowed one does not.
 
 A level moves slowly and is measured with noise. Of the readings 2 % are wrong. After 2,000 of 4,000 readings
 the level jumps by 30 standard deviations of the noise. A chi-square gate refuses what is unlikely under the
