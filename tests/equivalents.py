@@ -64,7 +64,7 @@ def window_budgets(rounds, window, share, delta, patience=0):
 
 
 def windowed_inlier_sets(rounds, window, budgets):
-    """All sets of inliers, as masks, with at most budgets[t] outliers among the rounds remembered in round t."""
+    """All sets of inliers, as masks, with at most budgets[t] outliers among what is remembered in round t."""
     firsts = [remembered(t, window) for t in range(rounds)]
     for outliers in itertools.product([False, True], repeat=rounds):
         count = np.concatenate([[0], np.cumsum(outliers, dtype=int)])

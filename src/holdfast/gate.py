@@ -42,8 +42,8 @@ class Gate:
         Such as `TopShare(0.01, window=1000)`. A restart of the learner, which `Quantile` without a horizon
         would ask for, is ignored.
     compiled : bool, optional
-        Whether to compile. It takes a second or two, and then a call takes less than a microsecond. By default
-        only `keep_many` compiles, if it has 100,000 sizes or more. The decisions are the same.
+        Whether to compile. It takes a second or two, and then a call takes less than a microsecond. By
+        default only `keep_many` compiles, if it has 100,000 sizes or more. The decisions are the same.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Gate:
         return bool(kept)
 
     def decide(self, size):
-        """`keep`, with the size and the threshold that it was compared with, NaN if the size is not finite."""
+        """`keep`, with the size and the threshold it was compared with, NaN if the size is not finite."""
         size = float(size)
         kept = self.keep(size)
         return Decision(kept, size, self.threshold if -math.inf < size < math.inf else math.nan)

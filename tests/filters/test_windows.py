@@ -1,6 +1,7 @@
 """Filters with a window: against sorting what they remember, and on streams whose scale changes."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -14,11 +15,12 @@ from equivalents import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws import filtered, same
+from laws import filtered, like, same
 from samples import STREAMS
 
 import holdfast as hf
 from holdfast import bounds
+from holdfast._compiled import call
 from holdfast.filters.budget_schedule import BudgetSchedule
 from holdfast.filters.window_budget import WindowBudget
 from holdfast.flatten import check_flat, flat_length, flatten, restore
@@ -164,7 +166,7 @@ def test_late_spikes_among_falling_norms_are_skipped_and_hardly_anything_else(fi
     assert without[spikes].any() or times > 30.0
 
 
-@pytest.mark.parametrize("before", [1_000, 20_000])
+@pytest.mark.parametrize("before", [1_000, 100_000])
 @pytest.mark.parametrize(
     "filter",
     [hf.TopK(20, window=1_000), hf.TopShare(0.01, window=1_000), hf.TopShare(0.1, window=500)],
@@ -174,7 +176,10 @@ def test_a_lasting_rise_costs_two_budgets_whatever_came_before(filter, before):
     sizes = np.random.default_rng(6).gamma(20.0, 0.05, before + 5_000)
     sizes[before:] *= 100.0
     _, kept = run(filter, sizes)
-    budget = filter.k if isinstance(filter, hf.TopK) else bounds.window_budget(*filter[:1], filter.window, filter.delta)
+    if isinstance(filter, hf.TopK):
+        budget = filter.k
+    else:
+        budget = bounds.window_budget(filter.share, filter.window, filter.delta)
     assert 0 < np.sum(~kept[before:]) <= 2 * budget
     assert kept[before + 2_500 :].mean() > 0.999
 
@@ -232,7 +237,7 @@ def test_a_window_skips_what_is_skipped_without(plain, name):
 
 
 def test_a_ramp_of_outliers_just_below_the_threshold_gains_nothing():
-    """40 outliers, each as large as the filter keeps: with a window of 1,000 they stay at twice the inliers."""
+    """Outliers within the budget, each as large as the filter keeps: they stay at twice the inliers."""
     rng, topk = np.random.default_rng(10), hf.TopK(40, window=1_000)
     state, kept_sizes = topk.init(1), []
     for t in range(5_000):
@@ -263,6 +268,22 @@ def test_a_state_is_restored_and_goes_on(filter, rounds):
     thresholds, kept = run(filter, sizes)
     again = filtered(filter, back, sizes[rounds:])
     assert same((thresholds[rounds:], kept[rounds:]), again[:2])
+
+
+def moved(state, other, row):
+    """A state that is flattened and restored elsewhere, in either world."""
+    flatten(state, row, 0)
+    return restore(other, row, 0)[0]
+
+
+def test_compiled_code_flattens_and_restores_the_same_state():
+    topshare = hf.TopShare(0.1, window=40)
+    _, _, state = filtered(topshare, topshare.init(1), STREAMS["heavy-tailed"])
+    again = pickle.loads(pickle.dumps(state))
+    row, other = (np.zeros(flat_length(state)) for _ in range(2))
+    expected = moved(state, topshare.init(1), row)
+    assert like(expected, call(moved, again, topshare.init(1), other))
+    assert same(row, other)
 
 
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)

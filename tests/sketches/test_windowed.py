@@ -123,7 +123,7 @@ def test_counts_of_a_block_that_do_not_add_up_are_refused():
 def test_a_block_that_is_not_as_long_as_its_count_is_refused(count):
     sketch = pushed(ranks(10), [1.0, 2.0, 2.0])
     assert sketch.valid()
-    assert not sketch._replace(count=count).valid()
+    assert not sketch._replace(in_block=count).valid()
 
 
 class Counted(np.ndarray):

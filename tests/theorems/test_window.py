@@ -95,11 +95,11 @@ def test_it_is_nearly_attained():
 # -- sizes that drift
 
 
-T, WINDOW, SHARE = 900, 60, 0.05
+T, WINDOW, SHARE = 480, 60, 0.05
 t = np.arange(T)
 SCALES = {
-    "a rise": np.where(t < 450, 1.0, 100.0),
-    "a fall": np.where(t < 450, 1.0, 0.01),
+    "a rise": np.where(t < 240, 1.0, 100.0),
+    "a fall": np.where(t < 240, 1.0, 0.01),
     "a ramp": 1.01**t,
     "a slope": 0.99**t,
     "seasons": 10.0 ** np.sin(2 * math.pi * t / 200),

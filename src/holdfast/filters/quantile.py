@@ -59,8 +59,8 @@ class Quantile:
     threshold is valid with probability 1 - delta, and the expected regret has no bound.
 
     With a window each threshold is valid with probability 1 - delta if the rounds remembered and this one are
-    i.i.d. There is no theorem of the paper's kind for the regret: sizes may drift from block to block, and the
-    learner is not restarted.
+    i.i.d. There is no theorem of the paper's kind for the regret: sizes may drift from block to block, and
+    the learner is not restarted.
 
     Examples
     --------

@@ -130,7 +130,7 @@ class TopShare:
         n = memory.seen()
         if budget.surely_kept(n, size):
             return TopShareState(memory, budget), budget.stored(), True
-        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # of the sizes in ascending order
+        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # 1 is the smallest
         threshold = 0.0
         if rank > 0:
             memory, value = memory.at(rank)

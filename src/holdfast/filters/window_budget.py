@@ -103,8 +103,8 @@ def last_of(i, window, steps):
 def block_budgets(share, delta, window, patience):
     """The budgets of the steps of a block, all of which hold at once with probability 1 - delta.
 
-    For a step at whose end e rounds are remembered: the smallest k with P(Bin(e, share) > k) <= delta / steps,
-    and at least min(0.4 e, patience).
+    For a step at whose end e rounds are remembered: the smallest k with P(Bin(e, share) > k) at most delta
+    divided by the number of steps, and at least min(0.4 e, patience).
 
     >>> block_budgets(share=0.01, delta=1e-3, window=1000, patience=0)[-1]
     40.0

@@ -152,7 +152,8 @@ class LogHistogram(NamedTuple):
         for i in range(at, first):
             if not (is_whole(buffer[i]) and buffer[i] >= 0.0):
                 return -1
-        seen, cursor, below, used = buffer[at + _SEEN], buffer[at + _CURSOR], buffer[at + _BELOW], buffer[first - 1]
+        seen, cursor, below = buffer[at + _SEEN], buffer[at + _CURSOR], buffer[at + _BELOW]
+        used = buffer[first - 1]
         if not (used <= _OCTAVES << _BITS and first + 2 * int(used) <= end and cursor < _OCTAVES << _BITS):
             return -1
         after, last, total, before = first + 2 * int(used), -1.0, 0.0, 0.0
@@ -215,7 +216,7 @@ def keep_remainders(table, shift):
 
 
 def remainders_add_up(table, shift):
-    """Whether the remainders modulo 2^shift of all counts sum to that of their sum, and likewise below the cursor."""
+    """Whether the remainders of the counts modulo 2^shift sum to that of the total, also below the cursor."""
     rest, total, below = (1 << shift) - 1, 0, 0
     for octave in np.flatnonzero(table[_OCTAVE:_BUCKET]):
         for bucket in range(octave << _BITS, (octave + 1) << _BITS):
