@@ -11,6 +11,7 @@ from holdfast.protocols import Filter
 from holdfast.vectors import aligned_copy
 
 _WORTH_COMPILING = 100_000  # sizes in one call
+_FEW = 10_000  # sizes, for which moving a state out of native memory and back takes longer than the calls
 
 
 def keep_one(state, filter, last, size):
@@ -85,6 +86,10 @@ class Gate:
         if sizes.ndim != 1:
             raise ValueError(f"sizes must be a list of numbers, one a round: got shape {sizes.shape}")
         kept = np.zeros(len(sizes), np.bool_)
+        if self._held is not None and len(sizes) < _FEW:
+            for i, size in enumerate(sizes.tolist()):
+                kept[i] = self.keep(size)
+            return kept
         worth = len(sizes) >= _WORTH_COMPILING if self.compiled is None else self.compiled
         args = (self.state, self.filter, self._last, sizes, kept)
         self._set_state(_compiled_call(keep_each, *args) if worth else keep_each(*args))

@@ -81,7 +81,9 @@ def weighted_sum(schedule, rounds, share, level):
 
 def test_compiled_budgets_are_the_same():
     args = (20_000, 0.03, 1e-4)
-    assert call(weighted_sum, BudgetSchedule.at_start(), *args) == weighted_sum(BudgetSchedule.at_start(), *args)
+    assert call(weighted_sum, BudgetSchedule.at_start(), *args) == weighted_sum(
+        BudgetSchedule.at_start(), *args
+    )
 
 
 def test_a_cleared_schedule_begins_again():
