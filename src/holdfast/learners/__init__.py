@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from holdfast.learners.freegrad import FreeGrad
     from holdfast.learners.metagrad import MetaGrad
     from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
+    from holdfast.learners.mixture import Mixture
     from holdfast.learners.ogd import OGD
     from holdfast.learners.ons import ONS
+    from holdfast.learners.ownloss import OwnLoss
     from holdfast.learners.recentered import Recentered
     from holdfast.learners.ridge import OnlineRidge
     from holdfast.learners.scaled import Scaled
@@ -48,7 +50,9 @@ __all__ = [
     "FreeGrad",
     "LogWealth",
     "MetaGrad",
+    "Mixture",
     "OnlineRidge",
+    "OwnLoss",
     "ProjectedAdaGrad",
     "Recentered",
     "ScaleInvariant",

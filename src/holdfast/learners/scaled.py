@@ -162,7 +162,8 @@ class Scaled:
     def update_transformed(self, state, slope, x, row):
         if state.rounds < self.patience:
             return self.begun(state, x)
-        inner, n = self.learner.update(state.inner, slope, row), state.rounds + 1.0
+        inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
+        inner, n = self.learner.update(inner, slope, row), state.rounds + 1.0
         update_moments(state.center, state.spread, state.factors, n, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
         y_low, y_high = state.y_low, state.y_high
