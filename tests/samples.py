@@ -68,14 +68,27 @@ LEARNERS += [
     hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 2.0), etas=4),
 ]
 
+FORGETTING = [
+    hf.AdaGrad(hf.Box(-1.0, 2.0), memory=10),
+    hf.AdaGrad(hf.Ball(1.0), memory=10),
+    hf.OnlineRidge(memory=10),
+    hf.VAW(0.5, memory=2),
+    hf.learners.RobustRidge(),
+    hf.learners.RobustRidge(1.0, memory=3, weights=hf.learners.HuberWeights()),
+    hf.learners.RobustRidge(memory=100, weights=hf.learners.InverseMultiquadric()),
+]
+LEARNERS += FORGETTING
+
 SCALED = [
     hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)),
     hf.Scaled(hf.OGD(hf.Ball(1.0)), target=True, clip=3.0, patience=1),
+    hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20),
 ]
 
 GUARDED = [
     hf.Guarded(SCALED[0]),
     hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
+    hf.Guarded(SCALED[2], hf.TopK(3), hf.TopK(3), hf.TopK(3)),
     hf.Guarded(
         hf.OGD(hf.Ball(1.0)),
         hf.TopK(3),
@@ -131,6 +144,7 @@ OTHERS = [
     hf.Features(),
     hf.game.Range(),
     hf.learners.LogWealth(),
+    *(hf.learners.Redescending(), hf.learners.HuberWeights(2.0), hf.learners.InverseMultiquadric()),
     hf.learners.Squint(),
     hf.MetaGrad(hf.Ball(1.0)),
     hf.game.LossForm(1.0),

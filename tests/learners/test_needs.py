@@ -46,6 +46,7 @@ def test_every_learner_is_there():
         if isinstance(learner, hf.learners.Clipped)
     }
     others = {
+        *("RobustRidge", "Redescending", "HuberWeights", "InverseMultiquadric"),
         "Adaptive",
         "StronglyConvex",
         "LogWealth",

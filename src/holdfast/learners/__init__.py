@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from holdfast.learners.mixture import Mixture
     from holdfast.learners.ogd import OGD
     from holdfast.learners.ons import ONS
-    from holdfast.learners.ownloss import OwnLoss
     from holdfast.learners.recentered import Recentered
+    from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
     from holdfast.learners.ridge import OnlineRidge
+    from holdfast.learners.robustridge import RobustRidge
     from holdfast.learners.scaled import Scaled
     from holdfast.learners.scaleinvariant import ScaleInvariant
     from holdfast.learners.solo import SoloFTRL
@@ -48,13 +49,16 @@ __all__ = [
     "DiagonalMetaGrad",
     "Fixed",
     "FreeGrad",
+    "HuberWeights",
+    "InverseMultiquadric",
     "LogWealth",
     "MetaGrad",
     "Mixture",
     "OnlineRidge",
-    "OwnLoss",
     "ProjectedAdaGrad",
     "Recentered",
+    "Redescending",
+    "RobustRidge",
     "ScaleInvariant",
     "Scaled",
     "SoloFTRL",
@@ -65,9 +69,12 @@ __all__ = [
 _HOME = {name: name.lower() for name in __all__} | {
     "Adaptive": "steps",
     "DiagonalMetaGrad": "metagrad_diagonal",
+    "HuberWeights": "residual_weights",
+    "InverseMultiquadric": "residual_weights",
     "LogWealth": "eg",
     "OnlineRidge": "ridge",
     "ProjectedAdaGrad": "adagrad_projected",
+    "Redescending": "residual_weights",
     "SoloFTRL": "solo",
     "StronglyConvex": "steps",
 }

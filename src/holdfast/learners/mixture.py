@@ -43,8 +43,8 @@ class Mixture:
     loss : a loss
         `Linear()` is for games that reveal gradients only: the slope of the round is the slope for all
         learners, and learner k loses slope * z_k. Any other loss needs a game with targets, and should be the
-        loss of the game. A learner that needs squared losses, such as `OnlineRidge`, can be here with
-        `Squared()`, or as `OwnLoss(OnlineRidge(), Squared())` with any loss.
+        loss of the game. `OnlineRidge` and `VAW` need `Squared()`. `RobustRidge` reads the target itself and
+        goes with any loss.
     share : float
         0 for streams without changes: then p is that of AdaHedge.
 
@@ -83,7 +83,7 @@ class Mixture:
                 name = type(learner).__name__
                 raise TypeError(
                     f"{name} learns from squared losses, and this mixture has {self.loss!r}: "
-                    f"use loss=Squared(), or OwnLoss({name}(...), Squared()) in place of {name}(...)"
+                    f"use loss=Squared(), or RobustRidge(...) in place of {name}(...)"
                 )
 
     def reads_rows(self):
