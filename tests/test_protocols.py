@@ -305,7 +305,7 @@ OURS = {
     protocols.Norm: samples.NORMS,
     protocols.Domain: [*samples.DOMAINS, Everywhere()],
     protocols.Step: samples.STEPS,
-    protocols.Learner: [*samples.LEARNERS, *samples.SCALED],
+    protocols.Learner: [*samples.LEARNERS, *samples.SCALED, *samples.MIXTURES],
     protocols.Loss: samples.LOSSES,
     protocols.LipschitzLoss: samples.LOSSES,
     protocols.Adversary: samples.ADVERSARIES,

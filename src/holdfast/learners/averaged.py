@@ -67,9 +67,6 @@ class Averaged:
         assign(state.summed, np.zeros(dim))
         return AveragedState(self.learner.reset(state.inner, dim), state.summed, 0.0)
 
-    def set_target(self, state, y):
-        return AveragedState(self.learner.set_target(state.inner, y), state.summed, state.rounds)
-
     def predict(self, state):
         return self.learner.predict(state.inner)
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.learners.adahedge import AdaHedge, step
-from holdfast.learners.needs import FEATURES, Needs, check_hints
+from holdfast.learners.needs import ANY, FEATURES, Needs, check_hints
 from holdfast.losses import Linear, Squared
 from holdfast.norms import HUGE, LONG, euclidean
 from holdfast.protocols import Learner, Loss
@@ -14,6 +14,7 @@ from holdfast.rule import rule
 from holdfast.vectors import ForecastWeights, add, assign, dot, length, prediction_of, spread, target_for
 
 _HEDGE = AdaHedge()
+_UNPROVED = Needs("any", ANY, "any", False)
 
 
 class MixtureState(NamedTuple):
@@ -54,8 +55,8 @@ class Mixture:
     of k by at most `mixing_bound(state)` = 2Δ + Σ ln(1 / (1 - share)) / eta. Δ is the sum of AdaHedge's
     mixability gaps; without sharing this is at most sqrt(ln K Σ s²) + 2 max s, s the range of the learners'
     losses in a round. `mixing_bound(state, m)` holds for the best sequence of learners with m changes.
-    `bound` adds the smallest bound of a learner on its regret against u, in games that have what that learner
-    needs. With `Linear()` all these regrets are linearised ones (`docs/math.md`, 11).
+    `bound` adds the smallest proved bound of a learner on its regret against u, in games that have what that
+    learner needs, for u in the domains of all learners; it is infinity if no learner has one. With `Linear()` all these regrets are linearised ones (`docs/math.md`, 11).
 
     Examples
     --------
@@ -177,7 +178,8 @@ class Mixture:
 
     def bound(self, state, u):
         pairs = zip(self.learners, state.inner, strict=True)
-        return self.mixing_bound(state) + min(learner.bound(inner, u) for learner, inner in pairs)
+        proved = [each.bound(inner, u) for each, inner in pairs if (each.needs() or _UNPROVED).proved]
+        return self.mixing_bound(state) + min(proved, default=math.inf)
 
     # Learners have different types, so each of these handles the first one and calls itself for the others:
     # the compiler makes one function for each length.

@@ -168,9 +168,7 @@ class Scaled:
     def predict(self, state):
         v = self.learner.predict(state.inner)
         scales = (state.center, state.factors, state.row)
-        return ScaledWeights(
-            v, *scales, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high
-        )
+        return ScaledWeights(v, *scales, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high)
 
     def set_target(self, state, y):
         scale = (state.y_center, state.y_squares, state.y_spread, state.y_count, state.y_ties)
