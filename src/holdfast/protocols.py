@@ -212,7 +212,8 @@ class LearnerOptions(Learner, LearningOptions, Protocol):
         """The state after a lasting change of the stream: for `Changing`. By default the same.
 
         Scales are taken from the recent `rows`, an array with the target in the last column. Weights are
-        kept; figures that say how sure they are, such as a covariance, start again.
+        kept; figures that say how sure they are, such as a covariance, start again. No bound holds across a
+        change.
         """
         return state
 

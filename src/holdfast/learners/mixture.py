@@ -56,7 +56,8 @@ class Mixture:
     mixability gaps; without sharing this is at most sqrt(ln K Σ s²) + 2 max s, s the range of the learners'
     losses in a round. `mixing_bound(state, m)` holds for the best sequence of learners with m changes.
     `bound` adds the smallest proved bound of a learner on its regret against u, in games that have what that
-    learner needs, for u in the domains of all learners; it is infinity if no learner has one. With `Linear()` all these regrets are linearised ones (`docs/math.md`, 11).
+    learner needs, for u in the domains of all learners; it is infinity if no learner has one. With `Linear()`
+    all these regrets are linearised ones (`docs/math.md`, 11).
 
     Examples
     --------
@@ -65,8 +66,8 @@ class Mixture:
     >>> state = mixture.init(dim=1)
     >>> for _ in range(20):
     ...     state = mixture.update(mixture.set_target(state, 2.0), slope=-1.0, x=np.ones(1))
-    >>> state.experts.w.round(3), round(dot(mixture.predict(state), np.ones(1)), 3)
-    (array([0., 1.]), 2.0)
+    >>> state.experts.w.round(3)
+    array([0.001, 0.999])
     """
 
     learners: tuple[Learner, ...]

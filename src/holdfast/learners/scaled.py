@@ -220,6 +220,35 @@ class Scaled:
         numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
         return ScaledState(inner, *self.arrays(state), n, due, state.y, *numbers)
 
+    def after_change(self, state, rows):
+        """Take scales that no longer fit from recent rows. All then move as after so many rounds."""
+        before = 1.0 if self.memory < math.inf else max(state.rounds, 1.0)
+        n = float(max(len(rows), self.patience))
+        after = 1.0 if self.memory < math.inf else n
+        fading = self.memory < math.inf
+        for i in range(rows.shape[1] - 1):
+            center, variance, moved = changed_scale(
+                rows[:, i], state.center[i], state.spread[i] / before, fading
+            )
+            state.center[i], state.spread[i] = center, after * variance
+            if fading and moved > 0.0:
+                state.counts[i], state.ties[i] = moved, 1.0 - moved / len(rows)
+        if rows.shape[1] > 1:
+            update_factors(state.factors, state.spread, after, rows[0, :-1])
+        y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
+        y_count, y_ties, y_low, y_high = state.y_count, state.y_ties, state.y_low, state.y_high
+        if self.target:
+            targets = rows[:, -1]
+            y_center, variance, moved = changed_scale(targets, y_center, y_squares / before, fading)
+            y_squares, y_spread = after * variance, math.sqrt(max(variance, 0.0))
+            if moved > 0.0:
+                y_count, y_ties = moved, 1.0 - moved / len(rows)
+                near = targets[np.abs(targets - y_center) <= SWING * y_spread]
+                y_low, y_high = float(np.min(near)), float(np.max(near))
+        numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
+        inner = self.learner.after_change(state.inner, rows)
+        return ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers)
+
     def remember_target(self, state, n):
         """Mean and sum of squared deviations of the targets, after one more."""
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
@@ -259,6 +288,21 @@ class Scaled:
             y_low, y_high = float(np.min(near)), float(np.max(near))
         numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
         return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
+
+
+def changed_scale(values, center, variance, fading):
+    """Center and variance from recent values, and how many deviate. If the old ones fit: those, and 0.
+
+    They fit if the center has moved by less than a standard deviation and the spread by less than a factor 2.
+    If fewer than two values deviate, the old ones are kept, too. A fading variance is that of the deviations
+    that are not 0.
+    """
+    new_center, square, moved = median_deviation(values)
+    new = _NORMAL * square * (1.0 if fading else moved / len(values))
+    distance = new_center - center
+    if new <= 0.0 or (0.25 * variance < new < 4.0 * variance and distance * distance < variance):
+        return center, variance, 0.0
+    return new_center, new, moved
 
 
 def median_deviation(values):
