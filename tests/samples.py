@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import holdfast as hf
+import holdfast.change
 from holdfast import adversaries as enemies
 from holdfast.learners import Averaged
 
@@ -114,6 +115,8 @@ GUARDED = [
     ),
 ]
 
+CHANGING = hf.change.Changing(hf.Guarded(SCALED[2]), patience=10)
+
 LOSSES = [
     hf.Absolute(),
     hf.losses.EpsilonInsensitive(),
@@ -169,6 +172,7 @@ OTHERS = [
     *SCALED,
     *MIXTURES,
     *GUARDED,
+    CHANGING,
 ]
 
 RULES = [*FILTERS, *NORMS, *DOMAINS, *STEPS, *LEARNERS, *LOSSES, *ADVERSARIES, *OTHERS]

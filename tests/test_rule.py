@@ -113,7 +113,7 @@ def test_arrays_become_read_only_float_arrays_of_their_own():
         point[0] = 1.0
 
 
-def test_check_is_asked_and_may_answer_with_another_rule():
+def test_check_is_called_and_may_return_another_rule():
     assert Rounded(2.7) == Rounded(3.0)
     with pytest.raises(ValueError, match=r"n counts: got -1\.0"):
         Rounded(-1)
@@ -132,7 +132,7 @@ def test_check_is_asked_and_may_answer_with_another_rule():
         (lambda: TopK(1, k=2), "multiple values for argument 'k'"),
     ],
 )
-def test_arguments_that_do_not_fit_are_answered_with_the_parameters(make, problem):
+def test_the_error_for_wrong_arguments_lists_the_parameters(make, problem):
     assert refusal(make) == f"TopK: {problem}; its parameters are (k: int, slack: float = 2.0)"
 
 
@@ -141,7 +141,7 @@ def test_a_rule_without_parameters_takes_none(make):
     assert refusal(make).endswith("its parameters are ()")
 
 
-def test_a_verb_must_read_what_it_reads_everywhere():
+def test_a_method_of_a_role_has_the_same_parameters_in_every_rule():
     class Sigma:
         def decide(self, state, norm):
             return state, 0.0, True
@@ -153,7 +153,7 @@ def test_a_verb_must_read_what_it_reads_everywhere():
 
 
 @pytest.mark.parametrize("name", ["decide", "init", "update", "check", "check_dim"])
-def test_no_parameter_bears_the_name_of_a_verb(name):
+def test_no_parameter_has_the_name_of_a_method_of_a_role(name):
     wrong = type("Wrong", (), {"__annotations__": {name: float}})
     assert refusal(lambda: rule(wrong)).startswith(f"Wrong.{name} is the name of a method in the game")
 
@@ -197,7 +197,7 @@ def test_nothing_can_be_set(value):
 
 
 @pytest.mark.parametrize("value", RULES, ids=repr)
-def test_what_is_printed_can_be_typed_in_again(value):
+def test_repr_can_be_evaluated(value):
     names = vars(holdfast.game) | vars(holdfast) | vars(holdfast.norms)
     names["Adaptive"] = holdfast.learners.Adaptive
     assert eval(repr(value), names) == value
