@@ -15,6 +15,7 @@ import holdfast
 from holdfast import OGD, Ball, Everything, Filtered, Gradients, Quantile, TopK, TopShare
 from holdfast._compiled import call
 from holdfast.norms import L2, LInf, Lp, Mahalanobis
+from holdfast.protocols import Learner
 from holdfast.rule import rule
 
 
@@ -52,8 +53,24 @@ class Rounded:
         return Rounded(round(self.n)) if self.n != round(self.n) else None
 
 
+@rule
+class Count:
+    """A number, and how far it may be off."""
+
+    k: int
+    slack: float = 2.0
+
+    def at(self, x):
+        return self.k * x
+
+
+@rule
+class Several:
+    learners: tuple[Learner, ...]
+
+
 def refusal(make):
-    """What is said of a mistake: one sentence."""
+    """The message of a TypeError: one sentence."""
     with pytest.raises(TypeError) as caught:
         make()
     assert "\n" not in str(caught.value) and caught.value.__cause__ is None
@@ -126,14 +143,23 @@ def test_check_is_called_and_may_return_another_rule():
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: TopK(), "missing a required argument: 'k'"),
-        (lambda: TopK(1, 2.0, 3), "too many positional arguments"),
-        (lambda: TopK(1, slak=3.0), "got an unexpected keyword argument 'slak'"),
-        (lambda: TopK(1, k=2), "multiple values for argument 'k'"),
+        (lambda: Count(), "missing a required argument: 'k'"),
+        (lambda: Count(1, 2.0, 3), "too many positional arguments"),
+        (lambda: Count(1, slak=3.0), "got an unexpected keyword argument 'slak'"),
+        (lambda: Count(1, k=2), "multiple values for argument 'k'"),
     ],
 )
 def test_the_error_for_wrong_arguments_lists_the_parameters(make, problem):
-    assert refusal(make) == f"TopK: {problem}; its parameters are (k: int, slack: float = 2.0)"
+    assert refusal(make) == f"Count: {problem}; its parameters are (k: int, slack: float = 2.0)"
+
+
+def test_a_tuple_of_rules_is_cast_and_each_rule_is_checked():
+    ball = OGD(Ball(1.0))
+    assert Several([ball, ball]).learners == (ball, ball)
+    assert pickle.loads(pickle.dumps(Several((ball,)))) == Several((ball,)) != Several(())
+    assert "learners must be a tuple of rules, such as (OGD(" in refusal(lambda: Several(ball))
+    assert refusal(lambda: Several(3)) == "Several: learners must be a tuple of rules, got 3"
+    assert refusal(lambda: Several((ball, TopK(1)))).startswith("TopK cannot be a learner")
 
 
 @pytest.mark.parametrize("make", [lambda: L2(2), lambda: Everything(nothing=1.0)])
@@ -226,14 +252,10 @@ def test_equal_rules_have_equal_hashes():
 
 
 def test_help_shows_the_parameters_with_their_types():
-    assert str(inspect.signature(TopK)) == "(k: int, slack: float = 2.0)"
+    assert str(inspect.signature(Count)) == "(k: int, slack: float = 2.0)"
     assert str(inspect.signature(L2)) == "()"
-    page = pydoc.plain(pydoc.render_doc(TopK))
-    assert (
-        "TopK(k: int, slack: float = 2.0)" in page
-        and "Theorem 1" in page
-        and "decide(self, state, size)" in page
-    )
+    page = pydoc.plain(pydoc.render_doc(Count))
+    assert "Count(k: int, slack: float = 2.0)" in page and "how far it may" in page and "at(self, x)" in page
 
 
 def test_a_rule_without_parameters_runs_in_both_worlds():
