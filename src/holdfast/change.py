@@ -10,7 +10,7 @@ from holdfast.guard import Guarded
 from holdfast.learners.mixture import Mixture
 from holdfast.learners.scaled import Scaled
 from holdfast.protocols import Player
-from holdfast.rule import rule
+from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import assign, copy_row
 
@@ -170,6 +170,7 @@ class Changing:
             return far or decision.target.size > _FAR * state.limits.target
         return state.rounds % count == 0.0 and have_shrunk(state.recent, state.kept, state.usual)
 
+    @rarely_called
     def start_again(self, state):
         """The state after a change; the learner before it becomes `old`."""
         guard, rows = state.guard, state.recent
@@ -190,19 +191,34 @@ class Changing:
         )
 
     def compare_with_old(self, state, x):
-        """Return to the old state if enough rows look as they did then."""
+        """Count the rows that look as before the change; if they are enough, the old state returns."""
         is_near = self.looks_near(state.old, state.old_limits, x, state.guard.y, True)
         run, arrays = (
             state.run + 1.0 if is_near else 0.0,
             (state.buffer, state.recent, state.kept, state.usual),
         )
-        guard, bad, limits, age = state.guard, state.bad, state.limits, state.age + 1.0
+        numbers = (
+            state.rounds,
+            state.bad,
+            state.limits,
+            state.old_limits,
+            state.age + 1.0,
+            state.chance,
+            run,
+        )
+        state = ChangingState(state.guard, state.old, *arrays, *numbers)
         if state.chance < 0.5 and run * math.log(state.chance) < -_SURE:
-            learner = copied(state.old, guard.learner, state.buffer)
-            learner = self.guard.learner.set_target(learner, guard.y)
-            guard, bad, limits, age = self.guard.forget_sizes(guard, learner), 0.0, state.old_limits, math.inf
-            assign(state.usual, np.zeros(len(state.usual)))
-        numbers = (state.rounds, bad, limits, state.old_limits, age, state.chance, run)
+            return self.return_to_old(state)
+        return state
+
+    @rarely_called
+    def return_to_old(self, state):
+        learner = copied(state.old, state.guard.learner, state.buffer)
+        learner = self.guard.learner.set_target(learner, state.guard.y)
+        guard = self.guard.forget_sizes(state.guard, learner)
+        assign(state.usual, np.zeros(len(state.usual)))
+        arrays = (state.buffer, state.recent, state.kept, state.usual)
+        numbers = (state.rounds, 0.0, state.old_limits, state.old_limits, math.inf, state.chance, 0.0)
         return ChangingState(guard, state.old, *arrays, *numbers)
 
     def looks_near(self, learner_state, limits, x, y, has_row):

@@ -57,7 +57,7 @@ class Mixture:
     losses in a round. `mixing_bound(state, m)` holds for the best sequence of learners with m changes.
     `bound` adds the smallest proved bound of a learner on its regret against u, in games that have what that
     learner needs, for u in the domains of all learners; it is infinity if no learner has one. With `Linear()`
-    all these regrets are linearised ones (`docs/math.md`, 11).
+    all these regrets are linearised ones (`docs/math.md`, 10).
 
     Examples
     --------
