@@ -24,13 +24,16 @@ def played(mixture, rounds, target_of, x=None):
     for t in range(rounds):
         row = np.ones(1) if x is None else x[t]
         z = dot(mixture.predict(state), row)
-        y = target_of(
-            t, z, [dot(k.predict(s), row) for k, s in zip(mixture.learners, state.inner, strict=True)]
-        )
+        predictions = predictions_of(mixture, state, row)
+        y = target_of(t, z, predictions)
         state = mixture.update(mixture.set_target(state, y), mixture.loss.slope(z, y), row)
         own.append(mixture.loss.value(z, y))
-        each.append(state.losses.copy())
+        each.append([mixture.loss.value(one, y) for one in predictions])
     return np.array(own), np.array(each), state
+
+
+def predictions_of(mixture, state, x):
+    return [dot(each.predict(s), x) for each, s in zip(mixture.learners, state.inner, strict=True)]
 
 
 def best_sequence(losses, changes):
@@ -49,8 +52,8 @@ def test_the_linear_regret_is_at_most_its_bound(G):
     state, products, each = mixture.init(2), 0.0, np.zeros(2)
     for g in G:
         products += dot(mixture.predict(state), g)
+        each += predictions_of(mixture, state, g)
         state = mixture.update(state, 1.0, g)
-        each += state.losses
     rounding = 1e-9 * np.abs(G).sum()
     assert products - each.min() <= mixture.mixing_bound(state) + rounding
     for u in (np.zeros(2), np.array([0.6, -0.8]), np.array([0.0, 1.0])):
@@ -173,6 +176,12 @@ def test_both_worlds_give_the_same_bits(sparse):
     for column in (*keep, "final"):
         assert same(*(getattr(record, column) for record in worlds)), column
     assert like(worlds[0].state, worlds[1].state)
+
+
+def test_reset_is_the_first_state_again():
+    mixture = Mixture(THREE, ABSOLUTE)
+    _, _, state = played(mixture, 50, lambda t, z, each: math.sin(t))
+    assert same(mixture.reset(state, 1), mixture.init(1))
 
 
 def test_a_wrong_mixture_is_refused_in_a_sentence():

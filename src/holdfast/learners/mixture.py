@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.adahedge import AdaHedge, step
+from holdfast.learners.adahedge import AdaHedge, after_losses, step
 from holdfast.learners.needs import ANY, FEATURES, Needs, check_hints
 from holdfast.losses import Linear, Squared
 from holdfast.norms import HUGE, LONG, euclidean
@@ -22,7 +22,7 @@ class MixtureState(NamedTuple):
 
     inner: tuple
     experts: Any  # the state of AdaHedge: a weight for each learner
-    losses: np.ndarray  # of the learners, in this round
+    losses: np.ndarray  # to collect the losses of the learners in a round
     shared: float  # the sum of ln(1 / (1 - share)) / eta, as in the proof
     y: float  # the target of this round
 
@@ -160,7 +160,7 @@ class Mixture:
         inner = self.all_updated(self.learners, state.inner, y, x, row, state.losses, 0)
         if len(state.losses) == 1 or not spread(state.losses) < HUGE:
             return MixtureState(inner, state.experts, state.losses, state.shared, state.y)
-        experts = _HEDGE.update(state.experts, 1.0, state.losses)
+        experts = after_losses(state.experts, state.losses)
         shared = state.shared
         if self.share > 0.0:
             eta = step(experts.gap, math.log(len(experts.w)))
