@@ -133,6 +133,19 @@ def test_a_filter_that_lets_the_new_rows_in_first_ends_the_wait():
     assert np.abs(later.predictions - y)[1300:].mean() < 0.5
 
 
+def test_a_classifier_follows_a_change_of_units():
+    X, y = rows(2000)
+    y = np.where(y > np.median(y), 1.0, -1.0)
+    X[1000:] *= 100.0
+    guard = hf.Guarded(hf.Scaled(hf.AdaGrad(BOX, rate=0.01)), labels=True)
+    replay = hf.Replay(X, y, hf.Logistic())
+    wrong = [
+        (hf.play(each, replay, keep=("predictions",), compiled=False).predictions * y <= 0.0)
+        for each in (guard, Changing(guard, patience=60))
+    ]
+    assert wrong[1][1200:].mean() < 1.2 * wrong[1][500:1000].mean() + 0.01 < wrong[0][1200:].mean()
+
+
 @pytest.mark.parametrize("memory", [None, 500])
 def test_a_scale_that_still_fits_is_kept(memory):
     X, y = rows(1000)
@@ -172,15 +185,20 @@ def test_targets_change_with_sparse_rows_too(name):
 
 
 @pytest.mark.parametrize(
-    "sparse", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["dense", "sparse"]
+    ("name", "sparse"),
+    [
+        ("first order", False),
+        pytest.param("mixture", False, marks=pytest.mark.slow),
+        pytest.param("ridge", True, marks=pytest.mark.slow),
+    ],
 )
-def test_both_worlds_give_the_same_bits(sparse):
+def test_both_worlds_give_the_same_bits(name, sparse):
     X, y = rows(900)
     y[300:450] += 50.0 * SD  # changes, and returns
     X[600:] *= 100.0
     X[::50] = 0.0 if sparse else np.nan
     X = csr_array(X) if sparse else X
-    worlds = [play(player(patience=30), X, y, compiled=compiled) for compiled in (False, True)]
+    worlds = [play(player(name, patience=30), X, y, compiled=compiled) for compiled in (False, True)]
     assert same(*(record.predictions for record in worlds))
     assert same(*(record.kept for record in worlds))
     assert like(worlds[0].state, worlds[1].state)
