@@ -89,9 +89,7 @@ def test_five_percent_of_outliers_move_the_weights_no_further_than_noise(weights
 def test_the_target_is_read_from_the_game_and_not_from_the_slope():
     X, y = stream(300)
     player = hf.Filtered(RobustRidge(), hf.Everything())
-    finals = [
-        hf.play(player, hf.Replay(X, y, loss), compiled=False).final for loss in (hf.Absolute(), SQUARED)
-    ]
+    finals = [hf.play(player, hf.Replay(X, y, loss), compiled=False).final for loss in (hf.Absolute(), SQUARED)]
     assert same(*finals)
     assert finals[0] == pytest.approx(np.arange(1.0, 5.0), abs=0.1)
 

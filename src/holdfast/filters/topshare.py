@@ -125,9 +125,7 @@ class TopShare:
         n = memory.seen()
         if budget.surely_kept(n, size):
             return TopShareState(memory, budget), budget.stored(), True
-        rank = n - budget.at(
-            n, self.share, 6.0 / (math.pi * math.pi) * self.delta
-        )  # of the sizes in ascending order
+        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # of the sizes in ascending order
         threshold = 0.0
         if rank > 0:
             memory, value = memory.at(rank)

@@ -154,12 +154,7 @@ class LogHistogram(NamedTuple):
         for i in range(at, first):
             if not (is_whole(buffer[i]) and buffer[i] >= 0.0):
                 return -1
-        seen, cursor, below, used = (
-            buffer[at + _SEEN],
-            buffer[at + _CURSOR],
-            buffer[at + _BELOW],
-            buffer[first - 1],
-        )
+        seen, cursor, below, used = buffer[at + _SEEN], buffer[at + _CURSOR], buffer[at + _BELOW], buffer[first - 1]
         if not (used <= _OCTAVES << _BITS and first + 2 * int(used) <= end and cursor < _OCTAVES << _BITS):
             return -1
         after, last, total, before = first + 2 * int(used), -1.0, 0.0, 0.0
