@@ -1,8 +1,8 @@
 """Weights and rows, dense or sparse, and what the game does with them.
 
-The functions here, and those of `holdfast.flatten`, have a body for each world, as no others do. Here stand
-NumPy's; `holdfast._compiled` has loops that round in the same order, so that both worlds give
-the same bits. That order is NumPy's own pairwise summation (eight running sums, blocks of 128), which is
+Only the functions here and in `holdfast.flatten` have two bodies. These are for Python, with NumPy;
+`holdfast._compiled` has loops for compiled games, which round in the same order and so give the same bits.
+That order is NumPy's own pairwise summation (eight running sums, blocks of 128), which is
 also more accurate than adding from left to right; the last up to seven entries are summed by themselves.
 float32 rows are widened before anything is multiplied.
 """
@@ -146,7 +146,7 @@ def values_of(x):
 
 
 def place(x, j):
-    """Where the j-th of the `entries` of a row stands in it."""
+    """The index in the row of the j-th of its `values_of`."""
     return int(x.places[j]) if isinstance(x, Sparse) else j
 
 
@@ -187,16 +187,16 @@ def add_to_sum(summed, w):
 
 
 def log1p(x):
-    """ln(1 + x). The compiler knows of this one that it need not be computed if nobody wants to know."""
+    """ln(1 + x). The compiler may drop it where the result is not used."""
     return math.log1p(x)
 
 
 def prefetch_row(rows, t):
-    """Have a row come from memory that will be wanted soon. Nothing to do for NumPy."""
+    """Prefetch a row that will be used soon. Nothing to do for NumPy."""
 
 
 def prefetch_at(w, places):
-    """Have the weights at these places come from memory. Nothing to do for NumPy."""
+    """Prefetch the weights at these places. Nothing to do for NumPy."""
 
 
 _SCALE, _SQUARE, _SUM, _WORK, _MOVED = range(5)
@@ -206,13 +206,13 @@ _PASSES = 16  # as many entries touched as this many passes over all weights hav
 
 
 class LazyWeights(NamedTuple):
-    """Weights w = scale * v that know their own length: shrinking them is O(1), a sparse step O(nonzeros).
+    """Weights w = scale * v with their length: shrinking them is O(1), a sparse step O(nonzeros).
 
     That is all online gradient descent on a ball does. The squared length follows a step c x by
-    |w + c x|² = |w|² + 2 c <w, x> + c² |x|², which is off by some 1e-16 each time, and is taken afresh
-    often enough for that never to add up to 1e-9.
+    |w + c x|² = |w|² + 2 c <w, x> + c² |x|², which is off by some 1e-16 each time. It is computed from the
+    weights often enough that this never adds up to 1e-9.
 
-    If `drag` has entries, the sum of all predictions is known as well: it is (sum of scales) * v - drag,
+    If `drag` has entries, the sum of all predictions can be computed: it is (sum of scales) * v - drag,
     where drag holds what each step would have contributed had it been made in the first round. Both grow with
     the longest step, and so does the rounding error of their difference. A ball may shrink the weights again
     at once, and then the error would be larger than the sum. So the sum of scales starts again at 0 before a
@@ -254,7 +254,7 @@ class LazyWeights(NamedTuple):
             self.fold()
 
     def fold(self):
-        """Bring the scale back to 1, at the cost of a pass over all weights, and measure them anew."""
+        """Bring the scale back to 1, in a pass over all weights, and compute their length again."""
         numbers = self.numbers
         self.settle()
         scale_by(self.v, numbers[_SCALE])
@@ -307,15 +307,15 @@ def lazy(w, summed):
 class ScaledWeights(NamedTuple):
     """Weights of standardised features, and of a constant: what `Scaled` learners predict with.
 
-    Every feature is taken from its running center and multiplied by the inverse of its running spread, and
-    stays within `clip` of 0; the constant is the last weight. So is the target, if it has a spread; it is
-    predicted no further than a spread beyond those that were learned from.
+    The running center of every feature is subtracted, the rest is divided by its running spread and clipped
+    at `clip`; the constant is the last weight. The target is scaled in the same way, if it has a spread. It
+    is predicted no further than a spread beyond the targets that were learned from.
     """
 
     v: Any
     center: np.ndarray
     factors: np.ndarray
-    row: np.ndarray  # room for a row
+    row: np.ndarray  # a buffer for a row
     clip: float
     y_center: float
     y_spread: float
@@ -337,7 +337,7 @@ class ScaledWeights(NamedTuple):
         return y
 
     def slopes(self):
-        """The weights of the features as they are, and the target as it is."""
+        """The weights of the features in their own units, and those of the target."""
         return self.y_spread * values_of(self.v)[: len(self.factors)] * self.factors
 
     def constant(self):
@@ -348,7 +348,7 @@ class ScaledWeights(NamedTuple):
 
 
 class ForecastWeights(NamedTuple):
-    """Weights that look at a row before they predict: `forecast` of a learner answers for them."""
+    """Weights that depend on the row they predict for: the learner's `forecast` computes the prediction."""
 
     learner: Any
     state: Any
@@ -357,13 +357,13 @@ class ForecastWeights(NamedTuple):
         return self.learner.forecast(self.state, x)
 
     def slopes(self):
-        """The weights as they are, before they have seen a row."""
+        """The weights without a row."""
         return self.learner.blind(self.state)
 
 
 @_quiet
 def standardise(w, x):
-    """A row as the weights `w` see it, with a 1 for the constant; a dense one in the room that they have."""
+    """A row as the weights `w` see it, with a 1 for the constant; a dense one in their buffer."""
     if isinstance(x, Sparse):
         values = _clipped(np.multiply(x.values, w.factors[x.places], dtype=np.float64), w.clip)
         return Sparse(np.append(x.places, x.dim), np.append(values, 1.0), x.dim + 1)
@@ -376,7 +376,7 @@ def standardise(w, x):
 
 
 def _clipped(values, clip):
-    """What is finite comes within `clip` of 0; what is not must still be seen, and becomes NaN."""
+    """Finite values are clipped to [-clip, clip]; others become NaN, so that the round is skipped."""
     near = np.where(values > clip, clip, np.where(values < -clip, -clip, values))
     return np.where(np.isinf(values), np.nan, near)
 
@@ -400,7 +400,7 @@ def update_moments(center, spread, factors, n, x):
 def add_square(squares, square):
     """The sum of squared deviations, after one more, of what has no spread yet.
 
-    The first one waits, below 0, for a second; later none more than doubles the sum.
+    The first is kept as a negative number until there is a second; later none more than doubles the sum.
     """
     if square == 0.0:
         return squares

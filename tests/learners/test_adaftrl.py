@@ -41,7 +41,7 @@ def test_it_is_cvxpys_minimum_to_1e_9():
 
 
 def test_it_is_the_projection_of_the_sum_to_1e_9():
-    """The same minimum in closed form, from sums that are taken apart."""
+    """The same minimum in closed form, from sums computed separately."""
     G = np.random.default_rng(1).standard_normal((2000, 4)) * np.geomspace(1.0, 100.0, 2000)[:, None]
     state = BALL.init(4)
     for t, g in enumerate(G):

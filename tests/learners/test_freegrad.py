@@ -114,7 +114,7 @@ def test_without_a_domain_there_is_no_certificate():
         (lambda: hf.learners.FreeGrad(epsilon=0.0), r"must be positive: got 0\.0"),
         (lambda: hf.learners.FreeGrad(domain=hf.Ball(1.0)), r"Bounded\(Clipped\(FreeGrad\(\)\), Ball"),
         (lambda: hf.learners.Clipped(hf.OGD(hf.Ball(1.0))), "OGD need not: use it as it is"),
-        (lambda: hf.learners.Bounded(hf.OGD(hf.Ball(1.0)), hf.Ball(1.0)), "this one has: OGD"),
+        (lambda: hf.learners.Bounded(hf.OGD(hf.Ball(1.0)), hf.Ball(1.0)), "this one has one: OGD"),
         (lambda: hf.OGD(hf.domains.Everywhere()), "use a bounded domain"),
     ],
 )

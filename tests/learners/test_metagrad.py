@@ -18,7 +18,7 @@ DIAGONAL = hf.learners.DiagonalMetaGrad(hf.Box([-1.0, 0.0], [1.0, 4.0]), etas=8)
 
 
 def slow_metagrad(G, radius, etas):
-    """By the book, in one dimension, with matrices that are numbers and gradients of one size."""
+    """The definition in one dimension, where matrices are numbers, with gradients of one size."""
     eta, w, A, logs = (
         0.25 / radius / 2.0 ** np.arange(etas),
         np.zeros(etas),
@@ -77,7 +77,7 @@ def test_and_so_is_that_of_the_diagonal_one(G, learner):
 
 @pytest.mark.parametrize("learner", [FULL, DIAGONAL], ids=["full", "diagonal"])
 def test_easy_gradients_cost_little(learner):
-    """All alike: the regret stays where it is, where sqrt(T) would be 20 times as large at the end."""
+    """All gradients are alike: the regret stays constant, where sqrt(T) grows by a factor of 20."""
     early, late = (ratio_free_regret(learner, np.ones((rounds, 2))) for rounds in (40, 400))
     assert late <= early + 5.0
 

@@ -65,8 +65,8 @@ def test_only_what_is_proved_says_so():
 
 
 @every
-def test_no_certificate_asks_for_a_learners_bound(name, monkeypatch):
-    """Neither one that is not verified nor any other: what a run proves is measured on the run."""
+def test_no_certificate_uses_a_learners_bound(name, monkeypatch):
+    """A certificate uses what was measured in the run, and no theorem about the learner."""
     learner = ROWS[name]
     if not learner.domain.bounded():
         if learner.needs().losses != "convex":
@@ -76,7 +76,7 @@ def test_no_certificate_asks_for_a_learners_bound(name, monkeypatch):
         learner = hf.learners.Bounded(learner, BALL)
 
     def refuse(self, state, u):
-        raise AssertionError("a certificate has asked for a bound")
+        raise AssertionError("a certificate has used a bound")
 
     parts = (learner, getattr(learner, "learner", learner), getattr(learner, "learner", learner))
     for part in {type(part) for part in parts}:

@@ -99,7 +99,7 @@ def test_a_sigma_that_is_not_positive_is_refused(sigma):
 
 @rule
 class Always:
-    """A domain that is projected to after every step, whatever is known."""
+    """A domain that always projects, also if the weights cannot have left it."""
 
     domain: Any
 
@@ -127,7 +127,7 @@ def straight(rng, dim):
 
 
 def grazing(rng, dim):
-    """To the boundary, then along it and out of it by a hair, and a hair of a hair."""
+    """To the boundary, then along it, and out of it by a tiny and by a far smaller step."""
     steps = [1.0, *(10.0 ** rng.uniform(-18.0, -6.0, 200))]
     return steps, rng.standard_normal((201, dim)) / math.sqrt(dim)
 
@@ -191,16 +191,16 @@ def test_a_whole_game_is_the_same_if_every_step_is_projected(scale, compiled):
 
 @dataclass
 class Watch:
-    """How often a ball is measured: it then asks for the length of its weights."""
+    """Counts how often a ball computes the length of its weights."""
 
-    asked: int = 0
+    measured: int = 0
 
 
 def test_most_steps_well_inside_a_ball_are_not_measured(monkeypatch):
     watch = Watch()
 
     def counted(x, euclidean=ball.euclidean):
-        watch.asked += 1
+        watch.measured += 1
         return euclidean(x)
 
     monkeypatch.setattr(ball, "euclidean", counted)
@@ -208,11 +208,11 @@ def test_most_steps_well_inside_a_ball_are_not_measured(monkeypatch):
     state = ogd.init(5)
     for g in np.random.default_rng(3).standard_normal((2000, 5)):
         state = ogd.update(state, 1.0, g)
-    assert watch.asked < 20
+    assert watch.measured < 20
 
 
 def test_lazy_weights_that_come_back_to_the_center_cannot_leave_the_ball():
-    """There the length has lost its digits, being what is left of larger ones, and may be too small."""
+    """There the length is a difference of larger numbers, has lost its digits and may be too small."""
     rng, dim = np.random.default_rng(0), 10_000
     ogd = hf.OGD(hf.Ball(1.0), hf.StronglyConvex(1.0))
     state = ogd.to_lazy(ogd.init(dim), False)
@@ -236,7 +236,7 @@ def test_lazy_weights_that_come_back_to_the_center_cannot_leave_the_ball():
     assert hf.Ball(1.0).contains(values_of(state.w))
 
 
-# -- the bound that a state knows
+# -- the bound of a state
 
 
 SOME_DOMAINS = st.sampled_from([hf.Ball(1.0), hf.Simplex(), hf.Box(-1.0, 2.0)])

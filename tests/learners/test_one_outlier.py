@@ -62,7 +62,7 @@ def run(name, filter):
 @every_learner
 @pytest.mark.parametrize("filter", [*TOPK, *TOPSHARE, *QUANTILE], ids=repr)
 def test_the_outlier_is_skipped_and_the_others_cost_what_they_can(name, filter):
-    """Theorem 1 in hindsight, which asks nothing of the filter; with the learner's bound for its part."""
+    """Theorem 1 in hindsight, which holds for any filter, with the bound of the learner."""
     played, D = run(name, filter), run(name, filter).diameter(ENTRIES[name].on)
     assert not played.kept[T // 2] and played.sizes[T // 2] > 1e8 * played.G
     inliers, B = played.inliers, played.B
@@ -113,7 +113,7 @@ def test_behind_quantile_at_most_theorem_8(name, filter):
 
 @functools.cache
 def quantile_of(stream, p):
-    """That of the sizes of its inliers, to three digits."""
+    """The quantile of the sizes of its inliers, to three digits."""
     adversary = stream(np.ones(200_000), DIM, 1).adversary
     if stream is absolute:
         return float(np.quantile(np.linalg.norm(adversary.X, axis=1), p))
@@ -122,7 +122,7 @@ def quantile_of(stream, p):
 
 @every_learner
 def test_it_changes_the_regret_by_less_than_that_and_without_a_filter_by_more(name):
-    """Against a game without the outlier; docs/learners.md has the figures of longer ones."""
+    """Against a game without the outlier; docs/learners.md has the regrets of longer ones."""
     clean, alone = Run(name, hf.Everything(), ordinary).regret(), Run(name, hf.Everything())
     for filter in (hf.TopK(1), hf.TopShare(0.01)):
         filtered = run(name, filter)

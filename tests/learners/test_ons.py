@@ -46,7 +46,7 @@ def test_the_nearest_point_satisfies_its_own_equation(seed):
 
 
 def test_a_unit_vector_turns_only_the_rows_below_it(monkeypatch):
-    """What lets a projection in a thousand dimensions end: without, a shift took three times the turns."""
+    """Without this, a shift takes three times as many rotations, too many in a thousand dimensions."""
     rng, turns = np.random.default_rng(4), []
     R = np.linalg.cholesky(np.cov(rng.standard_normal((9, 40)))).T
     rotate = factors.rotate
@@ -64,7 +64,7 @@ def test_the_regret_is_at_most_its_bound(G, alpha):
 
 
 def test_on_curved_losses_the_regret_is_logarithmic():
-    """Squared losses with residuals up to 2: the bound, and what it is at most, known beforehand."""
+    """Squared losses with residuals up to 2: the bound, and the larger one that needs no run."""
     rng, ons = np.random.default_rng(1), hf.ONS(hf.Ball(1.0), alpha=0.25)
     X = rng.uniform(-1.0, 1.0, (400, 3)) / math.sqrt(3.0)
     y = np.clip(X @ [0.5, -0.5, 0.3] + 0.5 * rng.standard_normal(400), -1.0, 1.0)

@@ -99,7 +99,7 @@ FORGETFUL = [hf.OnlineRidge(0.5, memory=50), hf.VAW(0.5, memory=50), hf.OnlineRi
 
 @pytest.mark.parametrize("learner", FORGETFUL, ids=repr)
 def test_what_forgets_solves_the_fading_equations(learner):
-    """Of 5 weights, so many have their regularisation restored a round that each is within the memory."""
+    """Each of the 5 weights has its regularisation restored within the memory, some in every round."""
     rng, kept, turns = np.random.default_rng(2), 1.0 - 1.0 / learner.memory, math.ceil(5 / learner.memory)
     part = learner.strength * (1.0 - kept ** (5 / turns))
     A, b, w, state = learner.strength * np.eye(5), np.zeros(5), np.zeros(5), learner.init(5)

@@ -89,7 +89,9 @@ def test_five_percent_of_outliers_move_the_weights_no_further_than_noise(weights
 def test_the_target_is_read_from_the_game_and_not_from_the_slope():
     X, y = stream(300)
     player = hf.Filtered(RobustRidge(), hf.Everything())
-    finals = [hf.play(player, hf.Replay(X, y, loss), compiled=False).final for loss in (hf.Absolute(), SQUARED)]
+    finals = [
+        hf.play(player, hf.Replay(X, y, loss), compiled=False).final for loss in (hf.Absolute(), SQUARED)
+    ]
     assert same(*finals)
     assert finals[0] == pytest.approx(np.arange(1.0, 5.0), abs=0.1)
 
@@ -115,7 +117,7 @@ def is_positive_definite(rounds):
     dying = Dying(np.array([3.0, -2.0, 1.0, 5.0]), 500, rounds)
     state = hf.play(hf.Filtered(learner, hf.Everything()), dying, keep=(), compiled=True).state[0].learner
     values = np.linalg.eigvalsh(covariance(state))
-    assert 0.0 < values[0] and values[-1] <= 4.0 * 4.0 / learner.strength * 50.0 / 49.0
+    assert values[0] > 0.0 and values[-1] <= 4.0 * 4.0 / learner.strength * 50.0 / 49.0
     assert state.w == pytest.approx([3.0, -2.0, 1.0, 5.0], abs=1e-6)
 
 

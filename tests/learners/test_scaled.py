@@ -1,4 +1,4 @@
-"""Scaled: running figures as they should be, nothing explodes, and rare features are learned."""
+"""Scaled: running means and deviations are right, nothing explodes, and rare features are learned."""
 
 import math
 
@@ -22,7 +22,7 @@ def taught(scaled, X, y=None, slope=-1.0):
     return state
 
 
-def test_the_figures_come_to_be_mean_and_standard_deviation():
+def test_the_scales_become_mean_and_standard_deviation():
     rng = np.random.default_rng(0)
     X, y = rng.normal(50.0, [1.0, 7.0], (20_000, 2)), rng.normal(3.0, 2.0, 20_000)
     state = taught(hf.Scaled(LEARNER, target=True, clip=1e9), X, y)
@@ -32,7 +32,7 @@ def test_the_figures_come_to_be_mean_and_standard_deviation():
 
 
 @pytest.mark.parametrize("wild", [[0], [9], [0, 3, 4, 8]])
-def test_wild_rows_among_the_first_do_not_ruin_the_figures(wild):
+def test_wild_rows_among_the_first_do_not_ruin_the_scales(wild):
     rng = np.random.default_rng(1)
     X, y = rng.normal(7.0, [1.0, 100.0], (400, 2)), rng.normal(0.0, 1.0, 400)
     X[wild], y[wild] = 1e12, -1e200
@@ -271,7 +271,7 @@ def test_both_worlds_give_the_same_bits(inner, is_sparse, target, memory):
     [
         (lambda: hf.Scaled(LEARNER, clip=0.5), "at least 1: got 0.5"),
         (lambda: hf.Scaled(LEARNER, patience=0), "at least 1: got 0"),
-        (lambda: hf.Scaled(LEARNER, memory=1), "at least 2, or is None .*: got 1"),
+        (lambda: hf.Scaled(LEARNER, memory=1), "at least 2, or is None: got 1"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(make, complaint):

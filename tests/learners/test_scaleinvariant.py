@@ -64,7 +64,7 @@ def test_behind_filters_an_outlier_changes_nothing_but_its_own_round():
     [
         (lambda: hf.ScaleInvariant(epsilon=0.0), r"must be positive: got 0\.0"),
         (lambda: hf.ScaleInvariant(steepest=-1.0), r"must be positive: got -1\.0"),
-        (lambda: hf.ScaleInvariant(domain=hf.Ball(1.0)), "lives everywhere: got Ball"),
+        (lambda: hf.ScaleInvariant(domain=hf.Ball(1.0)), "no version for bounded domains: got Ball"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(make, complaint):

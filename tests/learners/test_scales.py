@@ -75,7 +75,7 @@ def test_the_regret_of_ogd_is_at_most_its_bound_at_every_size(radius, size):
 
 
 def test_tiny_gradients_leave_no_trace_in_the_steps_of_larger_ones():
-    """As with a saturated logistic loss, whose slopes are 1e-300 until the first mistake."""
+    """As with a saturated logistic loss, whose slopes are 1e-300 up to the first mistake."""
     adagrad = hf.AdaGrad(hf.Box(-1.0, 1.0))
     tiny, plain = adagrad.init(1), adagrad.init(1)
     for _ in range(9):

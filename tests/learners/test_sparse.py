@@ -45,7 +45,7 @@ def test_compiled_they_give_the_same_bits(name):
 
 
 def test_these_are_all_that_say_so():
-    told = {name for name, case in CASES.items() if "nonzeros" in case.cost}
-    assert {re.findall(r"\w+", name)[0] for name in told} == set(FREE)
+    fast = {name for name, case in CASES.items() if "nonzeros" in case.cost}
+    assert {re.findall(r"\w+", name)[0] for name in fast} == set(FREE)
     page = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
-    assert all(f"| {name} |" in page for name in told)
+    assert all(f"| {name} |" in page for name in fast)

@@ -35,20 +35,20 @@ def add_exactly_entries(typing_context, w, rest, scale, x):
 
 @intrinsic
 def descend_entries(typing_context, w, squares, units, steps, low, high, slope, x):
-    """`holdfast.vectors.descend` of a dense row in C order; 0 if it was done for all entries."""
+    """`holdfast.vectors.adagrad_step` of a dense row in C order; 0 if it was done for all entries."""
     kinds = (w, squares, units, steps, low, high, types.float64, x)
     return types.int64(*kinds), _calls("descend", 6, _descend)
 
 
 @intrinsic
 def absorb_entries(typing_context, center, spread, factors, n, x):
-    """`holdfast.vectors.absorb` of a dense row in C order."""
+    """`holdfast.vectors.update_moments` of a dense row in C order."""
     return types.void(center, spread, factors, types.float64, x), _calls("absorb", 3, _absorb)
 
 
 @intrinsic
 def standardise_entries(typing_context, center, factors, row, clip, x):
-    """`holdfast.vectors.standardised` of a dense row in C order, but for the constant."""
+    """`holdfast.vectors.standardise` of a dense row in C order, but for the constant."""
     return types.void(center, factors, row, types.float64, x), _calls("standardise", 3, _standardise)
 
 
@@ -105,7 +105,7 @@ def _absorb(at, center, spread, factors, x, n):
 
 
 def _grown(at, squares, square):
-    """`holdfast.vectors.grown`"""
+    """`holdfast.vectors.add_square`"""
     zero = at.number(0.0)
     later = at.plus(squares, at.least(square, squares))
     second = at.times(at.number(2.0), at.least(at.minus(at.number(-0.0), squares), square))

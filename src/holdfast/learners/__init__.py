@@ -1,6 +1,6 @@
 """ALG: what learns from the rounds that the filter keeps.
 
-Each is imported when it is first asked for: few games have more than one, and importing all takes a while.
+Each is imported when it is first used: few games have more than one, and importing all takes a while.
 """
 
 from typing import TYPE_CHECKING

@@ -18,7 +18,7 @@ _LIMIT = 1e300
 
 
 class AdaFTRLState(NamedTuple):
-    """Where AdaFTRL stands: w = -share * (sum of all gradients)."""
+    """The weights, w = -share * (sum of all gradients), and what their regularisation depends on."""
 
     w: np.ndarray
     share: float  # infinite until there is a gradient
@@ -36,7 +36,7 @@ class AdaFTRL:
     Parameters
     ----------
     domain : Ball
-        Of radius R. Around anything but 0 it becomes an `Recentered`.
+        Of radius R. Around anything but 0 it becomes a `Recentered`.
 
     Guarantee
     ---------

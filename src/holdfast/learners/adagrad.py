@@ -5,28 +5,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdfast.learners.adagrad_fading import FadingAdaGrad
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
-from holdfast.learners.memory import check_memory, refuse_bound
+from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rarely_called, rule
-from holdfast.vectors import LEAST, MOST, adagrad_step, assign, dot, place, scale_by, values_of
+from holdfast.vectors import LEAST, MOST, adagrad_step, assign, dot, place, values_of
 
 _WIDTHS = math.sqrt(2.0)
 _UNIT = 2.0**300
-_INFLATION = 2.0**16
 
 
 class AdaGradState(NamedTuple):
     """Weights, and the sums of squared gradients that their steps depend on."""
 
     w: np.ndarray
-    squares: np.ndarray  # of the gradients times units and inflation, summed for every weight
+    squares: np.ndarray  # of the gradients times units, summed for every weight
     units: np.ndarray  # powers of 2: 1 unless the squares would leave the range of floats
     steps: np.ndarray  # the first step of every weight
     low: np.ndarray
     high: np.ndarray
-    inflation: float  # of the next gradient; 1 if nothing is forgotten
 
 
 @rule
@@ -36,9 +35,8 @@ class AdaGrad:
     With eta_i = rate D_i / sqrt(2 * (ballast + sum of squared g_i so far)), where D_i is the width of the
     box: a weight whose gradients are rare or small takes larger steps. Sparse rows cost O(nonzeros).
 
-    With `memory`, the sums of squares fade: each round with a gradient multiplies them by 1 - 1 / memory
-    before it adds its own. No pass over all sums is needed for that: gradients are multiplied by a number
-    that grows, which has the same steps.
+    With `memory` it becomes a `FadingAdaGrad`: each round with a gradient multiplies all sums of squares by
+    1 - 1 / memory before it adds its own.
 
     Parameters
     ----------
@@ -80,10 +78,12 @@ class AdaGrad:
             raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
         if not 0.0 <= self.ballast < math.inf:
             raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
+        if self.memory is not None and self.memory < math.inf:
+            return FadingAdaGrad(AdaGrad(self.domain, self.rate, self.ballast), self.memory)
         return check_memory(self)
 
     def needs(self):
-        return Needs("bounded", EACH_WEIGHT, "convex", self.memory == math.inf)
+        return Needs("bounded", EACH_WEIGHT, "convex", True)
 
     def check_dim(self, dim):
         self.domain.check_dim(dim)
@@ -92,49 +92,29 @@ class AdaGrad:
         low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
         steps = self.rate * (high - low) / _WIDTHS
         return AdaGradState(
-            self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high, 1.0
+            self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high
         )
 
     def valid(self, state):
         units, squares = state.units, state.squares
-        sums = np.all((units > 0.0) & (units < math.inf) & (squares >= 0.0) & (squares < math.inf))
-        return bool(sums and 0.0 < state.inflation <= 1.0)
+        return bool(np.all((units > 0.0) & (units < math.inf) & (squares >= 0.0) & (squares < math.inf)))
 
     def reset(self, state, dim):
         assign(state.w, self.domain.center(dim))
         assign(state.squares, np.full(dim, self.ballast))
         assign(state.units, np.ones(dim))
-        return self.with_inflation(state, 1.0)
+        return state
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        if slope == 0.0:
-            return state
-        state = self.forget(state)
-        w, squares, units, steps, low, high, inflation = state
-        slope = slope * inflation
-        if not adagrad_step(w, squares, units, steps, low, high, slope, x):
+        w, squares, units, steps, low, high = state
+        if slope != 0.0 and not adagrad_step(w, squares, units, steps, low, high, slope, x):
             _descend_rescaled(w, squares, units, steps, low, high, slope, x)
         return state
 
-    def forget(self, state):
-        """Let gradients to come count more than all before."""
-        if self.memory == math.inf:
-            return state
-        inflation = state.inflation / math.sqrt(1.0 - 1.0 / self.memory)
-        if inflation > 1.0:
-            scale_by(state.squares, 1.0 / (_INFLATION * _INFLATION))
-            inflation /= _INFLATION
-        return self.with_inflation(state, inflation)
-
-    def with_inflation(self, state, inflation):
-        w, squares, units, steps, low, high, _ = state
-        return AdaGradState(w, squares, units, steps, low, high, inflation)
-
     def bound(self, state, u):
-        refuse_bound(self)
         factor = (self.rate + 1.0 / self.rate) / math.sqrt(2.0)
         return factor * dot(state.high - state.low, np.sqrt(state.squares) / state.units)
 

@@ -17,7 +17,7 @@ from holdfast.rule import rule
 from holdfast.vectors import assign, largest, place, scale_by, sum_abs, values_of
 
 _LINF = LInf()
-_SMALL = 1e-9  # of the largest root: a weight with less counts as having this, lest moving it be free
+_SMALL = 1e-9  # of the largest root: a weight with less counts as having this: moving it must cost something
 
 
 class ProjectedAdaGradState(NamedTuple):
@@ -38,7 +38,7 @@ class ProjectedAdaGrad:
     Parameters
     ----------
     domain : Ball or Simplex
-        Around anything but 0 it becomes an `Recentered`.
+        Around anything but 0 it becomes a `Recentered`.
     rate, ballast, memory : float
         As for `AdaGrad`.
 

@@ -1,4 +1,4 @@
-"""AdaHedge: experts, followed as closely as they deserve (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
+"""AdaHedge: experts, and a rate that adapts (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
 
 import math
 from typing import NamedTuple
@@ -15,7 +15,7 @@ _LIMIT = 1e308  # an eta so large that all weight is on the best
 
 
 class AdaHedgeState(NamedTuple):
-    """Where AdaHedge stands."""
+    """The weights of the experts, and their losses so far."""
 
     w: np.ndarray
     behind: np.ndarray  # the losses of the experts so far, less those of the best
@@ -33,7 +33,7 @@ class AdaHedge:
     Parameters
     ----------
     domain : Simplex
-        The only one it has.
+        There is no version of it for other domains.
 
     Guarantee
     ---------
@@ -90,7 +90,7 @@ class AdaHedge:
 def after_losses(state, g):
     """The state after a round with these losses of at least two experts. Overwrites g."""
     w, behind, log_count = state.w, state.behind, math.log(len(state.w))
-    subtract_least(g)  # a loss of all experts is no regret
+    subtract_least(g)  # what all experts have lost alike is no regret
     gap = state.gap + mixability_gap(w, behind, g, step(state.gap, log_count))
     add(behind, 1.0, g)
     subtract_least(behind)

@@ -11,7 +11,7 @@ from holdfast.vectors import add, assign
 
 
 class AveragedState(NamedTuple):
-    """Where a learner stands, and where it has been."""
+    """A learner's state, and the sum of its predictions."""
 
     inner: Any
     summed: np.ndarray  # the predictions of the rounds learned from
@@ -20,9 +20,9 @@ class AveragedState(NamedTuple):
 
 @rule
 class Averaged:
-    """Learn as `learner` does, and keep the sum of the weights that it met its rounds with.
+    """Learn as `learner` does, and keep the sum of the weights that it predicted with.
 
-    The mean is what online-to-batch conversion wants. Inside `Scaled` it is the mean of the weights of
+    Online-to-batch conversion uses the mean. Inside `Scaled` it is the mean of the weights of
     standardised features, which can be used with the scales as they are at the end. A round costs O(dim),
     sparse rows too.
 

@@ -51,7 +51,9 @@ class Bounded:
 
     def check(self):
         if self.learner.domain.bounded():
-            raise TypeError(f"Bounded is for learners without a domain, and this one has: {self.learner!r}")
+            raise TypeError(
+                f"Bounded is for learners without a domain, and this one has one: {self.learner!r}"
+            )
 
     def needs(self):
         return self.learner.needs()

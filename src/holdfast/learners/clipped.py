@@ -22,7 +22,7 @@ class ClippedState(NamedTuple):
 
 @rule
 class Clipped:
-    """Hand each gradient on no larger than the largest before it, and say so to the learner in advance.
+    """Clip each gradient at the largest one before it, and give that size to the learner as a hint.
 
     Some learners have to know the size of a gradient before it comes. The largest so far is a guess, and
     whatever exceeds it is cut down to it; as the guess then rises by as much as was cut off, all that is ever

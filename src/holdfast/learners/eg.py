@@ -14,7 +14,7 @@ from holdfast.vectors import add, assign
 
 
 class EGState(NamedTuple):
-    """Where exponentiated gradient stands."""
+    """The weights, and the sums of gradients that they follow from."""
 
     w: np.ndarray
     behind: np.ndarray  # the gradients so far, less the least entry
@@ -25,7 +25,7 @@ class EGState(NamedTuple):
 class LogWealth:
     """-ln z: what a day with price relatives x costs a portfolio w, z = <w, x>, in the growth of its wealth.
 
-    The target is not looked at. Where z is not positive all is lost, and nobody learns from the round.
+    The target is not used. Where z is not positive the loss is infinite, and the round is not learned from.
 
     Examples
     --------
@@ -42,17 +42,17 @@ class LogWealth:
 
 @rule
 class EG:
-    """w_i <- w_i exp(-eta g_i), then divided by their sum: money that goes where gradients point.
+    """w_i <- w_i exp(-eta g_i), then divided by their sum.
 
     For portfolios the loss of a day with price relatives x is -ln<w, x>, `LogWealth`, whose gradient is
-    -x / <w, x>. With an eta that is not known, `AdaHedge` learns from the same gradients without one.
+    -x / <w, x>. `AdaHedge` learns from the same gradients and needs no eta.
 
     Parameters
     ----------
     rate : float
         eta, the step. Over T days in which gradients have a range up to s, sqrt(8 ln K / T) / s is best.
     domain : Simplex
-        The only one it has.
+        There is no version of it for other domains.
 
     Guarantee
     ---------

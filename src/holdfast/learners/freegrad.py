@@ -16,7 +16,7 @@ _LARGEST = 600.0  # exponent that a float has room for
 
 
 class FreeGradState(NamedTuple):
-    """Where FreeGrad stands, in units of the hint."""
+    """The weights, and the sums that they follow from, in units of the hint."""
 
     w: np.ndarray
     total: np.ndarray  # of the gradients
@@ -31,15 +31,15 @@ class FreeGrad:
 
     G is the sum of the gradients, V is h1² plus the sum of their squared sizes, h the hint, a size that none
     exceeds, and h1 the first hint. It grows its weights as a gambler grows wealth, so that it needs neither a
-    step size nor a domain: its regret against u is in proportion to ‖u‖. `Clipped` has the hints, `Bounded` a
-    domain. A round costs O(dim).
+    step size nor a domain: its regret against u is in proportion to ‖u‖. `Clipped` gives the hints, `Bounded`
+    a domain. A round costs O(dim).
 
     Parameters
     ----------
     epsilon : float
         What may be lost against u = 0, in units of the first hint.
     domain : Everywhere
-        The only one it has.
+        There is no version of it for other domains.
 
     Guarantee
     ---------
@@ -64,7 +64,7 @@ class FreeGrad:
         if not 0.0 < self.epsilon < math.inf:
             raise ValueError(f"epsilon is an amount to lose, so it must be positive: got {self.epsilon}")
         if self.domain.bounded():
-            raise TypeError(f"FreeGrad lives everywhere: write Bounded(Clipped(FreeGrad()), {self.domain!r})")
+            raise TypeError(f"FreeGrad has no domain: write Bounded(Clipped(FreeGrad()), {self.domain!r})")
 
     def needs(self):
         return Needs("any", EUCLIDEAN, "convex", False)

@@ -21,5 +21,6 @@ def refuse_bound(learner):
     """Raise if a learner forgets: then it has no bound on its regret over all rounds."""
     if learner.memory < math.inf:
         raise ValueError(
-            f"a learner that forgets has no bound on its regret: use memory=None, got memory={learner.memory:g}"
+            "a learner that forgets has no bound on its regret: "
+            f"use memory=None, got memory={learner.memory:g}"
         )

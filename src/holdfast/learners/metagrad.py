@@ -17,7 +17,7 @@ from holdfast.vectors import add, assign, dot, scale_by
 
 
 class MetaGradState(NamedTuple):
-    """Where MetaGrad stands, gradients in units of the first hint. Row j of an array is of the j-th eta."""
+    """All online Newton steps, in units of the first hint; row j of an array is for the j-th eta."""
 
     w: np.ndarray
     each: np.ndarray  # the weights of each
@@ -26,7 +26,7 @@ class MetaGradState(NamedTuple):
     paid: np.ndarray  # half the sum of q'A⁻¹q, q the gradients of these
     total: np.ndarray  # of the gradients, and then of <w, g> g and gg', in rows: what V needs
     hint: float
-    first: float  # hint since it began anew
+    first: float  # hint since the last restart
     products: float  # the sum of <w, g>
     squares: float  # of those
     past: float  # the most that the rounds before may have cost
@@ -37,17 +37,17 @@ class MetaGrad:
     """A mean of online Newton steps on surrogates eta <w_j - w, g> + (eta <w_j - w, g>)², one an eta.
 
     Weighted by eta_j exp(-surrogate losses) / ((j + 1) (j + 2)). Where the gradients are curved or stochastic
-    the best eta is large, in the worst case small, and nobody has to know: the regret against u is some
+    the best eta is large, in the worst case small; it need not be known: the regret against u is about
     sqrt(V ln T), V the sum of <w - u, g>². The eta are 1 / (2Dh), 1 / (4Dh), ... for the first hint h, and
-    those above half the inverse of D times a later hint are left out. `Clipped` has the hints. A round costs
-    O(etas dim²), and O(etas dim³) where the ball binds.
+    those above half the inverse of D times a later hint are left out. `Clipped` gives the hints. A round
+    costs O(etas dim²), and O(etas dim³) where the ball binds.
 
     Parameters
     ----------
     domain : Ball
-        Of diameter D. Around anything but 0 it becomes an `Recentered`.
+        Of diameter D. Around anything but 0 it becomes a `Recentered`.
     etas : int
-        How many. If gradients grow by more than 2^(etas - 1), it begins anew.
+        How many. If gradients grow by more than 2^(etas - 1), it starts from scratch.
 
     Guarantee
     ---------
@@ -100,10 +100,10 @@ class MetaGrad:
         return hints_fit(state.first, state.hint, self.etas)
 
     def reset(self, state, dim):
-        return self.anew(state, 0.0, 0.0)
+        return self.restart(state, 0.0, 0.0)
 
-    def anew(self, state, hint, past):
-        """The state as it was at the beginning, but for these."""
+    def restart(self, state, hint, past):
+        """The first state, with this hint and this cost of the rounds before."""
         dim = len(state.w)
         zeros = np.zeros(dim)
         assign(state.w, zeros)
@@ -151,11 +151,11 @@ class MetaGrad:
             return state
         if not hint <= state.first * 2.0 ** (self.etas - 1):  # no eta is left
             worst = state.products + self.domain.support(state.total[0])
-            return self.anew(state, hint, state.past + state.first * max(worst, 0.0))
+            return self.restart(state, hint, state.past + state.first * max(worst, 0.0))
         return self.mixed(state, hint, state.products, state.squares)
 
     def mixed(self, state, hint, products, squares):
-        """The state with the mean of all weights, and these."""
+        """The state with the mean of the weights of all steps, this hint and these sums."""
         w, first, most, s = state.w, left_out(state.first, hint), -math.inf, 0.0
         assign(w, np.zeros(len(w)))
         for j in range(first, self.etas):

@@ -16,19 +16,19 @@ _PLACE, _CURVATURE, _LOG, _PAID = range(4)
 
 
 class DiagonalMetaGradState(NamedTuple):
-    """What each weight knows; all but the hints and what was clipped in units of its first hint."""
+    """The numbers of each weight; all but the hints and what was clipped in units of its first hint."""
 
     w: np.ndarray
     center: np.ndarray
-    figures: np.ndarray  # by weight: sums of g and of z = (w - center) g, of g², z² and zg; hints; ...
-    each: np.ndarray  # by weight and eta: where it stands, its curvature, its log weight, what it paid
+    sums: np.ndarray  # by weight: sums of g and of z = (w - center) g, of g², z² and zg; hints; ...
+    each: np.ndarray  # by weight and eta: position, curvature, log weight, and the sum in its bound
 
 
 @rule
 class DiagonalMetaGrad:
     """`MetaGrad` in one dimension for every weight, each in its own interval and with its own hints.
 
-    Needs no wrapper for these: every weight clips its gradients by its largest before. A round costs
+    It needs no `Clipped`: every weight clips its gradients at its largest one before. A round costs
     O(etas dim), sparse rows O(etas nonzeros).
 
     Parameters
@@ -71,15 +71,15 @@ class DiagonalMetaGrad:
         self.domain.check_dim(dim)
 
     def init(self, dim):
-        center, figures = self.domain.center(dim), np.zeros((dim, 11))
+        center, sums = self.domain.center(dim), np.zeros((dim, 11))
         low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
-        figures[:, _REACH] = 0.5 * (high - low)
-        state = DiagonalMetaGradState(center.copy(), center, figures, np.zeros((dim, self.etas, 4)))
+        sums[:, _REACH] = 0.5 * (high - low)
+        state = DiagonalMetaGradState(center.copy(), center, sums, np.zeros((dim, self.etas, 4)))
         return self.reset(state, dim)
 
     def valid(self, state):
-        for i in range(len(state.figures)):
-            if not hints_fit(float(state.figures[i, _FIRST]), float(state.figures[i, _HINT]), self.etas):
+        for i in range(len(state.sums)):
+            if not hints_fit(float(state.sums[i, _FIRST]), float(state.sums[i, _HINT]), self.etas):
                 return False
         return True
 
@@ -87,14 +87,14 @@ class DiagonalMetaGrad:
         assign(state.w, state.center)
         for i in range(dim):
             for k in range(_REACH):
-                state.figures[i, k] = 0.0
-            self.anew(state.figures[i], state.each[i])
+                state.sums[i, k] = 0.0
+            self.restart(state.sums[i], state.each[i])
         return state
 
-    def anew(self, figures, each):
+    def restart(self, sums, each):
         """Forget all of a weight but its hints and what they cost."""
         for k in range(_HINT):
-            figures[k] = 0.0
+            sums[k] = 0.0
         for j in range(self.etas):
             each[j, _PLACE], each[j, _LOG], each[j, _PAID] = 0.0, 0.0, 0.0
             each[j, _CURVATURE] = 1.0  # in units of the reach
@@ -106,32 +106,32 @@ class DiagonalMetaGrad:
         values = values_of(x)
         for j in range(len(values)):
             i, g = place(x, j), float(slope) * float(values[j])
-            if 0.0 < abs(g) < math.inf and state.figures[i, _REACH] > 0.0:
-                position = self.moved(state.figures[i], state.each[i], g)
-                reach = float(state.figures[i, _REACH])
+            if 0.0 < abs(g) < math.inf and state.sums[i, _REACH] > 0.0:
+                position = self.moved(state.sums[i], state.each[i], g)
+                reach = float(state.sums[i, _REACH])
                 state.w[i] = float(state.center[i]) + reach * position
         return state
 
-    def moved(self, figures, each, g):
-        """Where a weight stands after a gradient, in units of its reach from the center."""
-        hint, position = float(figures[_HINT]), self.mean(figures, each)
+    def moved(self, sums, each, g):
+        """The position of a weight after a gradient, in units of its reach from the center."""
+        hint, position = float(sums[_HINT]), self.mean(sums, each)
         share = hint / abs(g) if abs(g) > hint else 1.0
         if share < 1.0:
-            figures[_LOST] += (1.0 - share) * g * position
-            figures[_LEFT] += (1.0 - share) * g
+            sums[_LOST] += (1.0 - share) * g * position
+            sums[_LEFT] += (1.0 - share) * g
         if share > 0.0:
-            self.learn(figures, each, share * g / float(figures[_FIRST]), position)
+            self.learn(sums, each, share * g / float(sums[_FIRST]), position)
         if abs(g) > hint:
-            figures[_HINT] = abs(g)
-            if not abs(g) <= float(figures[_FIRST]) * 2.0 ** (self.etas - 1):  # no eta is left
-                worst = float(figures[_PRODUCTS]) + abs(float(figures[_SUM]))
-                figures[_PAST] += float(figures[_FIRST]) * max(worst, 0.0)
-                figures[_FIRST] = abs(g)
-                self.anew(figures, each)
-        return self.mean(figures, each)
+            sums[_HINT] = abs(g)
+            if not abs(g) <= float(sums[_FIRST]) * 2.0 ** (self.etas - 1):  # no eta is left
+                worst = float(sums[_PRODUCTS]) + abs(float(sums[_SUM]))
+                sums[_PAST] += float(sums[_FIRST]) * max(worst, 0.0)
+                sums[_FIRST] = abs(g)
+                self.restart(sums, each)
+        return self.mean(sums, each)
 
-    def learn(self, figures, each, g, position):
-        for j in range(left_out(float(figures[_FIRST]), float(figures[_HINT])), self.etas):
+    def learn(self, sums, each, g, position):
+        for j in range(left_out(float(sums[_FIRST]), float(sums[_HINT])), self.etas):
             eta, p = 0.25 / 2.0**j, float(each[j, _PLACE])
             y = eta * g * (p - position)
             q, A = eta * (1.0 + 2.0 * y) * g, float(each[j, _CURVATURE]) + 2.0 * (eta * g) * (eta * g)
@@ -139,14 +139,14 @@ class DiagonalMetaGrad:
             each[j, _PAID] += 0.5 * q * q / A
             each[j, _PLACE], each[j, _CURVATURE] = min(max(p - q / A, -1.0), 1.0), A
         z = position * g
-        figures[_SUM] += g
-        figures[_SUM_OF_SQUARES] += g * g
-        figures[_PRODUCTS] += z
-        figures[_CROSS] += z * g
-        figures[_SQUARES] += z * z
+        sums[_SUM] += g
+        sums[_SUM_OF_SQUARES] += g * g
+        sums[_PRODUCTS] += z
+        sums[_CROSS] += z * g
+        sums[_SQUARES] += z * z
 
-    def mean(self, figures, each):
-        first, most, s, p = left_out(float(figures[_FIRST]), float(figures[_HINT])), -math.inf, 0.0, 0.0
+    def mean(self, sums, each):
+        first, most, s, p = left_out(float(sums[_FIRST]), float(sums[_HINT])), -math.inf, 0.0, 0.0
         for j in range(first, self.etas):
             most = max(most, float(each[j, _LOG]))
         for j in range(first, self.etas):
@@ -157,15 +157,13 @@ class DiagonalMetaGrad:
     def bound(self, state, u):
         return sum(
             self.bound_of(f, each, (v - c) / f[_REACH])
-            for f, each, v, c in zip(
-                state.figures, state.each, np.asarray(u, float), state.center, strict=True
-            )
+            for f, each, v, c in zip(state.sums, state.each, np.asarray(u, float), state.center, strict=True)
             if f[_REACH] > 0.0
         )
 
-    def bound_of(self, figures, each, u):
+    def bound_of(self, sums, each, u):
         """The bound of one weight against u, in units of its reach from the center."""
-        f, most = figures.tolist(), math.inf
+        f, most = sums.tolist(), math.inf
         V = max(f[_SQUARES] - 2.0 * u * f[_CROSS] + u * u * f[_SUM_OF_SQUARES], 0.0)
         for j in range(left_out(f[_FIRST], f[_HINT]), self.etas):
             needed = math.log((j + 1.0) * (j + 2.0)) + float(each[j, _PAID]) + 0.5 * u * u

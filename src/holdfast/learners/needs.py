@@ -1,4 +1,4 @@
-"""What a learner asks of a game, in words."""
+"""What the regret bound of a learner requires of a game, in words."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 class Needs(NamedTuple):
     """What a learner needs, and what its bound is worth.
 
-    `needs()` of a learner tells it. `bound(state, u)` is then the most that its regret against u can be, on
-    the rounds that the state has learned from, in any game that has what it needs.
+    `needs()` of a learner returns it. `bound(state, u)` is then the most that its regret against u can be, on
+    the rounds that the state has learned from, in any game that has what the learner needs.
     """
 
     domain: str  # where the weights may lie
     size: str  # what its bound depends on: how a filter should measure a round
     losses: str  # what they must be for the bound to hold
-    proved: bool  # in docs/math.md; if not, the constants are from the literature and were only tried
+    proved: bool  # in docs/math.md; if not, there is no bound, or its constants were only tried
 
 
 EUCLIDEAN, EACH_WEIGHT = "Euclidean", "Euclidean in each weight"  # of gradients
@@ -24,7 +24,7 @@ ANY = "any"
 
 
 def check_hints(learner):
-    """Raise if nobody tells a learner what it must know before a gradient comes."""
+    """Raise if a learner needs hints: a player gives it none."""
     if learner.needs_hints():
         name = type(learner).__name__
         raise TypeError(

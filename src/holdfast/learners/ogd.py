@@ -18,7 +18,7 @@ _FAR = 1e150  # a step that is longer than any domain is wide ends, after projec
 
 
 class OGDState(NamedTuple):
-    """Where online gradient descent stands."""
+    """The weights, and what their steps depend on."""
 
     w: np.ndarray
     tally: float  # what its step depends on: the root of the sum of squared sizes, or the number of updates
@@ -98,7 +98,7 @@ class OGD:
                 w, reach = self.domain.project_with_reach(w, reach + eta * size + _ROUNDING * state.width)
             else:  # x is so short that no float stretches it that far
                 paid = state.paid + state.width * size
-        elif eta == 0.0:  # sizes that are taken for 0, and that cost what they can
+        elif eta == 0.0:  # a size that counts as 0: the bound adds the most that it can cost
             paid = state.paid + state.width * size
         return OGDState(w, tally, state.width, reach, paid)
 

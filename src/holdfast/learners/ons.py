@@ -15,11 +15,11 @@ from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot
 
-_SMALL = 1e-12  # an epsilon that is this small beside a gradient is raised, lest A cannot be inverted
+_SMALL = 1e-12  # an epsilon that is this small beside a gradient is raised, so that A can be inverted
 
 
 class ONSState(NamedTuple):
-    """Where the online Newton step stands."""
+    """The weights, and the curvature that their steps depend on."""
 
     w: np.ndarray
     root: np.ndarray  # R with R'R = A
@@ -39,7 +39,7 @@ class ONS:
     Parameters
     ----------
     domain : Ball
-        Of diameter D. Around anything but 0 it becomes an `Recentered`.
+        Of diameter D. Around anything but 0 it becomes a `Recentered`.
     alpha : float
         The losses' exp-concavity: 1 for -ln<w, x>, 1 / M² for `Squared` with residuals up to M.
 

@@ -148,7 +148,7 @@ def learn_row(w, root, growth, noise, error, x):
             add(a, float(values[j]), root[place(x, j)])
     variance = growth * squared(a)
     total = noise + variance
-    if 0.0 < variance and total < math.inf:
+    if variance > 0.0 and total < math.inf:
         shrink(w, root, a, growth / total, noise / total, error)
 
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import check_hints
+from holdfast.learners.running_scales import scales_with
 from holdfast.norms import LONG
 from holdfast.protocols import Learner
 from holdfast.rule import rule
@@ -14,19 +14,14 @@ from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import (
     SWING,
     ScaledWeights,
-    add_square,
     assign,
     copy_row,
-    fade_entry,
-    fade_moments,
     standardise,
     target_for,
     update_factors,
     update_max_abs,
-    update_moments,
 )
 
-_OFTEN = 1.01  # the factors are computed again when there are this many times as many rounds
 _NORMAL = 2.198  # the mean of squared normal numbers over their median
 
 
@@ -37,8 +32,7 @@ class ScaledState(NamedTuple):
     center: np.ndarray
     spread: np.ndarray  # sums of squared deviations (with a memory, means), or the largest sparse values
     factors: np.ndarray  # by which deviations are multiplied; 0 for a feature that never varied
-    counts: np.ndarray  # with a memory: the number of deviations that were not 0, and
-    ties: np.ndarray  # the share of values that equal the center
+    counts: np.ndarray  # what `holdfast.learners.running_scales` keeps
     row: np.ndarray
     first: np.ndarray  # the first rows, each with its target
     rounds: float  # learned from
@@ -47,8 +41,6 @@ class ScaledState(NamedTuple):
     y_center: float
     y_squares: float
     y_spread: float
-    y_count: float
-    y_ties: float
     y_low: float
     y_high: float
 
@@ -108,14 +100,14 @@ class Scaled:
     target: bool = False
     clip: float = 8.0
     patience: int = 20
-    memory: float | None = None
+    memory: Any = None
 
     def check(self):
         if not 1.0 <= self.clip < math.inf:
             raise ValueError(f"clip counts standard deviations, at least 1: got {self.clip}")
         if self.patience < 1:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
-        return check_memory(self)
+        return self._make((*self[:-1], scales_with(self.memory)))
 
     def reads_rows(self):
         return True
@@ -128,20 +120,14 @@ class Scaled:
         self.learner.check_dim(dim + 1)
 
     def init(self, dim):
-        fading = dim if self.memory < math.inf else 0
-        zeros = [np.zeros(size) for size in (dim, dim, dim, fading, fading)]
-        return ScaledState(
-            self.learner.init(dim + 1),
-            *zeros,
-            np.zeros(dim + 1),
-            np.zeros((self.patience, dim + 1)),
-            *self.first_numbers(),
-        )
+        scales = (*(np.zeros(dim) for _ in range(3)), self.memory.init(dim))
+        rows = (np.zeros(dim + 1), np.zeros((self.patience, dim + 1)))
+        return ScaledState(self.learner.init(dim + 1), *scales, *rows, *self.first_numbers())
 
     def first_numbers(self):
-        """The last ten fields of the first state. A target that is not scaled has the spread 1."""
+        """The last eight fields of the first state. A target that is not scaled has the spread 1."""
         y, spread = (0.0, 0.0) if self.target else (math.nan, 1.0)
-        return (0.0, 0.0, y, 0.0, 0.0, spread, 0.0, 0.0, math.inf, -math.inf)
+        return (0.0, 0.0, y, 0.0, 0.0, spread, math.inf, -math.inf)
 
     def valid(self, state):
         stored = min(state.rounds, float(self.patience))
@@ -152,13 +138,12 @@ class Scaled:
     def reset(self, state, dim):
         for array in (state.center, state.spread, state.factors):
             assign(array, np.zeros(dim))
-        for array in (state.counts, state.ties):
-            assign(array, np.zeros(len(array)))
+        assign(state.counts, np.zeros(state.counts.shape))
         inner = self.learner.reset(state.inner, dim + 1)
         return ScaledState(inner, *self.arrays(state), *self.first_numbers())
 
     def arrays(self, state):
-        scales = (state.center, state.spread, state.factors, state.counts, state.ties)
+        scales = (state.center, state.spread, state.factors, state.counts)
         return (*scales, state.row, state.first)
 
     def to_lazy(self, state, summed):
@@ -171,9 +156,8 @@ class Scaled:
         return ScaledWeights(v, *scales, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high)
 
     def set_target(self, state, y):
-        scale = (state.y_center, state.y_squares, state.y_spread, state.y_count, state.y_ties)
-        numbers = (state.rounds, state.due, y, *scale, state.y_low, state.y_high)
-        return ScaledState(state.inner, *self.arrays(state), *numbers)
+        numbers = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
+        return ScaledState(state.inner, *self.arrays(state), state.rounds, state.due, y, *numbers)
 
     def transform_row(self, state, x):
         """The row as the learner sees it."""
@@ -191,118 +175,87 @@ class Scaled:
             return self.update_first(state, x)
         inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
         inner, n = self.learner.update(inner, slope, row), state.rounds + 1.0
-        is_due, due = n >= state.due, state.due
-        if self.memory < math.inf:
-            has_new = fade_moments(
-                state.center, state.spread, state.factors, state.counts, state.ties, n, self.memory, x
-            )
-            is_due = is_due or has_new
-        else:
-            update_moments(state.center, state.spread, state.factors, n, x)
+        has_new = self.memory.update_columns(state.center, state.spread, state.factors, state.counts, n, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
-        y_count, y_ties, y_low, y_high = state.y_count, state.y_ties, state.y_low, state.y_high
+        y_low, y_high = state.y_low, state.y_high
         if self.target:
             y_low, y_high = min(y_low, state.y), max(y_high, state.y)
-            if self.memory < math.inf:
-                factor, rate = 1.0 / y_spread if y_spread > 0.0 else 0.0, 1.0 / min(n, self.memory)
-                y_center, y_squares, y_count, y_ties = fade_entry(
-                    y_center, y_squares, factor, y_count, y_ties, rate, state.y
-                )
-                is_due = is_due or (y_squares > 0.0 and not y_spread > 0.0)
-            else:
-                y_center, y_squares = self.remember_target(state, n)
-        if is_due:
-            count = 1.0 if self.memory < math.inf else n  # of the squares that a spread is the sum of
-            due = n + 0.01 * self.memory + 1.0 if n > self.memory else _OFTEN * n + 1.0
+            y_center, y_squares, is_new = self.memory.update_target(
+                y_center, y_squares, y_spread, state.counts, n, state.y
+            )
+            has_new = has_new or is_new
+        due = state.due
+        if n >= due or has_new:
+            due, count = self.memory.next_due(n), self.memory.squares(n)
             update_factors(state.factors, state.spread, count, x)
             if y_squares > 0.0:
                 y_spread = math.sqrt(y_squares / count)
-        numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
+        numbers = (y_center, y_squares, y_spread, y_low, y_high)
         return ScaledState(inner, *self.arrays(state), n, due, state.y, *numbers)
 
     def after_change(self, state, rows):
         """Take scales that no longer fit from recent rows. All then move as after so many rounds."""
-        before = 1.0 if self.memory < math.inf else max(state.rounds, 1.0)
         n = float(max(len(rows), self.patience))
-        after = 1.0 if self.memory < math.inf else n
-        fading = self.memory < math.inf
+        before, after = self.memory.squares(max(state.rounds, 1.0)), self.memory.squares(n)
         for i in range(rows.shape[1] - 1):
-            center, variance, moved = changed_scale(
-                rows[:, i], state.center[i], state.spread[i] / before, fading
-            )
+            variance = float(state.spread[i]) / before
+            center, variance, _ = self.new_scale(state, rows[:, i], i, float(state.center[i]), variance)
             state.center[i], state.spread[i] = center, after * variance
-            if fading and moved > 0.0:
-                state.counts[i], state.ties[i] = moved, 1.0 - moved / len(rows)
         if rows.shape[1] > 1:
             update_factors(state.factors, state.spread, after, rows[0, :-1])
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
-        y_count, y_ties, y_low, y_high = state.y_count, state.y_ties, state.y_low, state.y_high
+        y_low, y_high = state.y_low, state.y_high
         if self.target:
             targets = rows[:, -1]
-            y_center, variance, moved = changed_scale(targets, y_center, y_squares / before, fading)
+            y_center, variance, is_new = self.new_scale(state, targets, -1, y_center, y_squares / before)
             y_squares, y_spread = after * variance, math.sqrt(max(variance, 0.0))
-            if moved > 0.0:
-                y_count, y_ties = moved, 1.0 - moved / len(rows)
+            if is_new:
                 near = targets[np.abs(targets - y_center) <= SWING * y_spread]
                 y_low, y_high = float(np.min(near)), float(np.max(near))
-        numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
+        numbers = (y_center, y_squares, y_spread, y_low, y_high)
         inner = self.learner.after_change(state.inner, rows)
         return ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers)
 
-    def remember_target(self, state, n):
-        """Mean and sum of squared deviations of the targets, after one more."""
-        y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
-        deviation = max(min(state.y - y_center, LONG), -LONG)
-        if y_spread > 0.0:
-            far = SWING * y_spread
-            deviation = max(min(deviation, far), -far)
-            y_center += deviation / n
-            y_squares += deviation * (deviation - deviation / n)
-        else:
-            y_squares = add_square(y_squares, deviation * deviation)
-        return y_center, y_squares
+    def new_scale(self, state, values, i, center, variance):
+        """Center and variance of recent values, and whether they are new. The old ones stay where they fit.
+
+        They fit if the center has moved by less than a standard deviation and the spread by less than a
+        factor 2. They also stay if fewer than two values deviate.
+        """
+        new_center, square, moved = median_deviation(values)
+        if square <= 0.0:
+            return center, variance, False
+        count = self.memory.count_first(state.counts, i, moved, len(values))
+        new = _NORMAL * count * square / self.memory.squares(float(len(values)))
+        distance = new_center - center
+        if 0.25 * variance < new < 4.0 * variance and distance * distance < variance:
+            return center, variance, False
+        return new_center, new, True
 
     def update_first(self, state, x):
         """Store one of the first rounds, and compute the scales from all of them."""
         rows, n = state.first, int(state.rounds) + 1
         copy_row(rows[n - 1], x)
         rows[n - 1, -1] = state.y
-        fading = self.memory < math.inf
         for i in range(rows.shape[1] - 1):
             state.center[i], square, moved = median_deviation(rows[:n, i])
-            state.spread[i] = _NORMAL * (1.0 if fading else moved) * square if square > 0.0 else square
-            if fading:
-                state.counts[i], state.ties[i] = moved, 1.0 - moved / n
-        count = 1.0 if fading else float(n)
+            count = self.memory.count_first(state.counts, i, moved, n)
+            state.spread[i] = _NORMAL * count * square if square > 0.0 else square
+        squares = self.memory.squares(float(n))
         update_max_abs(state.spread, state.factors, x)
-        update_factors(state.factors, state.spread, count, x)
+        update_factors(state.factors, state.spread, squares, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
-        y_count, y_ties, y_low, y_high = state.y_count, state.y_ties, state.y_low, state.y_high
+        y_low, y_high = state.y_low, state.y_high
         if self.target:
             targets = rows[:n, -1]
-            y_center, square, y_count = median_deviation(targets)
-            y_squares = _NORMAL * (1.0 if fading else y_count) * square if square > 0.0 else square
-            y_ties = 1.0 - y_count / n
-            y_spread = math.sqrt(max(y_squares, 0.0) / count)
+            y_center, square, moved = median_deviation(targets)
+            count = self.memory.count_first(state.counts, -1, moved, n)
+            y_squares = _NORMAL * count * square if square > 0.0 else square
+            y_spread = math.sqrt(max(y_squares, 0.0) / squares)
             near = targets[np.abs(targets - y_center) <= SWING * y_spread]
             y_low, y_high = float(np.min(near)), float(np.max(near))
-        numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
+        numbers = (y_center, y_squares, y_spread, y_low, y_high)
         return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
-
-
-def changed_scale(values, center, variance, fading):
-    """Center and variance from recent values, and how many deviate. If the old ones fit: those, and 0.
-
-    They fit if the center has moved by less than a standard deviation and the spread by less than a factor 2.
-    If fewer than two values deviate, the old ones are kept, too. A fading variance is that of the deviations
-    that are not 0.
-    """
-    new_center, square, moved = median_deviation(values)
-    new = _NORMAL * square * (1.0 if fading else moved / len(values))
-    distance = new_center - center
-    if new <= 0.0 or (0.25 * variance < new < 4.0 * variance and distance * distance < variance):
-        return center, variance, 0.0
-    return new_center, new, moved
 
 
 def median_deviation(values):

@@ -16,7 +16,7 @@ _MOST = 1e290
 
 
 class ScaleInvariantState(NamedTuple):
-    """What is known of each weight."""
+    """The sums of each weight."""
 
     sums: np.ndarray  # G, of the gradients, with a minus
     roots: np.ndarray  # S, of the sums of squared gradients
@@ -41,7 +41,7 @@ class ScaleInvariant:
         The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss. Slopes beyond it are cut
         down to it.
     domain : Everywhere
-        The only one it has.
+        There is no version of it for other domains.
 
     Guarantee
     ---------
@@ -74,7 +74,7 @@ class ScaleInvariant:
         if not 0.0 < self.steepest < math.inf:
             raise ValueError(f"steepest bounds the slopes, so it must be positive: got {self.steepest}")
         if self.domain.bounded():
-            raise TypeError(f"ScaleInvariant lives everywhere: got {self.domain!r}")
+            raise TypeError(f"ScaleInvariant has no version for bounded domains: got {self.domain!r}")
 
     def reads_rows(self):
         return True

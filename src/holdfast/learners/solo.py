@@ -13,7 +13,7 @@ from holdfast.vectors import add, assign, dot, scale_by
 
 
 class SoloFTRLState(NamedTuple):
-    """Where SOLO-FTRL stands."""
+    """The weights, and the sum of gradients that they follow from."""
 
     w: np.ndarray
     direction: np.ndarray  # the sum of all gradients, divided by -root

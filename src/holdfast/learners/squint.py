@@ -16,13 +16,13 @@ from holdfast.vectors import add, assign, dot, scale_by, spread, sum_abs
 
 
 class SquintState(NamedTuple):
-    """Where Squint stands; all but `past` in units of the first hint."""
+    """The weights, and regrets against each expert; all but `past` in units of the first hint."""
 
     w: np.ndarray
     regrets: np.ndarray  # against each expert
     squares: np.ndarray  # of what each round added to them
     hint: float
-    first: float  # hint since it began anew
+    first: float  # hint since the last restart
     past: float  # the most that the rounds before may have cost
 
 
@@ -30,17 +30,17 @@ class SquintState(NamedTuple):
 class Squint:
     """w_i proportional to the mean over eta of eta exp(eta R_i - eta² V_i), R_i the regret against expert i.
 
-    V_i sums the squares of what each round added to R_i, so that an expert who is rarely surpassed is
+    V_i sums the squares of what each round added to R_i, so that an expert that is rarely surpassed is
     followed fast, and easy data cost little. The eta are 1 / (2h), 1 / (4h), ... for the first hint h, with
-    weights 1 / ((j + 1) (j + 2)); those above half the inverse of a later hint are left out. `Clipped` has
+    weights 1 / ((j + 1) (j + 2)); those above half the inverse of a later hint are left out. `Clipped` gives
     the hints. A round costs O(experts * etas).
 
     Parameters
     ----------
     etas : int
-        How many. If the range of the losses grows by more than 2^(etas - 1), it begins anew.
+        How many. If the range of the losses grows by more than 2^(etas - 1), it starts from scratch.
     domain : Simplex
-        The only one it has.
+        There is no version of it for other domains.
 
     Guarantee
     ---------
