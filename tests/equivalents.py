@@ -35,6 +35,43 @@ def topshare_thresholds(sizes, share, delta, slack):
     return np.array(thresholds)
 
 
+def remembered(t, window):
+    """The first of the rounds that a filter with a window remembers in round t, counted from 0."""
+    return max(0, t // window - 1) * window
+
+
+def windowed_thresholds(sizes, window, slack, budgets):
+    """Algorithm 1 with a window, by sorting what it remembers in every round; `budgets` has k_t."""
+    thresholds = []
+    for t in range(len(sizes)):
+        memory = sorted(sizes[remembered(t, window) : t + 1])
+        thresholds.append(slack * float(memory[-(budgets[t] + 1)]) if budgets[t] < len(memory) else 0.0)
+    return np.array(thresholds)
+
+
+def window_budgets(rounds, window, share, delta, patience=0):
+    """k_t of `TopShare` with a window of fewer than 512 rounds."""
+    found, steps = [], min(window, 32)
+    for t in range(rounds):
+        n = t + 1 - remembered(t, window)
+        if n <= window and t < window:
+            end, level = n, 6 * delta / (math.pi * n) ** 2
+        else:
+            ends = [window + (i + 1) * window // steps for i in range(steps)]
+            end, level = next(end for end in ends if end >= n), delta / steps
+        found.append(max(share_budget(end, share, level), min(int(0.4 * end), patience)))
+    return np.array(found, dtype=int)
+
+
+def windowed_inlier_sets(rounds, window, budgets):
+    """All sets of inliers, as masks, with at most budgets[t] outliers among what is remembered in round t."""
+    firsts = [remembered(t, window) for t in range(rounds)]
+    for outliers in itertools.product([False, True], repeat=rounds):
+        count = np.concatenate([[0], np.cumsum(outliers, dtype=int)])
+        if all(count[t + 1] - count[firsts[t]] <= budgets[t] for t in range(rounds)):
+            yield ~np.array(outliers, dtype=bool)
+
+
 def bernstein_rank(n, p, delta):
     if n == 0:
         return 0

@@ -19,6 +19,7 @@ from holdfast.certificates.certified import Certified
 from holdfast.domains import Ball, Box, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Decision, Features, Filtered
+from holdfast.gate import Gate
 from holdfast.guard import Guarded
 from holdfast.lazy_imports import lazy_names
 from holdfast.losses import Absolute, Hinge, Huber, Linear, Logistic, Squared
@@ -64,6 +65,7 @@ __all__ = [
     "Everything",
     "Features",
     "Filtered",
+    "Gate",
     "Gradients",
     "Guarded",
     "Hinge",

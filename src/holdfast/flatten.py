@@ -84,6 +84,15 @@ def flat_size(state):
     return np.size(state), 0
 
 
+def flat_length(state):
+    """How many numbers `flatten` writes of this state."""
+    if isinstance(state, LogHistogram):
+        return 4 + 2 * state.buckets_in_use()
+    if isinstance(state, tuple):
+        return sum(map(flat_length, state))
+    return np.size(state)
+
+
 def layout(state):
     """What the numbers of a flattened state are, as JSON has it: names, types and shapes, but no values.
 

@@ -1,4 +1,4 @@
-"""The binomial quantile from nothing against scipy's, and the steps in which a budget climbs."""
+"""The binomial quantile against scipy's, and the steps in which a budget grows."""
 
 import math
 
@@ -71,7 +71,7 @@ def test_a_step_raises_the_budget_by_half_a_standard_deviation_at_most(share):
         assert last_of_step(n, share) > n + 10
 
 
-def climbed(schedule, rounds, share, level):
+def weighted_sum(schedule, rounds, share, level):
     """In either world."""
     total = 0
     for n in range(1, rounds + 1):
@@ -81,15 +81,17 @@ def climbed(schedule, rounds, share, level):
 
 def test_compiled_budgets_are_the_same():
     args = (20_000, 0.03, 1e-4)
-    assert call(climbed, BudgetSchedule.at_start(), *args) == climbed(BudgetSchedule.at_start(), *args)
+    assert call(weighted_sum, BudgetSchedule.at_start(), *args) == weighted_sum(
+        BudgetSchedule.at_start(), *args
+    )
 
 
 def test_a_cleared_schedule_begins_again():
     schedule = BudgetSchedule.at_start()
-    first = climbed(schedule, 2_000, 0.05, 1e-3)
+    first = weighted_sum(schedule, 2_000, 0.05, 1e-3)
     schedule.store(7.0)
     assert schedule.surely_kept(2_000, 7.0)
     assert not schedule.surely_kept(2_000, 7.1) and not schedule.surely_kept(10_000, 1.0)
     again = schedule.cleared()
     assert not again.surely_kept(1, 0.0)
-    assert climbed(again, 2_000, 0.05, 1e-3) == first
+    assert weighted_sum(again, 2_000, 0.05, 1e-3) == first

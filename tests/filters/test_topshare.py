@@ -98,7 +98,7 @@ def test_theorem_g_holds_for_every_set_of_inliers_within_the_budget(sizes, share
         assert sizes[kept & ~inliers].sum() <= c * G * k
 
 
-def test_it_forgets_only_a_handful_of_first_rounds():
+def test_it_skips_only_a_handful_of_first_rounds():
     topshare = hf.TopShare(0.01)
     _, kept, _ = filtered(topshare, topshare.init(1), np.random.default_rng(0).uniform(0.6, 1.0, 20_000))
     assert np.sum(~kept) < 10

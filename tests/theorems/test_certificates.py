@@ -103,7 +103,7 @@ def test_it_holds_for_the_worst_inliers_of_longer_streams(stream, filter, k):
 
 
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)
-def test_it_holds_against_those_who_watch_the_learner(filter):
+def test_it_holds_against_adversaries_that_see_the_weights(filter):
     k, contrarian = 5, Contrarian(120, dim=2, G=2.0)
     for adversary in (contrarian, Chaser(contrarian, k)):
         record = playing(hf.Filtered(hf.OGD(hf.Ball(1.0)), filter), adversary)

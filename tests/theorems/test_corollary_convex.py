@@ -72,7 +72,7 @@ def test_from_sizes_it_holds_at_any_slack(stream, k, slack):
 
 @pytest.mark.parametrize("G", [1e-100, 1.0, 1e100])
 @pytest.mark.parametrize("k", [0, 10])
-def test_it_holds_against_those_who_watch_the_learner(k, G):
+def test_it_holds_against_adversaries_that_see_the_weights(k, G):
     contrarian = Contrarian(300, dim=2, G=G)
     for adversary in (contrarian, Chaser(contrarian, max(k, 1))):
         record = playing(hf.Filtered(hf.OGD(BALL), hf.TopK(max(k, 1))), adversary)

@@ -70,7 +70,7 @@ def test_it_holds_in_longer_streams_with_the_largest_left_out(stream, k, sigma):
 
 
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0])
-def test_it_holds_against_those_who_watch_the_learner(sigma):
+def test_it_holds_against_adversaries_that_see_the_weights(sigma):
     k, contrarian = 10, Contrarian(300, dim=2, G=2.0)
     assert holds(playing(player(sigma, k), contrarian), sigma, contrarian.inliers, k)
     record = playing(player(sigma, k), Chaser(contrarian, k))

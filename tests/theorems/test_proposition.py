@@ -1,4 +1,4 @@
-"""Proposition 9: i.i.d. features, judged by their size, and losses from one who sees x_t and w_t first."""
+"""Proposition 9: i.i.d. features, judged by size, and losses of an adversary that sees x_t and w_t first."""
 
 from typing import Any
 

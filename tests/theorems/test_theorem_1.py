@@ -81,7 +81,7 @@ def test_its_4_is_attained(k):
 
 @pytest.mark.parametrize("slack", [1.5, 2.0, 3.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_it_holds_against_one_who_knows_the_threshold(seed, slack):
+def test_it_holds_against_an_adversary_that_computes_the_threshold(seed, slack):
     k, rng = 15, np.random.default_rng(seed)
     stream = hf.Gradients(rng.standard_normal((400, 1)) + rng.uniform(0.0, 1.0))
     chaser = Chaser(stream, k, slack)
@@ -95,7 +95,7 @@ def test_it_holds_against_one_who_knows_the_threshold(seed, slack):
 
 
 @pytest.mark.parametrize("dim", [1, 3])
-def test_it_holds_against_those_who_watch_the_learner(dim):
+def test_it_holds_against_adversaries_that_see_the_weights(dim):
     k, contrarian = 10, Contrarian(300, dim, G=2.0)
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k))
     for adversary in (contrarian, Chaser(contrarian, k)):

@@ -5,14 +5,14 @@ A result bears its number in the paper, and its forms bear the same suffixes thr
 - `theorem_1_paper`: as printed.
 - `theorem_1`: as we prove it, never larger than the printed one (for a lower bound: never smaller). Where
   there is no other, the printed one is ours too.
-- `theorem_1_sizes`: tighter, for one who knows the sizes of the inliers.
-- `theorem_1_hindsight`: tightest, for one who also knows which rounds were kept.
+- `theorem_1_sizes`: tighter, if the sizes of the inliers are given.
+- `theorem_1_hindsight`: tightest, if the kept rounds are given too.
 - `theorem_6_combined`: a lower bound together with the one that holds without outliers.
-- `theorem_8_exact`: for one who knows the ranks that the quantile filter uses; `ranks` finds them.
+- `theorem_8_exact`: from the ranks that the quantile filter uses; `ranks` finds them.
 
 Everywhere D is the diameter of the domain, G the largest size of an inlier, k the number of outliers
 withstood, T the number of rounds and `slack` the filter's c, 2 in the paper. B is the learner's own bound, a
-number: `ogd` and its kin give it. `docs/paper.md` says what each result is about and what to mind in print;
+number: `ogd` and similar functions give it. `docs/paper.md` explains each result and the errors in print;
 proofs are in `docs/math.md`.
 
 Examples
@@ -89,6 +89,7 @@ from holdfast.bounds.topk import (
     theorem_g,
     topshare_budget,
 )
+from holdfast.bounds.window import theorem_w, window_budget
 
 __all__ = [
     "RankOdds",
@@ -148,6 +149,8 @@ __all__ = [
     "theorem_8_uniform",
     "theorem_g",
     "theorem_h",
+    "theorem_w",
     "topshare_budget",
     "uniform_ranks",
+    "window_budget",
 ]

@@ -8,7 +8,7 @@ from holdfast.bounds.checks import probability
 
 
 def binomial_budget(share, T, level):
-    """The smallest k with P(Bin(T, share) > k) <= level: more outliers than that there hardly are.
+    """The smallest k with P(Bin(T, share) > k) <= level.
 
     >>> binomial_budget(share=0.5, T=3, level=0.2)
     2

@@ -1,4 +1,4 @@
-"""Small checks, so that a slip is met where it was made."""
+"""Checks of the arguments of bounds."""
 
 import math
 
@@ -15,7 +15,7 @@ def probability(name, value, zero=False):
 
 def above_one(value):
     if not 1.0 < value < math.inf:
-        raise ValueError(f"the bound needs a factor above 1 here, and is infinite at 1: got {value}")
+        raise ValueError(f"this factor must exceed 1, because the bound is infinite at 1: got {value}")
     return value
 
 

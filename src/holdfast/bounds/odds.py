@@ -42,7 +42,7 @@ def ends(quantile, T):
 def _steps(quantile, T):
     if quantile.window is not None:
         raise ValueError(
-            f"there is no theorem for a Quantile with a window: take one without, got window={quantile.window}"
+            f"there is no theorem for a Quantile with a window: use one without; got window={quantile.window}"
         )
     _, order, plan = quantile.init(dim=1)
     for n in range(T):

@@ -27,7 +27,7 @@ def pareto_quantile(gamma, p):
 
 
 def pareto_tail(gamma, p):
-    """E[|X|; |X| > X_p] = (1 + 1/gamma)(1-p) X_p for the same X. The paper forgets the 1.
+    """E[|X|; |X| > X_p] = (1 + 1/gamma)(1-p) X_p for the same X. The paper omits the 1.
 
     >>> round(pareto_tail(gamma=0.5, p=0.999), 9)
     0.3

@@ -43,8 +43,8 @@ def theorem_8_exact(B, D, G, ranks, p, ends=None, ties=False):
     """B + D G [Σ_n a_n + p Σ_n phi_n (end_n - n - 1)], for any ranks that do not depend on the sizes.
 
     In round n + 1 an inlier is skipped with probability a_n, and the first outlier of an epoch kept with
-    probability phi_n; thereafter the learner is given up until the epoch's end (`docs/math.md`, 6.2). Without
-    `ends` there is one epoch; with them B is the sum over the epochs. Sizes are continuous; with `ties`,
+    probability phi_n; all later rounds of that epoch count as lost (`docs/math.md`, 6.2). Without `ends`
+    there is one epoch; with them B is the sum over the epochs. Sizes are continuous; with `ties`,
     those above the quantile may tie in the worst way. For filters with `exact=True`: a histogram also loses
     the inliers less than 0.8 % below the threshold.
 

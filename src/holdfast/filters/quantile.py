@@ -10,6 +10,7 @@ from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
 from holdfast.sketches.windowed import Windowed
+from holdfast.sketches.windowed_histogram import LONGEST, WindowedHistogram
 
 
 class QuantileState(NamedTuple):
@@ -58,8 +59,8 @@ class Quantile:
     threshold is valid with probability 1 - delta, and the expected regret has no bound.
 
     With a window each threshold is valid with probability 1 - delta if the rounds remembered and this one are
-    i.i.d. There is no theorem of the paper's kind for the regret: sizes may drift from block to block, and the
-    learner is not restarted.
+    i.i.d. There is no theorem of the paper's kind for the regret: sizes may drift from block to block, and
+    the learner is not restarted.
 
     Examples
     --------
@@ -96,8 +97,10 @@ class Quantile:
             raise ValueError(
                 "newsvendor ranks weigh the rounds to come and have no delta: give a horizon instead"
             )
-        if self.window is not None and self.window < 2:
-            raise ValueError(f"window is a number of rounds, at least 2: got {self.window}")
+        if self.window is not None and not 2 <= self.window <= LONGEST:
+            raise ValueError(
+                f"window is a number of rounds, at least 2 and at most {LONGEST:,}: got {self.window}"
+            )
         if self.window is not None and self.ranks == "newsvendor":
             raise ValueError(
                 "newsvendor ranks need sizes that are i.i.d. for all rounds, so they have no window: "
@@ -107,26 +110,28 @@ class Quantile:
             raise ValueError(f"growth must exceed 1 for epochs to get longer: got {self.growth}")
 
     def init(self, dim):
-        empty = Ranks.empty if self.exact else LogHistogram.empty
         if self.window is not None:
-            memory = Windowed(empty(), empty(), 0, self.window)
-            return QuantileState(memory, self._windowed_order(), FixedDelta(self._windowed_delta()))
+            return QuantileState(*self._windowed())
         plan: Any = first_epoch(self.growth)
         if self.horizon is not None:
             plan = Horizon(confidence(self.horizon), self.horizon, self.horizon)
         if self.delta is not None:
             plan = FixedDelta(self.delta)
-        return QuantileState(empty(), ORDERS[self.ranks](self.p), plan)
+        memory = Ranks.empty() if self.exact else LogHistogram.empty()
+        return QuantileState(memory, ORDERS[self.ranks](self.p), plan)
 
-    def _windowed_order(self):
+    def _windowed(self):
+        """Memory, order and plan for a window."""
+        memory: Any = WindowedHistogram.empty(self.window)
+        if self.exact:
+            memory = Windowed(Ranks.empty(), Ranks.empty(), 0, self.window)
+        order = ORDERS[self.ranks](self.p)
         if self.ranks == "binomial":
-            return Binomial(WindowedTail.of_quantile(self.p, self.window), 0)
-        return ORDERS[self.ranks](self.p)
-
-    def _windowed_delta(self):
-        if self.delta is not None:
-            return self.delta
-        return confidence(self.window if self.horizon is None else self.horizon)
+            order = Binomial(WindowedTail.of_quantile(self.p, self.window), 0)
+        delta = self.delta
+        if delta is None:
+            delta = confidence(self.window if self.horizon is None else self.horizon)
+        return memory, order, FixedDelta(delta)
 
     def valid(self, state):
         n = state.memory.seen()

@@ -15,8 +15,8 @@ class TopK:
 
     Among the k+1 largest sizes at least one belongs to an inlier, so the smallest of them is at most G(𝒮),
     and a kept round has size at most 2 G(𝒮). A skipped round joins the list, so at most k skipped rounds have
-    sizes between any number and its half. The sizes of the skipped inliers are then a geometric sum: they cost
-    at most 2 D G(𝒮) k, for any number of rounds.
+    sizes between any number and its half. The sizes of the skipped inliers are then a geometric sum: they
+    cost at most 2 D G(𝒮) k, for any number of rounds.
 
     Parameters
     ----------

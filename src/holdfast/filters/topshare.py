@@ -9,6 +9,7 @@ from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
 from holdfast.sketches.windowed import Windowed
+from holdfast.sketches.windowed_histogram import LONGEST, WindowedHistogram
 
 
 class TopShareState(NamedTuple):
@@ -95,8 +96,10 @@ class TopShare:
             raise ValueError(f"delta is a probability: expected 0 < delta < 1, got {self.delta}")
         if not 1.0 < self.slack < math.inf:
             raise ValueError(f"slack must exceed 1, and 2 is the paper's choice: got {self.slack}")
-        if self.window is not None and self.window < 2:
-            raise ValueError(f"window is a number of rounds, at least 2: got {self.window}")
+        if self.window is not None and not 2 <= self.window <= LONGEST:
+            raise ValueError(
+                f"window is a number of rounds, at least 2 and at most {LONGEST:,}: got {self.window}"
+            )
         if self.patience < 0 or (self.patience > 0 and self.window is None):
             raise ValueError(
                 "patience is a number of rounds out of a window, so it needs one and cannot be negative: got "
@@ -104,11 +107,13 @@ class TopShare:
             )
 
     def init(self, dim):
-        empty = Ranks.empty if self.exact else LogHistogram.empty
         if self.window is None:
-            return TopShareState(empty(), BudgetSchedule.at_start())
+            memory = Ranks.empty() if self.exact else LogHistogram.empty()
+            return TopShareState(memory, BudgetSchedule.at_start())
         budget = WindowBudget.at_start(self.share, self.delta, self.window, self.patience)
-        return TopShareState(Windowed(empty(), empty(), 0, self.window), budget)
+        if self.exact:
+            return TopShareState(Windowed(Ranks.empty(), Ranks.empty(), 0, self.window), budget)
+        return TopShareState(WindowedHistogram.empty(self.window), budget)
 
     def valid(self, state):
         memory, budget = state.memory, state.budget
@@ -125,7 +130,7 @@ class TopShare:
         n = memory.seen()
         if budget.surely_kept(n, size):
             return TopShareState(memory, budget), budget.stored(), True
-        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # of the sizes in ascending order
+        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # 1 is the smallest
         threshold = 0.0
         if rank > 0:
             memory, value = memory.at(rank)

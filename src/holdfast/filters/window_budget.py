@@ -10,7 +10,7 @@ from holdfast.filters.budget_schedule import BudgetSchedule
 from holdfast.sketches.histogram import is_whole
 
 _STEPS = 32  # of a block, each with one budget
-_START, _END, _BUDGET, _THRESHOLD = range(4)
+_END, _BUDGET, _THRESHOLD = range(3)
 
 
 class WindowBudget(NamedTuple):
@@ -31,14 +31,14 @@ class WindowBudget(NamedTuple):
 
     first: BudgetSchedule  # of the first block
     budgets: np.ndarray  # of the steps of each later block
-    step: np.ndarray  # the n before the step, its last n, its budget, a threshold
+    step: np.ndarray  # its last n, but 0 if n will fall after it; its budget; a threshold
     window: int
     patience: int
 
     @staticmethod
     def at_start(share, delta, window, patience):
         budgets = np.array(block_budgets(share, delta, window, patience))
-        return WindowBudget(BudgetSchedule.at_start(), budgets, np.zeros(4), window, patience)
+        return WindowBudget(BudgetSchedule.at_start(), budgets, np.zeros(3), window, patience)
 
     def has_window(self, window):
         """Whether its blocks have this length."""
@@ -51,18 +51,16 @@ class WindowBudget(NamedTuple):
 
     def valid(self, n):
         """Whether rounds can lead here if n of them are remembered."""
-        start, end, budget = self.step[_START], self.step[_END], self.step[_BUDGET]
+        end, budget, last = self.step[_END], self.step[_BUDGET], 2 * self.window
         for most in self.budgets:
-            if not (is_whole(most) and 0.0 <= most <= 2 * self.window):
+            if not (is_whole(most) and 0.0 <= most <= last):
                 return False
         return (
             self.first.valid(min(n, self.window))
-            and 0 <= n <= 2 * self.window
-            and is_whole(start)
             and is_whole(end)
             and is_whole(budget)
-            and (n == 0 or start < n <= end)
-            and 0.0 <= budget <= 2 * self.window
+            and (n <= end < last or (n == last and end == 0.0))
+            and 0.0 <= budget <= last
             and self.step[_THRESHOLD] >= 0.0
         )
 
@@ -76,13 +74,12 @@ class WindowBudget(NamedTuple):
 
     def surely_kept(self, n, size):
         """Whether n is in the step, and the size is at most the stored threshold."""
-        step = self.step
-        return size <= step[_THRESHOLD] and step[_START] < n <= step[_END]
+        return size <= self.step[_THRESHOLD] and n <= self.step[_END]
 
     def at(self, n, share, level):
         """The budget of n remembered rounds; n is that of the last call or the next one."""
         step = self.step
-        if not step[_START] < n <= step[_END]:
+        if n > step[_END]:
             if n <= self.window:
                 k = self.first.at(n, share, level)
                 end = min(self.first.last_round(), self.window)
@@ -90,7 +87,9 @@ class WindowBudget(NamedTuple):
             else:
                 i = ((n - self.window) * len(self.budgets) - 1) // self.window
                 k, end = int(self.budgets[i]), last_of(i, self.window, len(self.budgets))
-            step[_START], step[_END], step[_BUDGET] = n - 1, end, k
+                if end == 2 * self.window:  # the next n is W + 1, and belongs to another step
+                    end = end - 1 if n < end else 0
+            step[_END], step[_BUDGET] = end, k
         return int(step[_BUDGET])
 
 
@@ -103,8 +102,8 @@ def last_of(i, window, steps):
 def block_budgets(share, delta, window, patience):
     """The budgets of the steps of a block, all of which hold at once with probability 1 - delta.
 
-    For a step at whose end e rounds are remembered: the smallest k with P(Bin(e, share) > k) <= delta / steps,
-    and at least min(0.4 e, patience).
+    For a step at whose end e rounds are remembered: the smallest k with P(Bin(e, share) > k) at most delta
+    divided by the number of steps, and at least min(0.4 e, patience).
 
     >>> block_budgets(share=0.01, delta=1e-3, window=1000, patience=0)[-1]
     40.0

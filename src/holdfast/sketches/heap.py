@@ -1,6 +1,7 @@
 """A binary heap in a plain array, smallest on top.
 
-The standard library's heapq works on lists. Arrays are the same in Python and in compiled code; lists are not.
+The standard library's heapq works on lists, which are not the same in Python and in compiled code. Arrays
+are.
 """
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.rule import rarely_called
+from holdfast.vectors import scale_by
 
 _BITS = 7  # an octave has 2^7 = 128 buckets
 _OCTAVES = 2047  # exponents of a finite float, the first for 0 and what is too small for one of its own
@@ -57,24 +58,25 @@ class LogHistogram(NamedTuple):
         """How many sizes were pushed."""
         return int(self.table[_SEEN])
 
-    def push(self, size):
-        """Remember a size."""
+    def push(self, size, unit=1):
+        """Remember a size, `unit` times."""
         if not size < math.inf:
             return self
-        number = int(np.float64(size if size > 0.0 else 0.0).view(np.int64))
+        table, number = self.table, int(np.float64(size if size > 0.0 else 0.0).view(np.int64))
         bucket = number >> (52 - _BITS)
-        self.table[_BUCKET + bucket] += 1
-        self.table[_OCTAVE + (number >> 52)] += 1
-        self.table[_SEEN] += 1
-        self.table[_BELOW] += 1 if bucket < self.table[_CURSOR] else 0
+        table[_BUCKET + bucket] += unit
+        table[_OCTAVE + (number >> 52)] += unit
+        table[_SEEN] += unit
+        table[_BELOW] += unit if bucket < table[_CURSOR] else 0
         return self
 
     def at(self, rank):
         """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
-        cursor, below = int(self.table[_CURSOR]), int(self.table[_BELOW])
-        if not 0 < rank - below <= self.table[_BUCKET + cursor]:
+        table = self.table
+        cursor = int(table[_CURSOR])
+        if not 0 < rank - table[_BELOW] <= table[_BUCKET + cursor]:
             cursor, below = self.bucket_of(rank)
-            self.table[_CURSOR], self.table[_BELOW] = cursor, below
+            table[_CURSOR], table[_BELOW] = cursor, below
         return self, float(np.int64(cursor << (52 - _BITS)).view(np.float64))
 
     def bucket_of(self, rank):
@@ -107,19 +109,14 @@ class LogHistogram(NamedTuple):
         """True if `window` is None: this sketch forgets nothing."""
         return window is None
 
-    def may_have_seen(self, n):
-        """Whether n sizes can lead to this."""
-        return self.table[_SEEN] == n
-
-    def copied_from(self, other):
-        """The sizes of another sketch, in this array; only octaves in use take time."""
-        copy_octaves(self.table, other.table)
-        return self
-
     def cleared(self):
         """The empty sketch, in the same array; only octaves in use take time."""
         clear_octaves(self.table)
         return self
+
+    def buckets_in_use(self):
+        """How many buckets have a size."""
+        return int(np.count_nonzero(self.table[_BUCKET:]))
 
     def write_to(self, buffer, at):
         """Write the buckets in use to a buffer from index `at` on, and empty them; return the index after."""
@@ -154,7 +151,8 @@ class LogHistogram(NamedTuple):
         for i in range(at, first):
             if not (is_whole(buffer[i]) and buffer[i] >= 0.0):
                 return -1
-        seen, cursor, below, used = buffer[at + _SEEN], buffer[at + _CURSOR], buffer[at + _BELOW], buffer[first - 1]
+        seen, cursor, below = buffer[at + _SEEN], buffer[at + _CURSOR], buffer[at + _BELOW]
+        used = buffer[first - 1]
         if not (used <= _OCTAVES << _BITS and first + 2 * int(used) <= end and cursor < _OCTAVES << _BITS):
             return -1
         after, last, total, before = first + 2 * int(used), -1.0, 0.0, 0.0
@@ -185,22 +183,45 @@ class LogHistogram(NamedTuple):
 
 
 @rarely_called
-def copy_octaves(table, source):
-    """Copy the counts of one table to another."""
-    octaves = table[_OCTAVE:_BUCKET] + source[_OCTAVE:_BUCKET]
-    for octave in np.flatnonzero(octaves):
-        first = _BUCKET + (octave << _BITS)
-        table[first : first + (1 << _BITS)] = source[first : first + (1 << _BITS)]
-    table[:_BUCKET] = source[:_BUCKET]
+def clear_octaves(table):
+    """Set the counts of a table to 0. Octaves near the cursor come first, so that few empty ones are read."""
+    left, middle, distance = int(table[_SEEN]), int(table[_CURSOR]) >> _BITS, 0
+    while left > 0:
+        for octave in (middle + distance, middle - distance):
+            if 0 <= octave < _OCTAVES and table[_OCTAVE + octave] > 0:
+                left -= int(table[_OCTAVE + octave])
+                table[_OCTAVE + octave] = 0
+                scale_by(table[_BUCKET + (octave << _BITS) : _BUCKET + ((octave + 1) << _BITS)], 0)
+        distance += 1
+    table[:_OCTAVE] = 0
 
 
 @rarely_called
-def clear_octaves(table):
-    """Set the counts of a table to 0."""
+def keep_remainders(table, shift):
+    """Replace each count by its remainder modulo 2^shift, times 2^shift."""
+    rest = (1 << shift) - 1
+    left, middle, distance = int(table[_SEEN]), int(table[_CURSOR]) >> _BITS, 0
+    while left > 0:
+        for octave in (middle + distance, middle - 1 - distance):
+            if 0 <= octave < _OCTAVES and table[_OCTAVE + octave] > 0:
+                left -= int(table[_OCTAVE + octave])
+                table[_OCTAVE + octave] = (table[_OCTAVE + octave] & rest) << shift
+                counts = table[_BUCKET + (octave << _BITS) : _BUCKET + ((octave + 1) << _BITS)]
+                for i in range(len(counts)):
+                    counts[i] = (counts[i] & rest) << shift
+        distance += 1
+    table[_SEEN] = (table[_SEEN] & rest) << shift
+    table[_BELOW] = (table[_BELOW] & rest) << shift
+
+
+def remainders_add_up(table, shift):
+    """Whether the remainders of the counts modulo 2^shift sum to that of the total, also below the cursor."""
+    rest, total, below = (1 << shift) - 1, 0, 0
     for octave in np.flatnonzero(table[_OCTAVE:_BUCKET]):
-        first = _BUCKET + (octave << _BITS)
-        table[first : first + (1 << _BITS)] = 0
-    table[:_BUCKET] = 0
+        for bucket in range(octave << _BITS, (octave + 1) << _BITS):
+            total += table[_BUCKET + bucket] & rest
+            below += table[_BUCKET + bucket] & rest if bucket < table[_CURSOR] else 0
+    return total == table[_SEEN] & rest and below == table[_BELOW] & rest
 
 
 def _rebuilt(used, values):

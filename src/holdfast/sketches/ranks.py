@@ -11,7 +11,8 @@ from holdfast.sketches.heap import insert, pop
 class Ranks(NamedTuple):
     """All sizes, in two heaps: the `held` smallest ones, and the others.
 
-    Exact, but memory grows with the rounds: the reference for `LogHistogram`, and what `exact=True` uses. A rank that moves by one costs O(log n). Sizes that are not finite are not remembered.
+    Exact, but memory grows with the rounds: the reference for `LogHistogram`, and what `exact=True` uses. A
+    rank that moves by one costs O(log n). Sizes that are not finite are not remembered.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class Ranks(NamedTuple):
         return Ranks(small, large, self.held, self.others + 1)
 
     def at(self, rank):
-        """The sketch, with rank sizes in the heap of the small, and the largest of these: the rank-th smallest.
+        """The sketch, with its `rank` smallest sizes in one heap, and the largest of these.
 
         It needs 1 <= rank <= seen().
         """
@@ -76,10 +77,6 @@ class Ranks(NamedTuple):
     def may_have_seen(self, n):
         """Whether n sizes can lead to this."""
         return self.seen() == n
-
-    def copied_from(self, other):
-        """The sizes of another sketch, in new arrays."""
-        return Ranks(other.small.copy(), other.large.copy(), other.held, other.others)
 
     def cleared(self):
         """The empty sketch, in the same arrays."""

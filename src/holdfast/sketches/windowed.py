@@ -8,9 +8,10 @@ class Windowed(NamedTuple):
     """Two sketches in place of one, so that it answers for the last `window` to 2 `window` sizes.
 
     Sizes come in blocks of `window`. One sketch holds those of the last block and the current one; the other
-    holds those of the current block. When a block is full and another size comes, the first becomes a copy of
-    the second, and the second is emptied. A size is pushed twice, and the copy is made once a block. So a
-    round takes O(1) with `Largest` (if k is at most the window) and `LogHistogram`, and O(log n) with `Ranks`.
+    holds those of the current block. When a block is full and another size comes, the first is emptied, and
+    the two change places. So each size is pushed twice, and a sketch is emptied once a block. A round takes
+    O(1) with `Largest` if few sizes enter it, and O(log n) with `Ranks`; for histograms there is
+    `WindowedHistogram`.
 
     Examples
     --------
@@ -27,7 +28,7 @@ class Windowed(NamedTuple):
 
     memory: Any  # of the last block and the current one
     block: Any  # of the current block
-    count: int  # how many sizes the current block has
+    in_block: int  # how many sizes the current block has
     window: int  # how many it will have
 
     def seen(self):
@@ -38,15 +39,15 @@ class Windowed(NamedTuple):
         """Remember a size; if it is the first of a block, forget the block before the last."""
         if not size < math.inf:
             return self
-        memory, block, count = self.memory, self.block, self.count
-        if count >= self.window:
-            memory, block, count = memory.copied_from(block), block.cleared(), 0
-        return Windowed(memory.push(size), block.push(size), count + 1, self.window)
+        memory, block, in_block = self.memory, self.block, self.in_block
+        if in_block >= self.window:
+            memory, block, in_block = block, memory.cleared(), 0
+        return Windowed(memory.push(size), block.push(size), in_block + 1, self.window)
 
     def at(self, rank):
         """The sketch, and the rank-th smallest of the sizes remembered, 1 <= rank <= seen()."""
         memory, value = self.memory.at(rank)
-        return Windowed(memory, self.block, self.count, self.window), value
+        return Windowed(memory, self.block, self.in_block, self.window), value
 
     def smallest(self):
         """As `Largest.smallest`, of the sizes remembered."""
@@ -58,13 +59,13 @@ class Windowed(NamedTuple):
 
     def valid(self):
         """Whether pushing sizes can lead to this, as far as no round can reach outside of an array."""
-        full = self.window + self.count
+        full = self.window + self.in_block
         return (
             self.memory.valid()
             and self.block.valid()
-            and 0 <= self.count <= self.window
-            and self.block.may_have_seen(self.count)
-            and (self.memory.may_have_seen(self.count) or self.memory.may_have_seen(full))
+            and 0 <= self.in_block <= self.window
+            and self.block.may_have_seen(self.in_block)
+            and (self.memory.may_have_seen(self.in_block) or self.memory.may_have_seen(full))
         )
 
     def cleared(self):
@@ -77,4 +78,4 @@ class Windowed(NamedTuple):
         The two current blocks become one, which is full if it has `window` sizes or more.
         """
         memory, block = self.memory.merge(other.memory), self.block.merge(other.block)
-        return Windowed(memory, block, self.count + other.count, self.window)
+        return Windowed(memory, block, self.in_block + other.in_block, self.window)

@@ -9,6 +9,7 @@ from holdfast.lab.bench.table import Row, Section
 
 _ONE_PASS = "one pass over the sizes"
 _KINDS = ("binomial", "bernstein", "newsvendor")
+_WINDOWED = "TopShare(0.01, window=1000)"
 
 
 def measure(run):
@@ -19,10 +20,13 @@ def measure(run):
     sizes = streams.sizes(n)
     filters = {f"TopK({k})": hf.TopK(k) for k in (10, 1000)}
     filters |= {"TopShare(0.01)": hf.TopShare(0.01)}
+    filters |= {_WINDOWED: hf.TopShare(0.01, window=1_000)}
     filters |= {
         f'Quantile(0.99, ranks="{kind}")': hf.Quantile(0.99, horizon=n, ranks=kind) for kind in _KINDS
     }
     yield _alone(run, f"a filter alone, {n:,} sizes", filters, sizes, most=30.0)
+
+    yield _in_a_game(run)
 
     exact = {"TopShare(0.01, exact=True)": hf.TopShare(0.01, exact=True)}
     for kind in _KINDS:
@@ -49,6 +53,28 @@ def _alone(run, title, filters, sizes, most=None):
     rows = [Row(_ONE_PASS, 1e9 * times.median(_ONE_PASS))]
     rows += [Row(name, 1e9 * times.median(name), most=most) for name in filters]
     return Section(title, "ns a round", rows)
+
+
+def _in_a_game(run):
+    """What filters with and without a window cost in a game, beside none."""
+    rounds, dim = run.amount(200_000, 50_000, 100), 100
+    X, y = streams.dense(rounds, dim)
+    filters = {
+        "Everything()": hf.Everything(),
+        "TopShare(0.01)": hf.TopShare(0.01),
+        _WINDOWED: hf.TopShare(0.01, window=1_000),
+        "TopK(20, window=1000)": hf.TopK(20, window=1_000),
+    }
+    replay, cases = hf.Replay(X, y, hf.Logistic()), {}
+    for name, filter in filters.items():
+        player = hf.Filtered(hf.OGD(hf.Ball(10.0)), filter)
+        cases[name] = timed(hf.play, player, replay, keep=(), compiled=run.compiled, per=rounds)
+    title = f"a filter in a game: {rounds:,} rounds, d = {dim}, no outliers"
+    times = race(run, title, cases, run.amount(15, 9, 1))
+    ratios = {name: times.ratio(name, "Everything()") for name in filters}
+    most = {_WINDOWED: 1.10}
+    rows = [Row(name, 1e9 * times.median(name), ratios[name], most=most.get(name)) for name in filters]
+    return Section(title, "ns a round", rows, "x Everything()")
 
 
 def sift(filter, state, sizes):

@@ -1,0 +1,192 @@
+"""A filter without a learner, for a loop of your own: a Kalman filter, a sensor, a training step."""
+
+import math
+
+import numpy as np
+
+from holdfast.dry_run import rehearse_part
+from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
+from holdfast.game import Decision
+from holdfast.protocols import Filter
+from holdfast.vectors import aligned_copy
+
+_WORTH_COMPILING = 100_000  # sizes in one call
+_FEW = 10_000  # sizes, for which moving a state out of native memory and back takes longer than the calls
+
+
+def keep_one(state, filter, last, size):
+    """Whether to keep a size; its threshold goes to last[0]. The order of arguments is that of `hold`."""
+    state, threshold, kept = filter.decide(state, size)
+    last[0] = threshold
+    return state, kept
+
+
+def keep_each(state, filter, last, sizes, kept):
+    """`keep_one` for every size that is finite."""
+    for i in range(len(sizes)):
+        if -math.inf < sizes[i] < math.inf:
+            state, kept[i] = keep_one(state, filter, last, float(sizes[i]))
+    return state
+
+
+class Gate:
+    """A filter and its state: is this size one to trust?
+
+    A size is any number that is not negative and large if something is wrong: the norm of a gradient, the
+    normalised innovation of a Kalman filter, a residual. Sizes that are not finite are not kept and not
+    remembered. What a filter promises of the learner's regret says nothing here; but that what is kept is of
+    the size of the inliers, and that few inliers are lost, holds for any sizes (`docs/math.md`, 2 and 4).
+
+    Parameters
+    ----------
+    filter : a filter
+        Such as `TopShare(0.01, window=1000)`. A restart of the learner, which `Quantile` without a horizon
+        would ask for, is ignored.
+    compiled : bool, optional
+        Whether to compile. It takes a second or two, and then a call takes less than a microsecond. By
+        default only `keep_many` compiles, if it has 100,000 sizes or more. The decisions are the same.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> gate = Gate(hf.TopK(k=1))
+    >>> [gate.keep(size) for size in (1.0, 1.2, 90.0, 1.1, float("nan"))]
+    [False, True, False, True, False]
+    >>> gate.decide(1.3)
+    Decision(kept=True, size=1.3, threshold=2.6)
+    """
+
+    def __init__(self, filter, compiled=None):
+        rehearse_part(filter, Filter, dim=1)
+        self.filter, self.compiled = filter, compiled
+        self._state, self._last = aligned_copy(filter.init(1)), np.full(1, math.nan)
+        self._held = None  # the compiled `keep_one`, with its state
+        if compiled:
+            self._hold()
+
+    def keep(self, size):
+        """Whether to keep this size. The filter remembers it, whether it is kept or not."""
+        size = float(size)
+        if not -math.inf < size < math.inf:
+            return False
+        if self._held is not None:
+            return self._held(size)
+        self._state, self._last[0], kept = self.filter.decide(self._state, size)
+        return bool(kept)
+
+    def decide(self, size):
+        """`keep`, with the size and the threshold it was compared with, NaN if the size is not finite."""
+        size = float(size)
+        kept = self.keep(size)
+        return Decision(kept, size, self.threshold if -math.inf < size < math.inf else math.nan)
+
+    def keep_many(self, sizes):
+        """`keep` for each of many sizes, as an array of truth values."""
+        sizes = np.ascontiguousarray(sizes, dtype=np.float64)
+        if sizes.ndim != 1:
+            raise ValueError(f"sizes must be a list of numbers, one a round: got shape {sizes.shape}")
+        kept = np.zeros(len(sizes), np.bool_)
+        if self._held is not None and len(sizes) < _FEW:
+            for i, size in enumerate(sizes.tolist()):
+                kept[i] = self.keep(size)
+            return kept
+        worth = len(sizes) >= _WORTH_COMPILING if self.compiled is None else self.compiled
+        args = (self.state, self.filter, self._last, sizes, kept)
+        self._set_state(_compiled_call(keep_each, *args) if worth else keep_each(*args))
+        return kept
+
+    @property
+    def threshold(self):
+        """The threshold that the last finite size was compared with; NaN before the first.
+
+        The threshold of the next size may differ: with `TopK` and `TopShare` it depends on that size too.
+        """
+        return float(self._last[0])
+
+    @property
+    def state(self):
+        """What the filter remembers."""
+        return self._held.first() if self._held is not None else self._state
+
+    def reset(self):
+        """Forget all sizes."""
+        self._last[0] = math.nan
+        self._set_state(self.filter.reset(self.state, 1))
+
+    def state_dict(self):
+        """The state as a dictionary of numbers, strings and a list of numbers, which JSON can hold.
+
+        Numbers that JSON cannot hold, infinity and NaN, are strings.
+        """
+        state = aligned_copy(self.state)
+        if layout_digest(state) != layout_digest(self.filter.init(1)):
+            raise ValueError(
+                f"the state of {self.filter} has no fixed layout, because its arrays grow: "
+                "pickle the gate, or use exact=False"
+            )
+        numbers = np.zeros(flat_length(state))
+        flatten(state, numbers, 0)
+        return {
+            "filter": repr(self.filter),
+            "layout": layout_digest(state),
+            "threshold": _to_json(self.threshold),
+            "numbers": [_to_json(number) for number in numbers.tolist()],
+        }
+
+    def load_state_dict(self, stored):
+        """Go on from a `state_dict`. If it is not one of this filter, raise an error and change nothing."""
+        self._last[0], state = self._read(stored)
+        self._set_state(state)
+
+    def _read(self, stored):
+        """The threshold and the state of a `state_dict`."""
+        state = aligned_copy(self.filter.init(1))
+        expected = {"filter": repr(self.filter), "layout": layout_digest(state)}
+        for name, value in expected.items():
+            found = stored.get(name) if isinstance(stored, dict) else None
+            if found != value:
+                raise ValueError(
+                    f"this is not a state of {self.filter} in this version of holdfast: "
+                    f"its {name} is {found!r}, not {value!r}"
+                )
+        try:
+            threshold = float(stored["threshold"])
+            numbers = np.array([float(number) for number in stored["numbers"]])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise ValueError("a state needs a threshold and a list of numbers: make it again") from None
+        if check_flat(state, numbers, 0, len(numbers)) == len(numbers):
+            state, _ = restore(state, numbers, 0)
+            if self.filter.valid(state):
+                return threshold, state
+        raise ValueError(f"no sizes lead {self.filter} to this state: the numbers were changed or cut off")
+
+    def _hold(self):
+        from holdfast._compiled import hold
+
+        self._held = hold(keep_one, self._state, self.filter, self._last)
+
+    def _set_state(self, state):
+        self._state = state
+        if self._held is not None:
+            self._hold()
+
+    def __getstate__(self):
+        return self.__dict__ | {"_state": self.state, "_held": None}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        if self.compiled:
+            self._hold()
+
+    def __repr__(self):
+        return f"Gate({self.filter!r}, compiled={self.compiled!r})"
+
+
+def _compiled_call(function, *args):
+    from holdfast._compiled import call
+
+    return call(function, *args)
+
+
+def _to_json(number):
+    return number if abs(number) < math.inf else str(number)

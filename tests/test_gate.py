@@ -1,0 +1,166 @@
+"""Gate: a filter's decisions, one size at a time or many, and a state that JSON can hold."""
+
+import copy
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+from laws import filtered, same
+from samples import FILTERS, STREAMS, thinned
+
+import holdfast as hf
+
+FIXED = [filter for filter in FILTERS if not getattr(filter, "exact", False)]
+
+
+def decided(gate, sizes):
+    return np.array([gate.keep(size) for size in sizes], dtype=bool)
+
+
+@pytest.mark.parametrize("stream", ["k spikes", "nan", "scale change"])
+@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+def test_it_decides_as_its_filter(filter, stream):
+    sizes = STREAMS[stream]
+    thresholds, kept, _ = filtered(filter, filter.init(1), sizes)
+    gate, one = hf.Gate(filter), hf.Gate(filter)
+    assert np.array_equal(decided(gate, sizes), kept)
+    assert np.array_equal(hf.Gate(filter).keep_many(sizes), kept)
+    for size, threshold, keep in zip(sizes, thresholds, kept, strict=True):
+        decision = one.decide(size)
+        assert same(decision, hf.Decision(bool(keep), float(size), decision.threshold))
+        assert decision.threshold == threshold or not math.isfinite(size)
+        assert one.threshold == threshold or not math.isfinite(size)
+
+
+@pytest.mark.parametrize("filter", thinned(FILTERS, 6), ids=repr)
+def test_compiled_it_decides_the_same(filter):
+    sizes = np.concatenate([STREAMS["k spikes"], STREAMS["nan"], STREAMS["all magnitudes"]])
+    gate, compiled = hf.Gate(filter, compiled=False), hf.Gate(filter, compiled=True)
+    for part in (sizes[:400], sizes[400:900]):
+        assert np.array_equal(decided(gate, part), decided(compiled, part))
+        assert same(gate.threshold, compiled.threshold)
+    assert np.array_equal(decided(gate, sizes[900:]), compiled.keep_many(sizes[900:]))
+    assert same(gate.threshold, compiled.threshold)
+    assert type(compiled.keep(1.0)) is bool
+    again = pickle.loads(pickle.dumps(compiled))
+    gate.keep(1.0)
+    assert np.array_equal(decided(gate, sizes[:50]), decided(again, sizes[:50]))
+    compiled.reset()
+    assert np.array_equal(decided(hf.Gate(filter), sizes[:50]), decided(compiled, sizes[:50]))
+
+
+@pytest.mark.parametrize("size", [math.nan, math.inf, -math.inf])
+def test_a_size_that_is_not_finite_is_skipped_and_not_remembered(size):
+    gate = hf.Gate(hf.TopK(2, window=5))
+    gate.keep_many([1.0, 2.0, 3.0, 1.0])
+    before = copy.deepcopy(gate.state), gate.threshold
+    assert not gate.keep(size)
+    assert not gate.keep_many([size, size]).any()
+    kept, given, threshold = gate.decide(size)
+    assert not kept and (given == size or math.isnan(size)) and math.isnan(threshold)
+    assert same(before, (gate.state, gate.threshold))
+
+
+@pytest.mark.parametrize("size", [1, np.float32(1.0), np.array(1.0), True])
+def test_any_number_is_a_size(size):
+    gate = hf.Gate(hf.TopK(0))
+    assert gate.keep(size)
+    assert gate.decide(size) == hf.Decision(True, 1.0, 2.0)
+
+
+def test_a_threshold_is_that_of_the_last_size():
+    gate = hf.Gate(hf.TopK(1))
+    assert math.isnan(gate.threshold)
+    gate.keep_many([1.0, 1.5])
+    assert gate.threshold == 2.0
+    gate.keep(math.nan)
+    assert gate.threshold == 2.0
+    gate.reset()
+    assert math.isnan(gate.threshold)
+    assert not gate.keep(1.0)
+
+
+def test_sizes_of_many_rounds_are_a_list():
+    with pytest.raises(ValueError, match=r"one a round: got shape \(2, 2\)"):
+        hf.Gate(hf.TopK(1)).keep_many(np.ones((2, 2)))
+    assert len(hf.Gate(hf.TopK(1)).keep_many([])) == 0
+
+
+def test_a_filter_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="decide"):
+        hf.Gate(hf.OGD(hf.Ball(1.0)))
+
+
+def test_a_gate_shows_its_filter():
+    assert repr(hf.Gate(hf.Everything())) == "Gate(Everything(), compiled=None)"
+
+
+# -- states
+
+
+@pytest.mark.parametrize("rounds", [0, 30, 300])
+@pytest.mark.parametrize("filter", FIXED, ids=repr)
+def test_a_state_in_json_goes_on_as_if_nothing_had_happened(filter, rounds):
+    sizes = STREAMS["heavy-tailed"]
+    gate, again = hf.Gate(filter), hf.Gate(filter)
+    gate.keep_many(sizes[:rounds])
+    stored = json.loads(json.dumps(gate.state_dict(), allow_nan=False))
+    again.keep_many(sizes[100:130])  # something to forget
+    again.load_state_dict(stored)
+    assert same(again.threshold, gate.threshold)
+    assert again.state_dict() == gate.state_dict()
+    assert np.array_equal(again.keep_many(sizes[rounds:]), gate.keep_many(sizes[rounds:]))
+    assert same(again.threshold, gate.threshold)
+
+
+@pytest.mark.parametrize("filter", FILTERS, ids=repr)
+def test_a_gate_survives_pickling_and_copying(filter):
+    gate = hf.Gate(filter)
+    gate.keep_many(STREAMS["heavy-tailed"])
+    pickled, copied = pickle.loads(pickle.dumps(gate)), copy.deepcopy(gate)
+    expected = gate.keep_many(STREAMS["steady"])
+    assert np.array_equal(pickled.keep_many(STREAMS["steady"]), expected)
+    assert np.array_equal(copied.keep_many(STREAMS["steady"]), expected)
+
+
+def test_a_threshold_beyond_all_floats_is_stored():
+    gate, again = hf.Gate(hf.TopShare(0.1)), hf.Gate(hf.TopShare(0.1))
+    gate.keep_many([1.7e308] * 20)
+    assert gate.threshold == math.inf
+    again.load_state_dict(json.loads(json.dumps(gate.state_dict(), allow_nan=False)))
+    assert again.threshold == math.inf
+    assert again.keep(1.7e308)
+
+
+WRONG = {
+    "nothing": (None, "not a state of"),
+    "another filter": ({"filter": "TopK(k=4, slack=2.0, window=20)"}, "its filter is 'TopK"),
+    "another layout": ({"layout": "0123456789abcdef"}, "its layout is '0123456789abcdef', not '"),
+    "no threshold": ({"threshold": None}, "needs a threshold and a list of numbers"),
+    "no numbers": ({"numbers": None}, "needs a threshold and a list of numbers"),
+    "text": ({"numbers": ["many"]}, "needs a threshold and a list of numbers"),
+    "too few": ({"numbers": [1.0]}, "changed or cut off"),
+    "too many": ({"numbers": [0.0] * 50}, "changed or cut off"),
+    "a block that is too long": ({"numbers": [*[1.0] * 8, 21.0, 20.0]}, "changed or cut off"),
+    "no heap": ({"numbers": [3.0, 1.0, 2.0, 2.0, *[0.0] * 4, 3.0, 20.0]}, "changed or cut off"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_state_is_refused_in_a_sentence_and_changes_nothing(name):
+    changes, sentence = WRONG[name]
+    gate = hf.Gate(hf.TopK(3, window=20))
+    gate.keep_many(STREAMS["steady"][:50])
+    before = gate.state_dict()
+    with pytest.raises(ValueError, match=sentence):
+        gate.load_state_dict(changes if changes is None else before | changes)
+    assert gate.state_dict() == before
+
+
+def test_a_state_that_grows_is_refused():
+    gate = hf.Gate(hf.TopShare(0.1, exact=True))
+    gate.keep_many(STREAMS["steady"])
+    with pytest.raises(ValueError, match="pickle the gate, or use exact=False"):
+        gate.state_dict()
