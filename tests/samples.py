@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import holdfast as hf
+import holdfast.change
 from holdfast import adversaries as enemies
 from holdfast.learners import Averaged
 
@@ -90,7 +91,17 @@ SCALED = [
     hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20),
 ]
 
+MIXTURES = [
+    hf.learners.Mixture((hf.OGD(hf.Ball(1.0)), hf.AdaGrad(hf.Box(-1.0, 2.0)))),
+    hf.learners.Mixture((hf.OnlineRidge(), hf.VAW(), hf.OGD(hf.Ball(1.0))), hf.Squared(), share=0.0),
+    hf.learners.Mixture((SCALED[1], hf.learners.RobustRidge()), hf.Huber()),
+    hf.Scaled(
+        hf.learners.Mixture((hf.learners.RobustRidge(), hf.OGD(hf.Ball(1.0))), hf.Huber()), target=True
+    ),
+]
+
 GUARDED = [
+    hf.Guarded(MIXTURES[3]),
     hf.Guarded(SCALED[0]),
     hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
     hf.Guarded(SCALED[2], hf.TopK(3), hf.TopK(3), hf.TopK(3)),
@@ -103,6 +114,8 @@ GUARDED = [
         on=hf.game.LossForm(1.0),
     ),
 ]
+
+CHANGING = hf.change.Changing(hf.Guarded(SCALED[2]), patience=10)
 
 LOSSES = [
     hf.Absolute(),
@@ -157,7 +170,9 @@ OTHERS = [
     hf.learners.Clipped(hf.learners.FreeGrad()),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)),
     *SCALED,
+    *MIXTURES,
     *GUARDED,
+    CHANGING,
 ]
 
 RULES = [*FILTERS, *NORMS, *DOMAINS, *STEPS, *LEARNERS, *LOSSES, *ADVERSARIES, *OTHERS]

@@ -15,7 +15,7 @@ def test_a_size_is_the_dual_norm_of_the_gradient(norm):
     assert decision.size == pytest.approx(2.0 * norm.dual().of(x))
 
 
-def test_a_class_where_a_rule_is_meant_is_a_sentence():
+def test_a_class_instead_of_a_rule_is_refused_in_a_sentence():
     with pytest.raises(TypeError, match="TopK is a class and no filter yet"):
         hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK), hf.Gradients(np.ones((1, 1))))
     with pytest.raises(TypeError, match="OGD is a class and no learner yet"):
@@ -80,7 +80,7 @@ def test_a_row_that_is_not_finite_is_skipped_and_unmeasured_also_where_the_slope
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_a_slope_of_0_has_size_0_and_nobody_looks_at_x(compiled):
+def test_a_slope_of_0_has_size_0_and_x_is_not_read(compiled):
     """Here the loss is flat whatever the prediction: no gradient can be large, and none is unmeasured."""
     rule = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1))
     X = np.array([[1e300, -1e300], [5e-324, 0.0], [1.0, 1.0]])

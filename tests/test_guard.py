@@ -63,11 +63,11 @@ def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(regression):
     reasons = set()
     for x, target in zip(X, y, strict=True):
         before = copy.deepcopy(player.state.learner)
-        verdict = player.learn(x, target, loss)
-        if not verdict.kept:
+        decision = player.learn(x, target, loss)
+        if not decision.kept:
             after = player.state.learner
             assert same(before._replace(row=after.row, y=after.y), after)
-            reasons.add((verdict.features.kept, verdict.target.kept, verdict.size <= verdict.threshold))
+            reasons.add((decision.features.kept, decision.target.kept, decision.size <= decision.threshold))
     assert {(False, True, True), (False, False, False)} <= reasons  # the features alone; nothing measurable
     assert not regression or (True, False, True) in reasons
 
@@ -80,8 +80,8 @@ def test_what_is_not_finite_is_remembered_nowhere(x, y):
     for t in range(100):
         player.learn([float(t % 7)], float(t % 5), hf.Absolute())
     before = copy.deepcopy(player.state)
-    verdict = player.learn([x], y, hf.Absolute())
-    assert not verdict.kept
+    decision = player.learn([x], y, hf.Absolute())
+    assert not decision.kept
     after = player.state
     assert same(before[1:-1], after[1:-1])
     assert same(before.learner._replace(row=after.learner.row, y=after.learner.y), after.learner)
@@ -155,7 +155,7 @@ def test_two_halves_give_the_bits_of_one_game():
     assert same(second.final, whole.final)
 
 
-def test_a_filter_that_starts_its_learner_anew_does_so_here():
+def test_a_filter_can_restart_the_learner():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((2000, 2)), np.where(rng.random(2000) < 0.5, 1.0, -1.0)
     player = hf.Guarded(hf.Scaled(hf.OGD(hf.Ball(1.0))), *[hf.Quantile(0.9)] * 3)
@@ -225,7 +225,7 @@ rounds_of_labels = st.lists(st.tuples(st.sampled_from([-1.0, 1.0]), st.sampled_f
 
 
 @given(rounds_of_labels, st.tuples(*[st.sampled_from([1, 2, 3, 5, long])] * 3), st.booleans())
-def test_a_learner_starts_anew_once_for_each_epoch_that_ends(rounds, lengths, labels):
+def test_a_learner_restarts_once_for_each_epoch_that_ends(rounds, lengths, labels):
     y, finite = np.array([y for y, _ in rounds]), np.array([finite for _, finite in rounds], bool)
     player, replay = epochs(y, finite, lengths, labels)
     iterates = hf.play(player, replay, keep=["iterates"], compiled=False).iterates if rounds else []
@@ -297,7 +297,7 @@ def test_wild_rows_at_the_start_are_survived():
     "outliers, error",
     [("many", ValueError), (-1, ValueError), (1.5, ValueError), (math.nan, ValueError), (None, TypeError)],
 )
-def test_outliers_that_make_no_sense_are_refused(outliers, error):
+def test_impossible_numbers_of_outliers_are_refused(outliers, error):
     with pytest.raises(error, match="outliers"):
         filters_for(outliers)
 
@@ -335,8 +335,8 @@ def test_the_loss_form_is_that_of_the_row_as_the_learner_sees_it():
     row = scaled.transform_row(standing, X[50]).copy()
     z, aim = float(standing.inner.w @ row), scaled.transform_target(scaled.set_target(standing, y[50]))
     r = 3.0 * np.linalg.norm(row)
-    verdict = player.learn(X[50], y[50], hf.Squared())
-    assert verdict.size == pytest.approx((abs(z) + r) * (abs(z) / 2 + r / 2 + abs(aim)))
+    decision = player.learn(X[50], y[50], hf.Squared())
+    assert decision.size == pytest.approx((abs(z) + r) * (abs(z) / 2 + r / 2 + abs(aim)))
 
 
 def test_a_huge_target_is_skipped_by_its_loss_form():

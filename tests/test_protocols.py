@@ -1,4 +1,4 @@
-"""Whoever lacks a method of its role is told so before the first round, in one sentence that names it."""
+"""A rule that lacks a method of its role is refused before the first round, in one sentence that names it."""
 
 import inspect
 from typing import Any
@@ -34,12 +34,12 @@ from holdfast.adversaries import Chaser, Contaminated, Exponential, Pareto, Quan
 from holdfast.domains import Everywhere, Shifted
 from holdfast.game import Gradient, LossForm, Range
 from holdfast.learners import Averaged, Bounded, Clipped, Fixed, FreeGrad, Squint
-from holdfast.protocols import OPTIONS, Rule, check_role
 from holdfast.regret import linearised_regret
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
+from holdfast.role_checks import OPTIONS, Rule, check_role, optional_methods
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
-# What somebody's own rules answer, each no more than its role asks for.
+# The methods of a user's own rules: only those that the role requires.
 ANSWERS = {
     protocols.Filter: {
         "init": lambda self, dim: 0.0,
@@ -138,7 +138,7 @@ MAKERS = {  # what is given a rule of each role when it is made
 
 
 def own(role, without=()):
-    """A rule of somebody's own that answers what its role asks for, without some."""
+    """A user's own rule with the methods that its role requires, without some."""
     return rule(type("Mine", (), {name: do for name, do in ANSWERS[role].items() if name not in without}))()
 
 
@@ -150,8 +150,8 @@ def put(mine, whole, place):
     return whole._replace(**{name: put(mine, getattr(whole, name), rest)})
 
 
-def told(call, *args, **kwargs):
-    """What is said of a mistake."""
+def refusal(call, *args, **kwargs):
+    """The message of the TypeError that a call raises."""
     with pytest.raises(TypeError) as caught:
         call(*args, **kwargs)
     return str(caught.value)
@@ -160,7 +160,7 @@ def told(call, *args, **kwargs):
 def sentence(role, name):
     names = list(inspect.signature(ANSWERS[role][name]).parameters)[1:]
     spoken = "a measure" if "Measure" in role.__name__ else f"a {role.__name__.lower()}"
-    if role is protocols.StateMeasure:  # which of the two kinds it should be, nobody knows: the simple one
+    if role is protocols.StateMeasure:  # it could be either kind of measure: the message names the simple one
         name, names = "measure", ["norm", "slope", "x"]
     spoken = "an adversary" if role is protocols.Adversary else spoken
     return f"Mine cannot be {spoken}: it has no method {name}({', '.join(names)})"
@@ -179,29 +179,29 @@ def names(case):
 def test_every_game_refuses_a_player_in_which_a_method_is_missing(role, name, place):
     player, says = put(own(role, without=[name]), *place), sentence(role, name)
     for compiled in (False, True):
-        assert told(play, player, GRADIENTS, compiled=compiled) == says
-        assert told(play_many, player, GRADIENTS, KEYS, compiled=compiled) == says
-        assert told(Player, player, dim=2, compiled=compiled) == says
+        assert refusal(play, player, GRADIENTS, compiled=compiled) == says
+        assert refusal(play_many, player, GRADIENTS, KEYS, compiled=compiled) == says
+        assert refusal(Player, player, dim=2, compiled=compiled) == says
 
 
 @pytest.mark.parametrize(("role", "name", "place"), lacking(IN_ADVERSARIES), ids=names)
 def test_every_game_refuses_an_adversary_in_which_a_method_is_missing(role, name, place):
     adversary, says = put(own(role, without=[name]), *place), sentence(role, name)
     for compiled in (False, True):
-        assert told(play, PLAYER, adversary, compiled=compiled) == says
-        assert told(play_many, PLAYER, adversary, KEYS, compiled=compiled) == says
+        assert refusal(play, PLAYER, adversary, compiled=compiled) == says
+        assert refusal(play_many, PLAYER, adversary, KEYS, compiled=compiled) == says
 
 
 @pytest.mark.parametrize(("role", "name", "make"), lacking(MAKERS), ids=names)
 def test_nothing_is_made_of_a_rule_in_which_a_method_is_missing(role, name, make):
-    assert told(make, own(role, without=[name])) == sentence(role, name)
+    assert refusal(make, own(role, without=[name])) == sentence(role, name)
 
 
 @pytest.mark.parametrize("name", ANSWERS[protocols.Loss])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_player_refuses_a_loss_in_which_a_method_is_missing(name, compiled):
     player, loss = Player(PLAYER, dim=2, compiled=compiled), own(protocols.Loss, without=[name])
-    assert told(player.learn, X[0], 1.0, loss) == sentence(protocols.Loss, name)
+    assert refusal(player.learn, X[0], 1.0, loss) == sentence(protocols.Loss, name)
     assert player.rounds == 0
 
 
@@ -225,28 +225,28 @@ def test_what_an_adversary_must_answer_is_enough_to_play(role, place):
 def test_all_that_is_missing_is_said_at_once():
     nothing = own(protocols.Filter, without=["init", "decide"])
     says = "Mine cannot be a filter: it has no methods init(dim) and decide(state, size)"
-    assert told(check_role, nothing, protocols.Filter) == says
+    assert refusal(check_role, nothing, protocols.Filter) == says
     both = PLAYER._replace(filter=nothing, norm=own(protocols.Norm, without=["of"]))
-    assert told(play, both, GRADIENTS) == f"{says}; Mine cannot be a norm: it has no method of(x)"
+    assert refusal(play, both, GRADIENTS) == f"{says}; Mine cannot be a norm: it has no method of(x)"
     everything = own(protocols.Learner, without=["init", "predict", "update"])
     says = "it has no methods init(dim), predict(state) and update(state, slope, x)"
-    assert told(Scaled, everything) == f"Mine cannot be a learner: {says}"
+    assert refusal(Scaled, everything) == f"Mine cannot be a learner: {says}"
 
 
 def test_a_parameter_can_be_missing_too():
     learner = own(protocols.Learner)
     says = "Mine cannot be a learner in a domain: it has no parameter domain"
-    assert told(Bounded, learner, Ball(1.0)) == says
-    assert told(Certified, Filtered(learner, TopK(1)), 1) == says
+    assert refusal(Bounded, learner, Ball(1.0)) == says
+    assert refusal(Certified, Filtered(learner, TopK(1)), 1) == says
     record = play(Filtered(learner, TopK(1)), GRADIENTS, keep=("sizes", "products", "gradients"))
-    assert told(linearised_regret, record) == says
-    assert "no parameter learner" in told(Certified, own(protocols.Player), 1)
+    assert refusal(linearised_regret, record) == says
+    assert "no parameter learner" in refusal(Certified, own(protocols.Player), 1)
 
 
 def test_clipped_says_what_a_learner_with_hints_must_answer():
     answers = ANSWERS[protocols.Learner] | {"needs_hints": lambda self: True}
     hinted = rule(type("Mine", (), answers))()
-    assert told(Clipped, hinted) == (
+    assert refusal(Clipped, hinted) == (
         "Mine cannot be a learner with hints: it has no methods set_hint(state, hint) and gauge(slope, x) "
         "and no parameter domain"
     )
@@ -259,7 +259,7 @@ def test_a_role_that_is_left_open_is_not_asked():
         other: Any = None
 
     assert Wrapping(None, TopK(1)).inner is None
-    assert told(Wrapping, TopK(1)).startswith("TopK cannot be a learner")
+    assert refusal(Wrapping, TopK(1)).startswith("TopK cannot be a learner")
 
 
 def test_a_function_in_a_parameter_is_a_method():
@@ -269,7 +269,7 @@ def test_a_function_in_a_parameter_is_a_method():
         slope: Any
 
     check_role(Given(abs, abs), protocols.Loss)
-    assert told(check_role, Given(abs, 1.0), protocols.Loss).endswith("it has no method slope(z, y)")
+    assert refusal(check_role, Given(abs, 1.0), protocols.Loss).endswith("it has no method slope(z, y)")
 
 
 LOSS, LEARNER = own(protocols.Loss, without=["value"]), own(protocols.Learner, without=["update"])
@@ -290,14 +290,14 @@ FILTER = own(protocols.Filter, without=["init"])
     ],
 )
 def test_estimators_refuse_a_rule_in_which_a_method_is_missing(estimator, given, says):
-    assert told(estimator(**given).fit, X, [0, 1, 0, 1]) == says
+    assert refusal(estimator(**given).fit, X, [0, 1, 0, 1]) == says
 
 
 @pytest.mark.parametrize("model", [LinearClassifier, LinearRegressor])
 def test_river_models_refuse_a_rule_in_which_a_method_is_missing(model):
-    assert told(model, loss=LOSS) == sentence(protocols.Loss, "value")
-    assert told(model, learner=LEARNER) == sentence(protocols.Learner, "update")
-    assert told(Robust, model(), outliers=FILTER) == sentence(protocols.Filter, "init")
+    assert refusal(model, loss=LOSS) == sentence(protocols.Loss, "value")
+    assert refusal(model, learner=LEARNER) == sentence(protocols.Learner, "update")
+    assert refusal(Robust, model(), outliers=FILTER) == sentence(protocols.Filter, "init")
 
 
 OURS = {
@@ -305,12 +305,12 @@ OURS = {
     protocols.Norm: samples.NORMS,
     protocols.Domain: [*samples.DOMAINS, Everywhere()],
     protocols.Step: samples.STEPS,
-    protocols.Learner: [*samples.LEARNERS, *samples.SCALED],
+    protocols.Learner: [*samples.LEARNERS, *samples.SCALED, *samples.MIXTURES],
     protocols.Loss: samples.LOSSES,
     protocols.LipschitzLoss: samples.LOSSES,
     protocols.Adversary: samples.ADVERSARIES,
     protocols.HintedLearner: [FreeGrad(), Squint(), MetaGrad(Ball(1.0))],
-    protocols.Player: [*samples.GUARDED, PLAYER, Certified(PLAYER, 1)],
+    protocols.Player: [*samples.GUARDED, samples.CHANGING, PLAYER, Certified(PLAYER, 1)],
     protocols.PlayerInDomain: [PLAYER, GUARDED],
     protocols.Measure: [Gradient(), Features(), Range(), LossForm(1.0)],
     protocols.Tail: [Pareto(), Exponential(), Uniform()],
@@ -323,13 +323,9 @@ def test_our_own_rules_lack_nothing(role, ours):
 
 
 def test_an_optional_method_of_two_roles_does_the_same_in_both():
-    """Each rule has one default for it, whatever its role is."""
-    for options in OPTIONS.values():
-        for name, default in vars(options).items():
-            if inspect.isfunction(default) and not name.startswith("_"):
-                shared = getattr(Rule, name)
-                assert (
-                    inspect.signature(shared).parameters.keys()
-                    == inspect.signature(default).parameters.keys()
-                )
-                assert shared.__code__.co_code == default.__code__.co_code
+    """A rule has one default for it, whatever its role is."""
+    for role in OPTIONS:
+        for name, default in optional_methods(role).items():
+            shared = getattr(Rule, name)
+            assert inspect.signature(shared).parameters.keys() == inspect.signature(default).parameters.keys()
+            assert shared.__code__.co_code == default.__code__.co_code

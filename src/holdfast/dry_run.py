@@ -9,7 +9,7 @@ from holdfast import protocols
 from holdfast.game import Filtered
 from holdfast.guard import Guarded
 from holdfast.norms import L2
-from holdfast.protocols import check_role, roles_of
+from holdfast.role_checks import check_role, roles_of, rules_in
 from holdfast.vectors import ForecastWeights, ScaledWeights, Sparse
 
 _SIZES = (1.0, 1e9, 0.5)  # an ordinary size, an outlier, and another ordinary size
@@ -62,8 +62,7 @@ def _check_parts(rule, role, dim):
     from holdfast.learners.scaled import Scaled  # imported here, because few games use it
 
     inner = dim + 1 if isinstance(rule, Scaled) else dim  # the learner of `Scaled` also has a constant
-    for name, inner_role in rule._parts.items():
-        part = getattr(rule, name)
+    for part, inner_role in rules_in(rule):
         if part is not None:
             _check_parts(part, inner_role, inner)
     if isinstance(rule, Filtered | Guarded) and not _is_ours(rule.on):
@@ -175,11 +174,11 @@ _CHECKS = {
 
 def _check_adversary(adversary, w):
     rounds, dim = checked_extent(adversary)
-    for name, role in adversary._parts.items():
+    for part, role in rules_in(adversary):
         if role is protocols.Adversary:
-            _check_adversary(getattr(adversary, name), w)
+            _check_adversary(part, w)
         else:
-            _check_parts(getattr(adversary, name), role, dim)
+            _check_parts(part, role, dim)
     if rounds == 0:
         return
     method = f"{type(adversary).__name__}.reveal"

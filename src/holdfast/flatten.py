@@ -100,7 +100,8 @@ def layout(state):
     if isinstance(state, LogHistogram):
         return ["LogHistogram", state.table.dtype.name, state.constants()]
     if isinstance(state, tuple):
-        fields = zip(type(state)._fields, state, strict=True)
+        names = getattr(state, "_fields", range(len(state)))  # a plain tuple has none
+        fields = zip(names, state, strict=True)
         return [type(state).__qualname__, [[name, layout(item)] for name, item in fields]]
     if isinstance(state, np.ndarray):
         return [state.dtype.name, list(state.shape)]

@@ -1,4 +1,4 @@
-"""The protocol on one screen: predict, reveal, measure, decide, and learn or not (section 2 of the paper)."""
+"""A game, round by round: predict, reveal, measure, decide, and learn or not (section 2 of the paper)."""
 
 __all__ = ["Decision", "Features", "Filtered", "Gradient", "LossForm", "Range"]
 
@@ -15,19 +15,19 @@ from holdfast.vectors import add, add_to_sum, dot, length, prediction_of, spread
 
 
 class Decision(NamedTuple):
-    """What became of a round. The threshold is NaN where the size was not finite, and no filter was asked."""
+    """Whether a round was kept, and why. If the size was not finite, no filter decided: threshold is NaN."""
 
     kept: bool
     size: float
     threshold: float
 
     def others(self):
-        """Size and threshold of the feature filter, then of the target filter: here there are none."""
+        """Size and threshold of the feature filter, then of the target filter: NaN, there are none here."""
         return math.nan, math.nan, math.nan, math.nan
 
 
 def unmeasured(size):
-    """Of a round that is not finite in the size it is judged by, in its gradient, or in what is learned from.
+    """The decision on a round whose size, gradient, row or target is not finite.
 
     No filter remembers it and no learner learns from it. Its size is infinite or NaN.
     """
@@ -38,7 +38,7 @@ def unmeasured(size):
 class Gradient:
     """Judge a round by the size of its gradient, as sections 3 and 4 of the paper do.
 
-    Where the slope is 0 so is the gradient, and x is not looked at.
+    If the slope is 0, the gradient is 0 and x is not read.
     """
 
     def size_of_transformed(self, learner, state, norm, slope, x, row, size):
@@ -47,7 +47,7 @@ class Gradient:
 
 @rule
 class Features:
-    """Judge a round by the size of its feature vector (the Proposition), whatever its loss."""
+    """Judge a round by the size of its features alone (the Proposition)."""
 
     def reads_rows(self):
         return True
@@ -60,9 +60,9 @@ class Features:
 class Range:
     """Judge a round by how far apart the losses of the experts are, for learners on the simplex.
 
-    Adding a number to all losses changes nobody's regret, nor this size; the diameter that goes with it is 1.
-    But a learner that adapts to Euclidean sizes is ruined by such a number. So only learners whose bound
-    depends on ranges (`needs().size`) are allowed: `AdaHedge`, `EG` and `Squint`.
+    Adding a number to all losses changes neither the regret nor this size; the diameter for it is 1. But
+    such a number ruins a learner that adapts to Euclidean sizes. So only learners whose bound depends on
+    ranges (`needs().size`) are allowed: `AdaHedge`, `EG` and `Squint`.
     """
 
     def check_learner(self, learner):
@@ -77,7 +77,7 @@ class LossForm:
     """Judge a round by the most that its squared loss can differ from that of any u with ‖u‖ <= reach.
 
     For `VAW` and `OnlineRidge`, whose regret is a difference of losses: with prediction z and target y it is
-    at most (|z| + r) (|z| / 2 + r / 2 + |y|) a round, r = reach ‖x‖. The diameter that goes with it is 1.
+    at most (|z| + r) (|z| / 2 + r / 2 + |y|) a round, r = reach ‖x‖. The diameter for it is 1.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class LossForm:
 
 
 class FilteredState(NamedTuple):
-    """The state of a filtered learner: what ALG knows, and what FILTER remembers."""
+    """The states of ALG and FILTER."""
 
     learner: Any
     memory: Any
@@ -119,8 +119,8 @@ class Filtered:
     norm : a norm
         The norm on the domain; sizes are measured in its dual.
     on : Gradient, Features, Range or LossForm
-        What the filter judges a round by. Whatever it is, a round whose gradient is not finite is skipped and
-        not remembered. Beyond 2^1000 (1e301) gradients and rows count as infinite.
+        The size by which the filter judges a round. A round whose gradient is not finite is always skipped,
+        and not remembered. Beyond 2^1000 (1e301) gradients and rows count as infinite.
 
     Examples
     --------
@@ -152,11 +152,11 @@ class Filtered:
         return self.learner.predict(self.active_learner(state))
 
     def current_weights(self, state):
-        """The weights as they are, also where the filter will have them start anew with the next round."""
+        """The weights after the last round, also if the learner restarts before the next one."""
         return self.learner.predict(state.learner)
 
     def observe(self, state, slope, x):
-        if slope == 0.0:  # of this call the compiler makes a copy that neither measures x nor moves weights
+        if slope == 0.0:  # the same result; the literal 0.0 lets LLVM specialise a cheap path
             return self.judge_round(state, 0.0, x)
         return self.judge_round(state, slope, x)
 
@@ -179,11 +179,11 @@ class Filtered:
         return FilteredState(learner, memory), Decision(kept, size, threshold)
 
     def read_size(self, learner, slope, row):
-        """At least the size of all that a learner reads: row, slope and target; NaN if one is."""
+        """At least the size of row, slope and target, as the learner reads them; NaN if one of them is."""
         return euclidean(row) + abs(slope) + abs(self.learner.transform_target(learner))
 
     def active_learner(self, state):
-        """The learner as this round finds it: started anew, in its own arrays, if the filter wants that."""
+        """The state of the learner for this round: the first one again, if the filter demands a restart."""
         if self.filter.restarts(state.memory):
             return self.learner.reset(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
@@ -202,7 +202,7 @@ class Filtered:
 
 
 class Columns(NamedTuple):
-    """What is written down of each round, in arrays that are empty where it was not asked for."""
+    """Arrays with an entry for each round. Those that were not asked for are empty."""
 
     losses: np.ndarray
     sizes: np.ndarray
@@ -243,7 +243,7 @@ class Columns(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is counted: the rounds, the kept, those without a finite size, and the sum of the w_t."""
+    """The numbers of rounds: all, kept, without a finite size; and the sum of the weights w_t."""
 
     rounds: int
     kept: int
@@ -260,19 +260,19 @@ class Counts(NamedTuple):
 
 
 def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
-    """Play rounds first, ..., last - 1 of the adversary: the one loop, in both worlds."""
+    """Play rounds first, ..., last - 1 of the adversary: the only loop, interpreted and compiled."""
     for t in range(first, last):
         state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t - first)
     return state, hidden, tally
 
 
 def play_round(player, adversary, state, hidden, tally, columns, t, row):
-    """Play round t, and write it down in this row of the columns."""
+    """Play round t, and record it in this row of the columns."""
     w = player.predict(state)
-    y = adversary.target_at(t)  # not told yet: fetched before anything is written, it need not be again
+    y = adversary.target_at(t)  # read before any array is written, so that the compiler reads it once
     hidden, loss, slope, x = adversary.reveal(hidden, t, w)
-    columns.revealed(row, w, loss, slope, x)  # at once: if nobody asks for the loss, it need not be computed
-    tally.predicted(w)  # before learning, which may write into w
+    columns.revealed(row, w, loss, slope, x)  # directly after reveal, so that an unused loss is not computed
+    tally.predicted(w)  # before observe, which may write into w
     state, decision = player.observe(player.set_target(state, y), slope, x)
     tally = tally.decided(tally.rounds + 1, decision)
     columns.decided(row, decision)

@@ -1,4 +1,4 @@
-"""The guard: every state that learns sits behind a filter on its own size."""
+"""The guard: a learner behind filters on its features, its target and its gradient."""
 
 __all__ = ["Guarded", "GuardedDecision"]
 
@@ -21,15 +21,15 @@ class GuardedState(NamedTuple):
     features: Any
     target: Any
     gradient: Any
-    negative: Any  # of gradients in rounds whose label is, if labels are told apart
-    restart: bool  # whether a filter that judged the last measured round ended an epoch with it
+    negative: Any  # the gradient filter of the label -1, if `labels`
+    restart: bool  # whether a filter ended an epoch with the last measured round
     y: float  # the target of this round
 
 
 class GuardedDecision(NamedTuple):
-    """What became of a round, as a `Decision`: `size` and `threshold` are the gradient's.
+    """As `Decision`; `size` and `threshold` are those of the gradient.
 
-    Each filter gives its own decision; the round is kept if all three keep it.
+    `features` and `target` are the decisions of the other two filters. A round is kept if all three keep it.
     """
 
     kept: bool
@@ -47,10 +47,10 @@ class GuardedDecision(NamedTuple):
 class Guarded:
     """A learner behind three filters: on the size of its features, of its target, and of its gradient.
 
-    A huge row that is classified correctly has a gradient near 0, and a huge target may have one like any
-    other. Both would ruin a running scale. Each size is measured as the learner sees it, before the round.
-    Each filter remembers its size of every round; a round is learned from only if all three keep it. A round
-    that is not finite, in a size or in its gradient, is skipped and no filter remembers it.
+    A huge row that is classified correctly has a gradient near 0, and a huge target can have an ordinary
+    gradient. Both would ruin a running scale. Each size is measured before the round, in the units of the
+    learner. Each filter remembers its size of every round; a round is learned from only if all three keep it.
+    A round with a size or a gradient that is not finite is skipped, and no filter remembers it.
 
     Parameters
     ----------
@@ -58,17 +58,17 @@ class Guarded:
         Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its target, the target
         filter sees zeros.
     features, target, gradient : filters
-        By default they withstand 10 %, 10 % and 1 % of outliers. What is rare among gradients is often what
-        is left to learn, so that share is smaller.
+        By default they withstand 10 %, 10 % and 1 % of outliers. A rare gradient often belongs to something
+        that is not learned yet, so that share is smaller.
     labels : bool
-        Whether targets are labels, -1 and +1, of which each has a memory of gradients of its own. Otherwise
-        the mistakes on a label rarer than 1 % are taken for outliers. Each memory counts the rounds of its
-        own label: the share or number of outliers that `gradient` withstands is of the rounds of a label,
-        not of all rounds. Should all outliers have one label, they are a larger share of it.
+        Whether targets are labels, -1 and +1. Then each label has its own memory of gradients. Otherwise the
+        mistakes on a label rarer than 1 % are taken for outliers. The share or number of outliers that
+        `gradient` withstands is then counted among the rounds of each label, not among all rounds. If all
+        outliers have one label, they are a larger share of that label.
     norm : a norm
         Features and gradients are measured in its dual.
     on : Gradient, Range or LossForm
-        What the last filter judges a round by, as in `Filtered`, of rows as the learner sees them.
+        The size for the gradient filter, as in `Filtered`, in the units of the learner.
 
     Guarantee
     ---------
@@ -86,8 +86,8 @@ class Guarded:
     >>> guarded = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)), labels=True)
     >>> player = hf.Player(guarded, dim=1)
     >>> kept = [player.learn([x % 7], 1.0 if x % 7 > 3 else -1.0, hf.Hinge()).kept for x in range(1000)]
-    >>> verdict = player.learn([1e6], 1.0, hf.Hinge())
-    >>> verdict.kept, verdict.features.kept, round(verdict.features.size)
+    >>> decision = player.learn([1e6], 1.0, hf.Hinge())
+    >>> decision.kept, decision.features.kept, round(decision.features.size)
     (False, False, 8)
     """
 
@@ -135,6 +135,19 @@ class Guarded:
     def to_lazy(self, state, summed):
         return state._replace(learner=self.learner.to_lazy(state.learner, summed))
 
+    def forget_sizes(self, state, learner):
+        """The state with this learner, and with filters that remember no sizes: for `Changing`."""
+        dim = length(self.learner.predict(learner))
+        return GuardedState(
+            learner,
+            self.features.reset(state.features, dim),
+            self.target.reset(state.target, dim),
+            self.gradient.reset(state.gradient, dim),
+            self.gradient.reset(state.negative, dim),
+            False,
+            state.y,
+        )
+
     def set_target(self, state, y):
         memories = (state.features, state.target, state.gradient, state.negative)
         return GuardedState(self.learner.set_target(state.learner, y), *memories, state.restart, y)
@@ -146,7 +159,7 @@ class Guarded:
         return self.learner.predict(state.learner)
 
     def active_learner(self, state):
-        """The learner as this round finds it: started anew, if an epoch ended with the round before.
+        """The state of the learner for this round: the first one again if an epoch ended with the last one.
 
         The label of this round is not known yet, so the restart cannot wait for the label whose epoch ended.
         """
@@ -166,9 +179,9 @@ class Guarded:
         finite = size < math.inf and steepness < math.inf and entry < HUGE and abs(slope) * entry < HUGE
         if not (finite and entry + abs(slope) < limit and distance < limit):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            verdict = GuardedDecision(False, steepness + math.inf, math.nan, unknown[0], unknown[1])
+            decision = GuardedDecision(False, steepness + math.inf, math.nan, unknown[0], unknown[1])
             memories = (state.features, state.target, state.gradient, state.negative)
-            return GuardedState(learner, *memories, False, state.y), verdict
+            return GuardedState(learner, *memories, False, state.y), decision
         features, feature_threshold, near = self.features.decide(state.features, size)
         target, target_threshold, likely = self.target.decide(state.target, distance)
         apart = self.labels and state.y < 0.0
@@ -178,7 +191,7 @@ class Guarded:
         kept = near and likely and gentle
         if kept:
             learner = self.learner.update_transformed(learner, slope, x, row)
-        verdict = GuardedDecision(
+        decision = GuardedDecision(
             kept,
             steepness,
             threshold,
@@ -188,4 +201,4 @@ class Guarded:
         restart = (
             self.features.restarts(features) or self.target.restarts(target) or self.gradient.restarts(own)
         )
-        return GuardedState(learner, features, target, gradient, negative, restart, state.y), verdict
+        return GuardedState(learner, features, target, gradient, negative, restart, state.y), decision

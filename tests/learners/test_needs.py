@@ -55,6 +55,7 @@ def test_every_learner_is_there():
         "Recentered",
         "Scaled",
         "Bounded",
+        "Mixture",
     }
     assert there | others == set(learners.__all__)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.learners.freegrad import FreeGrad
     from holdfast.learners.metagrad import MetaGrad
     from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
+    from holdfast.learners.mixture import Mixture
     from holdfast.learners.ogd import OGD
     from holdfast.learners.ons import ONS
     from holdfast.learners.recentered import Recentered
@@ -52,6 +53,7 @@ __all__ = [
     "InverseMultiquadric",
     "LogWealth",
     "MetaGrad",
+    "Mixture",
     "OnlineRidge",
     "ProjectedAdaGrad",
     "Recentered",

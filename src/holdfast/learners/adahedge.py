@@ -79,21 +79,35 @@ class AdaHedge:
     def update(self, state, slope, x):
         if slope == 0.0 or len(state.w) == 1:
             return state
-        w, behind, g, log_count = state.w, state.behind, np.zeros(len(state.w)), math.log(len(state.w))
+        g = np.zeros(len(state.w))
         add(g, slope, x)
-        g -= g.min()  # what all experts have lost alike is no regret
-        gap = state.gap + mixability_gap(w, behind, g, step(state.gap, log_count))
-        add(behind, 1.0, g)
-        behind -= behind.min()
-        weigh(w, behind, step(gap, log_count))
-        return AdaHedgeState(w, behind, gap)
+        return after_losses(state, g)
 
     def bound(self, state, u):
         return state.gap * (1.0 + information(u) / math.log(len(u))) if len(u) > 1 else 0.0
 
 
+def after_losses(state, g):
+    """The state after a round with these losses of at least two experts. Overwrites g."""
+    w, behind, log_count = state.w, state.behind, math.log(len(state.w))
+    subtract_least(g)  # what all experts have lost alike is no regret
+    gap = state.gap + mixability_gap(w, behind, g, step(state.gap, log_count))
+    add(behind, 1.0, g)
+    subtract_least(behind)
+    weigh(w, behind, step(gap, log_count))
+    return AdaHedgeState(w, behind, gap)
+
+
 def step(gap, log_count):
     return min(log_count / gap, _LIMIT) if gap > 0.0 else _LIMIT
+
+
+def subtract_least(values):
+    least = math.inf
+    for i in range(len(values)):
+        least = min(least, float(values[i]))
+    for i in range(len(values)):
+        values[i] -= least
 
 
 def weigh(w, behind, eta):

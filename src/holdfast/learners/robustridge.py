@@ -108,6 +108,12 @@ class RobustRidge:
             state.root[k, k] = 1.0 / math.sqrt(self.strength)
         return RobustRidgeState(state.w, state.root, 1.0, 1.0, 1.0, 0.0, math.nan)
 
+    def after_change(self, state, rows):
+        for k in range(len(state.w)):
+            assign(state.root[k], np.zeros(len(state.w)))
+            state.root[k, k] = 1.0 / math.sqrt(self.strength)
+        return RobustRidgeState(state.w, state.root, 1.0, state.residual, state.cell, state.rounds, state.y)
+
     def set_target(self, state, y):
         w, root, growth, residual, cell, rounds, _ = state
         return RobustRidgeState(w, root, growth, residual, cell, rounds, y)

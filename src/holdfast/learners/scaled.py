@@ -193,6 +193,45 @@ class Scaled:
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         return ScaledState(inner, *self.arrays(state), n, due, state.y, *numbers)
 
+    def after_change(self, state, rows):
+        """Take scales that no longer fit from recent rows. All then move as after so many rounds."""
+        n = float(max(len(rows), self.patience))
+        before, after = self.memory.squares(max(state.rounds, 1.0)), self.memory.squares(n)
+        for i in range(rows.shape[1] - 1):
+            variance = float(state.spread[i]) / before
+            center, variance, _ = self.new_scale(state, rows[:, i], i, float(state.center[i]), variance)
+            state.center[i], state.spread[i] = center, after * variance
+        if rows.shape[1] > 1:
+            update_factors(state.factors, state.spread, after, rows[0, :-1])
+        y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
+        y_low, y_high = state.y_low, state.y_high
+        if self.target:
+            targets = rows[:, -1]
+            y_center, variance, is_new = self.new_scale(state, targets, -1, y_center, y_squares / before)
+            y_squares, y_spread = after * variance, math.sqrt(max(variance, 0.0))
+            if is_new:
+                near = targets[np.abs(targets - y_center) <= SWING * y_spread]
+                y_low, y_high = float(np.min(near)), float(np.max(near))
+        numbers = (y_center, y_squares, y_spread, y_low, y_high)
+        inner = self.learner.after_change(state.inner, rows)
+        return ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers)
+
+    def new_scale(self, state, values, i, center, variance):
+        """Center and variance of recent values, and whether they are new. The old ones stay where they fit.
+
+        They fit if the center has moved by less than a standard deviation and the spread by less than a
+        factor 2. They also stay if fewer than two values deviate.
+        """
+        new_center, square, moved = median_deviation(values)
+        if square <= 0.0:
+            return center, variance, False
+        count = self.memory.count_first(state.counts, i, moved, len(values))
+        new = _NORMAL * count * square / self.memory.squares(float(len(values)))
+        distance = new_center - center
+        if 0.25 * variance < new < 4.0 * variance and distance * distance < variance:
+            return center, variance, False
+        return new_center, new, True
+
     def update_first(self, state, x):
         """Store one of the first rounds, and compute the scales from all of them."""
         rows, n = state.first, int(state.rounds) + 1

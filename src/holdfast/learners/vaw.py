@@ -8,7 +8,15 @@ from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.cholesky import solved_below
 from holdfast.learners.memory import refuse_bound
 from holdfast.learners.needs import LOSS_FORM, Needs
-from holdfast.learners.ridge import check_ridge, first_state, forget, reset_state, rotate_round, with_cost
+from holdfast.learners.ridge import (
+    check_ridge,
+    first_state,
+    forget,
+    loosened_state,
+    reset_state,
+    rotate_round,
+    with_cost,
+)
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
@@ -69,6 +77,9 @@ class VAW:
 
     def reset(self, state, dim):
         return reset_state(self.strength, state)
+
+    def after_change(self, state, rows):
+        return loosened_state(self.strength, state)
 
     def predict(self, state):
         return ForecastWeights(self, state)
