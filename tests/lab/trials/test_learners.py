@@ -14,13 +14,13 @@ from holdfast.lab.trials.learners import (
     ENTRIES,
     FILTER,
     Line,
-    Scale,
+    RaceSize,
     measure,
     regret_a_round,
 )
 from holdfast.lab.trials.streams import absolute, bowls, experts, ordinary, scattered, squared
 
-FEW = Scale(rounds=300, seeds=1, turns=1, entries=1000, compiled=False)
+FEW = RaceSize(rounds=300, seeds=1, turns=1, entries=1000, compiled=False)
 STREAMS = [absolute, bowls, experts, squared]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import holdfast as hf
 from holdfast.lab.trials.streams import (
     SHARE,
-    Stream,
+    LearnerStream,
     absolute,
     bowls,
     experts,
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     """A learner, the stream that has what it needs, and what its filter measures."""
 
     learner: Any
-    stream: Callable[..., Stream]
+    stream: Callable[..., LearnerStream]
     on: Any = hf.game.Gradient()
 
     def player(self, filter):
@@ -62,7 +62,7 @@ ENTRIES = {
 }
 
 
-class Scale(NamedTuple):
+class RaceSize(NamedTuple):
     """How much is measured."""
 
     rounds: int
@@ -73,8 +73,8 @@ class Scale(NamedTuple):
     compiled: bool = True
 
 
-FULL = Scale(rounds=10_000, seeds=5, turns=9, entries=8_000_000)
-QUICK = Scale(rounds=2_000, seeds=2, turns=3, entries=2_000_000)
+FULL = RaceSize(rounds=10_000, seeds=5, turns=9, entries=8_000_000)
+QUICK = RaceSize(rounds=2_000, seeds=2, turns=3, entries=2_000_000)
 
 
 class Line(NamedTuple):

@@ -32,7 +32,7 @@ def scattered(rounds, seed):
     return np.where(rng.random(rounds) < SHARE, 10.0 ** rng.uniform(3.0, 9.0, rounds), 1.0)
 
 
-class Stream(NamedTuple):
+class LearnerStream(NamedTuple):
     """What learners with the same needs meet, and what they are compared with."""
 
     adversary: Any
@@ -72,19 +72,19 @@ def bowls(sizes, dim, seed):
     inliers = sizes == 1.0
     best = C[inliers].mean(axis=0)
     C[~inliers] *= -sizes[~inliers, None]
-    return Stream(Bowls(C), inliers, best)
+    return LearnerStream(Bowls(C), inliers, best)
 
 
 def absolute(sizes, dim, seed):
     """A linear model with noise, and the absolute loss; linearised regret against all u of length 1."""
     X, y, inliers, _ = _rows(sizes, dim, seed)
-    return Stream(hf.Replay(X, y, hf.Absolute()), inliers)
+    return LearnerStream(hf.Replay(X, y, hf.Absolute()), inliers)
 
 
 def squared(sizes, dim, seed):
     """The same with the squared loss; regret against the best u."""
     X, y, inliers, best = _rows(sizes, dim, seed)
-    return Stream(hf.Replay(X, y, hf.Squared()), inliers, best)
+    return LearnerStream(hf.Replay(X, y, hf.Squared()), inliers, best)
 
 
 def experts(sizes, dim, seed):
@@ -95,7 +95,7 @@ def experts(sizes, dim, seed):
     best = np.eye(dim)[G[inliers].sum(axis=0).argmin()]
     G[~inliers] = sizes[~inliers, None] * (1.0 - G[~inliers])
     G[~inliers, 0] = sizes[~inliers]  # who is best loses most
-    return Stream(hf.Gradients(G), inliers, best)
+    return LearnerStream(hf.Gradients(G), inliers, best)
 
 
 def _rows(sizes, dim, seed):

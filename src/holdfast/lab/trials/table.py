@@ -76,16 +76,16 @@ def _where(cell):
 
 def header():
     shown = [name for name in CONTESTANTS if name != ORACLE]
-    return f"{'':30}{'oracle':>9}" + "".join(f"{name:>{_width(name)}}" for name in shown)
+    return f"{'':30}{'oracle':>9}" + "".join(f"{name:>{width(name)}}" for name in shown)
 
 
 def line(cell):
     shown = [name for name in CONTESTANTS if name != ORACLE]
-    figures = "".join(f"{ratio(cell.to_oracle.get(name)):>{_width(name)}}" for name in shown)
+    figures = "".join(f"{ratio(cell.to_oracle.get(name)):>{width(name)}}" for name in shown)
     return f"{cell.data:14}{cell.kind:16}{cell.error:>9.4g}{figures}"
 
 
-def _width(name):
+def width(name):
     return max(len(name), 6) + 2
 
 
