@@ -6,12 +6,12 @@ import pandas as pd
 from holdfast.cli.main import main
 from holdfast.lab.trials import peer_tuning
 from holdfast.lab.trials.contestants import WOLF
-from holdfast.lab.trials.peer_tuning import GRID, Setting
+from holdfast.lab.trials.peer_tuning import GRIDS, Grid, Setting
 from holdfast.lab.trials.wolf import WoLF
 
 
 def test_what_is_in_use_was_tried():
-    assert all(used in tried for used, tried in GRID.items())
+    assert all(grid.used in grid.tried for grid in GRIDS)
 
 
 def test_a_setting_that_fails_once_is_the_last():
@@ -26,11 +26,9 @@ def test_settings_are_printed_best_first_and_the_one_in_use_is_marked(tmp_path, 
     (tmp_path / "air_quality").mkdir()
     frame = pd.DataFrame({"x_a": X[:, 0], "x_b": X[:, 1], "y": y})
     frame.to_csv(tmp_path / "air_quality" / "data.csv.gz", index=False)
-    peer_tuning.tune_peers(tmp_path, {WOLF: [WOLF._replace(model=WoLF(1e-4)), WOLF]})
+    peer_tuning.tune_peers(tmp_path, [Grid(WOLF, [WoLF(1e-4), WOLF], True)])
     first, second = capsys.readouterr().out.splitlines()
-    assert (
-        first.startswith(f"* {first.split()[1]:>8}") and repr(WOLF.model) in first and "air_quality" in first
-    )
+    assert first.startswith(f"* {first.split()[1]:>8}") and repr(WOLF) in first and "air_quality" in first
     assert second.startswith("  ")
 
 

@@ -1,7 +1,7 @@
 """The contestants: each predicts every round of a stream before it learns from it, in one pass."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,14 +10,14 @@ from holdfast.defaults import LEARNER, recommended, recommended_loss
 from holdfast.lab.trials import sgd
 from holdfast.lab.trials.clipped_gradients import ClippedGradients
 from holdfast.lab.trials.corruptions import CorruptedTable
-from holdfast.lab.trials.one_pass import on_rounds, predictions_of
+from holdfast.lab.trials.one_pass import WithConstant, on_rounds, predictions_of
 from holdfast.lab.trials.qcsgd import QCSGD
 from holdfast.lab.trials.river import filtered_river, plain_river
 from holdfast.lab.trials.scalers import Fading, Running, Still
 from holdfast.lab.trials.wolf import WoLF
 
 _WORTH_COMPILING = 1500  # rounds
-HALF_LIFE = 500.0  # rounds, of a scale that fades
+_HALF_LIFE = 500.0  # rounds, of a scale that fades
 
 
 def by_default(stream):
@@ -76,7 +76,7 @@ def constant_sgd(stream):
 
 def fading_sgd(stream):
     """The same behind a scale that fades."""
-    return predictions_of(_constant(stream), Fading(HALF_LIFE), stream.table)
+    return predictions_of(_constant(stream), Fading(_HALF_LIFE), stream.table)
 
 
 def _constant(stream):
@@ -84,27 +84,43 @@ def _constant(stream):
     return sgd.SGD(loss, sgd.ConstantStep(0.01))
 
 
-class Peer(NamedTuple):
-    """A model and its scaler."""
-
-    model: Any
-    scaler: Any
-
-
 # The settings of the next two were chosen on clean data: `holdfast trials --data FOLDER --tune`.
-WOLF = Peer(WoLF(cutoff=2.0), Fading(HALF_LIFE))
-QCSGD_FOR_NUMBERS = Peer(QCSGD(sgd.SquaredSlope(), step=0.03, quantile=0.75), Running())
-QCSGD_FOR_LABELS = Peer(QCSGD(sgd.LogSlope(), step=0.03, quantile=0.95), Fading(HALF_LIFE))
+WOLF = WoLF(cutoff=2.0)
+QCSGD_FOR_NUMBERS = QCSGD(step=0.1, quantile=0.25)
+QCSGD_FOR_LABELS = QCSGD(step=0.03, quantile=0.95)
 
 
 def wolf(stream):
-    """Weighted ridge regression that forgets."""
-    return predictions_of(*WOLF, stream.table)
+    """Weighted ridge regression that forgets, behind our running scale."""
+    return behind_our_scale(WOLF, stream.table)
 
 
 def qc_sgd(stream):
-    """Quantile-clipped SGD."""
-    return predictions_of(*(QCSGD_FOR_NUMBERS if stream.table.regression else QCSGD_FOR_LABELS), stream.table)
+    """Quantile-clipped SGD, behind our running scale."""
+    return behind_our_scale(_qcsgd(stream), stream.table)
+
+
+def fading_wolf(stream):
+    return _behind_a_fading_scale(WOLF, stream.table)
+
+
+def fading_qc_sgd(stream):
+    return _behind_a_fading_scale(_qcsgd(stream), stream.table)
+
+
+def _qcsgd(stream):
+    return QCSGD_FOR_NUMBERS if stream.table.regression else QCSGD_FOR_LABELS
+
+
+def behind_our_scale(learner, table):
+    """The predictions of a learner without a filter, for squared or logistic losses."""
+    player = hf.Filtered(hf.Scaled(learner, target=table.regression), hf.Everything())
+    return _played(player, table, hf.Squared() if table.regression else hf.Logistic())
+
+
+def _behind_a_fading_scale(learner, table):
+    loss = sgd.SquaredSlope() if table.regression else sgd.LogSlope()
+    return predictions_of(WithConstant(learner, loss), Fading(_HALF_LIFE), table)
 
 
 def river(stream):
@@ -151,12 +167,12 @@ AFTER_A_CHANGE = {
     "clipping": Contestant(clipped),
     PLAIN: Contestant(plain_sgd),
     "SGD, step 0.01": Contestant(constant_sgd),
-    "WoLF": Contestant(wolf, needs_numbers=True),
-    "QC-SGD": Contestant(qc_sgd),
+    "WoLF": Contestant(fading_wolf, needs_numbers=True),
+    "QC-SGD": Contestant(fading_qc_sgd),
 }
 
 
-def _played(player, table):
-    replay = hf.Replay(table.X, table.y, recommended_loss(table.regression))
+def _played(player, table, loss=None):
+    replay = hf.Replay(table.X, table.y, loss or recommended_loss(table.regression))
     compiled = table.rounds >= _WORTH_COMPILING
     return hf.play(player, replay, keep=("predictions",), compiled=compiled).predictions

@@ -1,10 +1,13 @@
 """One pass over a table for the peers: predict each round, then update the scales, then the weights."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from holdfast.lab.trials.scalers import Moments, Still
+from holdfast.rule import rule
+from holdfast.vectors import dot, largest
 
 FED = 50  # the first rounds only feed the scaler
 _FITTED = 1000  # rounds that `RobustScaler` is fitted to beforehand
@@ -45,6 +48,29 @@ def _call(function, X, *rest):
     from holdfast._compiled import call
 
     return call(function, X, *rest)
+
+
+@rule
+class WithConstant:
+    """A learner of ours for `one_pass`, with a constant as its last weight."""
+
+    learner: Any
+    loss: Any
+
+    def init(self, dim):
+        return self.learner.init(dim + 1)
+
+    def is_finite(self, state):
+        return largest(self.learner.predict(state)) < math.inf
+
+    def output(self, state, x):
+        w = self.learner.predict(state)
+        return dot(w[:-1], x) + w[-1]
+
+    def learn(self, state, t, x, y):
+        row = np.ones(len(x) + 1)
+        row[:-1] = x
+        return self.learner.update(state, self.loss.slope(self.output(state, x), y), row)
 
 
 def one_pass(X, y, scaler, features, target_scaler, targets, model, state, predictions):

@@ -1,4 +1,4 @@
-"""How far each contestant is from the oracle, as text and as markdown, and which goals are met."""
+"""The table of errors over the oracle's, as text and as markdown, and which goals are met."""
 
 import math
 from typing import NamedTuple
@@ -23,12 +23,12 @@ class Cell(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What was to be shown, how many cells show it, and those that do not."""
+    """A claim, the number of cells it is about, and those in which it is wrong."""
 
     claim: str
     cells: int
     short: list[str]
-    least: float = 1.0  # the share of the cells
+    least: float = 1.0  # the share of the cells in which it must hold
 
     def met(self):
         return self.cells - len(self.short) >= self.least * self.cells
@@ -40,7 +40,7 @@ class Goal(NamedTuple):
 
 
 def goals(cells):
-    """What issue and docs promise."""
+    """The claims of the docs, checked."""
     corrupted = [cell for cell in cells if cell.kind != NATURAL]
     natural = [cell for cell in cells if cell.kind == NATURAL]
     ahead = [
