@@ -24,6 +24,11 @@ FILTERS = [
     hf.Quantile(0.8, delta=0.01, exact=True),
     hf.Quantile(0.5, ranks="newsvendor", growth=2.0),
     hf.Quantile(0.7, exact=True),
+    hf.TopK(3, window=50),
+    hf.TopShare(0.05, window=60, patience=20),
+    hf.TopShare(0.2, exact=True, window=30),
+    hf.Quantile(0.8, window=64),
+    hf.Quantile(0.9, delta=0.05, ranks="bernstein", exact=True, window=40),
 ]
 
 NORMS = [
@@ -68,14 +73,37 @@ LEARNERS += [
     hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 2.0), etas=4),
 ]
 
+FORGETTING = [
+    hf.AdaGrad(hf.Box(-1.0, 2.0), memory=10),
+    hf.AdaGrad(hf.Ball(1.0), memory=10),
+    hf.OnlineRidge(memory=10),
+    hf.VAW(0.5, memory=2),
+    hf.learners.RobustRidge(),
+    hf.learners.RobustRidge(1.0, memory=3, weights=hf.learners.HuberWeights()),
+    hf.learners.RobustRidge(memory=100, weights=hf.learners.InverseMultiquadric()),
+]
+LEARNERS += FORGETTING
+
 SCALED = [
     hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)),
     hf.Scaled(hf.OGD(hf.Ball(1.0)), target=True, clip=3.0, patience=1),
+    hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20),
+]
+
+MIXTURES = [
+    hf.learners.Mixture((hf.OGD(hf.Ball(1.0)), hf.AdaGrad(hf.Box(-1.0, 2.0)))),
+    hf.learners.Mixture((hf.OnlineRidge(), hf.VAW(), hf.OGD(hf.Ball(1.0))), hf.Squared(), share=0.0),
+    hf.learners.Mixture((SCALED[1], hf.learners.RobustRidge()), hf.Huber()),
+    hf.Scaled(
+        hf.learners.Mixture((hf.learners.RobustRidge(), hf.OGD(hf.Ball(1.0))), hf.Huber()), target=True
+    ),
 ]
 
 GUARDED = [
+    hf.Guarded(MIXTURES[3]),
     hf.Guarded(SCALED[0]),
     hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
+    hf.Guarded(SCALED[2], hf.TopK(3), hf.TopK(3), hf.TopK(3)),
     hf.Guarded(
         hf.OGD(hf.Ball(1.0)),
         hf.TopK(3),
@@ -131,6 +159,7 @@ OTHERS = [
     hf.Features(),
     hf.game.Range(),
     hf.learners.LogWealth(),
+    *(hf.learners.Redescending(), hf.learners.HuberWeights(2.0), hf.learners.InverseMultiquadric()),
     hf.learners.Squint(),
     hf.MetaGrad(hf.Ball(1.0)),
     hf.game.LossForm(1.0),
@@ -138,6 +167,7 @@ OTHERS = [
     hf.learners.Clipped(hf.learners.FreeGrad()),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)),
     *SCALED,
+    *MIXTURES,
     *GUARDED,
 ]
 

@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 from holdfast._compiled import call
 from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
-from holdfast.protocols import Rule
+from holdfast.role_checks import Rule
 from holdfast.vectors import dot, largest
 
 C, SIDES = np.array([1.0, -2.0, 0.5]), np.array([0.0, 1.0, 2.0])

@@ -8,7 +8,19 @@ import pickle
 import numpy as np
 import pytest
 from laws import filtered, like, same
-from samples import ADVERSARIES, DOMAINS, FILTERS, GUARDED, LEARNERS, LOSSES, RULES, SCALED, STREAMS, thinned
+from samples import (
+    ADVERSARIES,
+    DOMAINS,
+    FILTERS,
+    GUARDED,
+    LEARNERS,
+    LOSSES,
+    MIXTURES,
+    RULES,
+    SCALED,
+    STREAMS,
+    thinned,
+)
 
 import holdfast as hf
 from holdfast._compiled import call
@@ -65,7 +77,7 @@ def test_a_rule_survives_pickling(rule):
     assert pickle.loads(pickle.dumps(rule)) == rule
 
 
-@pytest.mark.parametrize("rule", [*FILTERS, *LEARNERS, *SCALED, *GUARDED], ids=repr)
+@pytest.mark.parametrize("rule", [*FILTERS, *LEARNERS, *SCALED, *MIXTURES, *GUARDED], ids=repr)
 def test_init_twice_gives_equal_states(rule):
     assert same(rule.init(2), rule.init(2))
 
@@ -134,7 +146,9 @@ def games():
         yield hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), norm=norm), hf.Gradients(GRADIENTS)
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3), on=hf.Features())
     yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())
-    for player in (hf.Filtered(SCALED[1], hf.TopK(3)), *GUARDED):
+    yield hf.Filtered(MIXTURES[0], hf.TopK(3)), hf.Gradients(GRADIENTS)
+    inside = (SCALED[1], MIXTURES[1], MIXTURES[2])
+    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED):
         yield player, hf.Replay(np.abs(GRADIENTS) ** 0.1, GRADIENTS[:, 0] ** 2, hf.Huber())
 
 

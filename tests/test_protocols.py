@@ -34,9 +34,9 @@ from holdfast.adversaries import Chaser, Contaminated, Exponential, Pareto, Quan
 from holdfast.domains import Everywhere, Shifted
 from holdfast.game import Gradient, LossForm, Range
 from holdfast.learners import Averaged, Bounded, Clipped, Fixed, FreeGrad, Squint
-from holdfast.protocols import OPTIONS, Rule, check_role
 from holdfast.regret import linearised_regret
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
+from holdfast.role_checks import OPTIONS, Rule, check_role, optional_methods
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 # What somebody's own rules answer, each no more than its role asks for.
@@ -305,7 +305,7 @@ OURS = {
     protocols.Norm: samples.NORMS,
     protocols.Domain: [*samples.DOMAINS, Everywhere()],
     protocols.Step: samples.STEPS,
-    protocols.Learner: [*samples.LEARNERS, *samples.SCALED],
+    protocols.Learner: [*samples.LEARNERS, *samples.SCALED, *samples.MIXTURES],
     protocols.Loss: samples.LOSSES,
     protocols.LipschitzLoss: samples.LOSSES,
     protocols.Adversary: samples.ADVERSARIES,
@@ -323,13 +323,9 @@ def test_our_own_rules_lack_nothing(role, ours):
 
 
 def test_an_optional_method_of_two_roles_does_the_same_in_both():
-    """Each rule has one default for it, whatever its role is."""
-    for options in OPTIONS.values():
-        for name, default in vars(options).items():
-            if inspect.isfunction(default) and not name.startswith("_"):
-                shared = getattr(Rule, name)
-                assert (
-                    inspect.signature(shared).parameters.keys()
-                    == inspect.signature(default).parameters.keys()
-                )
-                assert shared.__code__.co_code == default.__code__.co_code
+    """A rule has one default for it, whatever its role is."""
+    for role in OPTIONS:
+        for name, default in optional_methods(role).items():
+            shared = getattr(Rule, name)
+            assert inspect.signature(shared).parameters.keys() == inspect.signature(default).parameters.keys()
+            assert shared.__code__.co_code == default.__code__.co_code

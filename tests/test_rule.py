@@ -178,7 +178,7 @@ def test_a_rule_does_not_inherit():
     class Wrong(TopK):
         more: float = 1.0
 
-    assert "Wrong inherits from TopK, but a rule stands alone" in refusal(lambda: rule(Wrong))
+    assert "Wrong inherits from TopK, but a rule cannot inherit" in refusal(lambda: rule(Wrong))
 
 
 # -- a value like any other

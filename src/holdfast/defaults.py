@@ -24,7 +24,8 @@ from holdfast.learners import (
     SoloFTRL,
 )
 from holdfast.losses import Absolute, Hinge, Logistic, Squared, SquaredHinge
-from holdfast.protocols import Filter, LipschitzLoss, Rule, check_role
+from holdfast.protocols import Filter, LipschitzLoss
+from holdfast.role_checks import Rule, check_role
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial

@@ -9,7 +9,7 @@ from holdfast import protocols
 from holdfast.game import Filtered
 from holdfast.guard import Guarded
 from holdfast.norms import L2
-from holdfast.protocols import check_role, roles_of
+from holdfast.role_checks import check_role, roles_of, rules_in
 from holdfast.vectors import ForecastWeights, ScaledWeights, Sparse
 
 _SIZES = (1.0, 1e9, 0.5)  # something to learn from, an outlier, and something to learn from again
@@ -62,8 +62,7 @@ def _rehearse(rule, role, dim):
     from holdfast.learners.scaled import Scaled  # not above: few games need it
 
     inner = dim + 1 if isinstance(rule, Scaled) else dim  # whose learner has a constant, too
-    for name, inner_role in rule._parts.items():
-        part = getattr(rule, name)
+    for part, inner_role in rules_in(rule):
         if part is not None:
             _rehearse(part, inner_role, inner)
     if isinstance(rule, Filtered | Guarded) and not _is_ours(rule.on):
@@ -177,11 +176,11 @@ _ASKING = {
 
 def _rehearse_adversary(adversary, w):
     rounds, dim = checked_extent(adversary)
-    for name, role in adversary._parts.items():
+    for part, role in rules_in(adversary):
         if role is protocols.Adversary:
-            _rehearse_adversary(getattr(adversary, name), w)
+            _rehearse_adversary(part, w)
         else:
-            _rehearse(getattr(adversary, name), role, dim)
+            _rehearse(part, role, dim)
     if rounds == 0:
         return
     asked = f"{type(adversary).__name__}.reveal"

@@ -1,21 +1,18 @@
-"""What a rule must answer in each of its roles, and a check that it does.
+"""The roles of rules, such as `Filter` and `Learner`: which methods a rule must have, and which it may have.
 
 A role has two classes. `Filter` has the methods that every filter must have. `FilterOptions` has those that a
-filter may have, with what they do by default: a rule that does not write its own has that one. A role such
-as `HintedLearner` asks for more than `Learner` does, and only some games need it.
+filter may have, each with a default: a rule without its own method uses the default. A role such as
+`HintedLearner` asks for more than `Learner` does, and only some games need it.
 
-A parameter of a rule that holds another rule is annotated with the role of that one, `filter: Filter`. Then
-`check_parts` looks at it when the rule is made, and `check_role` looks at a whole player before a game. Both
-raise one TypeError that names all methods that are missing.
+A parameter of a rule that holds another rule is annotated with its role, `filter: Filter`. For several rules
+it is `learners: tuple[Learner, ...]`. `holdfast.role_checks` checks that the methods are there.
 
-Vectors are arrays of float64. Rows may be sparse too, and weights lazy (`holdfast.vectors`); the types below
+Vectors are arrays of float64. Rows can also be sparse, and weights lazy (`holdfast.vectors`); the types below
 say `Any` for both.
 """
 
-import functools
 import math
-from types import FunctionType, NoneType
-from typing import Any, ClassVar, Protocol, TypeAlias, get_args
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -99,6 +96,42 @@ class DomainOptions(Domain, Protocol):
         return state
 
 
+# -- what filters, learners and players share
+
+
+class StateOptions(Protocol):
+    """What every rule with a state may answer too."""
+
+    def init(self, dim: int) -> Any:
+        """The first state."""
+
+    def valid(self, state: Any) -> bool:
+        """Whether a state that was read from a file can be played on with; by default yes.
+
+        If it says yes, no later round may raise an error or reach outside of an array.
+        """
+        return True
+
+    def reset(self, state: Any, dim: int) -> Any:
+        """The first state again, in the arrays of this one; by default `init(dim)`."""
+        return self.init(dim)
+
+
+class LearningOptions(StateOptions, Protocol):
+    """What learners and players may answer too."""
+
+    def check_dim(self, dim: int) -> None:
+        """Raise if it cannot learn this many weights; by default it can."""
+
+    def to_lazy(self, state: Any, summed: bool) -> Any:
+        """The state for sparse rows; by default the same. `summed`: whether it sums up all predictions."""
+        return state
+
+    def set_target(self, state: Any, y: float) -> Any:
+        """The state with the target of this round; by default the same."""
+        return state
+
+
 # -- filters
 
 
@@ -112,26 +145,15 @@ class Filter(Protocol):
         """The next state, the threshold, and whether to keep a round of this size."""
 
 
-class FilterOptions(Filter, Protocol):
+class FilterOptions(Filter, StateOptions, Protocol):
     """What a filter may answer too."""
-
-    def valid(self, state: Any) -> bool:
-        """Whether a state that was read from a file is one that rounds can lead to; by default yes.
-
-        If it says yes, no later round may raise an error or reach outside of an array.
-        """
-        return True
-
-    def reset(self, state: Any, dim: int) -> Any:
-        """The first state again, in the arrays of this one; by default `init(dim)`."""
-        return self.init(dim)
 
     def keeps_all(self) -> bool:
         """Whether it keeps every finite round; by default no."""
         return False
 
     def restarts(self, state: Any) -> bool:
-        """Whether the learner must start anew before the next round; by default no."""
+        """Whether the learner must start from scratch before the next round; by default no."""
         return False
 
 
@@ -151,30 +173,8 @@ class Learner(Protocol):
         """The state after learning from the gradient slope * x."""
 
 
-class LearnerOptions(Learner, Protocol):
+class LearnerOptions(Learner, LearningOptions, Protocol):
     """What a learner may answer too."""
-
-    def check_dim(self, dim: int) -> None:
-        """Raise if it cannot learn this many weights; by default it can."""
-
-    def valid(self, state: Any) -> bool:
-        """Whether a state that was read from a file is one that rounds can lead to; by default yes.
-
-        If it says yes, no later round may raise an error or reach outside of an array.
-        """
-        return True
-
-    def reset(self, state: Any, dim: int) -> Any:
-        """The first state again, in the arrays of this one; by default `init(dim)`."""
-        return self.init(dim)
-
-    def to_lazy(self, state: Any, summed: bool) -> Any:
-        """The state for sparse rows; by default as it is. `summed`: must it add up all predictions?"""
-        return state
-
-    def set_target(self, state: Any, y: float) -> Any:
-        """The state, knowing the target of this round; by default as it is."""
-        return state
 
     def transform_row(self, state: Any, x: Row) -> Row:
         """The row as it is learned from; by default x."""
@@ -201,7 +201,19 @@ class LearnerOptions(Learner, Protocol):
         return False
 
     def set_hint(self, state: Any, hint: float) -> Any:
-        """The state, knowing that gradients to come have sizes up to `hint`; by default as it is."""
+        """The state, given that later gradients have sizes up to `hint`; by default the same."""
+        return state
+
+    def bound(self, state: Any, u: Any) -> float:
+        """As in `ProvenLearner`; by default infinity, no bound is known."""
+        return math.inf
+
+    def after_change(self, state: Any, rows: Any) -> Any:
+        """The state after a lasting change of the stream: for `Changing`. By default the same.
+
+        Scales are taken from the recent `rows`, an array with the target in the last column. Weights are
+        kept; figures that say how sure they are, such as a covariance, start again.
+        """
         return state
 
 
@@ -220,7 +232,7 @@ class HintedLearner(LearnerInDomain, Protocol):
         """True."""
 
     def set_hint(self, state: Any, hint: float) -> Any:
-        """The state, knowing that gradients to come have sizes up to `hint`."""
+        """The state, given that later gradients have sizes up to `hint`."""
 
     def gauge(self, slope: float, x: Row) -> float:
         """The size of the gradient slope * x, as hints mean it."""
@@ -240,7 +252,7 @@ class Step(Protocol):
     """How far `OGD` moves."""
 
     def accrued(self, tally: float, size: float) -> float:
-        """The tally after one more gradient of this size; it begins at 0."""
+        """The tally after one more gradient of this size; at first it is 0."""
 
     def eta(self, tally: float, diameter: float) -> float:
         """The step, in a domain of this diameter."""
@@ -260,6 +272,14 @@ class Loss(Protocol):
 
     def slope(self, z: float, y: float) -> float:
         """Its derivative by z."""
+
+
+class LossOptions(Loss, Protocol):
+    """What a loss may answer too."""
+
+    def needs_target(self) -> bool:
+        """Whether its slope depends on the target: for `Mixture`. By default yes."""
+        return True
 
 
 class LipschitzLoss(Loss, Protocol):
@@ -331,34 +351,12 @@ class Player(Protocol):
         """The weights to report after the last round; for most players `predict(state)`."""
 
 
-class PlayerOptions(Player, Protocol):
+class PlayerOptions(Player, LearningOptions, Protocol):
     """What a player may answer too."""
 
     def core(self) -> Any:
         """The player inside, if this one wraps another; by default itself."""
         return self
-
-    def check_dim(self, dim: int) -> None:
-        """Raise if it cannot learn this many weights; by default it can."""
-
-    def valid(self, state: Any) -> bool:
-        """Whether a state that was read from a file is one that rounds can lead to; by default yes.
-
-        If it says yes, no later round may raise an error or reach outside of an array.
-        """
-        return True
-
-    def reset(self, state: Any, dim: int) -> Any:
-        """The first state again, in the arrays of this one; by default `init(dim)`."""
-        return self.init(dim)
-
-    def to_lazy(self, state: Any, summed: bool) -> Any:
-        """The state for sparse rows; by default as it is. `summed`: must it add up all predictions?"""
-        return state
-
-    def set_target(self, state: Any, y: float) -> Any:
-        """The state, knowing the target of this round; by default as it is."""
-        return state
 
 
 class PlayerInDomain(Player, Protocol):
@@ -402,170 +400,3 @@ class Tail(Protocol):
 
     def stretch(self, v: Any) -> Any:
         """Factors of at least 1, from an array of numbers drawn uniformly between 0 and 1."""
-
-
-OPTIONS = {
-    Filter: FilterOptions,
-    Learner: LearnerOptions,
-    Norm: NormOptions,
-    Domain: DomainOptions,
-    GradientMeasure: MeasureOptions,
-    Player: PlayerOptions,
-    Adversary: AdversaryOptions,
-}
-_EXTRA = (LearnerInDomain, HintedLearner, ProvenLearner, PlayerInDomain, LipschitzLoss, StateMeasure)
-_ROLES = (*OPTIONS, Loss, Step, Tail, *_EXTRA)
-_SPOKEN = {
-    GradientMeasure: "measure",
-    StateMeasure: "measure",
-    LearnerInDomain: "learner in a domain",
-    HintedLearner: "learner with hints",
-    PlayerInDomain: "player in a domain",
-    LipschitzLoss: "loss with a largest slope",
-}
-
-
-# -- the check
-
-
-class Rule(tuple):
-    """The base of all that `@rule` makes. It has the optional methods of all roles, with their defaults."""
-
-    __slots__ = ()
-    _parts: ClassVar[dict[str, Any]]  # the parameters that hold rules, each with its role
-
-
-for _options in OPTIONS.values():
-    for _name, _default in vars(_options).items():
-        if isinstance(_default, FunctionType) and not _name.startswith("_"):
-            setattr(Rule, _name, _default)  # where two roles have a method of this name, both say the same
-
-
-def roles_of(annotation):
-    """The roles that an annotation names, one of which is enough: none, if it is no role."""
-    return tuple(role for role in get_args(annotation) or (annotation,) if role in _ROLES)
-
-
-def check_role(rule, role):
-    """Raise one TypeError that names all that a rule, and the rules inside it, lack for their roles.
-
-    Examples
-    --------
-    >>> from holdfast.domains import Ball
-    >>> check_role(Ball(1.0), Filter)
-    Traceback (most recent call last):
-    TypeError: Ball cannot be a filter: it has no methods init(dim) and decide(state, size)
-    """
-    _raise_if_any(_complaints(rule, role))
-
-
-def check_parts(rule):
-    """`check_role` of all rules that a rule holds."""
-    if rule._parts:
-        _raise_if_any(_complaints_of_parts(rule))
-
-
-def parameters(method):
-    """The names of the parameters of a method, as its role writes them."""
-    role = next(role for role in (*_ROLES, *OPTIONS.values()) if method in vars(role))
-    return _parameters(vars(role)[method])
-
-
-def _raise_if_any(complaints):
-    found = "; ".join(dict.fromkeys(complaints))
-    if found:
-        raise TypeError(found)
-
-
-def _complaints(rule, annotation):
-    if rule is None and NoneType in get_args(annotation):
-        return
-    roles = roles_of(annotation)
-    spoken = _spoken(roles[0])
-    if isinstance(rule, type):
-        yield f"{rule.__name__} is a class and no {spoken} yet: call it with its parameters"
-        return
-    article = "an" if spoken[0] in "aeiou" else "a"
-    cannot = f"{type(rule).__name__} cannot be {article} {spoken}"
-    if not isinstance(rule, Rule):
-        yield f"{cannot}: write @rule above its class"
-        return
-    role = min(roles, key=lambda role: len(_missing(rule, role)))
-    missing = _missing(rule, role)
-    if missing:
-        yield f"{cannot}: it has {_listed(missing)}"
-    for name, inner in _attributes(role).items():
-        if name not in missing:
-            yield from _complaints(getattr(rule, name), inner)
-    yield from _complaints_of_parts(rule)
-
-
-def _complaints_of_parts(rule):
-    for name, role in rule._parts.items():
-        yield from _complaints(getattr(rule, name), role)
-
-
-def _missing(rule, role):
-    """What a role asks for and a rule has not: methods with their parameters, None for a parameter."""
-    missing, given = _missing_in(type(rule), role)
-    return missing | {name: call for name, call in given.items() if not callable(getattr(rule, name))}
-
-
-@functools.lru_cache(maxsize=1024)
-def _missing_in(cls, role):
-    """The same of a class; and the methods that must be functions given as parameters."""
-    methods = _methods(role)
-    classes = [
-        base for base in cls.__mro__ if not issubclass(Rule, base)
-    ]  # the defaults of @rule do not count
-    own = {name for base in classes for name, value in vars(base).items() if callable(value)}
-    given = {name: call for name, call in methods.items() if name in cls._fields}
-    missing = {name: call for name, call in methods.items() if name not in own and name not in given}
-    return missing | {name: None for name in _attributes(role) if name not in cls._fields}, given
-
-
-def _listed(missing):
-    calls = [f"{name}({', '.join(call)})" for name, call in missing.items() if call is not None]
-    names = [name for name, call in missing.items() if call is None]
-    return " and ".join(_counted(*some) for some in (("method", calls), ("parameter", names)) if some[1])
-
-
-def _counted(noun, names):
-    if len(names) == 1:
-        return f"no {noun} {names[0]}"
-    return f"no {noun}s {', '.join(names[:-1])} and {names[-1]}"
-
-
-@functools.cache
-def _methods(role):
-    """The methods of a role, by name, and the parameters of each."""
-    return {name: _parameters(value) for name, value in _members(role, FunctionType)}
-
-
-@functools.cache
-def _attributes(role):
-    """The parameters that a role asks for, by name, and the role of each."""
-    return {name: value.fget.__annotations__["return"] for name, value in _members(role, property)}
-
-
-def _members(role, kind):
-    members = {
-        name: value for cls in reversed(role.__mro__) if cls in _ROLES for name, value in vars(cls).items()
-    }
-    return [(name, value) for name, value in members.items() if isinstance(value, kind) and name[0] != "_"]
-
-
-def _parameters(function):
-    code = function.__code__
-    return code.co_varnames[1 : code.co_argcount]
-
-
-def _spoken(role):
-    """The name of a role in a sentence."""
-    return _SPOKEN.get(role, role.__name__.lower())
-
-
-# A rule that defines one of these must read the same parameters as every other rule that does, so that
-# whoever calls it, by position or by name, interpreted or compiled, need not know which rule it is.
-_VERBS = "init predict observe update decide measure valid reset restarts set_hint bound extent start reveal"
-VERBS = {name: parameters(name) for name in _VERBS.split()}

@@ -7,7 +7,8 @@ import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certificate import certificate, quantile_certificate
-from holdfast.protocols import PlayerInDomain, check_role
+from holdfast.protocols import PlayerInDomain
+from holdfast.role_checks import check_role
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
 GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # kept as one, "guard"

@@ -1,8 +1,8 @@
-"""@rule: a frozen record of parameters with pure methods, the shape of every algorithm in holdfast.
+"""@rule: a frozen record of parameters with pure methods, the form of every algorithm in holdfast.
 
-A rule holds what its author chose (a radius, a budget, a norm) and never changes. What it learns lives in
-a *state*, a NamedTuple that its methods take and return. Python runs the methods as they stand and
-`holdfast._compiled` compiles the very same functions, so an algorithm is written once.
+A rule holds its parameters (a radius, a budget, a norm) and never changes. What it learns is in a *state*, a
+NamedTuple that its methods take and return. Python runs the methods, and `holdfast._compiled` compiles the
+same functions, so an algorithm is written once.
 """
 
 import collections
@@ -10,11 +10,11 @@ import inspect
 import operator
 import re
 from types import FunctionType
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform, get_origin
 
 import numpy as np
 
-from holdfast.protocols import VERBS, Rule, check_parts, roles_of
+from holdfast.role_checks import VERBS, Rule, check_parts, roles_of
 
 Made = TypeVar("Made")
 
@@ -23,11 +23,11 @@ Made = TypeVar("Made")
 def rule(cls: type[Made]) -> type[Made]:
     """Turn a class of annotated parameters and pure methods into a frozen, checked, picklable record.
 
-    Parameters annotated `int`, `float` or `bool` are cast on construction and `np.ndarray` becomes a
-    read-only float64 array of its own, so that `TopK(5)` and `TopK(np.int32(5))` are one type to the
+    Parameters annotated `int`, `float` or `bool` are cast when the rule is made, and a value for `np.ndarray`
+    is copied to a read-only float64 array: `TopK(5)` and `TopK(np.int32(5))` then have the same type for the
     compiler. A parameter annotated with a role of `holdfast.protocols`, such as `Learner`, must hold a rule
-    with all methods of that role. If the class has a method `check`, it is called last and raises on what
-    makes no sense.
+    with all methods of that role; `tuple[Learner, ...]` holds several. If the class has a method `check`, it
+    is called last; it raises an error if parameters are wrong.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def rule(cls: type[Made]) -> type[Made]:
     defaults = {name: vars(cls)[name] for name in annotations if name in vars(cls)}
     _check_shape(cls, annotations, defaults)
     _check_names(cls.__name__, annotations, methods)
-    # The compiler cannot hold a record of nothing, so a rule without parameters carries a silent one.
+    # Numba has no empty NamedTuples, so a rule without parameters has a field that is not used.
     fields = list(annotations) or ["nothing"]
     base: Any = collections.namedtuple(cls.__name__, fields, defaults=[*defaults.values()])  # type: ignore[misc]
     methods |= {
@@ -64,9 +64,9 @@ def rule(cls: type[Made]) -> type[Made]:
 
 
 def rarely_called(function):
-    """Mark a function that few rounds call, and that is long. Compiled, it is not copied into what calls it.
+    """Mark a long function that few rounds call. The compiler does not inline it.
 
-    The numbers it needs should be few: a state that is handed over costs more than the copy.
+    It should have few parameters: passing a state costs more than inlining saves.
     """
     function.is_seldom_called = True
     return function
@@ -85,7 +85,7 @@ def _signature(annotations, defaults):
 
 
 class _Rule(Rule):
-    """What every rule has beside its own methods: construction with checks, equality, printing, pickling."""
+    """What every rule has in addition to its own methods: checks, equality, printing, pickling."""
 
     __slots__ = ()
     __signature__: ClassVar[inspect.Signature]
@@ -104,7 +104,7 @@ class _Rule(Rule):
         return self.check() or self
 
     def check(self):
-        """Raise if the parameters make no sense; may return the rule to use instead."""
+        """Raise if the parameters are wrong. May return another rule, which is used instead."""
 
     def __eq__(self, other):
         return type(self) is type(other) and all(_same(a, b) for a, b in zip(self, other, strict=True))
@@ -140,14 +140,14 @@ def _misfit(cls, args, kwargs):
         cls.__signature__.bind(*args, **kwargs)
     except TypeError as problem:
         return f"{cls.__name__}: {problem}; its parameters are {cls.__signature__}"
-    raise AssertionError("only arguments that do not fit come here")
+    raise AssertionError("these arguments do fit the signature")
 
 
 def _check_shape(cls, annotations, defaults):
     if cls.__bases__ != (object,):
         base = cls.__bases__[0].__name__
         raise TypeError(
-            f"{cls.__name__} inherits from {base}, but a rule stands alone: "
+            f"{cls.__name__} inherits from {base}, but a rule cannot inherit: "
             f"give it a parameter that holds a {base}, and call that"
         )
     optional = ""
@@ -177,6 +177,8 @@ def _check_names(owner, annotations, methods):
 
 
 def _cast_for(annotation):
+    if get_origin(annotation) is tuple:
+        return _tuple
     text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     kind = re.sub(r"Optional\[(.*)\]|typing\.|numpy\.|np\.| \| None", r"\1", text)
     cast = _CASTS.get(kind, lambda owner, name, value: value)
@@ -214,6 +216,15 @@ def _array(owner, name, value):
         return _frozen(np.array(value, dtype=np.float64, order="C"))
     except (TypeError, ValueError):
         raise TypeError(f"{owner}: {name} must be an array of numbers, got {value!r}") from None
+
+
+def _tuple(owner, name, value):
+    if isinstance(value, Rule | str | bytes):
+        raise TypeError(f"{owner}: {name} must be a tuple of rules, such as ({value!r},): got one alone")
+    try:
+        return tuple(value)
+    except TypeError:
+        raise TypeError(f"{owner}: {name} must be a tuple of rules, got {value!r}") from None
 
 
 def _frozen(array):

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 TINY = 1e-305  # smaller sizes count as 0: what is divided by them may be no float
-SWING = 5.0  # standard deviations that count: of 1 in SWING**2 wild values, a running spread would run away
+SWING = 5.0  # deviations count up to this many spreads: with 1 wild value in SWING**2 a spread would explode
+TIES = 0.3  # a fading center moves only if fewer of the values equal it
+FAR = 2.0**1000  # squared deviations count up to this
 UNEQUAL = (
     "two vectors must have the same number of entries: check that every x has as many as there are weights"
 )
@@ -405,6 +407,62 @@ def add_square(squares, square):
     if squares < 0.0:
         return 2.0 * min(-squares, square)
     return squares + min(square, squares) if squares > 0.0 else -square
+
+
+@_quiet
+def fade_moments(center, spread, factors, counts, ties, n, memory, x):
+    """Move fading centers and mean squared deviations by the n-th row: `fade_entry` of every column.
+
+    Of a sparse row, the largest absolute values so far fade instead. Returns whether a column now has its
+    first spread.
+    """
+    if isinstance(x, Sparse):
+        spread[x.places] *= 1.0 - 1.0 / memory
+        update_max_abs(spread, factors, x)
+        return False
+    rate, deviation = 1.0 / min(n, memory), np.subtract(x, center, dtype=np.float64)
+    known, moved = factors > 0.0, deviation != 0.0
+    far = np.abs(deviation * factors)
+    near = np.where(far > SWING, deviation * (SWING / far), deviation)
+    ties += np.where(known, rate * (np.where(moved, 0.0, 1.0) - ties), 0.0)
+    varied = known & moved
+    counts += np.where(varied, 1.0, 0.0)
+    step = np.maximum(1.0 / counts, rate)
+    center += np.where(varied & (ties < TIES), step * near, 0.0)
+    spread += np.where(varied, step * (near * near - spread), 0.0)
+    before = spread > 0.0
+    for i in np.flatnonzero(~known & moved):
+        _, spread[i], counts[i], _ = fade_entry(center[i], spread[i], 0.0, counts[i], 0.0, rate, float(x[i]))
+    return bool(np.any((spread > 0.0) & ~before))
+
+
+def fade_entry(center, square, factor, count, ties, rate, value):
+    """The fading center and mean squared deviation of a column, after one more value.
+
+    Only deviations that are not 0 move the mean square, so that the 1 of a rare column is about one spread
+    from its 0. The center moves only if few of the values equal it: that of a rare column stays at 0.
+    `count` is the number of those deviations, `ties` the share of the others. A deviation counts up to SWING
+    spreads, and the k-th has weight 1 / k, at least `rate`.
+
+    A column without a spread, whose factor is 0, has one from its second deviation on: the smaller of the
+    first two. Until then the square of the first is kept as a negative number.
+    """
+    deviation = value - center
+    if not factor > 0.0:
+        new = min(deviation * deviation, FAR)
+        if new > 0.0 and square < 0.0:
+            return center, min(-square, new), 2.0, ties
+        return (center, -new, 1.0, ties) if new > 0.0 and square == 0.0 else (center, square, count, ties)
+    ties += rate * ((0.0 if deviation != 0.0 else 1.0) - ties)
+    if deviation != 0.0:
+        far = abs(deviation * factor)
+        near = deviation * (SWING / far) if far > SWING else deviation
+        count += 1.0
+        step = max(1.0 / count, rate)
+        if ties < TIES:
+            center += step * near
+        square += step * (near * near - square)
+    return center, square, count, ties
 
 
 @_quiet

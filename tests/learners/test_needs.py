@@ -46,6 +46,7 @@ def test_every_learner_is_there():
         if isinstance(learner, hf.learners.Clipped)
     }
     others = {
+        *("RobustRidge", "Redescending", "HuberWeights", "InverseMultiquadric"),
         "Adaptive",
         "StronglyConvex",
         "LogWealth",
@@ -54,6 +55,7 @@ def test_every_learner_is_there():
         "Recentered",
         "Scaled",
         "Bounded",
+        "Mixture",
     }
     assert there | others == set(learners.__all__)
 

@@ -94,6 +94,88 @@ def test_it_stays_positive_definite_over_a_million_rows_of_all_sizes(learner):
     assert state.root.T @ state.root == pytest.approx(X.T @ X + learner.strength * np.eye(dim), rel=1e-9)
 
 
+FORGETFUL = [hf.OnlineRidge(0.5, memory=50), hf.VAW(0.5, memory=50), hf.OnlineRidge(memory=2)]
+
+
+@pytest.mark.parametrize("learner", FORGETFUL, ids=repr)
+def test_what_forgets_solves_the_fading_equations(learner):
+    """Of 5 weights, so many have their regularisation restored a round that each is within the memory."""
+    rng, kept, turns = np.random.default_rng(2), 1.0 - 1.0 / learner.memory, math.ceil(5 / learner.memory)
+    part = learner.strength * (1.0 - kept ** (5 / turns))
+    A, b, w, state = learner.strength * np.eye(5), np.zeros(5), np.zeros(5), learner.init(5)
+    for t, x in enumerate(rng.standard_normal((300, 5))):
+        y = x[0] - 3.0 * x[1] + rng.standard_normal()
+        z = dot(learner.predict(state), x)
+        state = learner.update(state, z - y, x)
+        A, b = kept * A + np.outer(x, x), kept * b + y * x
+        for i in range(turns):
+            j = (t * turns + i) % 5
+            A[j, j] += part
+            b[j] += part * w[j]
+        w = np.linalg.solve(A, b)
+        assert values_of(learner.predict(state)) == pytest.approx(w, abs=1e-9)
+    assert state.root.T @ state.root == pytest.approx(A, rel=1e-9, abs=1e-9)
+
+
+@rule
+class Dying:
+    """Squared losses of <u, x>. After `alive` rounds, only the sum of the first two weights can be seen."""
+
+    u: np.ndarray
+    alive: int
+    rounds: int
+
+    def extent(self):
+        return self.rounds, len(self.u)
+
+    def start(self):
+        return np.zeros(len(self.u))
+
+    def reveal(self, state, t, w):
+        for i in range(len(state)):
+            state[i] = math.sin(1.0 + t * (i + 1.0)) if t < self.alive else 1.0 if i < 2 else 0.0
+        slope = dot(w, state) - dot(self.u, state)
+        return state, 0.5 * slope * slope, slope, state
+
+    def target_at(self, t):
+        return math.nan
+
+
+def stays_positive_definite(learner, rounds):
+    u = np.array([3.0, -2.0, 1.0, 5.0])
+    player = hf.Filtered(learner, hf.Everything())
+    state = hf.play(player, Dying(u, 500, rounds), keep=(), compiled=True).state[0].learner
+    assert (np.diag(state.root) >= math.sqrt(learner.strength / math.e) * (1.0 - 1e-9)).all()
+    assert state.w == pytest.approx(u, abs=0.05)  # also where nothing has been seen for long
+    x = np.array([0.0, 0.0, 1.0, 0.0])
+    state = learner.update(state, dot(learner.predict(state), x) - 9.0, x)
+    assert state.w[2] == pytest.approx(0.5 * (u[2] + 9.0), abs=2.0)  # and new rows are learned at once
+
+
+@pytest.mark.parametrize("learner", thinned([hf.OnlineRidge(memory=50), hf.VAW(memory=50)], 2), ids=repr)
+def test_what_forgets_stays_positive_definite_where_directions_die_out(learner):
+    stays_positive_definite(learner, 100_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", [hf.OnlineRidge(memory=50), hf.VAW(memory=1e4)], ids=repr)
+def test_what_forgets_stays_positive_definite_over_ten_million_rounds(learner):
+    stays_positive_definite(learner, 10_000_000)
+
+
+@both
+def test_what_forgets_has_no_bound(learner):
+    forgetful = type(learner)(memory=100)
+    assert not forgetful.needs().proved
+    with pytest.raises(ValueError, match="no bound on its regret: use memory=None, got memory=100"):
+        forgetful.bound(forgetful.init(1), np.ones(1))
+
+
+@both
+def test_no_memory_is_an_infinite_one(learner):
+    assert type(learner)() == type(learner)(memory=None) == type(learner)(memory=math.inf)
+
+
 @pytest.mark.slow
 def test_both_worlds_give_the_same_bits_with_sizes_in_loss_form():
     rng = np.random.default_rng(5)
@@ -109,5 +191,7 @@ def test_parameters_that_make_no_sense_are_refused(rule):
         rule(0.0)
     with pytest.raises(TypeError, match="would cost its bound: got Ball"):
         rule(1.0, hf.Ball(1.0))
+    with pytest.raises(ValueError, match="at least 2, or is None to forget nothing: got 0"):
+        rule(memory=0)
     with pytest.raises(ValueError, match=r"must be positive: got -1\.0"):
         hf.game.LossForm(-1.0)

@@ -8,6 +8,8 @@ from laws import like, same
 
 import holdfast as hf
 from holdfast.defaults import recommended
+from holdfast.rule import rule
+from holdfast.vectors import Sparse
 
 LEARNER = hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 
@@ -79,6 +81,86 @@ def test_a_row_in_other_units_gives_the_same_predictions():
     assert other[50:] == pytest.approx(2.0**-3 * one[50:] + 32.0, rel=1e-6)
 
 
+FADING = hf.Scaled(LEARNER, target=True, clip=1e9, memory=200)
+
+
+def test_with_a_memory_mean_and_deviation_are_those_of_the_last_rounds():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(50.0, 7.0, (6_000, 1)), rng.normal(3.0, 2.0, 6_000)
+    X[2_000:], y[2_000:] = 0.01 * X[2_000:], 1e4 + y[2_000:]
+    state = taught(FADING, X, y)
+    assert (state.center[0], 1.0 / state.factors[0]) == pytest.approx((0.5, 0.07), rel=0.2)
+    assert state.y_center == pytest.approx(10_003.0, abs=1.0)
+    assert state.y_spread == pytest.approx(2.0, rel=0.3)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.1, 0.5])
+def test_with_a_memory_a_one_in_a_column_of_zeros_is_one_unit_from_them(share):
+    rng = np.random.default_rng(0)
+    X = (rng.random((10_000, 1)) < share).astype(float)
+    scaled = hf.Scaled(LEARNER, memory=1_000)
+    state = taught(scaled, X)
+    zero, one = (scaled.transform_row(state, np.array([x]))[0] for x in (0.0, 1.0))
+    assert one - zero == pytest.approx(1.0, rel=0.5)
+    assert abs(zero) <= 1.0
+
+
+def test_with_a_memory_a_constant_column_has_its_scale_after_its_second_deviation():
+    scaled = hf.Scaled(LEARNER, memory=1e4)
+    state = taught(scaled, np.full((500, 1), 7.0))
+    for x, expected in ((107.0, 0.0), (9.0, 1.0)):
+        state = scaled.update(state, -1.0, np.array([x]))
+        assert scaled.transform_row(state, np.array([9.0]))[0] == expected
+
+
+def test_with_a_memory_no_wild_value_moves_a_scale_far():
+    state = taught(FADING, np.random.default_rng(0).normal(0.0, 1.0, (1000, 1)), np.arange(1000.0))
+    center, width = state.center[0], 1.0 / state.factors[0]
+    for x in (1e300, -1.7e308, 1e9):
+        state = FADING.update(FADING.set_target(state, x), -1.0, np.array([x]))
+    assert abs(state.center[0] - center) <= 3 * 5.0 * width / 200 * 1.2
+    assert 1.0 / state.factors[0] < 1.5 * width
+    assert math.isfinite(state.y_center) and math.isfinite(state.y_squares)
+
+
+def test_with_a_memory_the_largest_sparse_value_fades():
+    scaled = hf.Scaled(hf.OGD(hf.Ball(1.0)), memory=10)
+    state = scaled.to_lazy(scaled.init(2), False)
+    for value in (100.0, *[1.0] * 80):
+        state = scaled.update(state, 0.0, Sparse(np.array([1]), np.array([value]), 2))
+    assert state.factors[1] == pytest.approx(1.0)
+
+
+@rule
+class Aim:
+    """A learner that remembers the target it is given, and nothing else."""
+
+    def init(self, dim):
+        return np.full(dim, math.nan)
+
+    def predict(self, state):
+        return np.zeros(len(state))
+
+    def set_target(self, state, y):
+        state[:] = y
+        return state
+
+    def update(self, state, slope, x):
+        return state
+
+
+@pytest.mark.parametrize("wrap", [lambda learner: learner, hf.learners.Averaged], ids=["bare", "averaged"])
+def test_the_learner_inside_is_given_the_target_in_its_units(wrap):
+    X, y = np.random.default_rng(0).standard_normal((300, 1)), 1e4 + np.arange(300.0)
+    scaled = hf.Scaled(wrap(Aim()), target=True)
+    before = taught(scaled, X[:-1], y[:-1])
+    expected = scaled.transform_target(scaled.set_target(before, y[-1]))
+    inner = taught(scaled, X, y).inner
+    assert (inner.inner if isinstance(inner, tuple) else inner)[0] == expected
+    assert 1.0 < expected < 2.0
+    assert taught(hf.Scaled(Aim()), X, y).inner[0] == y[-1]  # labels are not scaled
+
+
 def test_a_column_that_moves_after_5000_rounds_is_learned_and_nothing_explodes():
     """Constant for 5,000 rounds, then 1 in 1 % of them, which adds some 1.5 standard deviations to y."""
     rng, rounds = np.random.default_rng(11), 12_000
@@ -143,8 +225,9 @@ def test_labels_are_left_as_they_are():
     assert (w.to_target_units(1e9), w.transform_target(-1.0)) == (1e9, -1.0)
 
 
-def test_renewed_is_as_at_first():
-    scaled = hf.Scaled(LEARNER, target=True)
+@pytest.mark.parametrize("memory", [None, 30])
+def test_a_reset_state_is_the_first_one(memory):
+    scaled = hf.Scaled(LEARNER, target=True, memory=memory)
     state = taught(scaled, np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0))
     renewed, first = scaled.reset(state, 2), scaled.init(2)
     assert like(renewed._replace(row=first.row, first=first.first), first)
@@ -169,12 +252,13 @@ def data(sparse):
     [(LEARNER, False, True), (LEARNER, True, False), (hf.OGD(hf.Ball(1.0)), True, True)],
     ids=lambda value: type(value).__name__,
 )
-def test_both_worlds_give_the_same_bits(inner, is_sparse, target):
+@pytest.mark.parametrize("memory", [None, 30])
+def test_both_worlds_give_the_same_bits(inner, is_sparse, target, memory):
     X, y = data(is_sparse)
     if is_sparse:
         X = pytest.importorskip("scipy.sparse").csr_array(X)
     replay = hf.Replay(X, y, hf.Absolute() if target else hf.Squared())
-    player = hf.Filtered(hf.Scaled(inner, target=target), hf.TopShare(0.05))
+    player = hf.Filtered(hf.Scaled(inner, target=target, memory=memory), hf.TopShare(0.05))
     keep = ("losses", "sizes", "thresholds", "kept", "products", "predictions")
     interpreted, compiled = (hf.play(player, replay, keep=keep, compiled=world) for world in (False, True))
     for column in (*keep, "final"):
@@ -187,6 +271,7 @@ def test_both_worlds_give_the_same_bits(inner, is_sparse, target):
     [
         (lambda: hf.Scaled(LEARNER, clip=0.5), "at least 1: got 0.5"),
         (lambda: hf.Scaled(LEARNER, patience=0), "at least 1: got 0"),
+        (lambda: hf.Scaled(LEARNER, memory=1), "at least 2, or is None .*: got 1"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(make, complaint):

@@ -45,14 +45,15 @@ def _register_name(name):
         found = _methods.get((self.instance_class, name))
         if found is None:
             return None
-        call = dispatcher(found)
+        call = dispatcher(found, self, args)
         return lambda self, *args: call(self, *args)
 
 
-def dispatcher(function):
-    if function not in _dispatchers:
-        _dispatchers[function] = numba.njit(function, **HELPER)
-    return _dispatchers[function]
+def dispatcher(function, *types):
+    """One for each tuple of types: a method that calls itself with other types is no recursion to numba."""
+    if (function, types) not in _dispatchers:
+        _dispatchers[function, types] = numba.njit(function, **HELPER)
+    return _dispatchers[function, types]
 
 
 def compile_call(function, kind, graph):

@@ -298,6 +298,34 @@ def update_moments(center, spread, factors, n, x):
     )
 
 
+_fade_entry = njit(vectors.fade_entry, **HELPER)
+
+
+@overloads(vectors.fade_moments)
+def fade_moments(center, spread, factors, counts, ties, n, memory, x):
+    if is_instance(x, Sparse):
+
+        def fade_largest(center, spread, factors, counts, ties, n, memory, x):
+            for i in range(len(x.places)):
+                spread[np.uint64(x.places[i])] *= 1.0 - 1.0 / memory
+            vectors.update_max_abs(spread, factors, x)
+            return False
+
+        return fade_largest
+
+    def entrywise(center, spread, factors, counts, ties, n, memory, x):
+        rate, is_first = 1.0 / min(n, memory), False
+        for i in range(len(center)):
+            before, value = spread[i], np.float64(x[i])
+            center[i], spread[i], counts[i], ties[i] = _fade_entry(
+                center[i], before, factors[i], counts[i], ties[i], rate, value
+            )
+            is_first |= spread[i] > 0.0 and not before > 0.0
+        return is_first
+
+    return entrywise
+
+
 @overloads(vectors.update_max_abs)
 def update_max_abs(spread, factors, x):
     if not is_instance(x, Sparse):

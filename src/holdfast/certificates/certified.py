@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.protocols import Player, PlayerInDomain, check_role
+from holdfast.protocols import Player, PlayerInDomain
+from holdfast.role_checks import check_role
 from holdfast.rule import rule
 from holdfast.sketches.heap import is_heap, replace_top, replace_top_row
 from holdfast.vectors import add, add_exactly, assign, dot

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from holdfast.learners.freegrad import FreeGrad
     from holdfast.learners.metagrad import MetaGrad
     from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
+    from holdfast.learners.mixture import Mixture
     from holdfast.learners.ogd import OGD
     from holdfast.learners.ons import ONS
     from holdfast.learners.recentered import Recentered
+    from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
     from holdfast.learners.ridge import OnlineRidge
+    from holdfast.learners.robustridge import RobustRidge
     from holdfast.learners.scaled import Scaled
     from holdfast.learners.scaleinvariant import ScaleInvariant
     from holdfast.learners.solo import SoloFTRL
@@ -46,11 +49,16 @@ __all__ = [
     "DiagonalMetaGrad",
     "Fixed",
     "FreeGrad",
+    "HuberWeights",
+    "InverseMultiquadric",
     "LogWealth",
     "MetaGrad",
+    "Mixture",
     "OnlineRidge",
     "ProjectedAdaGrad",
     "Recentered",
+    "Redescending",
+    "RobustRidge",
     "ScaleInvariant",
     "Scaled",
     "SoloFTRL",
@@ -61,9 +69,12 @@ __all__ = [
 _HOME = {name: name.lower() for name in __all__} | {
     "Adaptive": "steps",
     "DiagonalMetaGrad": "metagrad_diagonal",
+    "HuberWeights": "residual_weights",
+    "InverseMultiquadric": "residual_weights",
     "LogWealth": "eg",
     "OnlineRidge": "ridge",
     "ProjectedAdaGrad": "adagrad_projected",
+    "Redescending": "residual_weights",
     "SoloFTRL": "solo",
     "StronglyConvex": "steps",
 }

@@ -6,24 +6,27 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
+from holdfast.learners.memory import check_memory, refuse_bound
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rarely_called, rule
-from holdfast.vectors import LEAST, MOST, adagrad_step, assign, dot, place, values_of
+from holdfast.vectors import LEAST, MOST, adagrad_step, assign, dot, place, scale_by, values_of
 
 _WIDTHS = math.sqrt(2.0)
 _UNIT = 2.0**300
+_INFLATION = 2.0**16
 
 
 class AdaGradState(NamedTuple):
-    """Where AdaGrad stands."""
+    """Weights, and the sums of squared gradients that their steps depend on."""
 
     w: np.ndarray
-    squares: np.ndarray  # of the gradients times units, summed for every weight
+    squares: np.ndarray  # of the gradients times units and inflation, summed for every weight
     units: np.ndarray  # powers of 2: 1 unless the squares would leave the range of floats
     steps: np.ndarray  # the first step of every weight
     low: np.ndarray
     high: np.ndarray
+    inflation: float  # of the next gradient; 1 if nothing is forgotten
 
 
 @rule
@@ -32,6 +35,10 @@ class AdaGrad:
 
     With eta_i = rate D_i / sqrt(2 * (ballast + sum of squared g_i so far)), where D_i is the width of the
     box: a weight whose gradients are rare or small takes larger steps. Sparse rows cost O(nonzeros).
+
+    With `memory`, the sums of squares fade: each round with a gradient multiplies them by 1 - 1 / memory
+    before it adds its own. No pass over all sums is needed for that: gradients are multiplied by a number
+    that grows, which has the same steps.
 
     Parameters
     ----------
@@ -42,12 +49,14 @@ class AdaGrad:
         weights one expects, less.
     ballast : float
         What the sums of squares begin with. With 0 the first step of a weight is the same length for any
-        gradient; with the square of a typical one, a small gradient moves it less.
+        gradient; with the square of a typical one, a small gradient moves it less. It fades as the sums do.
+    memory : float, optional
+        The number of rounds after which a gradient counts about a third (1 / e). None: for ever.
 
     Guarantee
     ---------
     With rate 1, regret at most sqrt(2) sum_i D_i sqrt(ballast + sum_t g_ti^2) on the rounds learned from;
-    with another, (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.5.
+    with another, (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.5. With a memory there is none.
 
     Examples
     --------
@@ -62,18 +71,19 @@ class AdaGrad:
     domain: Domain
     rate: float = 1.0
     ballast: float = 0.0
+    memory: float | None = None
 
     def check(self):
         if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
-            return ProjectedAdaGrad(self.domain, self.rate, self.ballast)
+            return ProjectedAdaGrad(self.domain, self.rate, self.ballast, self.memory)
         if not 0.0 < self.rate < math.inf:
             raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
         if not 0.0 <= self.ballast < math.inf:
             raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
-        return None
+        return check_memory(self)
 
     def needs(self):
-        return Needs("bounded", EACH_WEIGHT, "convex", True)
+        return Needs("bounded", EACH_WEIGHT, "convex", self.memory == math.inf)
 
     def check_dim(self, dim):
         self.domain.check_dim(dim)
@@ -82,36 +92,56 @@ class AdaGrad:
         low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
         steps = self.rate * (high - low) / _WIDTHS
         return AdaGradState(
-            self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high
+            self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high, 1.0
         )
 
     def valid(self, state):
         units, squares = state.units, state.squares
-        return bool(np.all((units > 0.0) & (units < math.inf) & (squares >= 0.0) & (squares < math.inf)))
+        sums = np.all((units > 0.0) & (units < math.inf) & (squares >= 0.0) & (squares < math.inf))
+        return bool(sums and 0.0 < state.inflation <= 1.0)
 
     def reset(self, state, dim):
         assign(state.w, self.domain.center(dim))
         assign(state.squares, np.full(dim, self.ballast))
         assign(state.units, np.ones(dim))
-        return state
+        return self.with_inflation(state, 1.0)
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        w, squares, units, steps, low, high = state
-        if slope != 0.0 and not adagrad_step(w, squares, units, steps, low, high, slope, x):
+        if slope == 0.0:
+            return state
+        state = self.forget(state)
+        w, squares, units, steps, low, high, inflation = state
+        slope = slope * inflation
+        if not adagrad_step(w, squares, units, steps, low, high, slope, x):
             _descend_rescaled(w, squares, units, steps, low, high, slope, x)
         return state
 
+    def forget(self, state):
+        """Let gradients to come count more than all before."""
+        if self.memory == math.inf:
+            return state
+        inflation = state.inflation / math.sqrt(1.0 - 1.0 / self.memory)
+        if inflation > 1.0:
+            scale_by(state.squares, 1.0 / (_INFLATION * _INFLATION))
+            inflation /= _INFLATION
+        return self.with_inflation(state, inflation)
+
+    def with_inflation(self, state, inflation):
+        w, squares, units, steps, low, high, _ = state
+        return AdaGradState(w, squares, units, steps, low, high, inflation)
+
     def bound(self, state, u):
+        refuse_bound(self)
         factor = (self.rate + 1.0 / self.rate) / math.sqrt(2.0)
         return factor * dot(state.high - state.low, np.sqrt(state.squares) / state.units)
 
 
 @rarely_called
 def _descend_rescaled(w, squares, units, steps, low, high, slope, x):
-    """The step of the entries that `descend` has marked, in a unit in which the sum has its full precision.
+    """The step of the entries that `adagrad_step` has marked, in a unit in which their sums are precise.
 
     Units are powers of 2, so that no step depends on them, to the last bit.
     """

@@ -70,6 +70,9 @@ class Averaged:
     def predict(self, state):
         return self.learner.predict(state.inner)
 
+    def set_target(self, state, y):
+        return AveragedState(self.learner.set_target(state.inner, y), state.summed, state.rounds)
+
     def update(self, state, slope, x):
         add(state.summed, 1.0, self.learner.predict(state.inner))
         return AveragedState(self.learner.update(state.inner, slope, x), state.summed, state.rounds + 1.0)

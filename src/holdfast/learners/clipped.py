@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.norms import TINY
-from holdfast.protocols import HintedLearner, Learner, check_role
+from holdfast.protocols import HintedLearner, Learner
+from holdfast.role_checks import check_role
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot
 

@@ -7,10 +7,12 @@ import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.cholesky import rotate, solved_above
+from holdfast.learners.memory import check_memory, refuse_bound
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import add, assign, dot
+from holdfast.sketches.histogram import is_whole
+from holdfast.vectors import TINY, add, assign, dot, scale_by
 
 
 class RidgeState(NamedTuple):
@@ -19,31 +21,35 @@ class RidgeState(NamedTuple):
     w: np.ndarray
     root: np.ndarray  # R
     image: np.ndarray  # Rw
-    paid: float  # what the rounds cost in the proof
-
-    def charged(self, cost):
-        return RidgeState(self.w, self.root, self.image, self.paid + cost)
+    cost: float  # the sum in the regret bound
+    rounds: float  # learned from
 
 
 @rule
 class OnlineRidge:
     """w minimises strength ‖w‖² / 2 + ½ Σ (<w, x> - y)² over the rounds learned from.
 
-    Every loss is taken for the squared loss that has this slope where the prediction is: `Squared` is meant.
-    Row and target are rotated into a triangular factor, so that A stays positive definite for ever. A round
+    Every loss is treated as the squared loss with this slope at the prediction: it is made for `Squared`.
+    Row and target are rotated into a triangular factor, so that A is always positive definite. A round
     costs O(dim²). Put `on=LossForm(U)` into the filter: the regret is not a linear one.
+
+    With `memory`, each round multiplies A by 1 - 1 / memory before it adds its own row. The regularisation
+    is restored one weight a round, around the current weights. So A stays positive definite if a direction
+    no longer occurs in the rows, and the weights keep what they have learned about it.
 
     Parameters
     ----------
     strength : float
         Of the regularisation.
     domain : Everywhere
-        The only one it has.
+        There is no version of it for other domains.
+    memory : float, optional
+        The number of rounds after which a round counts about a third (1 / e). None: for ever.
 
     Guarantee
     ---------
     For squared losses, regret against u at most strength ‖u‖² / 2 + ½ Σ (<w, x> - y)² x'A⁻¹x on the rounds
-    learned from, A with the round itself (`docs/math.md`, 9.8).
+    learned from, A with the round itself (`docs/math.md`, 9.8). With a memory there is none.
 
     Examples
     --------
@@ -58,32 +64,39 @@ class OnlineRidge:
 
     strength: float = 1.0
     domain: Domain = Everywhere()
+    memory: float | None = None
 
     def check(self):
-        check_ridge(self)
+        return check_ridge(self)
 
     def reads_rows(self):
         return True
 
     def needs(self):
-        return Needs("any", LOSS_FORM, "squared", True)
+        return Needs("any", LOSS_FORM, "squared", self.memory == math.inf)
 
     def init(self, dim):
-        return first(self.strength, dim)
+        return first_state(self.strength, dim)
+
+    def valid(self, state):
+        return is_whole(state.rounds) and state.rounds >= 0.0
 
     def reset(self, state, dim):
-        return begun_anew(self.strength, state)
+        return reset_state(self.strength, state)
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
         residual = float(slope)
-        leverage = absorbed(state, dot(state.w, x) - residual, x)
-        return state.charged(0.5 * residual * residual * leverage)
+        y = dot(state.w, x) - residual
+        forget(state, self.strength, self.memory)
+        leverage = rotate_round(state, y, x)
+        return with_cost(state, 0.5 * residual * residual * leverage)
 
     def bound(self, state, u):
-        return 0.5 * self.strength * dot(u, u) + state.paid
+        refuse_bound(self)
+        return 0.5 * self.strength * dot(u, u) + state.cost
 
 
 def check_ridge(rule):
@@ -91,31 +104,68 @@ def check_ridge(rule):
     if not 0.0 < rule.strength < math.inf:
         raise ValueError(f"strength weighs a regulariser, so it must be positive: got {rule.strength}")
     if rule.domain.bounded():
-        raise TypeError(f"{name} lives everywhere, and clipping it would cost its bound: got {rule.domain!r}")
+        raise TypeError(f"{name} is for all weights, and clipping would cost its bound: got {rule.domain!r}")
+    return check_memory(rule)
 
 
-def first(strength, dim):
-    return RidgeState(np.zeros(dim), math.sqrt(strength) * np.eye(dim), np.zeros(dim), 0.0)
+def first_state(strength, dim):
+    return RidgeState(np.zeros(dim), math.sqrt(strength) * np.eye(dim), np.zeros(dim), 0.0, 0.0)
 
 
-def begun_anew(strength, state):
+def reset_state(strength, state):
     dim = len(state.w)
     assign(state.w, np.zeros(dim))
     assign(state.image, np.zeros(dim))
     for k in range(dim):
         assign(state.root[k], np.zeros(dim))
         state.root[k, k] = math.sqrt(strength)
-    return RidgeState(state.w, state.root, state.image, 0.0)
+    return RidgeState(state.w, state.root, state.image, 0.0, 0.0)
 
 
-def absorbed(state, y, x):
-    """Rotate a row and its target into the state, and return x'A⁻¹x, at most 1, for the A that has it."""
-    row, left, leverage = np.zeros(len(state.w)), 1.0, 0.0
+def with_cost(state, cost):
+    """The state after a round that adds so much to the regret bound."""
+    return RidgeState(state.w, state.root, state.image, state.cost + cost, state.rounds + 1.0)
+
+
+def rotate_round(state, y, x):
+    """Rotate a row and its target into the state, and return x'A⁻¹x, at most 1, for the new A."""
+    row = np.zeros(len(state.w))
     add(row, 1.0, x)
-    for k in range(len(row)):
+    leverage = rotate_from(state, row, y, 0)
+    assign(state.w, solved_above(state.root, state.image))
+    return leverage
+
+
+def rotate_from(state, row, y, start):
+    """Rotate a row that is 0 before entry `start`, and its target, into factor and image."""
+    left, leverage = 1.0, 0.0
+    for k in range(start, len(row)):
         c, s = rotate(state.root[k], row, k)
         image = float(state.image[k])
         state.image[k], y = c * image + s * y, c * y - s * image
         leverage, left = leverage + left * s * s, left * c * c
-    assign(state.w, solved_above(state.root, state.image))
     return leverage
+
+
+def forget(state, strength, memory):
+    """Let all rounds so far count less, and restore the regularisation of the weights whose turn it is.
+
+    Every weight has its turn within `memory` rounds, so that no diagonal entry of A falls below strength / e.
+    The restored part has the current weights as its minimum and does not move them.
+    """
+    if memory == math.inf:
+        return
+    dim, kept = len(state.w), 1.0 - 1.0 / memory
+    for k in range(dim):
+        scale_by(state.root[k], math.sqrt(kept))
+    scale_by(state.image, math.sqrt(kept))
+    turns = math.ceil(dim / memory)
+    part = math.sqrt(strength * (1.0 - math.pow(kept, dim / turns)))
+    for i in range(turns):
+        j = int((state.rounds * turns + i) % dim)
+        row = np.zeros(dim)
+        row[j] = part
+        rotate_from(state, row, part * float(state.w[j]), j)
+        for k in range(j + 1, dim):  # entries that fade towards 0 would slow down all arithmetic
+            if abs(float(state.root[j, k])) < TINY:
+                state.root[j, k] = 0.0

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import check_hints
 from holdfast.norms import LONG
 from holdfast.protocols import Learner
@@ -16,6 +17,8 @@ from holdfast.vectors import (
     add_square,
     assign,
     copy_row,
+    fade_entry,
+    fade_moments,
     standardise,
     target_for,
     update_factors,
@@ -23,45 +26,54 @@ from holdfast.vectors import (
     update_moments,
 )
 
-_OFTEN = 1.01  # the scales are taken anew when there are this many times as many rounds
+_OFTEN = 1.01  # the factors are computed again when there are this many times as many rounds
 _NORMAL = 2.198  # the mean of squared normal numbers over their median
 
 
 class ScaledState(NamedTuple):
-    """What a scaled learner knows: its learner, and where and how wide the features and the target are."""
+    """The state of a learner behind running scales."""
 
     inner: Any
     center: np.ndarray
-    spread: np.ndarray  # sums of squared deviations (`grown` says when below 0), or the largest sparse values
+    spread: np.ndarray  # sums of squared deviations (with a memory, means), or the largest sparse values
     factors: np.ndarray  # by which deviations are multiplied; 0 for a feature that never varied
+    counts: np.ndarray  # with a memory: the number of deviations that were not 0, and
+    ties: np.ndarray  # the share of values that equal the center
     row: np.ndarray
-    first: np.ndarray  # the rows that came first, each with its target
+    first: np.ndarray  # the first rows, each with its target
     rounds: float  # learned from
-    due: float  # when the factors are
+    due: float  # the round in which the factors are computed again
     y: float  # the target of this round
     y_center: float
     y_squares: float
     y_spread: float
+    y_count: float
+    y_ties: float
     y_low: float
     y_high: float
 
 
 @rule
 class Scaled:
-    """A learner that sees every feature from its running mean, in units of its running standard deviation.
+    """A learner that sees every feature minus its running mean, in units of its running standard deviation.
 
-    It also has a constant to learn, as a last weight. Both running figures are moved only by the rounds that
-    are learned from, so behind a filter no outlier moves them. They begin as medians of the first rounds, and
+    It also learns a constant, as a last weight. Mean and deviation are moved only by the rounds that are
+    learned from, so behind a filter no outlier moves them. They start as medians of the first rounds, and
     later no row moves them far, because its deviations count up to 5 standard deviations. So neither wild
     rows at the start, fewer than half, nor a feature that is wild in up to 4 % of the rounds ruin them.
 
     Predictions go no further than one standard deviation beyond the targets learned from.
 
     A feature or target that has varied at most once counts as 0. When it varies for the first time, the round
-    is neither unlike all others nor does it move a prediction, and the second time says how far it goes.
+    neither looks like an outlier nor moves a prediction; the second time decides its scale.
+
+    With `memory`, means and deviations fade, and only deviations that are not 0 count. So the 1 of a rare or
+    one-hot column is about one unit from its 0, not many. The mean of such a column stays where it is: it
+    moves only if fewer than 30 % of the values equal it.
 
     The features of sparse rows keep their zeros: each is divided by its largest absolute value so far, which
-    at most doubles from one round to the next.
+    at most doubles from one round to the next. With `memory` that value fades with each row that has the
+    feature.
 
     Parameters
     ----------
@@ -73,10 +85,12 @@ class Scaled:
     clip : float
         How many standard deviations a feature can be from its mean.
     patience : int
-        As many rounds, the first, move only the figures.
+        The number of first rounds that only set the scales.
+    memory : float, optional
+        The number of rounds after which a value counts about a third (1 / e). None: for ever.
 
     Guarantee: none of its own, because the units change from round to round. In the units of its round, each
-    kept row is as small as the filter promises.
+    kept row is as small as the filter guarantees.
 
     Examples
     --------
@@ -94,12 +108,14 @@ class Scaled:
     target: bool = False
     clip: float = 8.0
     patience: int = 20
+    memory: float | None = None
 
     def check(self):
         if not 1.0 <= self.clip < math.inf:
             raise ValueError(f"clip counts standard deviations, at least 1: got {self.clip}")
         if self.patience < 1:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
+        return check_memory(self)
 
     def reads_rows(self):
         return True
@@ -112,25 +128,38 @@ class Scaled:
         self.learner.check_dim(dim + 1)
 
     def init(self, dim):
-        zeros = [np.zeros(dim) for _ in range(3)]
-        room = (np.zeros(dim + 1), np.zeros((self.patience, dim + 1)))
-        unknown = 0.0 if self.target else 1.0  # the target's spread
-        figures = (0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
-        return ScaledState(self.learner.init(dim + 1), *zeros, *room, *figures)
+        fading = dim if self.memory < math.inf else 0
+        zeros = [np.zeros(size) for size in (dim, dim, dim, fading, fading)]
+        return ScaledState(
+            self.learner.init(dim + 1),
+            *zeros,
+            np.zeros(dim + 1),
+            np.zeros((self.patience, dim + 1)),
+            *self.first_numbers(),
+        )
+
+    def first_numbers(self):
+        """The last ten fields of the first state. A target that is not scaled has the spread 1."""
+        y, spread = (0.0, 0.0) if self.target else (math.nan, 1.0)
+        return (0.0, 0.0, y, 0.0, 0.0, spread, 0.0, 0.0, math.inf, -math.inf)
 
     def valid(self, state):
-        begun = min(state.rounds, float(self.patience))
+        stored = min(state.rounds, float(self.patience))
         if not (is_whole(state.rounds) and state.rounds >= 0.0 and self.learner.valid(state.inner)):
             return False
-        return bool(np.isfinite(state.first[: int(begun), -1]).all()) or not self.target
+        return bool(np.isfinite(state.first[: int(stored), -1]).all()) or not self.target
 
     def reset(self, state, dim):
         for array in (state.center, state.spread, state.factors):
             assign(array, np.zeros(dim))
+        for array in (state.counts, state.ties):
+            assign(array, np.zeros(len(array)))
         inner = self.learner.reset(state.inner, dim + 1)
-        arrays = (state.center, state.spread, state.factors, state.row, state.first)
-        unknown = 0.0 if self.target else 1.0
-        return ScaledState(inner, *arrays, 0.0, 0.0, 0.0, 0.0, 0.0, unknown, math.inf, -math.inf)
+        return ScaledState(inner, *self.arrays(state), *self.first_numbers())
+
+    def arrays(self, state):
+        scales = (state.center, state.spread, state.factors, state.counts, state.ties)
+        return (*scales, state.row, state.first)
 
     def to_lazy(self, state, summed):
         inner = self.learner.to_lazy(state.inner, False)
@@ -138,15 +167,13 @@ class Scaled:
 
     def predict(self, state):
         v = self.learner.predict(state.inner)
-        figures = (state.center, state.factors, state.row)
-        return ScaledWeights(
-            v, *figures, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high
-        )
+        scales = (state.center, state.factors, state.row)
+        return ScaledWeights(v, *scales, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high)
 
     def set_target(self, state, y):
-        arrays = (state.center, state.spread, state.factors, state.row, state.first)
-        figures = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
-        return ScaledState(state.inner, *arrays, state.rounds, state.due, y, *figures)
+        scale = (state.y_center, state.y_squares, state.y_spread, state.y_count, state.y_ties)
+        numbers = (state.rounds, state.due, y, *scale, state.y_low, state.y_high)
+        return ScaledState(state.inner, *self.arrays(state), *numbers)
 
     def transform_row(self, state, x):
         """The row as the learner sees it."""
@@ -161,58 +188,88 @@ class Scaled:
 
     def update_transformed(self, state, slope, x, row):
         if state.rounds < self.patience:
-            return self.begun(state, x)
-        inner, n = self.learner.update(state.inner, slope, row), state.rounds + 1.0
-        update_moments(state.center, state.spread, state.factors, n, x)
+            return self.update_first(state, x)
+        inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
+        inner, n = self.learner.update(inner, slope, row), state.rounds + 1.0
+        is_due, due = n >= state.due, state.due
+        if self.memory < math.inf:
+            has_new = fade_moments(
+                state.center, state.spread, state.factors, state.counts, state.ties, n, self.memory, x
+            )
+            is_due = is_due or has_new
+        else:
+            update_moments(state.center, state.spread, state.factors, n, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
-        y_low, y_high = state.y_low, state.y_high
+        y_count, y_ties, y_low, y_high = state.y_count, state.y_ties, state.y_low, state.y_high
         if self.target:
             y_low, y_high = min(y_low, state.y), max(y_high, state.y)
-            deviation = max(min(state.y - y_center, LONG), -LONG)
-            if y_spread > 0.0:
-                far = SWING * y_spread
-                deviation = max(min(deviation, far), -far)
-                y_center += deviation / n
-                y_squares += deviation * (deviation - deviation / n)
+            if self.memory < math.inf:
+                factor, rate = 1.0 / y_spread if y_spread > 0.0 else 0.0, 1.0 / min(n, self.memory)
+                y_center, y_squares, y_count, y_ties = fade_entry(
+                    y_center, y_squares, factor, y_count, y_ties, rate, state.y
+                )
+                is_due = is_due or (y_squares > 0.0 and not y_spread > 0.0)
             else:
-                y_squares = add_square(y_squares, deviation * deviation)
-        due = state.due
-        if n >= due:
-            due = _OFTEN * n + 1.0
-            update_factors(state.factors, state.spread, n, x)
+                y_center, y_squares = self.remember_target(state, n)
+        if is_due:
+            count = 1.0 if self.memory < math.inf else n  # of the squares that a spread is the sum of
+            due = n + 0.01 * self.memory + 1.0 if n > self.memory else _OFTEN * n + 1.0
+            update_factors(state.factors, state.spread, count, x)
             if y_squares > 0.0:
-                y_spread = math.sqrt(y_squares / n)
-        arrays = (state.center, state.spread, state.factors, state.row, state.first)
-        figures = (y_center, y_squares, y_spread, y_low, y_high)
-        return ScaledState(inner, *arrays, n, due, state.y, *figures)
+                y_spread = math.sqrt(y_squares / count)
+        numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
+        return ScaledState(inner, *self.arrays(state), n, due, state.y, *numbers)
 
-    def begun(self, state, x):
-        """One more of the first rounds, from which the figures are taken anew."""
+    def remember_target(self, state, n):
+        """Mean and sum of squared deviations of the targets, after one more."""
+        y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
+        deviation = max(min(state.y - y_center, LONG), -LONG)
+        if y_spread > 0.0:
+            far = SWING * y_spread
+            deviation = max(min(deviation, far), -far)
+            y_center += deviation / n
+            y_squares += deviation * (deviation - deviation / n)
+        else:
+            y_squares = add_square(y_squares, deviation * deviation)
+        return y_center, y_squares
+
+    def update_first(self, state, x):
+        """Store one of the first rounds, and compute the scales from all of them."""
         rows, n = state.first, int(state.rounds) + 1
         copy_row(rows[n - 1], x)
         rows[n - 1, -1] = state.y
+        fading = self.memory < math.inf
         for i in range(rows.shape[1] - 1):
-            state.center[i], state.spread[i] = _figures(rows[:n, i])
+            state.center[i], square, moved = median_deviation(rows[:n, i])
+            state.spread[i] = _NORMAL * (1.0 if fading else moved) * square if square > 0.0 else square
+            if fading:
+                state.counts[i], state.ties[i] = moved, 1.0 - moved / n
+        count = 1.0 if fading else float(n)
         update_max_abs(state.spread, state.factors, x)
-        update_factors(state.factors, state.spread, n, x)
+        update_factors(state.factors, state.spread, count, x)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
-        y_low, y_high = state.y_low, state.y_high
+        y_count, y_ties, y_low, y_high = state.y_count, state.y_ties, state.y_low, state.y_high
         if self.target:
             targets = rows[:n, -1]
-            y_center, y_squares = _figures(targets)
-            y_spread = math.sqrt(max(y_squares, 0.0) / n)
+            y_center, square, y_count = median_deviation(targets)
+            y_squares = _NORMAL * (1.0 if fading else y_count) * square if square > 0.0 else square
+            y_ties = 1.0 - y_count / n
+            y_spread = math.sqrt(max(y_squares, 0.0) / count)
             near = targets[np.abs(targets - y_center) <= SWING * y_spread]
             y_low, y_high = float(np.min(near)), float(np.max(near))
-        arrays = (state.center, state.spread, state.factors, state.row, rows)
-        figures = (y_center, y_squares, y_spread, y_low, y_high)
-        return ScaledState(state.inner, *arrays, float(n), 0.0, state.y, *figures)
+        numbers = (y_center, y_squares, y_spread, y_count, y_ties, y_low, y_high)
+        return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
 
 
-def _figures(values):
-    """The center of a few values, fewer than half of them wild, and the sum of their squared deviations."""
+def median_deviation(values):
+    """The median of a few values; and of the deviations that are not 0 the median square and their number.
+
+    Neither is moved far by wild values, if fewer than half are. If at most one value deviates, its square is
+    returned as a negative number.
+    """
     center = float(np.sort(values)[(len(values) - 1) // 2])
     squares = np.sort(np.minimum(np.abs(values - center), LONG) ** 2)
     moved = squares[squares > 0.0]
     if len(moved) < 2:
-        return center, float(0.0 - squares[-1])  # as `grown` has it
-    return center, float(_NORMAL * len(moved) * moved[(len(moved) - 1) // 2])
+        return center, float(0.0 - squares[-1]), float(len(moved))
+    return center, float(moved[(len(moved) - 1) // 2]), float(len(moved))

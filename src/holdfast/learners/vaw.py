@@ -1,13 +1,17 @@
 """The Vovk-Azoury-Warmuth forecaster: ridge regression that looks at the row before it predicts."""
 
+import math
+
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.cholesky import solved_below
+from holdfast.learners.memory import refuse_bound
 from holdfast.learners.needs import LOSS_FORM, Needs
-from holdfast.learners.ridge import absorbed, begun_anew, check_ridge, first
+from holdfast.learners.ridge import check_ridge, first_state, forget, reset_state, rotate_round, with_cost
 from holdfast.protocols import Domain
 from holdfast.rule import rule
+from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import ForecastWeights, add, dot
 
 
@@ -16,19 +20,22 @@ class VAW:
     """Predict x'A⁻¹ (sum of y x so far), where A = strength I + the sum of xx' with this row's already in it.
 
     That is the prediction of ridge regression, drawn towards 0 where the row is unlike all others. Its
-    regret does not depend on its own residuals, only on the targets. `OnlineRidge` has the rest.
+    regret does not depend on its own residuals, only on the targets. All else is as in `OnlineRidge`.
 
     Parameters
     ----------
     strength : float
         Of the regularisation.
     domain : Everywhere
-        The only one it has.
+        There is no version of it for other domains.
+    memory : float, optional
+        As for `OnlineRidge`.
 
     Guarantee
     ---------
     For squared losses, regret against u at most strength ‖u‖² / 2 + ½ Σ y² x'A⁻¹x on the rounds learned from,
     at most strength ‖u‖² / 2 + dim max y² / 2 ln(1 + Σ ‖x‖² / (strength dim)) (`docs/math.md`, 9.8).
+    With a memory there is none.
 
     Examples
     --------
@@ -43,21 +50,25 @@ class VAW:
 
     strength: float = 1.0
     domain: Domain = Everywhere()
+    memory: float | None = None
 
     def check(self):
-        check_ridge(self)
+        return check_ridge(self)
 
     def reads_rows(self):
         return True
 
     def needs(self):
-        return Needs("any", LOSS_FORM, "squared", True)
+        return Needs("any", LOSS_FORM, "squared", self.memory == math.inf)
 
     def init(self, dim):
-        return first(self.strength, dim)
+        return first_state(self.strength, dim)
+
+    def valid(self, state):
+        return is_whole(state.rounds) and state.rounds >= 0.0
 
     def reset(self, state, dim):
-        return begun_anew(self.strength, state)
+        return reset_state(self.strength, state)
 
     def predict(self, state):
         return ForecastWeights(self, state)
@@ -70,13 +81,15 @@ class VAW:
         return dot(state.w, x) / (1.0 + dot(z, z))
 
     def blind(self, state):
-        """Those of ridge regression, which do not know the row."""
+        """The weights of ridge regression, which do not depend on the row."""
         return state.w
 
     def update(self, state, slope, x):
         y = self.forecast(state, x) - float(slope)
-        leverage = absorbed(state, y, x)
-        return state.charged(0.5 * y * y * leverage)
+        forget(state, self.strength, self.memory)
+        leverage = rotate_round(state, y, x)
+        return with_cost(state, 0.5 * y * y * leverage)
 
     def bound(self, state, u):
-        return 0.5 * self.strength * dot(u, u) + state.paid
+        refuse_bound(self)
+        return 0.5 * self.strength * dot(u, u) + state.cost

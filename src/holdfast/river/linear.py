@@ -7,10 +7,11 @@ from river import base
 from holdfast.defaults import LEARNER, named_learner, refuse_weights
 from holdfast.dry_run import rehearse_part
 from holdfast.losses import Absolute, Logistic, slope_at
-from holdfast.protocols import Loss, Rule
+from holdfast.protocols import Loss
 from holdfast.river.gradients import gradient_size
 from holdfast.river.named_weights import Weights
 from holdfast.river.running_scale import as_float
+from holdfast.role_checks import Rule
 
 
 class Linear(base.Estimator):

@@ -18,7 +18,8 @@ from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weight
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
-from holdfast.protocols import Learner, Loss, Rule, check_role
+from holdfast.protocols import Learner, Loss
+from holdfast.role_checks import Rule, check_role
 from holdfast.vectors import ScaledWeights, values_of
 
 _MEASURES, _PLACES = ("features", "target", "gradient"), ("round", "row", "label")

@@ -1,0 +1,219 @@
+"""Check that rules have the methods of their roles (`holdfast.protocols`).
+
+`check_parts` looks at the rules inside a rule when that is made, `check_role` at a whole player before a
+game. Both raise one TypeError that names all missing methods.
+"""
+
+import functools
+from types import FunctionType, NoneType
+from typing import Any, ClassVar, get_args, get_origin
+
+from holdfast.protocols import (
+    Adversary,
+    AdversaryOptions,
+    Domain,
+    DomainOptions,
+    Filter,
+    FilterOptions,
+    GradientMeasure,
+    HintedLearner,
+    Learner,
+    LearnerInDomain,
+    LearnerOptions,
+    LipschitzLoss,
+    Loss,
+    LossOptions,
+    MeasureOptions,
+    Norm,
+    NormOptions,
+    Player,
+    PlayerInDomain,
+    PlayerOptions,
+    ProvenLearner,
+    StateMeasure,
+    Step,
+    Tail,
+)
+
+OPTIONS = {
+    Filter: FilterOptions,
+    Learner: LearnerOptions,
+    Norm: NormOptions,
+    Domain: DomainOptions,
+    GradientMeasure: MeasureOptions,
+    Loss: LossOptions,
+    Player: PlayerOptions,
+    Adversary: AdversaryOptions,
+}
+_EXTRA = (LearnerInDomain, HintedLearner, ProvenLearner, PlayerInDomain, LipschitzLoss, StateMeasure)
+_ROLES = (*OPTIONS, Step, Tail, *_EXTRA)
+_SPOKEN = {
+    GradientMeasure: "measure",
+    StateMeasure: "measure",
+    LearnerInDomain: "learner in a domain",
+    HintedLearner: "learner with hints",
+    PlayerInDomain: "player in a domain",
+    LipschitzLoss: "loss with a largest slope",
+}
+
+
+class Rule(tuple):
+    """The base of all that `@rule` makes. It has the optional methods of all roles, with their defaults."""
+
+    __slots__ = ()
+    _parts: ClassVar[dict[str, Any]]  # the parameters that hold rules, each with its annotation
+
+
+def roles_of(annotation):
+    """The roles in an annotation, of which a rule must have one; none if the parameter holds no rule."""
+    return tuple(role for role in get_args(annotation) or (annotation,) if role in _ROLES)
+
+
+def rules_in(rule):
+    """Each rule that a rule holds, with the annotation of its role. A tuple of rules counts as several."""
+    for name, annotation in rule._parts.items():
+        value = getattr(rule, name)
+        if get_origin(annotation) is not tuple:
+            yield value, annotation
+        else:
+            for each in value:
+                yield each, get_args(annotation)[0]
+
+
+def optional_methods(role):
+    """The optional methods of a role, by name."""
+    classes = [cls for cls in reversed(OPTIONS[role].__mro__) if cls not in _ROLES]
+    found = {name: value for cls in classes for name, value in vars(cls).items()}
+    return {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, FunctionType) and name[0] != "_" and name not in _methods(role)
+    }
+
+
+def check_role(rule, role):
+    """Raise one TypeError that names all methods that a rule, and the rules inside it, lack for their roles.
+
+    Examples
+    --------
+    >>> from holdfast.domains import Ball
+    >>> check_role(Ball(1.0), Filter)
+    Traceback (most recent call last):
+    TypeError: Ball cannot be a filter: it has no methods init(dim) and decide(state, size)
+    """
+    _raise_if_any(_complaints(rule, role))
+
+
+def check_parts(rule):
+    """`check_role` of all rules that a rule holds."""
+    if rule._parts:
+        _raise_if_any(_complaints_of_parts(rule))
+
+
+def parameters(method):
+    """The names of the parameters of a method of a role."""
+    found = (_methods(role) for role in _ROLES)
+    optional = ({name: _parameters(f) for name, f in optional_methods(role).items()} for role in OPTIONS)
+    return next(methods[method] for methods in (*found, *optional) if method in methods)
+
+
+def _raise_if_any(complaints):
+    found = "; ".join(dict.fromkeys(complaints))
+    if found:
+        raise TypeError(found)
+
+
+def _complaints(rule, annotation):
+    if rule is None and NoneType in get_args(annotation):
+        return
+    roles = roles_of(annotation)
+    spoken = _spoken(roles[0])
+    if isinstance(rule, type):
+        yield f"{rule.__name__} is a class and no {spoken} yet: call it with its parameters"
+        return
+    article = "an" if spoken[0] in "aeiou" else "a"
+    cannot = f"{type(rule).__name__} cannot be {article} {spoken}"
+    if not isinstance(rule, Rule):
+        yield f"{cannot}: write @rule above its class"
+        return
+    role = min(roles, key=lambda role: len(_missing(rule, role)))
+    missing = _missing(rule, role)
+    if missing:
+        yield f"{cannot}: it has {_listed(missing)}"
+    for name, inner in _attributes(role).items():
+        if name not in missing:
+            yield from _complaints(getattr(rule, name), inner)
+    yield from _complaints_of_parts(rule)
+
+
+def _complaints_of_parts(rule):
+    for part, annotation in rules_in(rule):
+        yield from _complaints(part, annotation)
+
+
+def _missing(rule, role):
+    """What a role requires and a rule lacks: methods with their parameters, None for a parameter."""
+    missing, given = _missing_in(type(rule), role)
+    return missing | {name: call for name, call in given.items() if not callable(getattr(rule, name))}
+
+
+@functools.lru_cache(maxsize=1024)
+def _missing_in(cls, role):
+    """The same for a class, and the methods that are parameters of the rule: they must hold functions."""
+    methods = _methods(role)
+    classes = [base for base in cls.__mro__ if not issubclass(Rule, base)]  # without the defaults of Rule
+    own = {name for base in classes for name, value in vars(base).items() if callable(value)}
+    given = {name: call for name, call in methods.items() if name in cls._fields}
+    missing = {name: call for name, call in methods.items() if name not in own and name not in given}
+    return missing | {name: None for name in _attributes(role) if name not in cls._fields}, given
+
+
+def _listed(missing):
+    calls = [f"{name}({', '.join(call)})" for name, call in missing.items() if call is not None]
+    names = [name for name, call in missing.items() if call is None]
+    return " and ".join(_counted(*some) for some in (("method", calls), ("parameter", names)) if some[1])
+
+
+def _counted(noun, names):
+    if len(names) == 1:
+        return f"no {noun} {names[0]}"
+    return f"no {noun}s {', '.join(names[:-1])} and {names[-1]}"
+
+
+@functools.cache
+def _methods(role):
+    """The methods of a role, by name, and the parameters of each."""
+    return {name: _parameters(value) for name, value in _members(role, FunctionType)}
+
+
+@functools.cache
+def _attributes(role):
+    """The parameters that a role requires, by name, and the role of each."""
+    return {name: value.fget.__annotations__["return"] for name, value in _members(role, property)}
+
+
+def _members(role, kind):
+    members = {
+        name: value for cls in reversed(role.__mro__) if cls in _ROLES for name, value in vars(cls).items()
+    }
+    return [(name, value) for name, value in members.items() if isinstance(value, kind) and name[0] != "_"]
+
+
+def _parameters(function):
+    code = function.__code__
+    return code.co_varnames[1 : code.co_argcount]
+
+
+def _spoken(role):
+    """The name of a role in a sentence."""
+    return _SPOKEN.get(role, role.__name__.lower())
+
+
+for _role in OPTIONS:
+    for _name, _default in optional_methods(_role).items():
+        setattr(Rule, _name, _default)  # where two roles have a method of this name, its default is the same
+
+# Methods whose parameters must have the same names in every rule, so that a call by position or by name,
+# interpreted or compiled, works for all of them.
+_VERBS = "init predict observe update decide measure valid reset restarts set_hint bound extent start reveal"
+VERBS = {name: parameters(name) for name in _VERBS.split()}
