@@ -59,7 +59,7 @@ def test_those_for_numbers_do_not_play_with_labels():
 def test_the_goal_names_the_rows_that_miss_it():
     rows = [drift.DriftRow("a", 1.0, {OURS: 1.04}), drift.DriftRow("b", 1.0, {OURS: 7.0})]
     assert [str(goal) for goal in drift.goals(rows)] == [
-        "MISSED: the default is at most 5 % behind SGD with a fading scale (1 of 2): all but b (7.00)"
+        "MISSED: default: at most 5 % behind SGD with a fading scale (1 of 2): all but b (7.00)"
     ]
 
 

@@ -11,6 +11,7 @@ from holdfast.lab.trials import sgd
 from holdfast.lab.trials.clipped_gradients import ClippedGradients
 from holdfast.lab.trials.corruptions import CorruptedTable
 from holdfast.lab.trials.one_pass import WithConstant, on_rounds, predictions_of
+from holdfast.lab.trials.parts import forgetful
 from holdfast.lab.trials.qcsgd import QCSGD
 from holdfast.lab.trials.river import filtered_river, plain_river
 from holdfast.lab.trials.scalers import Fading, Running, Still
@@ -38,6 +39,11 @@ def without_a_filter(stream):
 def oracle(stream):
     """The same learner, which meets neither the corrupted rounds nor the marked ones."""
     return on_rounds(stream.good, lambda table: without_a_filter(stream._replace(table=table)), stream.table)
+
+
+def of_parts(stream):
+    """A player of ours that forgets."""
+    return _played(forgetful(), stream.table)
 
 
 def clipped(stream):
@@ -143,11 +149,13 @@ class Contestant(NamedTuple):
         return table.regression or not self.needs_numbers
 
 
-ORACLE, OURS, PLAIN, FADING = "oracle", "default", "SGD", "SGD, fading scale"
+ORACLE, OURS, PARTS = "oracle", "default", "forgetful"
+PLAIN, FADING = "SGD", "SGD, fading scale"
 
 CONTESTANTS = {
     ORACLE: Contestant(oracle, is_peer=False),
     OURS: Contestant(by_default, is_peer=False),
+    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
     "true share": Contestant(with_true_share, is_peer=False),
     "no filter": Contestant(without_a_filter, is_peer=False),
     "clipping": Contestant(clipped),
@@ -163,6 +171,7 @@ CONTESTANTS = {
 AFTER_A_CHANGE = {
     FADING: Contestant(fading_sgd),
     OURS: Contestant(by_default, is_peer=False),
+    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
     "no filter": Contestant(without_a_filter, is_peer=False),
     "clipping": Contestant(clipped),
     PLAIN: Contestant(plain_sgd),
