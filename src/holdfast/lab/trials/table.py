@@ -43,12 +43,7 @@ def goals(cells):
     """The claims of the docs, checked."""
     corrupted = [cell for cell in cells if cell.kind != NATURAL]
     natural = [cell for cell in cells if cell.kind == NATURAL]
-    ahead = [
-        f"{_where(cell)} ({name} {cell.to_ours[name]:.2f})"
-        for cell in corrupted
-        for name, contestant in CONTESTANTS.items()
-        if contestant.is_peer and cell.to_ours.get(name, math.inf) < 1.0 / 1.05
-    ]
+    ahead = [f"{_where(cell)} ({', '.join(peers)})" for cell in corrupted if (peers := _peers_ahead(cell))]
     return [
         Goal(
             "the default is within 5 % of the oracle in 90 % of the cells",
@@ -64,6 +59,12 @@ def goals(cells):
         ),
         Goal("no peer is more than 5 % ahead of the default in a corrupted cell", len(corrupted), ahead),
     ]
+
+
+def _peers_ahead(cell):
+    """The peers whose error is more than 5 % below that of the default."""
+    to_ours = {name: cell.to_ours.get(name, math.inf) for name, each in CONTESTANTS.items() if each.is_peer}
+    return [f"{name} {ratio:.2f}" for name, ratio in to_ours.items() if ratio < 1.0 / 1.05]
 
 
 def _beyond(cells, most):
