@@ -83,7 +83,8 @@ def add_trials(parser):
 
     parser.description = (
         "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and print how\n"
-        "far each contestant is from one that knows the outliers (pip install 'holdfast[bench]')."
+        "far each contestant is from one without the outliers (pip install 'holdfast[bench]'). Or play\n"
+        "streams that change (--drift), or try the settings of two peers on clean data (--tune)."
     )
     parser.epilog = (
         "examples:\n"
@@ -91,9 +92,15 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER --quick                less of it, in under two\n"
         "  holdfast trials --data FOLDER --only air_quality     one data set\n"
         "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
+        "  holdfast trials --drift                              streams that change, in two minutes\n"
         f"data sets: {', '.join(NAMES)}"
     )
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="where the data sets are")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
+    which.add_argument("--drift", action="store_true", help="play streams that change; they need no data")
+    parser.add_argument(
+        "--tune", action="store_true", help="only try the settings of WoLF and QC-SGD on the data sets"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer seeds and rounds")
     parser.add_argument(
         "--only", nargs="+", choices=NAMES, metavar="NAME", help="these data sets, rather than all"
@@ -164,6 +171,15 @@ def _of_learners(options):
 
 
 def _run_trials(options):
+    if options.drift:
+        from holdfast.lab.trials.drift import MARKERS as DRIFT
+        from holdfast.lab.trials.drift import hold_drift_trials
+
+        return _tabulated(options.write, DRIFT, partial(hold_drift_trials, options.quick, options.write))
+    if options.tune:
+        from holdfast.lab.trials.peer_tuning import tune_peers
+
+        return _tabulated(None, (), partial(tune_peers, options.data))
     from holdfast.lab.trials.runner import hold_trials
     from holdfast.lab.trials.table import MARKERS
 

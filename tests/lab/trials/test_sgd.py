@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from holdfast.lab.trials import contestants
-from holdfast.lab.trials.corruptions import Stream
+from holdfast.lab.trials import contestants, one_pass
+from holdfast.lab.trials.corruptions import untouched
 from holdfast.lab.trials.data import Table
-from holdfast.lab.trials.sgd import FED, Still
+from holdfast.lab.trials.one_pass import FED
+from holdfast.lab.trials.scalers import Fading, Moments, Still
 
 ROUNDS = 200
 
@@ -17,8 +18,7 @@ def stream(regression):
     X[: ROUNDS // 2, 2] = 0.0  # a column that does not vary at first
     y = X @ [1.0, 0.1, 5.0] + rng.standard_normal(ROUNDS)
     y = y if regression else np.where(y > np.median(y), 1.0, -1.0)
-    nothing = np.zeros(ROUNDS, bool)
-    return Stream(Table(X, y, nothing, regression), nothing, y)
+    return untouched(Table(X, y, np.zeros(ROUNDS, bool), regression))
 
 
 def real(table, model, scalers):
@@ -65,7 +65,32 @@ def test_the_still_scale_is_that_of_robust_scaler():
     assert scale.width == pytest.approx(scaler.scale_)
 
 
+def test_the_logistic_loss_and_constant_steps_are_those_of_scikit_learn():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from sklearn.preprocessing import StandardScaler
+
+    model = linear_model.SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.01)
+    given = stream(False)
+    expected = real(given.table, model, (StandardScaler(), StandardScaler()))
+    assert contestants.constant_sgd(given)[FED + 1 :] == pytest.approx(
+        expected[FED + 1 :], rel=1e-6, abs=1e-6
+    )
+
+
+def test_the_fading_scale_has_weights_that_halve():
+    rows = np.random.default_rng(0).standard_normal((60, 2)) * [1.0, 50.0] + [7.0, 0.0]
+    scaler, moments = Fading(5.0), Moments.empty(2)
+    for n, x in enumerate(rows, 1):
+        scaler.absorb(moments, float(n), x)
+    weights = 0.5 ** (np.arange(59, -1, -1) / 5.0)
+    mean = np.average(rows, axis=0, weights=weights)
+    assert moments.mean == pytest.approx(mean, rel=1e-3)
+    assert moments.width == pytest.approx(
+        np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights)), rel=1e-3
+    )
+
+
 def test_both_worlds_give_the_same_predictions(monkeypatch):
     interpreted = contestants.plain_sgd(stream(True))
-    monkeypatch.setattr(contestants, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(one_pass, "_WORTH_COMPILING", 0)
     assert contestants.plain_sgd(stream(True)) == pytest.approx(interpreted, rel=1e-12)

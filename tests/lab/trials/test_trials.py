@@ -100,7 +100,9 @@ def test_every_contestant_predicts_every_round_it_can(folder):
     pytest.importorskip("river")
     for name in ("air_quality", "spambase"):
         stream = corrupt(load(folder, name)[0], "1 % NaN", 0)
-        for contestant in who.CONTESTANTS.values():
+        playing = [each for each in who.CONTESTANTS.values() if each.can_play(stream.table)]
+        assert len(playing) >= len(who.CONTESTANTS) - 2
+        for contestant in playing:
             predictions = contestant.predict(stream)
             assert np.isfinite(predictions[stream.scored]).all()
 
@@ -129,7 +131,7 @@ def test_figures_are_short():
 
 def test_slow_contestants_are_compared_on_the_rounds_they_met(folder):
     slow = {**FEW, "slow": who.Contestant(who.by_default, is_slow=True)}
-    scale = runner.Scale(seeds=1, rounds=350, slow_rounds=200)
+    scale = runner.TrialSize(seeds=1, rounds=350, slow_rounds=200)
     [natural, *_] = runner.trials(folder, ["air_quality"], scale, slow)
     assert natural.to_ours["slow"] == 1.0
     assert natural.to_oracle["slow"] != natural.to_oracle[who.OURS]

@@ -1,5 +1,7 @@
-"""Trials on real data: what outliers cost us, and what they cost what people use today.
+"""Trials: how much outliers and changes cost us and the methods in use today.
 
-`holdfast trials --data FOLDER` reads public data sets from a folder, corrupts some rounds, lets every
-contestant predict and learn in one pass, and prints how far each is from one that knows the outliers.
+`holdfast trials --data FOLDER` reads public data sets from a folder and corrupts some rounds. Contestants
+predict and learn in one pass, and their errors are compared with those of an oracle, which never meets an
+outlier. `holdfast trials --drift` does the same on streams that change. The modules for `holdfast learners`
+are here too.
 """

@@ -1,6 +1,5 @@
-"""Who takes part: each predicts every round of a stream before it learns from it, in one pass."""
+"""The contestants: each predicts every round of a stream before it learns from it, in one pass."""
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,12 +8,17 @@ import numpy as np
 import holdfast as hf
 from holdfast.defaults import LEARNER, recommended, recommended_loss
 from holdfast.lab.trials import sgd
-from holdfast.lab.trials.clipping import Clipped
-from holdfast.lab.trials.corruptions import Stream
+from holdfast.lab.trials.clipped_gradients import ClippedGradients
+from holdfast.lab.trials.corruptions import CorruptedTable
+from holdfast.lab.trials.one_pass import WithConstant, on_rounds, predictions_of
+from holdfast.lab.trials.parts import forgetful
+from holdfast.lab.trials.qcsgd import QCSGD
 from holdfast.lab.trials.river import filtered_river, plain_river
+from holdfast.lab.trials.scalers import Fading, Running, Still
+from holdfast.lab.trials.wolf import WoLF
 
-_FITTED = 1000  # rounds that RobustScaler sees beforehand
 _WORTH_COMPILING = 1500  # rounds
+_HALF_LIFE = 500.0  # rounds, of a scale that fades
 
 
 def by_default(stream):
@@ -22,8 +26,8 @@ def by_default(stream):
     return _played(recommended(stream.table.regression), stream.table)
 
 
-def told_the_share(stream):
-    """Ours, told which share of the rounds is corrupted or marked."""
+def with_true_share(stream):
+    """Ours, with the share of the rounds that are corrupted or marked."""
     share = 1.0 - stream.good.mean()
     return _played(recommended(stream.table.regression, outliers=share), stream.table)
 
@@ -37,25 +41,92 @@ def oracle(stream):
     return on_rounds(stream.good, lambda table: without_a_filter(stream._replace(table=table)), stream.table)
 
 
+def of_parts(stream):
+    """A player of ours that forgets."""
+    return _played(forgetful(), stream.table)
+
+
 def clipped(stream):
     """The same learner, all rounds, gradients clipped at a running quantile."""
-    return _played(Clipped(hf.Scaled(LEARNER, target=stream.table.regression)), stream.table)
+    return _played(ClippedGradients(hf.Scaled(LEARNER, target=stream.table.regression)), stream.table)
 
 
 def plain_sgd(stream):
-    """scikit-learn's SGD as it comes, behind a running StandardScaler."""
-    return _descended(stream.table, sgd.Squared() if stream.table.regression else sgd.Hinge(), sgd.Running())
+    """scikit-learn's SGD with its defaults, behind a running StandardScaler."""
+    return predictions_of(_sgd(stream, sgd.SquaredSlope(), sgd.HingeSlope()), Running(), stream.table)
 
 
 def robust_scaler_sgd(stream):
-    """The same behind a RobustScaler that has seen the first 1,000 rounds beforehand."""
-    return _descended(stream.table, sgd.Squared() if stream.table.regression else sgd.Hinge(), sgd.Still())
+    """The same behind a RobustScaler that was fitted to the first 1,000 rounds."""
+    return predictions_of(_sgd(stream, sgd.SquaredSlope(), sgd.HingeSlope()), Still(), stream.table)
 
 
 def huber_sgd(stream):
-    """SGD with the losses that scikit-learn has against outliers: huber, and modified_huber for labels."""
-    loss = sgd.Huber() if stream.table.regression else sgd.ModifiedHuber()
-    return _descended(stream.table, loss, sgd.Running())
+    """SGD with scikit-learn's losses against outliers: huber, and modified_huber for labels."""
+    return predictions_of(_sgd(stream, sgd.HuberSlope(), sgd.ModifiedHuberSlope()), Running(), stream.table)
+
+
+def _sgd(stream, for_numbers, for_labels):
+    if stream.table.regression:
+        return sgd.SGD(for_numbers, sgd.InverseScalingStep())
+    return sgd.SGD(for_labels, sgd.OptimalStep())
+
+
+def constant_sgd(stream):
+    """SGD with a constant step of 0.01 behind a running StandardScaler.
+
+    The losses are Huber's, linear from one standard deviation on, and the logistic loss for labels.
+    """
+    return predictions_of(_constant(stream), Running(), stream.table)
+
+
+def fading_sgd(stream):
+    """The same behind a scale that fades."""
+    return predictions_of(_constant(stream), Fading(_HALF_LIFE), stream.table)
+
+
+def _constant(stream):
+    loss = sgd.HuberSlope(1.0) if stream.table.regression else sgd.LogSlope()
+    return sgd.SGD(loss, sgd.ConstantStep(0.01))
+
+
+# The settings of the next two were chosen on clean data: `holdfast trials --data FOLDER --tune`.
+WOLF = WoLF(cutoff=2.0)
+QCSGD_FOR_NUMBERS = QCSGD(step=0.1, quantile=0.25)
+QCSGD_FOR_LABELS = QCSGD(step=0.03, quantile=0.95)
+
+
+def wolf(stream):
+    """Weighted ridge regression that forgets, behind our running scale."""
+    return behind_our_scale(WOLF, stream.table)
+
+
+def qc_sgd(stream):
+    """Quantile-clipped SGD, behind our running scale."""
+    return behind_our_scale(_qcsgd(stream), stream.table)
+
+
+def fading_wolf(stream):
+    return _behind_a_fading_scale(WOLF, stream.table)
+
+
+def fading_qc_sgd(stream):
+    return _behind_a_fading_scale(_qcsgd(stream), stream.table)
+
+
+def _qcsgd(stream):
+    return QCSGD_FOR_NUMBERS if stream.table.regression else QCSGD_FOR_LABELS
+
+
+def behind_our_scale(learner, table):
+    """The predictions of a learner without a filter, for squared or logistic losses."""
+    player = hf.Filtered(hf.Scaled(learner, target=table.regression), hf.Everything())
+    return _played(player, table, hf.Squared() if table.regression else hf.Logistic())
+
+
+def _behind_a_fading_scale(learner, table):
+    loss = sgd.SquaredSlope() if table.regression else sgd.LogSlope()
+    return predictions_of(WithConstant(learner, loss), Fading(_HALF_LIFE), table)
 
 
 def river(stream):
@@ -67,66 +138,50 @@ def river_with_filter(stream):
 
 
 class Contestant(NamedTuple):
-    """Who predicts, and whether it is slow, so that it meets fewer rounds."""
+    """How to predict, and what to measure: slow contestants meet fewer rounds."""
 
-    predict: Callable[[Stream], np.ndarray]
+    predict: Callable[[CorruptedTable], np.ndarray]
     is_slow: bool = False
     is_peer: bool = True
+    needs_numbers: bool = False  # as targets
+
+    def can_play(self, table):
+        return table.regression or not self.needs_numbers
 
 
-ORACLE, OURS, PLAIN = "oracle", "default", "SGD"
+ORACLE, OURS, PARTS = "oracle", "default", "forgetful"
+PLAIN, FADING = "SGD", "SGD, fading scale"
 
 CONTESTANTS = {
     ORACLE: Contestant(oracle, is_peer=False),
     OURS: Contestant(by_default, is_peer=False),
-    "set_target": Contestant(told_the_share, is_peer=False),
+    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
+    "true share": Contestant(with_true_share, is_peer=False),
     "no filter": Contestant(without_a_filter, is_peer=False),
     "clipping": Contestant(clipped),
     PLAIN: Contestant(plain_sgd),
     "SGD, RobustScaler": Contestant(robust_scaler_sgd),
     "SGD, Huber": Contestant(huber_sgd),
+    "WoLF": Contestant(wolf, needs_numbers=True),
+    "QC-SGD": Contestant(qc_sgd),
     "River": Contestant(river, is_slow=True),
     "River, filter": Contestant(river_with_filter, is_slow=True),
 }
 
+AFTER_A_CHANGE = {
+    FADING: Contestant(fading_sgd),
+    OURS: Contestant(by_default, is_peer=False),
+    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
+    "no filter": Contestant(without_a_filter, is_peer=False),
+    "clipping": Contestant(clipped),
+    PLAIN: Contestant(plain_sgd),
+    "SGD, step 0.01": Contestant(constant_sgd),
+    "WoLF": Contestant(fading_wolf, needs_numbers=True),
+    "QC-SGD": Contestant(fading_qc_sgd),
+}
 
-def on_rounds(rounds, predict, table):
-    """The predictions of someone who meets these rounds and no others."""
-    predictions = np.full(table.rounds, math.nan)
-    rows = table._replace(X=table.X[rounds], y=table.y[rounds], marked=table.marked[rounds])
-    predictions[rounds] = predict(rows)
-    return predictions
 
-
-def _played(player, table):
-    replay = hf.Replay(table.X, table.y, recommended_loss(table.regression))
+def _played(player, table, loss=None):
+    replay = hf.Replay(table.X, table.y, loss or recommended_loss(table.regression))
     compiled = table.rounds >= _WORTH_COMPILING
     return hf.play(player, replay, keep=("predictions",), compiled=compiled).predictions
-
-
-def _descended(table, loss, scaler):
-    """scikit-learn's SGD, which never sees a row with NaN: it would raise."""
-    return on_rounds(np.isfinite(table.X).all(axis=1), lambda rows: _pass(rows, loss, scaler), table)
-
-
-def _pass(table, loss, scaler):
-    predictions = np.full(table.rounds, math.nan)
-    first = table.first(_FITTED)
-    features, targets, target_scaler = scaler.fitted(first.X), sgd.Scale.empty(1), sgd.Still()
-    if table.regression:
-        targets, target_scaler = scaler.fitted(first.y[:, None]), scaler
-    step = sgd.InverseScaling() if table.regression else sgd.Optimal()
-    scales = (scaler, features, target_scaler, targets)
-    played = _call(sgd.one_pass, table.X, table.y, *scales, loss, step, predictions)
-    if not table.regression:  # NaN is not above 0, so to scikit-learn it is the first label
-        predictions[:played] = np.where(np.isnan(predictions[:played]), -1.0, predictions[:played])
-    return predictions
-
-
-def _call(function, X, *rest):
-    if len(X) < _WORTH_COMPILING:
-        with np.errstate(all="ignore"):
-            return function(X, *rest)
-    from holdfast._compiled import call
-
-    return call(function, X, *rest)

@@ -1,4 +1,4 @@
-"""What is done to a stream: nothing, or 1 % of its rounds are spoiled, or one is spoiled entirely."""
+"""Corruptions of a table: none, or 1 % of its rounds, or one round."""
 
 from typing import NamedTuple
 
@@ -7,19 +7,19 @@ import numpy as np
 from holdfast.lab.trials.data import Table
 
 SPARED = 100  # the first rounds of a stream are neither corrupted nor scored
-SHARE = 0.01  # of the others are corrupted, each on its own
-_EARLY = 1_000  # where one row is corrupted, it is one of so many: the slow contestants meet it too
+SHARE = 0.01  # of the other rounds are corrupted, independently
+_EARLY = 1_000  # a single corrupted row is among these: the slow contestants meet it too
 
 
-class Stream(NamedTuple):
-    """A table as its contestants meet it, which rounds were corrupted, and what is right."""
+class CorruptedTable(NamedTuple):
+    """A table as its contestants meet it, the rounds that were corrupted, and the true targets."""
 
     table: Table
     corrupted: np.ndarray
     truth: np.ndarray
 
     def first(self, rounds):
-        return Stream(self.table.first(rounds), self.corrupted[:rounds], self.truth[:rounds])
+        return CorruptedTable(self.table.first(rounds), self.corrupted[:rounds], self.truth[:rounds])
 
     @property
     def good(self):
@@ -40,8 +40,13 @@ class Stream(NamedTuple):
         return np.where(np.isnan(predictions), np.nan, wrong)
 
 
+def untouched(table):
+    """The table itself."""
+    return CorruptedTable(table, np.zeros(table.rounds, bool), table.y)
+
+
 def natural(table, bad, rng):
-    """The stream as it is, with the outliers of its own."""
+    """No corruption: only the outliers that the table has itself."""
     bad[:] = False
     return table
 
@@ -53,7 +58,7 @@ def features(table, bad, rng):
 
 
 def target(table, bad, rng):
-    """Targets x -1000; or labels flipped, of rows x 100."""
+    """Targets x -1000; or labels flipped and rows x 100."""
     table.y[bad] *= -1000.0 if table.regression else -1.0
     if not table.regression:
         table.X[bad] *= 100.0
@@ -61,7 +66,7 @@ def target(table, bad, rng):
 
 
 def huge(table, bad, rng):
-    """One of the first 1,000 rows is 1e300 throughout, and nothing else."""
+    """One of the first 1,000 rows is 1e300 in every column."""
     bad[:] = False
     if table.rounds > SPARED:
         bad[rng.integers(SPARED, min(table.rounds, _EARLY))] = True
@@ -85,9 +90,9 @@ KINDS = {
 
 
 def corrupt(table, kind, seed):
-    """The same table, of which the seed decides which rounds are corrupted."""
+    """A corrupted copy of the table; the seed decides which rounds."""
     rng = np.random.default_rng(seed)
     bad = rng.random(table.rounds) < SHARE
     bad[:SPARED] = False
     copy = table._replace(X=table.X.copy(), y=table.y.copy())
-    return Stream(KINDS[kind](copy, bad, rng), bad, table.y)
+    return CorruptedTable(KINDS[kind](copy, bad, rng), bad, table.y)

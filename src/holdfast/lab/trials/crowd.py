@@ -1,4 +1,4 @@
-"""`holdfast learners --crowd`: the more experts there are, the less robustness costs beside them."""
+"""`holdfast learners --crowd`: with many experts the cost of the filter is small beside the bound."""
 
 from typing import Any, NamedTuple
 
@@ -20,9 +20,10 @@ _HEAD = ("experts", "clean", "outliers, no filter", "outliers, TopK(5)", "bound 
 
 @rule
 class Many:
-    """The losses of many experts: each round another part of the same numbers, times each expert's own.
+    """The losses of many experts, without an array of all of them.
 
-    All that times the round's factor.
+    In each round they are another part of `numbers`, times `quality` (one number for each expert), times the
+    factor of the round.
     """
 
     numbers: Any
@@ -41,7 +42,7 @@ class Many:
 
 
 class Cost(NamedTuple):
-    """Regret on the inliers, three times; what it is at most, and what the filter adds to that."""
+    """Regret on the inliers in three games, the bound without a filter, and what the filter adds to it."""
 
     experts: int
     clean: float
@@ -54,7 +55,7 @@ class Cost(NamedTuple):
 def measure(experts, rounds=ROUNDS, k=OUTLIERS, compiled=True):
     """Against the best expert on the inliers; a tenth of the experts lose a fifth less than the others.
 
-    Losses are between 0 and 1, and those of k outliers -10⁹ times that: they praise whoever is wrong.
+    Losses are between 0 and 1. Those of k outliers are multiplied by -10⁹, so that bad experts look good.
     """
     inliers = np.arange(rounds) % (rounds // k) != rounds // (2 * k)
     numbers = np.random.default_rng(0).random(experts + _STRIDE * rounds)
@@ -76,7 +77,7 @@ def measure(experts, rounds=ROUNDS, k=OUTLIERS, compiled=True):
 
 
 def measure_crowds(quick=False, page=None, counts=COUNTS, compiled=True):
-    """Measure and print; with `page`, leave the table in that file."""
+    """Measure and print; with `page`, write the table into that file."""
     rows = [f"| {' | '.join(_HEAD)} |", "|--:|" + "--:|" * (len(_HEAD) - 1)]
     for experts in counts[:2] if quick else counts:
         overwrite(f"{experts:,} experts")

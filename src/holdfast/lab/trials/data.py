@@ -1,4 +1,4 @@
-"""Data sets from a folder of the user's: NAME/data.csv.gz, one row a round."""
+"""Read data sets from a folder: NAME/data.csv.gz, one row a round."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Table(NamedTuple):
     y: np.ndarray
     marked: np.ndarray
     regression: bool
-    unit: float = 1.0  # by which errors are divided
+    unit: float = 1.0  # errors are divided by it
 
     @property
     def rounds(self):
@@ -33,7 +33,7 @@ class Table(NamedTuple):
 
 
 def available(folder):
-    """The names of the data sets that are there; raises if none is."""
+    """The names of the data sets in the folder; raises if there is none."""
     names = [name for name in NAMES if (folder / name / "data.csv.gz").is_file()]
     if not names:
         raise FileNotFoundError(f"{folder} holds no NAME/data.csv.gz, NAME one of {', '.join(NAMES)}")

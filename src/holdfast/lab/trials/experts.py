@@ -13,7 +13,7 @@ _BASIS_POINTS = 1e4
 
 
 class Experts(NamedTuple):
-    """What all experts say in each round, what is true, and the rounds the source marks as outliers."""
+    """The forecasts of all experts in each round, the outcome, and the rounds that the source marks."""
 
     E: np.ndarray
     y: np.ndarray
@@ -23,7 +23,7 @@ class Experts(NamedTuple):
         return Experts(self.E[rounds], self.y[rounds], self.marked[rounds])
 
 
-# -- what is done to them: the bad rounds are overwritten
+# -- corruptions: they overwrite the bad rounds
 
 
 def natural(table, bad, rng):
@@ -31,13 +31,13 @@ def natural(table, bad, rng):
 
 
 def one_stock(table, bad, rng):
-    """The price relative of a stock, drawn anew each time, x 1000."""
+    """The price relative of one stock x 1000, a random one in each round."""
     days = np.flatnonzero(bad)
     table.E[days, rng.integers(table.E.shape[1], size=len(days))] *= 1000.0
 
 
 def worst_stock(table, bad, rng):
-    """That of the stock which is worst in hindsight, x 1000."""
+    """The price relative of the stock that is worst in hindsight, x 1000."""
     table.E[bad, np.log(table.E).sum(axis=0).argmin()] *= 1000.0
 
 
@@ -51,7 +51,7 @@ def outcome(table, bad, rng):
     table.y[bad] *= -1000.0
 
 
-# -- the games, and what is told of them
+# -- the games, and the rates of `EG`
 
 
 def portfolio(table):
@@ -68,14 +68,14 @@ def rate_for_portfolios(table):
 
 
 def rate_for_errors(table):
-    """sqrt(8 ln K / T) over the largest range of losses in the rounds that nobody corrupts."""
+    """sqrt(8 ln K / T) over the largest range of losses in the first rounds, which are not corrupted."""
     ranges = np.ptp(mixture(table[:SPARED]).G, axis=1)
     rounds, count = table.E.shape
     return math.sqrt(8.0 * math.log(count) / rounds) / float(ranges.max())
 
 
 class Data(NamedTuple):
-    """A data set: its game, the rate of `EG`, how scores are told, and what is done to it."""
+    """A data set: its game, the rate of `EG`, the unit of its scores, and its corruptions."""
 
     game: Callable[[Experts], Any]
     rate: Callable[[Experts], float]
@@ -103,7 +103,7 @@ DATA = {
 
 
 def load(folder, name):
-    """The experts are the columns e_*; y and `outlier` need not be there."""
+    """The experts are the columns e_*; y and `outlier` are optional."""
     import pandas as pd
 
     frame = pd.read_csv(folder / name / "data.csv.gz")
@@ -116,7 +116,7 @@ def load(folder, name):
 
 
 def available(folder):
-    """The names of the data sets that are there; raises if none is."""
+    """The names of the data sets in the folder; raises if there is none."""
     names = [name for name in DATA if (folder / name / "data.csv.gz").is_file()]
     if not names:
         raise FileNotFoundError(f"{folder} holds no NAME/data.csv.gz, NAME one of {', '.join(DATA)}")
@@ -124,7 +124,7 @@ def available(folder):
 
 
 def corrupt(table, kind, seed):
-    """A copy, and which of its rounds are good: neither corrupted nor marked."""
+    """A corrupted copy, and its good rounds: neither corrupted nor marked."""
     rng = np.random.default_rng(seed)
     bad = rng.random(len(table.y)) < SHARE
     bad[:SPARED] = False
@@ -146,7 +146,7 @@ FILTERS = ("oracle", "no filter", "TopK", "TopShare(0.02)")
 
 
 def compare_experts(folder, name, seeds, compiled=True):
-    """The results of a data set, one learner and corruption after the other."""
+    """Yield the results of a data set, for each corruption and learner."""
     data, table = DATA[name], load(folder, name)
     for kind, spoil in data.kinds.items():
         runs = [corrupt(table, spoil, seed) for seed in range(seeds if spoil is not natural else 1)]
@@ -158,7 +158,7 @@ def compare_experts(folder, name, seeds, compiled=True):
 
 
 def references(folder, name):
-    """What equal weights, and always the best expert, score on the rounds that nobody marked."""
+    """The scores of equal weights and of the best expert, on the rounds that are not marked."""
     data, table = DATA[name], load(folder, name)
     good, count = _scored(~table.marked), table.E.shape[1]
     weights = [np.full(count, 1.0 / count), *np.eye(count)]
@@ -167,13 +167,13 @@ def references(folder, name):
 
 
 def _scores(data, name, table, good, compiled):
-    """By filter. `TopK` is told how many rounds are bad; the oracle meets only the good ones."""
+    """The scores by filter. `TopK` has the true number of bad rounds; the oracle meets only good ones."""
     learner = {
         "AdaHedge": hf.AdaHedge(),
         "Squint": hf.learners.Clipped(hf.learners.Squint()),
         "EG": hf.EG(data.rate(table)),
     }[name]
-    compiled = compiled and name == "Squint"  # of which a round takes a millisecond otherwise
+    compiled = compiled and name == "Squint"  # interpreted, a round takes a millisecond
     filters = (hf.Everything(), hf.TopK(int((~good).sum())), hf.TopShare(0.02))
     scored, all_good = _scored(good), np.ones(int(good.sum()), bool)
     oracle = _score(data, learner, hf.Everything(), table[good], all_good & scored[good], compiled)

@@ -1,4 +1,4 @@
-"""All learners beside each other: regret without outliers, with them, and with a filter; and time."""
+"""A comparison of all learners: regret without outliers, with them, and with a filter; and time."""
 
 import math
 import statistics
@@ -11,7 +11,7 @@ import numpy as np
 import holdfast as hf
 from holdfast.lab.trials.streams import (
     SHARE,
-    Stream,
+    LearnerStream,
     absolute,
     bowls,
     experts,
@@ -22,16 +22,16 @@ from holdfast.lab.trials.streams import (
 )
 
 FILTER = hf.TopShare(2.0 * SHARE)
-DIM = 10  # where regret is measured
-DIMS = (10, 100, 1000)  # where time is
+DIM = 10  # for regret
+DIMS = (10, 100, 1000)  # for time
 _FEW = 20  # rounds
 
 
 class Entry(NamedTuple):
-    """A learner, the stream that has what it needs, and what its filter measures."""
+    """A learner, a stream with the losses it needs, and what its filter measures."""
 
     learner: Any
-    stream: Callable[..., Stream]
+    stream: Callable[..., LearnerStream]
     on: Any = hf.game.Gradient()
 
     def player(self, filter):
@@ -62,24 +62,27 @@ ENTRIES = {
 }
 
 
-class Scale(NamedTuple):
+class RaceSize(NamedTuple):
     """How much is measured."""
 
     rounds: int
     seeds: int
-    turns: int  # of the stopwatch
-    entries: int  # of the rows that it is held to, at most
+    turns: int  # each is timed
+    entries: int  # of all rows that are timed, at most
     dims: tuple = DIMS
     compiled: bool = True
 
 
-FULL = Scale(rounds=10_000, seeds=5, turns=9, entries=8_000_000)
-QUICK = Scale(rounds=2_000, seeds=2, turns=3, entries=2_000_000)
+FULL = RaceSize(rounds=10_000, seeds=5, turns=9, entries=8_000_000)
+QUICK = RaceSize(rounds=2_000, seeds=2, turns=3, entries=2_000_000)
 
 
 class Line(NamedTuple):
-    """The figures of one learner: regret a round, clean, with one outlier, with many, and with a filter too;
-    and microseconds a round at each dimension."""
+    """The figures of one learner.
+
+    Regret a round: without outliers, with one, with many, and with many and a filter. Microseconds a round,
+    in each dimension.
+    """
 
     name: str
     stream: str
@@ -105,7 +108,7 @@ def _median_regret(player, stream, sizes, scale):
 
 
 def regret_a_round(player, stream, compiled):
-    """On the inliers; infinite if the player lost its way among numbers that are none."""
+    """Regret on the inliers; infinite if a size is not finite."""
     keep = ("losses", "sizes", "products", "gradients")
     record = hf.play(player, stream.adversary, keep=keep, compiled=compiled)
     inliers = stream.inliers
@@ -119,9 +122,9 @@ def regret_a_round(player, stream, compiled):
 
 
 def microseconds(player, stream, dim, scale):
-    """The fastest of several turns, on a clean stream: others wait for whoever else is at work.
+    """The fastest of several turns on a clean stream: slower ones were disturbed by other processes.
 
-    What does not grow with the rounds is left out.
+    The time of a game without rounds is subtracted.
     """
     adversary = stream(np.ones(max(scale.entries // dim, _FEW)), dim, 0).adversary
     rounds, most = _FEW, adversary.extent()[0]

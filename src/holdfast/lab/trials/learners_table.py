@@ -1,4 +1,4 @@
-"""`holdfast learners`: the tables of docs/learners.md, printed and put in their places."""
+"""`holdfast learners`: the tables of docs/learners.md, printed and written into the page."""
 
 import datetime
 import math
@@ -26,7 +26,7 @@ _HEAD = (
 
 
 def compare_learners(quick=False, page=None, entries=ENTRIES, scale=None):
-    """Measure all learners and print; with `page`, leave the table in that file."""
+    """Measure all learners and print; with `page`, write the table into that file."""
     lines = []
     tell(_text(_HEAD))
     for name in entries:
@@ -39,7 +39,7 @@ def compare_learners(quick=False, page=None, entries=ENTRIES, scale=None):
 
 def compare_on_data(folder, quick=False, page=None, compiled=True):
     """The same for experts on the data sets of a folder."""
-    head, lines, told = ("data", "corruption", "learner", *FILTERS), [], []
+    head, lines, notes = ("data", "corruption", "learner", *FILTERS), [], []
     names = available(folder)
     tell(_wide(head))
     for name in names:
@@ -48,13 +48,15 @@ def compare_on_data(folder, quick=False, page=None, compiled=True):
             lines.append((result.data, result.kind, result.learner, *scores))
             tell(_wide(lines[-1]))
         uniform, best = references(folder, name)
-        told.append(f"- {name}: {DATA[name].score}. Equal weights {uniform:.2f}, the best expert {best:.2f}.")
-    tell("", *told)
+        notes.append(
+            f"- {name}: {DATA[name].score}. Equal weights {uniform:.2f}, the best expert {best:.2f}."
+        )
+    tell("", *notes)
     if page is not None:
         rows = [f"| {' | '.join(head)} |", "|---|---|---|" + "--:|" * len(FILTERS)]
         rows += [f"| {' | '.join(line)} |" for line in lines]
         put_between_markers(
-            page, "\n".join([*rows, "", *told, "", about(quick, page, " --data FOLDER"), ""]), EXPERTS
+            page, "\n".join([*rows, "", *notes, "", about(quick, page, " --data FOLDER"), ""]), EXPERTS
         )
 
 
@@ -63,7 +65,7 @@ def _wide(words):
 
 
 def cells(line):
-    """A line of figures as words."""
+    """A line of figures as text."""
     regrets = map(regret, (line.clean, line.single, line.outliers, line.filtered))
     return (line.name, line.stream, *regrets, *(_microseconds(value) for value in line.microseconds))
 

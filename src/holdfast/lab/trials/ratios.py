@@ -1,6 +1,7 @@
-"""Regret / bound of a learner on given rounds, at the worst of some u: what no rounds may bring above 1.
+"""Regret / bound of a learner on given rounds, for the worst of some comparators u. It is at most 1.
 
-Rounds are rows: gradients, if nothing else is said. Regret within rounding of 0 counts as none.
+A round is a row of an array: a gradient, unless a function says otherwise. Regret within rounding of 0 counts
+as 0.
 """
 
 import math
@@ -17,7 +18,7 @@ _L2 = L2()
 
 
 def learned(learner, G, hint=0.0):
-    """The sum of <w, g>, and the last state; `hint` is told beforehand, if it is positive."""
+    """The sum of <w, g>, and the last state. A positive `hint` is set before the first round."""
     state, products = learner.set_hint(learner.init(G.shape[1]), hint), 0.0
     for g in G:
         products += float(learner.predict(state) @ g)
@@ -26,7 +27,7 @@ def learned(learner, G, hint=0.0):
 
 
 def hinted_ratio(learner, G):
-    """`linear_ratio` of one that is told how large the largest gradient will be: nothing is clipped."""
+    """`linear_ratio` of a learner with the size of the largest gradient as its hint: nothing is clipped."""
     return linear_ratio(learner, G, max(learner.gauge(1.0, g) for g in G))
 
 
@@ -41,7 +42,10 @@ def linear_ratio(learner, G, hint=0.0):
 
 
 def comparators(domain, total):
-    """Some u: where regret is largest for gradients with this sum, and others; all experts and mixtures."""
+    """Some u: the one with the largest regret for gradients with this sum, and others.
+
+    On the simplex: all experts, and some mixtures.
+    """
     dim = len(total)
     if isinstance(domain, Simplex):
         mixtures = np.random.default_rng(0).dirichlet(np.ones(dim), 2)
@@ -56,7 +60,7 @@ def comparators(domain, total):
 
 
 def curved_ratio(ons, G):
-    """The regret is Σ (z - gamma z² / 2), z = <w - u, g>: what losses as curved as `ONS` assumes can lose."""
+    """The regret is Σ (z - gamma z² / 2), z = <w - u, g>: the most for losses as curved as `ONS` assumes."""
     D, alpha = ons.domain.diameter(_L2), (ons.learner if isinstance(ons, Recentered) else ons).alpha
     state, rows, gammas, most, worst = ons.init(G.shape[1]), [], [], 0.0, 0.0
     for g in G:
@@ -83,7 +87,7 @@ def bowl_ratio(ogd, C):
 
 
 def squared_ratio(learner, rows):
-    """Rounds are rows of a regression with their targets last, losses are squared, u the best and others."""
+    """Rounds are rows of a regression, the target last. Losses are squared; u is the best, and others."""
     X, y = rows[:, :-1], rows[:, -1]
     state, losses, worst = learner.init(X.shape[1]), 0.0, 0.0
     for x, target in zip(X, y, strict=True):
@@ -98,7 +102,7 @@ def squared_ratio(learner, rows):
 
 
 def lipschitz_ratio(learner, rows):
-    """Rounds are slopes, up to 1, and rows of a linear model; regret is Σ slope (prediction - <u, x>)."""
+    """A round is a slope up to 1 and a row of a linear model; regret is Σ slope (prediction - <u, x>)."""
     slopes, X = np.clip(rows[:, 0], -1.0, 1.0), rows[:, 1:]
     state, products, worst = learner.init(X.shape[1]), 0.0, 0.0
     for slope, x in zip(slopes, X, strict=True):

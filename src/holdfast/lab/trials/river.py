@@ -1,10 +1,10 @@
-"""River, one dictionary at a time."""
+"""River's contestants."""
 
 import math
 
 import numpy as np
 
-_SUSPECT = 0.95  # scores above this quantile are not learned from, as in the example of QuantileFilter
+_SUSPECT = 0.95  # rows with scores above this quantile are skipped, as in the example of QuantileFilter
 
 
 def plain_river(table):
@@ -16,22 +16,22 @@ def plain_river(table):
 
 
 def filtered_river(table):
-    """The same with what River has against outliers: an anomaly filter, and gradients clipped at 1.
+    """The same with River's means against outliers: an anomaly filter, and gradients clipped at 1.
 
-    That is a slope, so targets are standardised before.
+    River clips the slope of the loss, so targets are standardised.
     """
     from river import anomaly, linear_model, preprocessing
 
-    doubt = anomaly.QuantileFilter(anomaly.OneClassSVM(), q=_SUSPECT)
+    suspicion = anomaly.QuantileFilter(anomaly.OneClassSVM(), q=_SUSPECT)
     if table.regression:
         model = preprocessing.TargetStandardScaler(linear_model.LinearRegression(clip_gradient=1.0))
     else:
         model = linear_model.LogisticRegression(clip_gradient=1.0)
-    return _learned(preprocessing.StandardScaler() | doubt | model, table)
+    return _learned(preprocessing.StandardScaler() | suspicion | model, table)
 
 
 def _learned(model, table):
-    """Its predictions, up to the round that is too much for it. It never sees a row with NaN."""
+    """The predictions of a model, up to the round in which it raises. It never meets a row with NaN."""
     predictions = np.full(table.rounds, math.nan)
     for t in np.flatnonzero(np.isfinite(table.X).all(axis=1)):
         x = dict(enumerate(table.X[t].tolist()))

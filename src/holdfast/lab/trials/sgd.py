@@ -1,72 +1,59 @@
-"""scikit-learn's StandardScaler and SGD, one row at a time: the same arithmetic, a thousand times as fast.
+"""scikit-learn's SGD, one row at a time: the same arithmetic, a thousand times as fast.
 
-`tests/trials/test_sgd.py` compares it with scikit-learn itself. One row takes `partial_fit` most of a
-millisecond, which for all streams and seeds would be a day.
+`tests/lab/trials/test_sgd.py` compares it with scikit-learn. `partial_fit` takes most of a millisecond for a
+row, which for all streams and seeds would be a day.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.rule import rule
 from holdfast.vectors import add, dot, largest, scale_by
 
-_ALPHA = 1e-4  # the strength of the penalty, as scikit-learn has it
-_EPS = float(np.finfo(np.float64).eps)
+_ALPHA = 1e-4  # the strength of the penalty in scikit-learn
 _STEEPEST = 1e12
-FED = 50  # the first rounds only feed the scaler
 
 
-class Scale(NamedTuple):
-    """Where the features are, how they vary, and what they are divided by."""
+class SGDState(NamedTuple):
+    """The weights, and the constant."""
 
-    mean: np.ndarray
-    variance: np.ndarray
-    width: np.ndarray
-
-    @staticmethod
-    def empty(dim):
-        return Scale(np.zeros(dim), np.zeros(dim), np.ones(dim))
-
-    def of(self, x):
-        return (x - self.mean) / self.width
+    w: np.ndarray
+    constant: float
 
 
 @rule
-class Running:
-    """`StandardScaler.partial_fit`."""
+class SGD:
+    """`SGDRegressor` or `SGDClassifier`, by its loss and its steps."""
 
-    def fitted(self, X):
-        return Scale.empty(X.shape[1])
+    loss: Any
+    step: Any
 
-    def absorb(self, scale, n, x):
-        """Let the n-th row move the figures; a feature that never varied is divided by 1."""
-        for i in range(len(x)):
-            total, squares = scale.mean[i] * (n - 1.0), scale.variance[i] * (n - 1.0)
-            if n > 1.0:
-                squares += (n - 1.0) / n * (total / (n - 1.0) - x[i]) ** 2
-            scale.mean[i] = (total + x[i]) / n
-            scale.variance[i] = squares / n
-            rounding = n * _EPS * scale.variance[i] + (n * scale.mean[i] * _EPS) ** 2
-            scale.width[i] = math.sqrt(scale.variance[i]) if scale.variance[i] > rounding else 1.0
+    def init(self, dim):
+        return SGDState(np.zeros(dim), 0.0)
 
+    def is_finite(self, state):
+        return abs(state.constant) < math.inf and largest(state.w) < math.inf
 
-@rule
-class Still:
-    """`RobustScaler`, fitted beforehand."""
+    def output(self, state, x):
+        return dot(state.w, x) + state.constant
 
-    def fitted(self, X):
-        low, middle, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
-        width = high - low
-        return Scale(middle, np.zeros(X.shape[1]), np.where(width > 10.0 * _EPS, width, 1.0))
-
-    def absorb(self, scale, n, x):
-        pass
+    def learn(self, state, t, x, y):
+        slope = self.loss.slope(self.output(state, x), y)
+        eta = self.step.at(t)
+        if slope < -_STEEPEST:
+            slope = -_STEEPEST
+        elif slope > _STEEPEST:
+            slope = _STEEPEST
+        change = -eta * slope
+        scale_by(state.w, max(0.0, 1.0 - eta * _ALPHA))
+        add(state.w, change, x)
+        return SGDState(state.w, state.constant + change)
 
 
 @rule
-class Optimal:
+class OptimalStep:
     """The steps of `SGDClassifier`."""
 
     def at(self, t):
@@ -74,7 +61,7 @@ class Optimal:
 
 
 @rule
-class InverseScaling:
+class InverseScalingStep:
     """The steps of `SGDRegressor`."""
 
     def at(self, t):
@@ -82,67 +69,58 @@ class InverseScaling:
 
 
 @rule
-class Squared:
-    """`squared_error`"""
+class ConstantStep:
+    """`learning_rate="constant"`."""
+
+    eta: float
+
+    def at(self, t):
+        return self.eta
+
+
+@rule
+class SquaredSlope:
+    """The derivative of `squared_error`."""
 
     def slope(self, z, y):
         return z - y
 
 
 @rule
-class Huber:
-    """`huber`, with its epsilon of 0.1; of a NaN it makes a slope all the same."""
+class HuberSlope:
+    """The derivative of `huber`, by default with scikit-learn's epsilon. For NaN it is not NaN, as there."""
+
+    epsilon: float = 0.1
 
     def slope(self, z, y):
         r = z - y
-        if abs(r) <= 0.1:
+        if abs(r) <= self.epsilon:
             return r
-        return 0.1 if r > 0.0 else -0.1
+        return self.epsilon if r > 0.0 else -self.epsilon
 
 
 @rule
-class Hinge:
-    """`hinge`: 0 for a NaN."""
+class HingeSlope:
+    """The derivative of `hinge`; 0 for NaN."""
 
     def slope(self, z, y):
         return -y if z * y <= 1.0 else 0.0
 
 
 @rule
-class ModifiedHuber:
-    """`modified_huber`: the squared hinge, but a line where the margin is below -1."""
+class LogSlope:
+    """The derivative of `log_loss`."""
+
+    def slope(self, z, y):
+        return -y / (1.0 + math.exp(min(y * z, 500.0)))
+
+
+@rule
+class ModifiedHuberSlope:
+    """The derivative of `modified_huber`: the squared hinge, but a line where the margin is below -1."""
 
     def slope(self, z, y):
         margin = z * y
         if margin >= 1.0:
             return 0.0
         return -2.0 * y * (1.0 - margin) if margin >= -1.0 else -4.0 * y
-
-
-def one_pass(X, y, scaler, features, target_scaler, targets, loss, step, predictions):
-    """Predict each round with what is known before it; then move the scales, then the weights.
-
-    Where a weight is no longer finite scikit-learn raises. Returns how many rounds were played.
-    """
-    w, constant = np.zeros(X.shape[1]), 0.0
-    for t in range(len(y)):
-        if not (abs(constant) < math.inf and largest(w) < math.inf):
-            return t
-        n, goal = t + 1.0, y[t : t + 1]
-        z = dot(w, features.of(X[t])) + constant
-        predictions[t] = targets.mean[0] + targets.width[0] * z
-        scaler.absorb(features, n, X[t])
-        target_scaler.absorb(targets, n, goal)
-        if t >= FED:
-            x, aim = features.of(X[t]), targets.of(goal)[0]
-            slope = loss.slope(dot(w, x) + constant, aim)
-            eta = step.at(n - FED)
-            if slope < -_STEEPEST:
-                slope = -_STEEPEST
-            elif slope > _STEEPEST:
-                slope = _STEEPEST
-            change = -eta * slope
-            scale_by(w, max(0.0, 1.0 - eta * _ALPHA))
-            add(w, change, x)
-            constant += change
-    return len(y)

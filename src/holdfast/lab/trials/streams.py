@@ -1,7 +1,7 @@
-"""Streams for learners with all needs, and outliers in them.
+"""Streams for the comparison of learners, with outliers in them.
 
-Each is made from the sizes of its rounds, by which they are multiplied: 1 for the inliers. The others are the
-wrong way round, too.
+Each is made from the sizes of its rounds. A round is multiplied by its size, which is 1 for inliers; outliers
+also change their sign.
 """
 
 import math
@@ -13,7 +13,7 @@ import holdfast as hf
 from holdfast.rule import rule
 from holdfast.vectors import add, dot
 
-SHARE = 0.01  # of the rounds are outliers, if they are scattered
+SHARE = 0.01  # of the rounds are outliers in `scattered`
 
 
 def ordinary(rounds, seed):
@@ -22,22 +22,22 @@ def ordinary(rounds, seed):
 
 
 def single(rounds, seed):
-    """One, of 10⁹, in the middle."""
+    """One outlier of size 10⁹, in the middle."""
     return np.where(np.arange(rounds) == rounds // 2, 1e9, 1.0)
 
 
 def scattered(rounds, seed):
-    """One round in a hundred, of 10³ to 10⁹."""
+    """One round in a hundred is an outlier, of size 10³ to 10⁹."""
     rng = np.random.default_rng([seed, 1])
     return np.where(rng.random(rounds) < SHARE, 10.0 ** rng.uniform(3.0, 9.0, rounds), 1.0)
 
 
-class Stream(NamedTuple):
-    """What learners with the same needs meet, and what they are compared with."""
+class LearnerStream(NamedTuple):
+    """A game, its inliers, and the u that regret is measured against."""
 
     adversary: Any
     inliers: np.ndarray
-    comparator: Any = None  # the worst of length 1 for the linearised losses, if None
+    comparator: Any = None  # None: the worst u of length 1 for the linearised losses
 
 
 @rule
@@ -66,25 +66,25 @@ class Bowls:
 
 
 def bowls(sizes, dim, seed):
-    """Around points of a cube, drawn around a point of their own; regret."""
+    """The c_t are drawn from a cube; regret against the best u."""
     rng = np.random.default_rng(seed)
     C = _unit(rng, dim) / 2.0 + rng.uniform(-1.0, 1.0, (len(sizes), dim)) / math.sqrt(dim)
     inliers = sizes == 1.0
     best = C[inliers].mean(axis=0)
     C[~inliers] *= -sizes[~inliers, None]
-    return Stream(Bowls(C), inliers, best)
+    return LearnerStream(Bowls(C), inliers, best)
 
 
 def absolute(sizes, dim, seed):
     """A linear model with noise, and the absolute loss; linearised regret against all u of length 1."""
     X, y, inliers, _ = _rows(sizes, dim, seed)
-    return Stream(hf.Replay(X, y, hf.Absolute()), inliers)
+    return LearnerStream(hf.Replay(X, y, hf.Absolute()), inliers)
 
 
 def squared(sizes, dim, seed):
     """The same with the squared loss; regret against the best u."""
     X, y, inliers, best = _rows(sizes, dim, seed)
-    return Stream(hf.Replay(X, y, hf.Squared()), inliers, best)
+    return LearnerStream(hf.Replay(X, y, hf.Squared()), inliers, best)
 
 
 def experts(sizes, dim, seed):
@@ -94,8 +94,8 @@ def experts(sizes, dim, seed):
     inliers = sizes == 1.0
     best = np.eye(dim)[G[inliers].sum(axis=0).argmin()]
     G[~inliers] = sizes[~inliers, None] * (1.0 - G[~inliers])
-    G[~inliers, 0] = sizes[~inliers]  # who is best loses most
-    return Stream(hf.Gradients(G), inliers, best)
+    G[~inliers, 0] = sizes[~inliers]  # the best expert loses most
+    return LearnerStream(hf.Gradients(G), inliers, best)
 
 
 def _rows(sizes, dim, seed):

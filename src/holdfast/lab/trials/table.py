@@ -1,4 +1,4 @@
-"""How far each contestant is from the oracle, as text and as markdown, and which goals are met."""
+"""The table of errors over the oracle's, as text and as markdown, and which goals are met."""
 
 import math
 from typing import NamedTuple
@@ -23,12 +23,12 @@ class Cell(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What was to be shown, how many cells show it, and those that do not."""
+    """A claim, the number of cells it is about, and those in which it is wrong."""
 
     claim: str
     cells: int
     short: list[str]
-    least: float = 1.0  # the share of the cells
+    least: float = 1.0  # the share of the cells in which it must hold
 
     def met(self):
         return self.cells - len(self.short) >= self.least * self.cells
@@ -40,15 +40,10 @@ class Goal(NamedTuple):
 
 
 def goals(cells):
-    """What issue and docs promise."""
+    """The claims of the docs, checked."""
     corrupted = [cell for cell in cells if cell.kind != NATURAL]
     natural = [cell for cell in cells if cell.kind == NATURAL]
-    ahead = [
-        f"{_where(cell)} ({name} {cell.to_ours[name]:.2f})"
-        for cell in corrupted
-        for name, contestant in CONTESTANTS.items()
-        if contestant.is_peer and cell.to_ours.get(name, math.inf) < 1.0 / 1.05
-    ]
+    ahead = [f"{_where(cell)} ({', '.join(peers)})" for cell in corrupted if (peers := _peers_ahead(cell))]
     return [
         Goal(
             "the default is within 5 % of the oracle in 90 % of the cells",
@@ -66,6 +61,12 @@ def goals(cells):
     ]
 
 
+def _peers_ahead(cell):
+    """The peers whose error is more than 5 % below that of the default."""
+    to_ours = {name: cell.to_ours.get(name, math.inf) for name, each in CONTESTANTS.items() if each.is_peer}
+    return [f"{name} {ratio:.2f}" for name, ratio in to_ours.items() if ratio < 1.0 / 1.05]
+
+
 def _beyond(cells, most):
     return [f"{_where(c)} ({c.to_oracle[OURS]:.2f})" for c in cells if not c.to_oracle[OURS] <= most]
 
@@ -76,16 +77,16 @@ def _where(cell):
 
 def header():
     shown = [name for name in CONTESTANTS if name != ORACLE]
-    return f"{'':30}{'oracle':>9}" + "".join(f"{name:>{_width(name)}}" for name in shown)
+    return f"{'':30}{'oracle':>9}" + "".join(f"{name:>{width(name)}}" for name in shown)
 
 
 def line(cell):
     shown = [name for name in CONTESTANTS if name != ORACLE]
-    figures = "".join(f"{ratio(cell.to_oracle.get(name)):>{_width(name)}}" for name in shown)
+    figures = "".join(f"{ratio(cell.to_oracle.get(name)):>{width(name)}}" for name in shown)
     return f"{cell.data:14}{cell.kind:16}{cell.error:>9.4g}{figures}"
 
 
-def _width(name):
+def width(name):
     return max(len(name), 6) + 2
 
 

@@ -1,4 +1,4 @@
-"""Which settings learners have that go by a name: those that err least on public data."""
+"""The settings of the learners that can be chosen by name: those with the smallest errors on public data."""
 
 import math
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from holdfast.learners import ONS, Clipped
 
 KINDS = ("natural", "features x1000", "target attack")
 _ROUNDS = 10_000  # of any stream, at most
-_FEW, _NARROW = 1_000, 25  # rounds and features, at most, for learners whose rounds may cost dim³
+_FEW, _NARROW = 1_000, 25  # rounds and features, at most, for learners with rounds of cost dim³
 _SERIES = 5  # of a data set, at most
 
 GRID = {
@@ -48,7 +48,7 @@ class Tried(NamedTuple):
 
 
 def tune(folder, name, settings, kinds=KINDS, rounds=_ROUNDS, compiled=True):
-    """All settings of a name, on all data sets of a folder that its losses are for."""
+    """All settings of a name, on all data sets of the folder that fit its losses."""
     ratios: dict = {setting: {} for setting in settings}
     is_cubic = isinstance(settings[0], ONS | Clipped)
     for data in available(folder):
@@ -62,7 +62,7 @@ def tune(folder, name, settings, kinds=KINDS, rounds=_ROUNDS, compiled=True):
             for setting in settings:
                 loss = loss_for(name, tables[0].regression)
                 ratios[setting][f"{data}, {kind}"] = error(setting, loss, streams, compiled) / usual
-    return [_told(name, setting, found) for setting, found in ratios.items()]
+    return [_summary(name, setting, found) for setting, found in ratios.items()]
 
 
 def loss_for(name, regression):
@@ -76,7 +76,7 @@ def _has_loss(name, regression):
 
 
 def error(learner, loss, streams, compiled):
-    """The mean error on the good rounds of all streams, guarded and scaled as the estimators do it."""
+    """The mean error on the good rounds of all streams, with the guard and the scales of the estimators."""
     errors = []
     for stream in streams:
         table = stream.table
@@ -85,10 +85,10 @@ def error(learner, loss, streams, compiled):
         predictions = hf.play(player, replay, keep=("predictions",), compiled=compiled).predictions
         errors.append(stream.errors(predictions)[stream.scored])
     mean = float(np.concatenate(errors).mean())
-    return mean if streams[0].table.regression else max(mean, 1e-3)  # who is never wrong has been lucky
+    return mean if streams[0].table.regression else max(mean, 1e-3)  # an error of 0 would be luck
 
 
-def _told(name, setting, found):
+def _summary(name, setting, found):
     worst = max(found, key=lambda where: found[where])
     mean = math.exp(sum(math.log(ratio) for ratio in found.values()) / len(found))
     return Tried(name, setting, mean, found[worst], worst)

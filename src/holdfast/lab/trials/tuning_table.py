@@ -1,4 +1,4 @@
-"""`holdfast learners --tune FOLDER`: the settings of the learners with names, tried and put in a table."""
+"""`holdfast learners --tune FOLDER`: the table of settings for the learners with names."""
 
 from holdfast.lab.bench.table import put_between_markers
 from holdfast.lab.trials.learners_table import about
@@ -10,7 +10,7 @@ _HEAD = ("name", "chosen", "errs", "at worst", "other settings err")
 
 
 def tune_all(folder, quick=False, page=None, grid=GRID, **scale):
-    """Try all settings and print; with `page`, leave the table in that file."""
+    """Try all settings and print; with `page`, write the table into that file."""
     rows = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|---|"]
     kinds = {"kinds": ("natural",), "rounds": 2_000} if quick else {}
     for name, settings in grid.items():
@@ -20,7 +20,7 @@ def tune_all(folder, quick=False, page=None, grid=GRID, **scale):
             mark = "*" if each.is_chosen() else " "
             tell(f"{name:18}{each.mean:8.3f}{each.worst:8.2f} {mark} {each.setting}")
         rows.append(f"| {' | '.join(row(tried))} |")
-        if page is not None:  # so that a run that is stopped leaves what it has
+        if page is not None:  # after each name, so that a run that is stopped leaves a table
             put_between_markers(page, "\n".join([*rows, "", about(quick, page, " --tune FOLDER"), ""]), TUNED)
 
 
@@ -33,7 +33,7 @@ def row(tried):
 
 
 def number(tried):
-    """What is set, as the grid varies it: the one number that its settings differ in."""
+    """The parameter in which the settings of the grid differ, and its value."""
     first, second = (_numbers(setting) for setting in GRID[tried.name][:2])
     place = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
     name, value = _numbers(tried.setting)[place]

@@ -1,4 +1,4 @@
-"""How bad can it get? Climbing towards the rounds on which a learner comes nearest to its bound."""
+"""A search, by hill climbing, for the rounds with the largest regret / bound of a learner."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ LENGTHS = (1, 3, 10, 40)  # rounds
 
 
 class Case(NamedTuple):
-    """A learner, how regret / bound is measured, by rows of so many numbers, and what a round costs."""
+    """A learner, the cost of a round, the function for regret / bound, and the lengths of its rows."""
 
     learner: Any
     cost: str
@@ -50,11 +50,11 @@ class Found(NamedTuple):
 
     first: float
     worst: float
-    rounds: int  # after which the worst is
+    rounds: int  # at the worst ratio
 
 
 def search(case, steps, seed=0, lengths=LENGTHS):
-    """Climb `steps` steps for every length and width; the same steps give the same answer."""
+    """Climb `steps` steps for every length and width. The result depends on the arguments only."""
     by_length = {
         rounds: max(
             climb(lambda rows: case.ratio(case.learner, rows), rounds, width, steps, seed)
@@ -67,7 +67,7 @@ def search(case, steps, seed=0, lengths=LENGTHS):
 
 
 def climb(measure, rounds, width, steps, seed, starts=3):
-    """The largest measure found by small changes that do not lower it, from a few random beginnings."""
+    """The largest measure found by small changes that do not lower it, from a few random starts."""
     best = 0.0
     for start in range(starts):
         rng = np.random.default_rng([seed, rounds, width, start])
@@ -83,7 +83,7 @@ def climb(measure, rounds, width, steps, seed, starts=3):
 
 
 def changed(rows, rng, reach):
-    """Other rounds: one is new, longer or a copy, or all from one on longer, or some a bit elsewhere."""
+    """Changed rounds: one is new, scaled or a copy, or all later ones are scaled, or some moved a little."""
     tried, t = rows.copy(), rng.integers(len(rows))
     change = rng.integers(7)
     if change == 0:

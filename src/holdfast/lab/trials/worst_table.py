@@ -1,4 +1,4 @@
-"""`holdfast learners --search`: what each learner needs and how near it comes to its bound."""
+"""`holdfast learners --search`: the needs of each learner, and its largest regret / bound."""
 
 import math
 
@@ -13,13 +13,13 @@ _HEAD = ("learner", "domain", "size", "losses", "bound", "worst ratio", "in roun
 
 
 def search_all(quick=False, page=None, cases=CASES, steps=None):
-    """Climb for all learners and print; with `page`, leave the table in that file."""
+    """Climb for all learners and print; with `page`, write the table into that file."""
     lines, steps = [], steps or (FEW if quick else STEPS)
     for number, (name, case) in enumerate(cases.items(), 1):
         overwrite(f"{name}: climbing, {number} of {len(cases)}")
         found, needs = search(case, steps), case.learner.needs()
         bound = "proved" if needs.proved else "**not verified**"
-        told = (
+        figures = (
             needs.domain,
             needs.size,
             needs.losses,
@@ -28,7 +28,7 @@ def search_all(quick=False, page=None, cases=CASES, steps=None):
             str(found.rounds),
             case.cost,
         )
-        lines.append((name, *told))
+        lines.append((name, *figures))
         tell(f"{name.replace('`', ''):34}{ratio(found.worst):>8} after {found.rounds} rounds")
     if page is not None:
         head = [f"| {' | '.join(_HEAD)} |", "|---|---|---|---|---|--:|--:|---|"]

@@ -1,4 +1,4 @@
-"""Clipping, as large models are trained: a gradient that is too large is shortened, and learned from."""
+"""Gradient clipping, as in the training of large models: a gradient that is too long is shortened."""
 
 import math
 from typing import Any
@@ -10,10 +10,11 @@ from holdfast.sketches import LogHistogram
 
 
 @rule
-class Clipped:
+class ClippedGradients:
     """A learner whose gradients are clipped at a running quantile of their sizes.
 
-    Guarantee: none. The outlier is still learned from, in its own direction, and moves every running figure.
+    Guarantee: none. The learner still learns from an outlier, in the outlier's direction, and every running
+    figure is updated with it.
     """
 
     learner: Any
