@@ -7,7 +7,7 @@ from holdfast.lab.trials import contestants, one_pass
 from holdfast.lab.trials.corruptions import untouched
 from holdfast.lab.trials.data import Table
 from holdfast.lab.trials.one_pass import FED
-from holdfast.lab.trials.scalers import Fading, Moments, Still
+from holdfast.lab.trials.scalers import FadingScale, Moments, Still
 
 ROUNDS = 200
 
@@ -79,7 +79,7 @@ def test_the_logistic_loss_and_constant_steps_are_those_of_scikit_learn():
 
 def test_the_fading_scale_has_weights_that_halve():
     rows = np.random.default_rng(0).standard_normal((60, 2)) * [1.0, 50.0] + [7.0, 0.0]
-    scaler, moments = Fading(5.0), Moments.empty(2)
+    scaler, moments = FadingScale(5.0), Moments.empty(2)
     for n, x in enumerate(rows, 1):
         scaler.absorb(moments, float(n), x)
     weights = 0.5 ** (np.arange(59, -1, -1) / 5.0)

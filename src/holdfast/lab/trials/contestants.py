@@ -14,7 +14,7 @@ from holdfast.lab.trials.one_pass import WithConstant, on_rounds, predictions_of
 from holdfast.lab.trials.parts import forgetful
 from holdfast.lab.trials.qcsgd import QCSGD
 from holdfast.lab.trials.river import filtered_river, plain_river
-from holdfast.lab.trials.scalers import Fading, Running, Still
+from holdfast.lab.trials.scalers import FadingScale, Running, Still
 from holdfast.lab.trials.wolf import WoLF
 
 _WORTH_COMPILING = 1500  # rounds
@@ -82,7 +82,7 @@ def constant_sgd(stream):
 
 def fading_sgd(stream):
     """The same behind a scale that fades."""
-    return predictions_of(_constant(stream), Fading(_HALF_LIFE), stream.table)
+    return predictions_of(_constant(stream), FadingScale(_HALF_LIFE), stream.table)
 
 
 def _constant(stream):
@@ -126,7 +126,7 @@ def behind_our_scale(learner, table):
 
 def _behind_a_fading_scale(learner, table):
     loss = sgd.SquaredSlope() if table.regression else sgd.LogSlope()
-    return predictions_of(WithConstant(learner, loss), Fading(_HALF_LIFE), table)
+    return predictions_of(WithConstant(learner, loss), FadingScale(_HALF_LIFE), table)
 
 
 def river(stream):

@@ -48,7 +48,7 @@ class Running:
 
 
 @rule
-class Fading:
+class FadingScale:
     """Mean and standard deviation with weights that halve every `half_life` rounds."""
 
     half_life: float
