@@ -1,7 +1,7 @@
 """How `Scaled` updates its running centers and spreads: over all rounds, or with a memory that fades.
 
 Two rules with the same methods, so that a game is compiled with only the one it uses. `counts` is what they
-remember beside centers and spreads: an array of two rows, with a column for every feature and for the target.
+remember beside centers and spreads: two numbers for every feature, and then for the target.
 """
 
 import math
@@ -34,7 +34,7 @@ class AllRounds:
     """
 
     def init(self, dim):
-        return np.zeros((2, 0))
+        return np.zeros(0)
 
     def squares(self, n):
         """The number of squared deviations that a spread is the sum of, after n rounds."""
@@ -70,8 +70,8 @@ class AllRounds:
 class Fading:
     """Means that fade. A spread is the mean of the squared deviations that are not 0.
 
-    `counts` has the number of these deviations, and the share of the values that equal the center
-    (`holdfast.vectors.fade_entry`).
+    The first half of `counts` has the number of these deviations, the second the share of the values that
+    equal the center (`holdfast.vectors.fade_entry`).
 
     Examples
     --------
@@ -86,24 +86,26 @@ class Fading:
             raise ValueError(f"memory counts rounds, at least 2, or is None: got {self.rounds:g}")
 
     def init(self, dim):
-        return np.zeros((2, dim + 1))
+        return np.zeros(2 * (dim + 1))  # of one dimension: a matrix takes seconds more to compile
 
     def squares(self, n):
         return 1.0
 
     def count_first(self, counts, i, moved, n):
-        counts[0, i], counts[1, i] = moved, 1.0 - moved / n
+        counts[i], counts[len(counts) // 2 + i] = moved, 1.0 - moved / n
         return 1.0
 
     def next_due(self, n):
         return n + (_OFTEN - 1.0) * min(n, self.rounds) + 1.0
 
     def update_columns(self, center, spread, factors, counts, n, x):
-        return fade_moments(center, spread, factors, counts[0, :-1], counts[1, :-1], n, self.rounds, x)
+        half = len(counts) // 2
+        return fade_moments(center, spread, factors, counts[: half - 1], counts[half:-1], n, self.rounds, x)
 
     def update_target(self, center, squares, spread, counts, n, y):
-        factor, before = 1.0 / spread if spread > 0.0 else 0.0, squares
-        center, squares, counts[0, -1], counts[1, -1] = fade_entry(
-            center, squares, factor, counts[0, -1], counts[1, -1], 1.0 / min(n, self.rounds), y
+        last, before = len(counts) // 2 - 1, squares
+        factor, rate = 1.0 / spread if spread > 0.0 else 0.0, 1.0 / min(n, self.rounds)
+        center, squares, counts[last], counts[-1] = fade_entry(
+            center, squares, factor, counts[last], counts[-1], rate, y
         )
         return center, squares, squares > 0.0 and not before > 0.0

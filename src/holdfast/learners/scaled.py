@@ -138,7 +138,7 @@ class Scaled:
     def reset(self, state, dim):
         for array in (state.center, state.spread, state.factors):
             assign(array, np.zeros(dim))
-        assign(state.counts, np.zeros(state.counts.shape))
+        assign(state.counts, np.zeros(len(state.counts)))
         inner = self.learner.reset(state.inner, dim + 1)
         return ScaledState(inner, *self.arrays(state), *self.first_numbers())
 
@@ -249,7 +249,7 @@ class Scaled:
         if self.target:
             targets = rows[:n, -1]
             y_center, square, moved = median_deviation(targets)
-            count = self.memory.count_first(state.counts, -1, moved, n)
+            count = self.memory.count_first(state.counts, len(state.center), moved, n)
             y_squares = _NORMAL * count * square if square > 0.0 else square
             y_spread = math.sqrt(max(y_squares, 0.0) / squares)
             near = targets[np.abs(targets - y_center) <= SWING * y_spread]
