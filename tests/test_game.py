@@ -119,3 +119,18 @@ def test_what_is_learned_does_not_depend_on_the_size_of_an_outlier(size):
     reference = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Gradients(G))
     assert np.array_equal(record.final, reference.final)
     assert np.array_equal(record.kept, reference.kept)
+
+
+def test_the_first_round_of_an_epoch_has_its_target():
+    """The learner that starts again was given the target of the round before it was reset."""
+    scaled = hf.Scaled(hf.AdaGrad(hf.Box(-1.0, 1.0)), target=True, patience=2)
+    player = hf.Filtered(scaled, hf.Quantile(0.5))
+    state, restarts = player.init(dim=1), 0
+    for t in range(500):
+        restart = player.filter.restarts(state.memory)
+        state = player.set_target(state, 50.0 + t)
+        state, _ = player.observe(state, 1.0, np.ones(1))
+        if restart:
+            restarts += 1
+            assert state.learner.y == 50.0 + t
+    assert restarts > 0

@@ -104,6 +104,7 @@ class FilteredState(NamedTuple):
 
     learner: Any
     memory: Any
+    y: float  # the target of this round
 
 
 @rule
@@ -146,7 +147,7 @@ class Filtered:
         self.norm.check_dim(dim)
 
     def init(self, dim):
-        return FilteredState(self.learner.init(dim), self.filter.init(dim))
+        return FilteredState(self.learner.init(dim), self.filter.init(dim), 0.0)
 
     def predict(self, state):
         return self.learner.predict(self.active_learner(state))
@@ -176,7 +177,7 @@ class Filtered:
         memory, threshold, kept = self.filter.decide(state.memory, size)
         if kept:
             learner = self.learner.update_transformed(learner, slope, x, row)
-        return FilteredState(learner, memory), Decision(kept, size, threshold)
+        return FilteredState(learner, memory, state.y), Decision(kept, size, threshold)
 
     def read_size(self, learner, slope, row):
         """At least the size of row, slope and target, as the learner reads them; NaN if one of them is."""
@@ -185,20 +186,21 @@ class Filtered:
     def active_learner(self, state):
         """The state of the learner for this round: the first one again, if the filter demands a restart."""
         if self.filter.restarts(state.memory):
-            return self.learner.reset(state.learner, length(self.learner.predict(state.learner)))
+            first = self.learner.reset(state.learner, length(self.learner.predict(state.learner)))
+            return self.learner.set_target(first, state.y)
         return state.learner
 
     def set_target(self, state, y):
-        return FilteredState(self.learner.set_target(state.learner, y), state.memory)
+        return FilteredState(self.learner.set_target(state.learner, y), state.memory, y)
 
     def valid(self, state):
         return self.learner.valid(state.learner) and self.filter.valid(state.memory)
 
     def reset(self, state, dim):
-        return FilteredState(self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim))
+        return FilteredState(self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim), 0.0)
 
     def to_lazy(self, state, summed):
-        return FilteredState(self.learner.to_lazy(state.learner, summed), state.memory)
+        return state._replace(learner=self.learner.to_lazy(state.learner, summed))
 
 
 class Columns(NamedTuple):

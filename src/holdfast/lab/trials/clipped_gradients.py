@@ -22,7 +22,7 @@ class ClippedGradients:
     norm: Any = L2()
 
     def init(self, dim):
-        return FilteredState(self.learner.init(dim), LogHistogram.empty())
+        return FilteredState(self.learner.init(dim), LogHistogram.empty(), 0.0)
 
     def predict(self, state):
         return self.learner.predict(state.learner)
@@ -31,7 +31,7 @@ class ClippedGradients:
         return self.learner.predict(state.learner)
 
     def set_target(self, state, y):
-        return FilteredState(self.learner.set_target(state.learner, y), state.memory)
+        return FilteredState(self.learner.set_target(state.learner, y), state.memory, y)
 
     def observe(self, state, slope, x):
         size = abs(slope) * self.norm.dual().of(self.learner.transform_row(state.learner, x))
@@ -41,6 +41,6 @@ class ClippedGradients:
         memory, threshold = memory.at(math.ceil(self.quantile * memory.seen()))
         if size > threshold:
             slope = slope * (threshold / size)
-        return FilteredState(self.learner.update(state.learner, slope, x), memory), Decision(
+        return FilteredState(self.learner.update(state.learner, slope, x), memory, state.y), Decision(
             True, size, threshold
         )
