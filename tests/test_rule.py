@@ -127,13 +127,16 @@ def test_check_is_asked_and_may_answer_with_another_rule():
     ("make", "problem"),
     [
         (lambda: TopK(), "missing a required argument: 'k'"),
-        (lambda: TopK(1, 2.0, 3), "too many positional arguments"),
+        (lambda: TopK(1, 2.0, 3, 4), "too many positional arguments"),
         (lambda: TopK(1, slak=3.0), "got an unexpected keyword argument 'slak'"),
         (lambda: TopK(1, k=2), "multiple values for argument 'k'"),
     ],
 )
 def test_arguments_that_do_not_fit_are_answered_with_the_parameters(make, problem):
-    assert refusal(make) == f"TopK: {problem}; its parameters are (k: int, slack: float = 2.0)"
+    assert (
+        refusal(make)
+        == f"TopK: {problem}; its parameters are (k: int, slack: float = 2.0, window: int | None = None)"
+    )
 
 
 @pytest.mark.parametrize("make", [lambda: L2(2), lambda: Everything(nothing=1.0)])
@@ -226,11 +229,11 @@ def test_equal_rules_have_equal_hashes():
 
 
 def test_help_shows_the_parameters_with_their_types():
-    assert str(inspect.signature(TopK)) == "(k: int, slack: float = 2.0)"
+    assert str(inspect.signature(TopK)) == "(k: int, slack: float = 2.0, window: int | None = None)"
     assert str(inspect.signature(L2)) == "()"
     page = pydoc.plain(pydoc.render_doc(TopK))
     assert (
-        "TopK(k: int, slack: float = 2.0)" in page
+        "TopK(k: int, slack: float = 2.0, window: int | None = None)" in page
         and "Theorem 1" in page
         and "decide(self, state, size)" in page
     )
