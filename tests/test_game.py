@@ -126,7 +126,7 @@ def test_the_first_round_of_an_epoch_has_its_target():
     scaled = hf.Scaled(hf.AdaGrad(hf.Box(-1.0, 1.0)), target=True, patience=2)
     player = hf.Filtered(scaled, hf.Quantile(0.5))
     state, restarts = player.init(dim=1), 0
-    for t in range(500):
+    for t in range(1100):
         restart = player.filter.restarts(state.memory)
         state = player.set_target(state, 50.0 + t)
         state, _ = player.observe(state, 1.0, np.ones(1))

@@ -150,7 +150,7 @@ def test_check_may_return_another_rule():
     ],
 )
 def test_the_error_for_wrong_arguments_lists_the_parameters(make, problem):
-    assert refusal(make) == f"TopK: {problem}; its parameters are (k: int, slack: float = 2.0)"
+    assert refusal(make) == f"Count: {problem}; its parameters are (k: int, slack: float = 2.0)"
 
 
 @pytest.mark.parametrize("make", [lambda: L2(2), lambda: Everything(nothing=1.0)])

@@ -156,7 +156,7 @@ def falling(times):
 
 
 @pytest.mark.parametrize("times", [10.0, 30.0, 100.0])
-@pytest.mark.parametrize("filter", [hf.TopK(5, window=1_000), hf.TopShare(1e-3, window=1_000)], ids=repr)
+@pytest.mark.parametrize("filter", [hf.TopK(5, window=1_000), hf.TopShare(0.01, window=1_000)], ids=repr)
 def test_late_spikes_among_falling_norms_are_skipped_and_hardly_anything_else(filter, times):
     sizes, spikes = falling(times)
     _, kept = run(filter, sizes)

@@ -15,7 +15,7 @@ def probability(name, value, zero=False):
 
 def above_one(value):
     if not 1.0 < value < math.inf:
-        raise ValueError(f"this factor must exceed 1, because the bound is infinite at 1: got {value}")
+        raise ValueError(f"this factor must be above 1, because the bound is infinite at 1: got {value}")
     return value
 
 

@@ -130,6 +130,7 @@ class LogHistogram(NamedTuple):
                 counts[bucket] = 0
                 end += 2
         buffer[at : at + _OCTAVE] = self.table[:_OCTAVE]
+        self.table[:_OCTAVE] = 0
         buffer[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
         return end
 
@@ -187,7 +188,7 @@ class LogHistogram(NamedTuple):
 def clear_octaves(table):
     """Set the counts of a table to 0. Octaves near the cursor come first, so that few empty ones are read."""
     left, middle, distance = int(table[_SEEN]), int(table[_CURSOR]) >> _BITS, 0
-    while left > 0:
+    while left > 0 and distance < _OCTAVES:
         for octave in (middle + distance, middle - distance):
             if 0 <= octave < _OCTAVES and table[_OCTAVE + octave] > 0:
                 left -= int(table[_OCTAVE + octave])
@@ -202,7 +203,7 @@ def keep_remainders(table, shift):
     """Replace each count by its remainder modulo 2^shift, times 2^shift."""
     rest = (1 << shift) - 1
     left, middle, distance = int(table[_SEEN]), int(table[_CURSOR]) >> _BITS, 0
-    while left > 0:
+    while left > 0 and distance < _OCTAVES:
         for octave in (middle + distance, middle - 1 - distance):
             if 0 <= octave < _OCTAVES and table[_OCTAVE + octave] > 0:
                 left -= int(table[_OCTAVE + octave])
