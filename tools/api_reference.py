@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[1]
 
 # Each page, and the modules on it.
 PAGES = {
-    "play": ("play", "play_many", "player", "record"),
-    "game": ("game", "guard"),
+    "play": ("play", "play_many", "player", "gate", "record"),
+    "game": ("game", "guard", "change"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),
     "losses": ("losses",),

@@ -1,5 +1,7 @@
 """Lasting changes: if most rounds are skipped for long, what was an outlier is now the stream."""
 
+__all__ = ["Changing"]
+
 import math
 from typing import Any, NamedTuple
 
@@ -160,6 +162,7 @@ class Changing:
         return state, decision
 
     def has_changed(self, state, decision):
+        """Whether the stream has changed for good, after this decision."""
         count = len(state.recent)
         if state.rounds < count:
             return False
@@ -213,6 +216,7 @@ class Changing:
 
     @rarely_called
     def return_to_old(self, state):
+        """The state before the last change, with the target of this round."""
         learner = copied(state.old, state.guard.learner, state.buffer)
         learner = self.guard.learner.set_target(learner, state.guard.y)
         guard = self.guard.forget_sizes(state.guard, learner)

@@ -197,7 +197,9 @@ class Filtered:
         return self.learner.valid(state.learner) and self.filter.valid(state.memory)
 
     def reset(self, state, dim):
-        return FilteredState(self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim), 0.0)
+        return FilteredState(
+            self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim), 0.0
+        )
 
     def to_lazy(self, state, summed):
         return state._replace(learner=self.learner.to_lazy(state.learner, summed))

@@ -1,5 +1,7 @@
 """A filter without a learner, for a loop of your own: a Kalman filter, a sensor, a training step."""
 
+__all__ = ["Gate"]
+
 import math
 
 import numpy as np

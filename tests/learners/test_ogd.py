@@ -190,17 +190,17 @@ def test_a_whole_game_is_the_same_if_every_step_is_projected(scale, compiled):
 
 
 @dataclass
-class Watch:
+class CountedLengths:
     """Counts how often a ball computes the length of its weights."""
 
     measured: int = 0
 
 
 def test_most_steps_well_inside_a_ball_are_not_measured(monkeypatch):
-    watch = Watch()
+    lengths = CountedLengths()
 
     def counted(x, euclidean=ball.euclidean):
-        watch.measured += 1
+        lengths.measured += 1
         return euclidean(x)
 
     monkeypatch.setattr(ball, "euclidean", counted)
@@ -208,7 +208,7 @@ def test_most_steps_well_inside_a_ball_are_not_measured(monkeypatch):
     state = ogd.init(5)
     for g in np.random.default_rng(3).standard_normal((2000, 5)):
         state = ogd.update(state, 1.0, g)
-    assert watch.measured < 20
+    assert lengths.measured < 20
 
 
 def test_lazy_weights_that_come_back_to_the_center_cannot_leave_the_ball():

@@ -229,8 +229,8 @@ def test_labels_are_left_as_they_are():
 def test_a_reset_state_is_the_first_one(memory):
     scaled = hf.Scaled(LEARNER, target=True, memory=memory)
     state = taught(scaled, np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0))
-    renewed, first = scaled.reset(state, 2), scaled.init(2)
-    assert like(renewed._replace(row=first.row, first=first.first), first)
+    again, first = scaled.reset(state, 2), scaled.init(2)
+    assert like(again._replace(row=first.row, first=first.first), first)
 
 
 def data(sparse):

@@ -186,6 +186,7 @@ class Mixture:
     # the compiler makes one function for each length.
 
     def mean_prediction(self, learners, states, p, x, k):
+        """The weighted mean of the predictions of these learners."""
         w = learners[0].predict(states[0])
         z = p[k] * prediction_of(w, dot(w, x))
         if len(learners) == 1:
@@ -193,6 +194,7 @@ class Mixture:
         return z + self.mean_prediction(learners[1:], states[1:], p, x, k + 1)
 
     def add_weights(self, learners, states, p, w, k):
+        """Add the weights of these learners, times p, to w."""
         add(w, p[k], learners[0].predict(states[0]))
         if len(learners) > 1:
             self.add_weights(learners[1:], states[1:], p, w, k + 1)
@@ -213,29 +215,34 @@ class Mixture:
         return (state, *self.all_updated(learners[1:], states[1:], y, x, row, losses, k + 1))
 
     def all_with_target(self, learners, states, y):
+        """Their states with the target of this round."""
         state = learners[0].set_target(states[0], y)
         if len(learners) == 1:
             return (state,)
         return (state, *self.all_with_target(learners[1:], states[1:], y))
 
     def all_reset(self, learners, states, dim):
+        """Their states before the first round, in the same arrays."""
         state = learners[0].reset(states[0], dim)
         if len(learners) == 1:
             return (state,)
         return (state, *self.all_reset(learners[1:], states[1:], dim))
 
     def all_after_change(self, learners, states, rows):
+        """Their states after a lasting change."""
         state = learners[0].after_change(states[0], rows)
         if len(learners) == 1:
             return (state,)
         return (state, *self.all_after_change(learners[1:], states[1:], rows))
 
     def one_reads_rows(self, learners):
+        """Whether one of them reads rows."""
         if len(learners) == 1:
             return learners[0].reads_rows()
         return learners[0].reads_rows() or self.one_reads_rows(learners[1:])
 
     def all_valid(self, learners, states):
+        """Whether all their states are valid."""
         if len(learners) == 1:
             return learners[0].valid(states[0])
         return learners[0].valid(states[0]) and self.all_valid(learners[1:], states[1:])

@@ -28,7 +28,7 @@ def check_hints(learner):
     if learner.needs_hints():
         name = type(learner).__name__
         raise TypeError(
-            f"{name} must be told how large a gradient can be before it comes: write Clipped({name}(...))"
+            f"{name} must know how large a gradient can be before it comes: write Clipped({name}(...))"
         )
 
 

@@ -25,6 +25,7 @@ class Redescending:
         check_limit(self)
 
     def weight(self, r):
+        """The weight of a round whose residual is r times the limit."""
         return 1.0 / (r * r) if r > 1.0 else 1.0
 
 
@@ -44,6 +45,7 @@ class HuberWeights:
         check_limit(self)
 
     def weight(self, r):
+        """The weight of a round whose residual is r times the limit."""
         return 1.0 / r if r > 1.0 else 1.0
 
 
@@ -63,6 +65,7 @@ class InverseMultiquadric:
         check_limit(self)
 
     def weight(self, r):
+        """The weight of a round whose residual is r times the limit."""
         return 1.0 / (1.0 + r * r)
 
 

@@ -143,6 +143,7 @@ class Scaled:
         return ScaledState(inner, *self.arrays(state), *self.first_numbers())
 
     def arrays(self, state):
+        """The arrays of a state, in the order of its fields."""
         scales = (state.center, state.spread, state.factors, state.counts)
         return (*scales, state.row, state.first)
 

@@ -144,7 +144,7 @@ class Folder:
         """The table of one part; raises if it has other columns or a null."""
         data = self.read(name)
         try:
-            # Not `pq.read_table`, which reads in threads of Arrow whatever it is told. One that still holds
+            # Not `pq.read_table`, which always reads in threads of Arrow. One that still holds
             # `data` when the process exits aborts it (apache/arrow#34314).
             table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
             table.validate(full=True)

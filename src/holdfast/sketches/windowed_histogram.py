@@ -36,6 +36,7 @@ class WindowedHistogram(NamedTuple):
 
     @staticmethod
     def empty(window):
+        """A sketch that has seen no size."""
         return WindowedHistogram(LogHistogram.empty(), window)
 
     def seen(self):

@@ -7,11 +7,11 @@ from holdfast.lab.bench.table import (
     END,
     Row,
     Section,
+    goals_summary,
     markdown,
     put_between_markers,
     text,
     to_json,
-    verdict,
 )
 
 SECTIONS = [
@@ -55,7 +55,7 @@ def test_nan_meets_no_goal():
 
 def test_a_figure_that_was_not_measured_has_no_verdict():
     assert Row("", most=1.0, note="not installed").met() is None
-    assert verdict(SECTIONS) == "1 of 2 goals met, 1 not measured."
+    assert goals_summary(SECTIONS) == "1 of 2 goals met, 1 not measured."
 
 
 def test_the_text_has_goal_and_verdict():

@@ -105,9 +105,9 @@ def test_the_table_is_written_between_its_markers(tmp_path, capsys):
 def test_every_cell_of_the_table_has_a_figure():
     assert DIMS[-1] == 1000
     assert all(value > 0.0 for value in measure("`ONS`", FEW._replace(rounds=60, dims=(2, 20))).microseconds)
-    told = Line("a", "b", 0.12345, 0.5, 1e9, math.inf, (0.123, 45.67, 12345.6))
+    line = Line("a", "b", 0.12345, 0.5, 1e9, math.inf, (0.123, 45.67, 12345.6))
     cells = ("a", "b", "0.1235", "0.5000", "1e+09", "fails", "0.12", "45.7", "12,346")
-    assert learners_table.cells(told) == cells
+    assert learners_table.cells(line) == cells
 
 
 def test_a_page_without_a_place_is_a_sentence_before_anything_is_measured(tmp_path, capsys):

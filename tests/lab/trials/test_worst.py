@@ -22,8 +22,8 @@ MORE = {
     "FreeGrad in a box": Case(
         hf.learners.Bounded(hf.learners.Clipped(hf.learners.FreeGrad()), hf.Box(-1.0, 2.0)), ""
     ),
-    "MetaGrad beginning anew": Case(hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=2)), ""),
-    "Squint beginning anew": Case(hf.learners.Clipped(hf.learners.Squint(etas=2)), "", widths=(2,)),
+    "MetaGrad starting again": Case(hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=2)), ""),
+    "Squint starting again": Case(hf.learners.Clipped(hf.learners.Squint(etas=2)), "", widths=(2,)),
 }
 FEWER = dict.fromkeys(["`Clipped(MetaGrad(Ball(1.0)))`", "`Clipped(Squint())`"], 15)
 
@@ -61,8 +61,8 @@ def test_the_table_is_written_between_its_markers(tmp_path, capsys):
 
 
 def test_a_ratio_is_never_rounded_over_1():
-    told = [worst_table.ratio(value) for value in (0.99999, 1.0, 1.0 + 1e-12, 1.00001, 0.12345)]
-    assert told == ["0.999", "1", "1", "1.000010000", "0.123"]
+    shown = [worst_table.ratio(value) for value in (0.99999, 1.0, 1.0 + 1e-12, 1.00001, 0.12345)]
+    assert shown == ["0.999", "1", "1", "1.000010000", "0.123"]
 
 
 def test_the_page_has_all_of_them_and_none_above_1():

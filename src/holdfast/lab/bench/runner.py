@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast import __version__
 from holdfast.lab.bench import drawing, peers
 from holdfast.lab.bench.race import BenchRun
-from holdfast.lab.bench.table import markdown, put_between_markers, text, to_json, verdict
+from holdfast.lab.bench.table import goals_summary, markdown, put_between_markers, text, to_json
 from holdfast.terminal import overwrite, tell
 
 MODULES = {
@@ -58,7 +58,7 @@ def bench(names, scale, folder, readme=None, disk=None):
     if not drawing.possible():
         tell("For the pictures: pip install 'holdfast[bench]'")
     if run.compiled:
-        tell(*verdict(sections).split("\n"))
+        tell(*goals_summary(sections).split("\n"))
 
 
 def describe():

@@ -54,7 +54,7 @@ def text(section):
     return "\n".join(line.rstrip() for line in lines)
 
 
-def verdict(sections):
+def goals_summary(sections):
     """The number of goals that are met, and of those that were not measured."""
     rows = [row for section in sections for row in section.rows if row.has_goal()]
     known = [row.met() for row in rows if row.met() is not None]
@@ -81,7 +81,7 @@ def markdown(about, sections, command):
             figure = row.note or _figure(row.value)
             lines.append(f"| {row.what} | {figure} | {_figure(row.ratio)} | {goal} | {_yes_or_no(row)} |")
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    lines += ["", f"Written by `{command}` on {about['date']}: {verdict(headlines)}"]
+    lines += ["", f"Written by `{command}` on {about['date']}: {goals_summary(headlines)}"]
     return "\n".join([*lines, f"{about['machine']}; {versions}.", ""])
 
 

@@ -33,7 +33,7 @@ CASES = {
     "`EG`": Case(hf.EG(0.5), "O(dim)", widths=(2, 3)),
     "`Clipped(Squint())`": Case(hf.learners.Clipped(hf.learners.Squint()), "O(etas dim)", widths=(2, 3)),
     "`Clipped(FreeGrad())`": Case(hf.learners.Clipped(hf.learners.FreeGrad()), "O(dim)"),
-    "`FreeGrad`, told the largest size": Case(hf.learners.FreeGrad(), "the same", ratios.hinted_ratio),
+    "`FreeGrad`, with the largest size known": Case(hf.learners.FreeGrad(), "the same", ratios.hinted_ratio),
     "`ONS`": Case(hf.ONS(_BALL, 1.0), "O(dim²), dim³ where the ball binds", ratios.curved_ratio),
     "`Clipped(MetaGrad(Ball(1.0)))`": Case(
         hf.learners.Clipped(hf.MetaGrad(_BALL)), "O(etas dim²), etas dim³ where the ball binds"
