@@ -17,7 +17,7 @@ _FEW = 10_000  # sizes, for which moving a state out of native memory and back t
 
 
 def keep_one(state, filter, last, size):
-    """Whether to keep a size; its threshold goes to last[0]. The order of arguments is that of `hold`."""
+    """Whether to keep a size; its threshold goes to last[0]. The order of arguments is that of `bind_state`."""
     state, threshold, kept = filter.decide(state, size)
     last[0] = threshold
     return state, kept
@@ -62,17 +62,17 @@ class Gate:
         check_rule(filter, Filter, dim=1)
         self.filter, self.compiled = filter, compiled
         self._state, self._last = aligned_copy(filter.init(1)), np.full(1, math.nan)
-        self._held = None  # the compiled `keep_one`, with its state
+        self._compiled_keep = None  # the compiled `keep_one`, with its state
         if compiled:
-            self._hold()
+            self._bind()
 
     def keep(self, size):
         """Whether to keep this size. The filter remembers it, whether it is kept or not."""
         size = float(size)
         if not -math.inf < size < math.inf:
             return False
-        if self._held is not None:
-            return self._held(size)
+        if self._compiled_keep is not None:
+            return self._compiled_keep(size)
         self._state, self._last[0], kept = self.filter.decide(self._state, size)
         return bool(kept)
 
@@ -88,7 +88,7 @@ class Gate:
         if sizes.ndim != 1:
             raise ValueError(f"sizes must be a list of numbers, one a round: got shape {sizes.shape}")
         kept = np.zeros(len(sizes), np.bool_)
-        if self._held is not None and len(sizes) < _FEW:
+        if self._compiled_keep is not None and len(sizes) < _FEW:
             for i, size in enumerate(sizes.tolist()):
                 kept[i] = self.keep(size)
             return kept
@@ -108,7 +108,7 @@ class Gate:
     @property
     def state(self):
         """What the filter remembers."""
-        return self._held.first() if self._held is not None else self._state
+        return self._compiled_keep.first() if self._compiled_keep is not None else self._state
 
     def reset(self):
         """Forget all sizes."""
@@ -162,23 +162,23 @@ class Gate:
                 return threshold, state
         raise ValueError(f"no sizes lead {self.filter} to this state: the numbers were changed or cut off")
 
-    def _hold(self):
-        from holdfast._compiled import hold
+    def _bind(self):
+        from holdfast._compiled import bind_state
 
-        self._held = hold(keep_one, self._state, self.filter, self._last)
+        self._compiled_keep = bind_state(keep_one, self._state, self.filter, self._last)
 
     def _set_state(self, state):
         self._state = state
-        if self._held is not None:
-            self._hold()
+        if self._compiled_keep is not None:
+            self._bind()
 
     def __getstate__(self):
-        return self.__dict__ | {"_state": self.state, "_held": None}
+        return self.__dict__ | {"_state": self.state, "_compiled_keep": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
         if self.compiled:
-            self._hold()
+            self._bind()
 
     def __repr__(self):
         return f"Gate({self.filter!r}, compiled={self.compiled!r})"
