@@ -17,7 +17,7 @@ _FEW = 10_000  # sizes, for which moving a state out of native memory and back t
 
 
 def keep_one(state, filter, last, size):
-    """Whether to keep a size; its threshold goes to last[0]. The order of arguments is that of `bind_state`."""
+    """Whether to keep a size; its threshold goes to last[0]. `bind_state` needs this order of arguments."""
     state, threshold, kept = filter.decide(state, size)
     last[0] = threshold
     return state, kept
