@@ -213,8 +213,9 @@ def thinned(cases, every):
 
     For tests that compile a game for each case, which takes seconds.
     """
-    return [_slow(case) if i % every else case for i, case in enumerate(cases)]
+    return [slow(case) if i % every else case for i, case in enumerate(cases)]
 
 
-def _slow(case):
+def slow(case):
+    """A case as a parameter of a test, marked slow."""
     return pytest.param(*(case if type(case) is tuple else [case]), marks=pytest.mark.slow)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from samples import slow
 
 import holdfast as hf
 from holdfast.defaults import LEARNERS, named_learner, recommended
@@ -112,7 +113,9 @@ def dicts(rounds=300):
         yield x if t >= 100 else {name: x[name] for name in "abc"}, y
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "ons"])
+@pytest.mark.parametrize(
+    "name", [slow(name) if "metagrad" in name else name for name in LEARNERS if name != "ons"]
+)
 def test_river_models_accept_names(name, monkeypatch):
     loss = loss_for(name, True)
     models = LinearRegressor(name, loss), LinearRegressor(name, loss)

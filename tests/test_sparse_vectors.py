@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import like, same
-from samples import thinned
+from samples import slow, thinned
 
 from holdfast._compiled import call
 from holdfast.norms import euclidean
@@ -142,7 +142,7 @@ def walked(w, places, values, starts, steps, dim):
 
 @pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
 @pytest.mark.parametrize("summed", [False, True], ids=["", "summed"])
-@pytest.mark.parametrize(("places", "dtype"), [(np.int32, np.float32), (np.int64, np.float64)])
+@pytest.mark.parametrize(("places", "dtype"), [slow((np.int32, np.float32)), (np.int64, np.float64)])
 def test_both_worlds_give_the_same_bits_on_lazy_weights(places, dtype, summed, wild):
     steps = np.random.default_rng(5).normal(size=len(NONZEROS))
     worlds = []

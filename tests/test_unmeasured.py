@@ -176,6 +176,7 @@ def test_later_values_of_a_sparse_feature_are_kept_after_a_denormal_value():
         assert decision.kept
 
 
+@pytest.mark.slow  # compiles for long
 @pytest.mark.parametrize(
     "player",
     [

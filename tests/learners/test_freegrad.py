@@ -101,10 +101,10 @@ def test_without_hints_it_is_refused_before_the_game():
 
 
 def test_without_a_domain_there_is_no_certificate():
-    with pytest.raises(ValueError, match="learn in a bounded one"):
+    with pytest.raises(ValueError, match="use a bounded one"):
         hf.Certified(hf.Filtered(FREE, hf.TopK(1)), k=1)
     record = hf.play(hf.Filtered(FREE, hf.TopK(1)), hf.Gradients(np.ones((5, 1))), compiled=False)
-    with pytest.raises(ValueError, match="learn in a bounded one"):
+    with pytest.raises(ValueError, match="use a bounded one"):
         record.certificate(k=1)
 
 

@@ -70,7 +70,7 @@ def test_no_certificate_uses_a_learners_bound(name, monkeypatch):
     learner = ROWS[name]
     if not learner.domain.bounded():
         if learner.needs().losses != "convex":
-            with pytest.raises(ValueError, match="learn in a bounded one"):
+            with pytest.raises(ValueError, match="use a bounded one"):
                 hf.Certified(hf.Filtered(learner, hf.TopK(1)), k=1)
             return
         learner = hf.learners.Bounded(learner, BALL)

@@ -137,6 +137,7 @@ def test_a_run_without_its_configuration_can_neither_begin_again_nor_resume(sour
         assert content(run) == before
 
 
+@pytest.mark.slow  # a process for every write
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_run_killed_at_any_write_resumes_with_the_same_bits(source, tmp_path, monkeypatch):
     write_source(source, 30)

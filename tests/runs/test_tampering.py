@@ -147,6 +147,7 @@ def test_a_tampered_histogram_is_refused(place, value):
     assert sketch.check_stored(row, 0, len(row)) == -1
 
 
+@pytest.mark.slow  # compiles for long
 def test_python_and_compiled_code_refuse_the_same_states():
     from holdfast._compiled import call
 

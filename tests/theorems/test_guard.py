@@ -15,8 +15,10 @@ from holdfast.adversaries import Tight
 D, BALL = 2.0, hf.Ball(1.0)
 KEEP = ("sizes", "kept", "products", "gradients", "guard")
 kinds = st.one_of(
-    st.builds(hf.TopK, st.integers(0, 3), slacks),
-    st.builds(hf.TopShare, st.sampled_from([0.05, 0.2]), st.just(0.9), slacks, st.just(True)),
+    st.builds(lambda k, slack: hf.TopK(k, slack), st.integers(0, 3), slacks),
+    st.builds(
+        lambda share, slack: hf.TopShare(share, 0.9, slack, exact=True), st.sampled_from([0.05, 0.2]), slacks
+    ),
 )
 rows = st.tuples(*[st.sampled_from([-1.0, -0.5, 0.2, 1.0])] * 2, st.sampled_from([1.0, 1.0, 3.0, 30.0, 1e6]))
 rounds = st.lists(st.tuples(rows, st.sampled_from([-1.0, 1.0, 1.0])), min_size=1, max_size=8)

@@ -11,7 +11,7 @@ import pytest
 from equivalents import inlier_sets, remembered, window_budgets, windowed_inlier_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theorems.trials import budgets, in_order, playing, slacks, streams
+from theorems.trials import budgets, in_order, played, slacks, streams
 
 import holdfast as hf
 from holdfast import bounds
@@ -57,7 +57,7 @@ def bands_hold(record, window, k, band):
 @given(streams(rounds=9, dim=2), st.integers(0, 2), st.integers(1, 3), slacks)
 def test_it_holds_for_topk_and_every_set_of_inliers(stream, k, longer, slack):
     window, rounds = k + longer, len(stream)
-    record = playing(hf.Filtered(hf.OGD(BALL), hf.TopK(k, slack, window)), hf.Gradients(stream))
+    record = played(hf.Filtered(hf.OGD(BALL), hf.TopK(k, slack, window)), hf.Gradients(stream))
     budget = np.full(rounds, k)
     assert bands_hold(record, window, budget, slack)
     for inliers in windowed_inlier_sets(rounds, window, budget):
@@ -76,7 +76,7 @@ def test_it_holds_for_topk_and_every_set_of_inliers(stream, k, longer, slack):
 def test_it_holds_for_topshare_and_every_set_of_inliers(stream, chances, window, patience, slack, exact):
     rounds, error = len(stream), 0.0 if exact else 2.0**-7
     topshare = hf.TopShare(*chances, slack, exact, window, patience)
-    record = playing(hf.Filtered(hf.OGD(BALL), topshare), hf.Gradients(stream))
+    record = played(hf.Filtered(hf.OGD(BALL), topshare), hf.Gradients(stream))
     budget = window_budgets(rounds, window, *chances, patience)
     assert bands_hold(record, window, budget, slack / (1.0 + error))
     for inliers in windowed_inlier_sets(rounds, window, budget):
@@ -87,7 +87,7 @@ def test_it_is_nearly_attained():
     """Sizes just above the threshold, k at each, halving: the skipped ones sum to almost 2 K G in a block."""
     k, window = 3, 60
     sizes = np.repeat(0.5 ** np.arange(20.0), k)[::-1] * 1.0000001 ** np.arange(60.0)
-    record = playing(hf.Filtered(hf.OGD(BALL), hf.TopK(k, window=window)), hf.Gradients(sizes[:, None]))
+    record = played(hf.Filtered(hf.OGD(BALL), hf.TopK(k, window=window)), hf.Gradients(sizes[:, None]))
     assert holds(record, np.ones(60, bool), window, np.full(60, k), 2.0)
     assert sizes[~record.kept].sum() > 0.95 * 2.0 * k * sizes.max()
 
@@ -139,7 +139,7 @@ def test_it_holds_when_sizes_drift(name, how):
         outliers = chosen(budget, how == "gathered", rng)
         stream = np.where(outliers, outlying(np.abs(g), how, rng), g)[:, None]
         player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), filter)
-        record = playing(player, hf.Gradients(stream))
+        record = played(player, hf.Gradients(stream))
         assert bands_hold(record, WINDOW, budget, 2.0 / (1.0 + error))
         assert holds(record, ~outliers, WINDOW, budget, 2.0, error)
 
@@ -161,7 +161,7 @@ def test_it_holds_against_an_adversary_that_computes_the_threshold(name):
     """`Chaser` has k outliers in all, so in any window at most as many."""
     k, g = 8, SCALES[name] * np.random.default_rng(14).uniform(0.3, 1.0, T)
     player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.TopK(k, window=WINDOW))
-    record = playing(player, Chaser(hf.Gradients(g[:, None]), k))
+    record = played(player, Chaser(hf.Gradients(g[:, None]), k))
     assert holds(record, record.state[1].inliers, WINDOW, np.full(T, k), 2.0)
 
 
@@ -182,7 +182,7 @@ def test_certificates_are_valid_with_a_window(stream, k, kind):
         "topshare": hf.TopShare(0.1, 0.9, window=3),
         "quantile": hf.Quantile(0.5, delta=0.4, window=2),
     }[kind]
-    record = playing(hf.Filtered(hf.OGD(BALL), filter), hf.Gradients(stream))
+    record = played(hf.Filtered(hf.OGD(BALL), filter), hf.Gradients(stream))
     proof = record.certificate(k)
     for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
         G = record.sizes[inliers].max(initial=0.0)

@@ -10,6 +10,8 @@ from holdfast.lab.bench import peers
 from holdfast.lab.bench.runner import NAMES
 from holdfast.lab.bench.table import BEGIN, END
 
+pytestmark = pytest.mark.slow  # its fixture runs every section
+
 
 @pytest.fixture(scope="module")
 def alone():

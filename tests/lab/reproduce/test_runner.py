@@ -17,6 +17,7 @@ def test_every_experiment_has_a_title_and_a_statement(name):
     assert all("seed" in case for case in quick + full)
 
 
+@pytest.mark.slow  # starts many processes
 def test_the_same_seed_gives_the_same_rows_however_many_cores(tmp_path):
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()

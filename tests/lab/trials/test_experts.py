@@ -62,6 +62,7 @@ def test_scores_are_the_mean_loss_of_the_good_rounds(folder):
     assert experts.references(folder, "nyse_new")[1] == pytest.approx(1e4 * growth.mean(axis=0).max())
 
 
+@pytest.mark.slow  # compiles for long
 def test_a_filter_saves_the_money(folder):
     results = experts.compare_experts(folder, "nyse_new", 1, compiled=False)
     found = {(result.kind, result.learner): result.scores for result in results}
@@ -74,6 +75,7 @@ def test_a_filter_saves_the_money(folder):
     assert quiet["oracle"] == quiet["no filter"] == quiet["TopK"]
 
 
+@pytest.mark.slow  # compiles for long
 def test_the_table_has_a_place_of_its_own(folder, capsys):
     page = folder / "page.md"
     both = (*learners_table.MARKERS, *learners_table.EXPERTS)

@@ -24,6 +24,7 @@ def test_a_gradient_is_clipped_at_the_quantile_of_the_last_lengths():
         assert state.w == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow  # compiles for long
 def test_both_worlds_give_the_same_predictions(monkeypatch):
     X = np.random.default_rng(1).standard_normal((300, 2))
     table = Table(X, X.sum(axis=1), np.zeros(300, bool), True)

@@ -90,6 +90,7 @@ def test_the_fading_scale_has_weights_that_halve():
     )
 
 
+@pytest.mark.slow  # compiles for long
 def test_both_worlds_give_the_same_predictions(monkeypatch):
     interpreted = contestants.plain_sgd(stream(True))
     monkeypatch.setattr(one_pass, "_WORTH_COMPILING", 0)
