@@ -1,0 +1,13 @@
+"""PyTorch: one line that makes an optimizer skip the steps whose gradients are outliers.
+
+>>> optimizer = guard(torch.optim.AdamW(model.parameters()), outliers=0.01)  # doctest: +SKIP
+"""
+
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("holdfast.torch needs PyTorch: pip install 'holdfast[torch]'") from error
+
+from holdfast.torch.guard import StepGuard, guard
+
+__all__ = ["StepGuard", "guard"]

@@ -1,0 +1,292 @@
+"""The guard of an optimizer: measure the gradients, decide on the device, take the step or leave it."""
+
+import functools
+import math
+import numbers
+
+import torch
+
+from holdfast.filters import TopK, TopShare
+from holdfast.torch.device_filter import DeviceFilter
+from holdfast.torch.sizes import Parts
+from holdfast.torch.skipping import FoundInf, NoGradients, Select, strategy_for
+
+_STRATEGIES = {"found_inf": FoundInf, "sync": NoGradients, "select": Select}
+_KEY = "holdfast"  # in the optimizer's state_dict
+
+
+def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strategy="auto", history=1024):
+    """Make an optimizer skip the steps whose gradients are outliers; returns the same optimizer.
+
+    A step is taken if the Euclidean norm of its gradients is at most `slack` times the (k+1)-th largest norm
+    of the last `window` to 2 `window` steps, where k of them may be outliers. A skipped step changes nothing:
+    no weight, no momentum, no step counter, no weight decay. Gradients with NaN or infinity are skipped and
+    not remembered. The first steps are skipped until there are more norms than possible outliers.
+
+    Norm, memory and decision stay on the device of the parameters. `optimizer.holdfast` is the `StepGuard`.
+
+    Parameters
+    ----------
+    optimizer : torch.optim.Optimizer
+        Any but LBFGS, which computes several gradients in a step.
+    outliers : float, int or filter
+        The share of steps that may be bad, if below 1; how many of them may be, otherwise; or a `TopK` or
+        `TopShare` of holdfast.
+    window : int or None
+        The memory in steps. Norms shrink while a model is trained, and a memory without end (None) would let
+        every late spike pass.
+    slack : float
+        How much larger than what is usual a norm may be.
+    per : "all", "group" or "tensor"
+        What is measured: all gradients together, each parameter group, or each tensor. A spike in one small
+        tensor is hidden in the norm of all. One bad part skips the whole step.
+    strategy : "auto", "found_inf", "select" or "sync"
+        How a step is skipped. "found_inf" for fused optimizers and "select" never wait for the device; "sync"
+        waits once in every step. "auto" takes the first that the optimizer can do.
+    history : int
+        The number of last steps that `optimizer.holdfast.audit()` can tell of.
+
+    Guarantee: deep learning is not convex, so there is no bound on the regret. Theorem W still says which
+    steps can be taken at all: if at most k_t of the remembered steps are outliers, no gradient larger than
+    `slack` times the largest of the others, of the last two windows, ever moves a weight.
+
+    Examples
+    --------
+    >>> model = torch.nn.Linear(2, 1)
+    >>> optimizer = guard(torch.optim.SGD(model.parameters(), lr=0.1), outliers=1)
+    >>> for factor in (1.0, 1.0, 1e9, 1.0):
+    ...     optimizer.zero_grad()
+    ...     (factor * model(torch.ones(1, 2)).sum()).backward()
+    ...     optimizer.step()
+    >>> [int(step) for step in optimizer.holdfast.audit()["step"]]
+    [0, 2]
+    """
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise TypeError(
+            "LBFGS computes several gradients in one step, so no step can be skipped: use another optimizer"
+        )
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise TypeError(f"guard an instance of torch.optim.Optimizer: got {optimizer!r}")
+    if isinstance(optimizer, _Guarded):
+        raise ValueError(f"this optimizer has a guard already: {optimizer.holdfast!r}")
+    if strategy != "auto" and strategy not in _STRATEGIES:
+        raise ValueError(f'strategy must be "auto", "found_inf", "select" or "sync": got {strategy!r}')
+    if isinstance(history, bool) or not isinstance(history, numbers.Integral) or history < 1:
+        raise ValueError(f"history counts steps, at least 1: got {history!r}")
+    rule = _rule(outliers, window, slack)
+    optimizer.__class__ = _guarded_class(type(optimizer))
+    optimizer.holdfast = StepGuard(optimizer, rule, per, strategy, int(history))
+    return optimizer
+
+
+class StepGuard:
+    """What guards one optimizer: its filter, and what became of the last steps."""
+
+    def __init__(self, optimizer, rule, per, strategy, history):
+        self.rule, self.per, self.strategy, self.history = rule, per, strategy, history
+        self.parts = Parts(per, optimizer)
+        self.device = self.parts.tensors[0].device
+        self.filter = DeviceFilter(rule, self.parts.count, self.device)
+        real = self.filter.largest.dtype
+        self.log = torch.full((history, 4), math.nan, dtype=real, device=self.device)
+        self.counts = torch.zeros(2, dtype=torch.int64, device=self.device)  # skipped, kept
+        self.steps = 0
+        self._way, self._copy = None, None
+        optimizer.register_step_pre_hook(_before_step)
+        optimizer.register_step_post_hook(_after_step)
+        optimizer.register_state_dict_post_hook(_save)
+        optimizer.register_load_state_dict_pre_hook(_load)
+
+    def __repr__(self):
+        return f"StepGuard({self.rule!r}, per={self.per!r}, strategy={self.strategy!r})"
+
+    def before(self, optimizer):
+        """Measure the gradients, decide, and prepare the step to be taken or not."""
+        if len(self.parts.tensors) != sum(len(group["params"]) for group in optimizer.param_groups):
+            self.parts = Parts(self.per, optimizer)
+            self.filter = self.filter.extended(self.parts.count)
+        with torch.no_grad():
+            sizes, present = self.parts.sizes(self.device)
+            scale = getattr(optimizer, "grad_scale", None)
+            if scale is not None:  # of a GradScaler that leaves the gradients scaled
+                sizes = sizes / scale.to(self.device)
+            thresholds, kept = self.filter.decide(sizes)
+            keep = (kept | ~present).all()
+            self._write(sizes, thresholds, kept | ~present, keep)
+        fixed = self.strategy != "auto"
+        self._way = _STRATEGIES[self.strategy]() if fixed else strategy_for(optimizer, self.device)
+        self._way.before(optimizer, keep)
+
+    def after(self, optimizer):
+        if self._way is not None:
+            self._way.after(optimizer)
+            self._way = None
+
+    def _write(self, sizes, thresholds, kept, keep):
+        """Note the part that was nearest to being skipped, or the one that was."""
+        excess = torch.where(kept, torch.nan_to_num(sizes / thresholds), math.inf)
+        part = excess.argmax()
+        row = self.log[self.steps % self.history]
+        row[0].copy_(keep)
+        row[1].copy_(sizes[part])
+        row[2].copy_(thresholds[part])
+        row[3].copy_(part)
+        self.counts[0] += ~keep
+        self.counts[1] += keep
+        self.steps += 1
+
+    # -- what a user reads
+
+    @property
+    def kept(self):
+        """How many steps were taken. Waits for the device."""
+        return int(self.counts[1])
+
+    @property
+    def skipped(self):
+        """How many steps were skipped. Waits for the device."""
+        return int(self.counts[0])
+
+    def metrics(self):
+        """Figures for a logger: kept and skipped steps, size and threshold of a recent one.
+
+        They are copied without waiting for the device, so they may be some steps old. Empty at the start.
+        """
+        figures = {}
+        if self._copy is not None and (self._copy[2] is None or self._copy[2].query()):
+            skipped, kept = (int(count) for count in self._copy[0])
+            figures = {"kept": kept, "skipped": skipped}
+            figures |= {"size": float(self._copy[1][1]), "threshold": float(self._copy[1][2])}
+            self._last, self._copy = figures, None
+        elif self._copy is not None:
+            return getattr(self, "_last", {})
+        if self.steps > 0:
+            row = self.log[(self.steps - 1) % self.history]
+            on_host = [t.detach().to("cpu", non_blocking=True, copy=True) for t in (self.counts, row)]
+            event = None
+            if self.device.type == "cuda":
+                event = torch.cuda.Event()
+                event.record()
+            self._copy = (*on_host, event)
+            if event is None and not figures:
+                return self.metrics()
+        return figures
+
+    def audit(self):
+        """The skipped ones of the last `history` steps: a dict of columns, for `pandas.DataFrame` too.
+
+        `part` is what was measured: "all", the index of a parameter group, or that of a tensor in the order of
+        the groups. Waits for the device.
+        """
+        rows = self.log.cpu()
+        first = max(self.steps - self.history, 0)
+        steps = [step for step in range(first, self.steps) if rows[step % self.history, 0] == 0.0]
+        picked = rows[[step % self.history for step in steps]]
+        parts = ["all" if self.per == "all" else int(part) for part in picked[:, 3]]
+        sizes, thresholds = picked[:, 1].tolist(), picked[:, 2].tolist()
+        reasons = ["too large" if math.isfinite(size) else "not finite" for size in sizes]
+        return {"step": steps, "part": parts, "size": sizes, "threshold": thresholds, "reason": reasons}
+
+    # -- checkpoints
+
+    def state_dict(self):
+        """The memory of the filter and the counts, as tensors and numbers."""
+        state = self.filter.state_dict()
+        return state | {
+            "log": self.log.clone(),
+            "counts of steps": self.counts.clone(),
+            "steps": self.steps,
+            "rule": repr(self.rule),
+            "per": self.per,
+        }
+
+    def load_state_dict(self, state):
+        """Go on with a memory that was saved; raises if it is that of another filter."""
+        if (state["rule"], state["per"]) != (repr(self.rule), self.per):
+            raise ValueError(
+                f"this checkpoint was guarded by {state['rule']} per {state['per']}, and the optimizer now is by "
+                f"{self.rule!r} per {self.per}: guard it as before, or delete the entry {_KEY!r} to begin anew"
+            )
+        self.filter.load_state_dict(state)
+        if state["log"].shape == self.log.shape:
+            self.log.copy_(state["log"])
+        self.counts.copy_(state["counts of steps"])
+        self.steps = int(state["steps"])
+
+
+def _rule(outliers, window, slack):
+    if isinstance(outliers, TopK | TopShare):
+        return outliers._replace(exact=True) if isinstance(outliers, TopShare) else outliers
+    if isinstance(outliers, bool) or not isinstance(outliers, numbers.Real) or not 0.0 < outliers < math.inf:
+        raise ValueError(
+            f"outliers is a share below 1, a number of steps, a TopK or a TopShare: got {outliers!r}"
+        )
+    if outliers < 1.0:
+        return TopShare(float(outliers), slack=slack, exact=True, window=window)
+    if outliers != int(outliers):
+        raise ValueError(f"outliers of 1 or more is a number of steps: got {outliers}; a share lies below 1")
+    return TopK(int(outliers), slack=slack, window=window)
+
+
+# Hooks are plain functions of the module: an optimizer with them can be pickled. torch.compile must not trace
+# them: a traced step would keep the decision of its first call.
+
+
+@torch.compiler.disable
+def _before_step(optimizer, args, kwargs):
+    closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    if closure is None:
+        optimizer.holdfast.before(optimizer)
+        return None
+
+    @functools.wraps(closure)
+    def measured():
+        loss = closure()
+        optimizer.holdfast.before(optimizer)
+        return loss
+
+    return (args[0], measured, *args[2:]) if len(args) > 1 else args, (
+        kwargs if len(args) > 1 else kwargs | {"closure": measured}
+    )
+
+
+@torch.compiler.disable
+def _after_step(optimizer, args, kwargs):
+    optimizer.holdfast.after(optimizer)
+
+
+def _save(optimizer, state):
+    state[_KEY] = optimizer.holdfast.state_dict()
+
+
+def _load(optimizer, state):
+    if _KEY in state:
+        optimizer.holdfast.load_state_dict(state[_KEY])
+        return {key: value for key, value in state.items() if key != _KEY}
+    return None
+
+
+class _Guarded:
+    """What a guarded optimizer does beside its own class: it can be printed, copied and pickled with its guard."""
+
+    def __repr__(self):
+        return f"{super().__repr__()}\nguarded by {self.holdfast!r}"
+
+    def __reduce_ex__(self, protocol):
+        own = self.holdfast
+        settings = (own.rule, own.per, own.strategy, own.history)
+        return _restore, (type(self).__mro__[2], self.__getstate__(), settings, own.state_dict())
+
+
+@functools.cache
+def _guarded_class(cls):
+    return type(f"Guarded{cls.__name__}", (_Guarded, cls), {"__doc__": cls.__doc__})
+
+
+def _restore(cls, state, settings, memory):
+    optimizer = cls.__new__(cls)
+    optimizer.__setstate__(state)
+    optimizer.__class__ = _guarded_class(cls)
+    optimizer.holdfast = StepGuard(optimizer, *settings)
+    optimizer.holdfast.load_state_dict(memory)
+    return optimizer
