@@ -24,6 +24,11 @@ FILTERS = [
     hf.Quantile(0.8, delta=0.01, exact=True),
     hf.Quantile(0.5, ranks="newsvendor", growth=2.0),
     hf.Quantile(0.7, exact=True),
+    hf.TopK(3, window=50),
+    hf.TopShare(0.05, window=60, patience=20),
+    hf.TopShare(0.2, exact=True, window=30),
+    hf.Quantile(0.8, window=64),
+    hf.Quantile(0.9, delta=0.05, ranks="bernstein", exact=True, window=40),
 ]
 
 NORMS = [

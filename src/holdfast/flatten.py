@@ -19,7 +19,7 @@ def flatten(state, buffer, start):
     Of a histogram only the buckets in use are written, and it is left empty.
     """
     if isinstance(state, LogHistogram):
-        return state.stowed(buffer, start)
+        return state.write_to(buffer, start)
     if isinstance(state, tuple):
         for item in state:
             start = flatten(item, buffer, start)
@@ -36,7 +36,7 @@ def restore(state, buffer, start):
     histograms must be empty.
     """
     if isinstance(state, LogHistogram):
-        return state.fetched(buffer, start)
+        return state.read_from(buffer, start)
     if isinstance(state, tuple):
         items = []
         for item in state:
@@ -59,7 +59,7 @@ def check_flat(state, buffer, start, end):
     if start < 0:
         return -1
     if isinstance(state, LogHistogram):
-        return state.checked(buffer, start, end)
+        return state.check_stored(buffer, start, end)
     if isinstance(state, tuple):
         for item in state:
             start = check_flat(item, buffer, start, end)

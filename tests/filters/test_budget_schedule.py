@@ -53,8 +53,8 @@ def test_shares_may_be_next_to_0_and_1(share):
 @pytest.mark.parametrize("share", [1e-4, 0.01, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.5])
 def test_the_budget_is_the_quantile_of_each_round_and_later_of_the_end_of_its_step(share, delta):
-    stairs, level = BudgetSchedule.at_start(), 6.0 * delta / math.pi**2
-    budgets = [stairs.at(n, share, level) for n in range(1, 30_001)]
+    schedule, level = BudgetSchedule.at_start(), 6.0 * delta / math.pi**2
+    budgets = [schedule.at(n, share, level) for n in range(1, 30_001)]
     assert (np.diff(budgets) >= 0).all()
     for n in (*range(1, 200), 511, 512, 513, *range(200, 30_001, 997)):
         end = end_of_step(n, share)
@@ -71,11 +71,11 @@ def test_a_step_raises_the_budget_by_half_a_standard_deviation_at_most(share):
         assert last_of_step(n, share) > n + 10
 
 
-def climbed(stairs, rounds, share, level):
+def climbed(schedule, rounds, share, level):
     """In either world."""
     total = 0
     for n in range(1, rounds + 1):
-        total += n * stairs.at(n, share, level)
+        total += n * schedule.at(n, share, level)
     return total
 
 
@@ -84,11 +84,12 @@ def test_compiled_budgets_are_the_same():
     assert call(climbed, BudgetSchedule.at_start(), *args) == climbed(BudgetSchedule.at_start(), *args)
 
 
-def test_restarted_stairs_begin_again():
-    stairs = BudgetSchedule.at_start()
-    first = climbed(stairs, 2_000, 0.05, 1e-3)
-    stairs.hold(7.0)
-    assert stairs.admits(2_000, 7.0) and not stairs.admits(2_000, 7.1) and not stairs.admits(10_000, 1.0)
-    again = stairs.cleared()
-    assert not again.admits(1, 0.0)
+def test_a_cleared_schedule_begins_again():
+    schedule = BudgetSchedule.at_start()
+    first = climbed(schedule, 2_000, 0.05, 1e-3)
+    schedule.store(7.0)
+    assert schedule.surely_kept(2_000, 7.0)
+    assert not schedule.surely_kept(2_000, 7.1) and not schedule.surely_kept(10_000, 1.0)
+    again = schedule.cleared()
+    assert not again.surely_kept(1, 0.0)
     assert climbed(again, 2_000, 0.05, 1e-3) == first

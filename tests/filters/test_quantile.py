@@ -66,7 +66,7 @@ def test_the_histogram_is_lower_by_less_than_a_128th(sizes, p, kind):
 def test_binomial_ranks_are_the_largest_that_are_valid(p, delta):
     ranks = hf.Quantile(p, delta=delta).init(1).order
     for n in range(20_001):
-        ranks = ranks.stepped(n, delta, 0)
+        ranks = ranks.next_round(n, delta, 0)
         if n < 100 or n % 499 == 0:
             expected = binomial_rank(n, p, delta)
             assert ranks.rank <= expected
@@ -80,7 +80,7 @@ def test_the_rank_of_the_paper_is_valid_from_the_first_size_on(kind):
     delta, p = 6**-2.0, 0.9616
     ranks = hf.Quantile(p, delta=delta, ranks=kind).init(1).order
     for n in range(6):
-        ranks = ranks.stepped(n, delta, 0)
+        ranks = ranks.next_round(n, delta, 0)
         assert binom.cdf(ranks.rank - 1, n, p) <= delta
 
 
@@ -88,7 +88,7 @@ def test_bernstein_is_never_above_the_exact_rank():
     for p in (0.1, 0.5, 0.99):
         b, e = (hf.Quantile(p, delta=1e-4, ranks=kind).init(1).order for kind in ("bernstein", "binomial"))
         for n in range(3000):
-            b, e = b.stepped(n, 1e-4, 0), e.stepped(n, 1e-4, 0)
+            b, e = b.next_round(n, 1e-4, 0), e.next_round(n, 1e-4, 0)
             assert b.rank <= e.rank
 
 
@@ -98,7 +98,7 @@ def test_an_outlier_is_kept_no_more_often_than_delta_allows():
     quantile = hf.Quantile(p, delta=delta, exact=True)
     ranks = quantile.init(1).order
     for i in range(n + 1):
-        ranks = ranks.stepped(i, delta, 0)
+        ranks = ranks.next_round(i, delta, 0)
     samples = rng.uniform(size=(runs, n + 1))
     thresholds = np.sort(samples[:, :n], axis=1)[:, ranks.rank - 1]
     kept_outliers = np.mean((samples[:, n] <= thresholds) & (samples[:, n] > p))

@@ -51,10 +51,10 @@ def test_what_is_kept_is_what_the_latest_threshold_keeps(seed, share, exact):
     )
     topshare = hf.TopShare(share, slack=slack, exact=exact)
     thresholds, kept, _ = filtered(topshare, topshare.init(1), sizes)
-    stairs, seen = BudgetSchedule.at_start(), []
+    schedule, seen = BudgetSchedule.at_start(), []
     for n, size in enumerate(sizes, start=1):
         bisect.insort(seen, size)
-        rank = n - stairs.at(n, share, 6.0 * topshare.delta / math.pi**2)
+        rank = n - schedule.at(n, share, 6.0 * topshare.delta / math.pi**2)
         latest = (
             slack * (seen[rank - 1] if exact or rank < 1 else bucket(seen[rank - 1])) if rank > 0 else 0.0
         )
@@ -69,8 +69,8 @@ def bucket(size):
 
 
 def test_the_budget_never_shrinks_and_outgrows_the_share_slowly():
-    stairs = BudgetSchedule.at_start()
-    budgets = [stairs.at(t, 0.01, 6e-3 / math.pi**2) for t in range(1, 100_001)]
+    schedule = BudgetSchedule.at_start()
+    budgets = [schedule.at(t, 0.01, 6e-3 / math.pi**2) for t in range(1, 100_001)]
     assert (np.diff(budgets) >= 0).all()
     assert 1000 < budgets[-1] < 1300
 
@@ -83,8 +83,8 @@ def test_theorem_g_holds_for_every_set_of_inliers_within_the_budget(sizes, share
     sizes = np.array(sizes)
     topshare = hf.TopShare(*share_delta, slack=c, exact=exact)
     thresholds, kept, _ = filtered(topshare, topshare.init(1), sizes)
-    stairs, level = BudgetSchedule.at_start(), 6 * topshare.delta / math.pi**2
-    budgets = [stairs.at(t, topshare.share, level) for t in range(1, len(sizes) + 1)]
+    schedule, level = BudgetSchedule.at_start(), 6 * topshare.delta / math.pi**2
+    budgets = [schedule.at(t, topshare.share, level) for t in range(1, len(sizes) + 1)]
     k = budgets[-1] if budgets else 0
     band = c if exact else c / (1 + 1 / 128)
     for a in set(sizes) - {0.0}:

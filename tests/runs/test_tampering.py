@@ -141,10 +141,10 @@ def test_a_tampered_histogram_is_refused(place, value):
     for size in (0.0, 1e-300, 1.0, 1.0, 1e300):
         sketch = sketch.push(size)
     row = np.zeros(4 + 2 * 4)
-    assert sketch.stowed(row, 0) == len(row)
-    assert sketch.checked(row, 0, len(row)) == len(row)
+    assert sketch.write_to(row, 0) == len(row)
+    assert sketch.check_stored(row, 0, len(row)) == len(row)
     row[place] = value
-    assert sketch.checked(row, 0, len(row)) == -1
+    assert sketch.check_stored(row, 0, len(row)) == -1
 
 
 def test_both_worlds_refuse_the_same():

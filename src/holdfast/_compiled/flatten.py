@@ -10,7 +10,7 @@ from holdfast.sketches.histogram import LogHistogram, is_whole
 @overloads(holdfast.flatten.flatten)
 def flatten(state, buffer, start):
     if is_instance(state, LogHistogram):
-        return lambda state, buffer, start: state.stowed(buffer, start)
+        return lambda state, buffer, start: state.write_to(buffer, start)
     if isinstance(state, types.BaseTuple):
         steps = [f"start = flatten(state[{i}], buffer, start)" for i in range(len(state))]
         return _function(steps, "start", {"flatten": holdfast.flatten.flatten})
@@ -34,7 +34,7 @@ def flatten(state, buffer, start):
 @overloads(holdfast.flatten.restore)
 def restore(state, buffer, start):
     if is_instance(state, LogHistogram):
-        return lambda state, buffer, start: state.fetched(buffer, start)
+        return lambda state, buffer, start: state.read_from(buffer, start)
     if isinstance(state, types.BaseTuple):
         steps = [f"item{i}, start = restore(state[{i}], buffer, start)" for i in range(len(state))]
         items = "".join(f"item{i}, " for i in range(len(state)))
@@ -60,7 +60,7 @@ def restore(state, buffer, start):
 @overloads(holdfast.flatten.check_flat)
 def check_flat(state, buffer, start, end):
     if is_instance(state, LogHistogram):
-        return lambda state, buffer, start, end: state.checked(buffer, start, end) if start >= 0 else -1
+        return lambda state, buffer, start, end: state.check_stored(buffer, start, end) if start >= 0 else -1
     if isinstance(state, types.BaseTuple):
         steps = [f"start = check_flat(state[{i}], buffer, start, end)" for i in range(len(state))]
         scope = {"check_flat": holdfast.flatten.check_flat}

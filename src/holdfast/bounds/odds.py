@@ -40,9 +40,13 @@ def ends(quantile, T):
 
 
 def _steps(quantile, T):
+    if quantile.window is not None:
+        raise ValueError(
+            f"there is no theorem for a Quantile with a window: take one without, got window={quantile.window}"
+        )
     _, order, plan = quantile.init(dim=1)
     for n in range(T):
-        order = order.stepped(n, plan.delta, plan.ahead(n))
+        order = order.next_round(n, plan.delta, plan.ahead(n))
         yield order, plan
         plan = plan.after(n + 1)
 

@@ -1,4 +1,4 @@
-"""Tails of the binomial distribution, carried along from round to round in O(1)."""
+"""Tails of the binomial distribution, updated from round to round in O(1)."""
 
 import math
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.sketches.histogram import is_whole
 
-CAUTION = 1.0 - 1e-9  # more than what rounding can accumulate between two fresh sums
+CAUTION = 1.0 - 1e-9  # the error left is more than rounding can add up to between two fresh sums
 _N, _K, _MASS, _TAIL, _FRESH_AT = range(5)
 
 
@@ -20,13 +20,13 @@ class BinomialTail(NamedTuple):
 
     Most rounds only move n, with one multiplication and no difference: P(Bin(n + 1, share) > k) is
     P(Bin(n, share) > k) + share P(Bin(n, share) = k). Once in 1 / share rounds or so k moves. Since small
-    differences lose digits, the tail is summed afresh whenever n has grown by a 64th, which costs O(sqrt n).
+    differences lose digits, the tail is summed again whenever n has grown by a 64th, which costs O(sqrt n).
 
     Examples
     --------
     >>> tail = BinomialTail.at_start(share=0.1)
     >>> for _ in range(100):
-    ...     k = tail.grown(level=1e-3)
+    ...     k = tail.next_round(level=1e-3)
     >>> k
     20
     """
@@ -43,6 +43,14 @@ class BinomialTail(NamedTuple):
     def of_quantile(p):
         return BinomialTail(1.0 - p, p, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
 
+    def has_window(self, window):
+        """True if `window` is None: n only grows."""
+        return window is None
+
+    def is_for(self, p):
+        """Whether it is the tail of `of_quantile(p)`."""
+        return self.share == 1.0 - p and self.rest == p
+
     def cleared(self):
         """The tail before the first round, in the same array."""
         self.figures[:] = 0.0
@@ -50,7 +58,7 @@ class BinomialTail(NamedTuple):
         return self
 
     def valid(self, n):
-        """Whether n rounds can lead here, as far as the next one ends."""
+        """Whether n rounds can lead here, or at least no later round fails or runs without end."""
         figures = self.figures
         return (
             figures[_N] == n
@@ -61,8 +69,8 @@ class BinomialTail(NamedTuple):
             and figures[_FRESH_AT] <= n + n // 64 + 1.0
         )
 
-    def grown(self, level, weight=1.0):
-        """One more round: the k that level / weight then allows."""
+    def next_round(self, level, weight=1.0):
+        """Add a round, and return the smallest k for level / weight."""
         figures = self.figures
         n, k, mass = float(figures[_N]) + 1.0, float(figures[_K]), float(figures[_MASS])
         tail = float(figures[_TAIL]) + self.share * mass
@@ -71,10 +79,10 @@ class BinomialTail(NamedTuple):
         level *= CAUTION
         if n < figures[_FRESH_AT] and tail * weight <= level < (tail + mass) * weight:
             return int(k)
-        return self.moved(level / weight)
+        return self.find(level / weight)
 
-    def moved(self, level):
-        """Sum the tail afresh if it is time, and find k."""
+    def find(self, level):
+        """The k for this level. Sums the tail again if n has reached `_FRESH_AT`."""
         figures, odds = self.figures, self.share / self.rest
         n, k = float(figures[_N]), float(figures[_K])
         mass, tail = float(figures[_MASS]), float(figures[_TAIL])

@@ -1,4 +1,4 @@
-"""The quantile of a binomial distribution, from nothing."""
+"""The quantile of a binomial distribution, without the quantile of an earlier round."""
 
 import math
 
@@ -14,13 +14,13 @@ _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 def smallest(n, share, rest, level, k=0):
     """The smallest k with P(Bin(n, share) > k) <= level, for a level below 1/2, from a k that is not larger.
 
-    With rest = 1 - share, which loses its digits where it is small.
+    `rest` is 1 - share: a difference would lose digits where it is small.
 
     >>> smallest(1_000_000, 0.1, 0.9, level=1e-15)
     102391
     """
     level *= CAUTION
-    k = max(k, int(share * n))  # from where on `tail_over_mass` is quick
+    k = max(k, int(share * n))  # below the mean `tail_over_mass` is slow
     mass = mass_at(n, k, share, rest)
     tail = mass * tail_over_mass(n, k, share)
     while tail > level and k < n:

@@ -1,4 +1,4 @@
-"""How many of the first n rounds may be outliers: a binomial quantile, climbed in steps."""
+"""How many of the first n rounds may be outliers: a binomial quantile that grows in steps."""
 
 import math
 from typing import NamedTuple
@@ -10,20 +10,23 @@ from holdfast.filters.binomial_quantile import smallest
 from holdfast.sketches.histogram import is_whole
 
 _EARLY = 512  # rounds, each of which is a step
-_END, _BUDGET, _HELD = range(5, 8)
+_END, _BUDGET, _THRESHOLD = range(5, 8)
 
 
 class BudgetSchedule(NamedTuple):
     """The smallest k with P(Bin(e, share) > k) <= level / e², where e is the last round of n's step.
 
     Each of the first rounds is a step. Later ones are a 32nd as long as what came before, and at most as long
-    as k takes to grow by half a standard deviation. So k is computed now and then, and the rounds in between
-    take no time for it. What k promises of the first e rounds it promises of the first n, too.
+    as k takes to grow by half a standard deviation. So k is computed once a step. If at most k of the first e
+    rounds are outliers, then so are at most k of the first n.
+
+    With one k the threshold of a filter only rises. So the last threshold that was computed in a step is
+    stored, and a size below it need not be compared with the latest one.
 
     Examples
     --------
-    >>> stairs = BudgetSchedule.at_start()
-    >>> [stairs.at(n, share=0.1, level=1e-3) for n in (1, 2, 3)]
+    >>> schedule = BudgetSchedule.at_start()
+    >>> [schedule.at(n, share=0.1, level=1e-3) for n in (1, 2, 3)]
     [1, 2, 3]
     """
 
@@ -34,13 +37,13 @@ class BudgetSchedule(NamedTuple):
         return BudgetSchedule(np.zeros(8)).cleared()
 
     def cleared(self):
-        """The stairs before the first round, in the same array."""
+        """The schedule before the first round, in the same array."""
         BinomialTail(0.0, 1.0, self.figures).cleared()
         return self
 
     def valid(self, n):
         """Whether n rounds can lead here."""
-        end, budget, held = self.figures[_END], self.figures[_BUDGET], self.figures[_HELD]
+        end, budget, threshold = self.figures[_END], self.figures[_BUDGET], self.figures[_THRESHOLD]
         tail = BinomialTail(0.0, 1.0, self.figures)
         return (
             tail.valid(min(n, _EARLY - 1))
@@ -48,20 +51,28 @@ class BudgetSchedule(NamedTuple):
             and is_whole(budget)
             and n <= end <= n + n // 32
             and 0.0 <= budget <= end
-            and held >= 0.0
+            and threshold >= 0.0
         )
 
-    def hold(self, threshold):
-        """Keep a threshold of this step: with the same k, later ones are not lower."""
-        self.figures[_HELD] = threshold
+    def has_window(self, window):
+        """True if `window` is None: n only grows."""
+        return window is None
 
-    def held(self):
-        """The threshold that was kept last."""
-        return float(self.figures[_HELD])
+    def last_round(self):
+        """The last round of the step."""
+        return int(self.figures[_END])
 
-    def admits(self, n, size):
-        """Whether round n belongs to the step, and its size is at most the threshold that was kept."""
-        return size <= self.figures[_HELD] and n <= self.figures[_END]
+    def store(self, threshold):
+        """Store a threshold of this step."""
+        self.figures[_THRESHOLD] = threshold
+
+    def stored(self):
+        """The threshold that was stored last."""
+        return float(self.figures[_THRESHOLD])
+
+    def surely_kept(self, n, size):
+        """Whether round n is in the step, and its size is at most the stored threshold."""
+        return size <= self.figures[_THRESHOLD] and n <= self.figures[_END]
 
     def at(self, n, share, level):
         """The k of round n, which is the last one or the next."""
@@ -69,7 +80,7 @@ class BudgetSchedule(NamedTuple):
             end = last_of_step(n, share)
             square = float(end) * float(end)
             if n < _EARLY:
-                k = BinomialTail(share, 1.0 - share, self.figures).grown(level, square)
+                k = BinomialTail(share, 1.0 - share, self.figures).next_round(level, square)
             else:
                 k = smallest(end, share, 1.0 - share, level / square, int(self.figures[_BUDGET]))
             self.figures[_END], self.figures[_BUDGET] = end, k

@@ -1,4 +1,4 @@
-"""For how many rounds the quantile filter plans, and how sure of each it therefore must be."""
+"""How many rounds the quantile filter plans for, and the confidence of each threshold."""
 
 import math
 from typing import NamedTuple
@@ -26,12 +26,12 @@ class FixedDelta(NamedTuple):
         return self
 
     def starts_epoch(self):
-        """Whether the learner must start anew with the next round."""
+        """Whether the learner must start from scratch with the next round."""
         return False
 
 
 class Horizon(NamedTuple):
-    """T rounds, with delta = T^-2; should more come, T more, and so on."""
+    """T rounds, with delta = T^-2. After them it plans for T more, and so on."""
 
     delta: float
     length: int
@@ -54,12 +54,15 @@ class Horizon(NamedTuple):
 
 
 class Epochs(NamedTuple):
-    """Nobody knows: epochs that end at 1024, 1024 growth, ..., each with delta = end^-2 and a new learner."""
+    """Unknown horizon: epochs that end at 1024, 1024 growth, ... rounds. The learner restarts at each.
+
+    In an epoch that ends after T rounds, delta = T^-2.
+    """
 
     delta: float
     growth: float
     end: int
-    renew: bool
+    restart: bool
 
     def cleared(self):
         return first_epoch(self.growth)
@@ -77,7 +80,7 @@ class Epochs(NamedTuple):
         return Epochs(confidence(end), self.growth, end, True)
 
     def starts_epoch(self):
-        return self.renew
+        return self.restart
 
 
 _FIRST_EPOCH = 1024

@@ -4,14 +4,16 @@ import math
 from typing import Any, NamedTuple
 
 from holdfast.filters.horizon import FixedDelta, Horizon, confidence, first_epoch
-from holdfast.filters.rank_rules import ORDERS
+from holdfast.filters.rank_rules import ORDERS, Binomial
+from holdfast.filters.windowed_tail import WindowedTail
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
+from holdfast.sketches.windowed import Windowed
 
 
 class QuantileState(NamedTuple):
-    """What the quantile filter remembers: the sizes, which of them it trusts, and what it plans for."""
+    """What the quantile filter remembers: the sizes, the rule for the rank, and the plan for the horizon."""
 
     memory: Any
     order: Any
@@ -22,9 +24,9 @@ class QuantileState(NamedTuple):
 class Quantile:
     """Keep a round if its size is at most a lower confidence bound on the p-quantile of the sizes.
 
-    Whatever is kept is then an inlier, up to a small probability, so the learner is never misled, although
-    a fixed share 1 - p of all rounds may be outliers. The bound is an order statistic of the past sizes,
-    below the p-th by a margin for confidence; the inliers in that margin are lost, about sqrt(T ln T) in all.
+    With high probability every kept round is then an inlier, although a fixed share 1 - p of all rounds may
+    be outliers. The bound is an order statistic of the past sizes, below the p-quantile by a margin for
+    confidence. The inliers in that margin are lost, about sqrt(T ln T) in all.
 
     Parameters
     ----------
@@ -40,10 +42,13 @@ class Quantile:
         overhead for a horizon (which needs sizes without ties).
     growth : float
         With neither horizon nor delta, epochs for an unknown horizon: the first ends after 1,024 rounds, each
-        later one at `growth` times the round at which the last one did. The learner starts anew with each, as
-        it must: an outlier kept once would spoil it for ever. The sizes are remembered throughout.
+        later one at `growth` times the round at which the last one did. The learner restarts with each,
+        because an outlier that was kept once would spoil it for ever. The sizes are remembered throughout.
     exact : bool
         Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
+    window : int, optional
+        Remember only the last `window` to 2 `window` rounds. Then there are no epochs: with neither horizon
+        nor delta, delta = window^-2. Newsvendor ranks are refused. By default nothing is forgotten.
 
     Guarantee
     ---------
@@ -51,6 +56,10 @@ class Quantile:
     `Filtered(..., on=Features())` the Proposition, for i.i.d. features and any Lipschitz losses. If many
     sizes tie at the p-quantile, or the sizes are not i.i.d., there is none; with `delta` alone each
     threshold is valid with probability 1 - delta, and the expected regret has no bound.
+
+    With a window each threshold is valid with probability 1 - delta if the rounds remembered and this one are
+    i.i.d. There is no theorem of the paper's kind for the regret: sizes may drift from block to block, and the
+    learner is not restarted.
 
     Examples
     --------
@@ -68,6 +77,7 @@ class Quantile:
     ranks: str = "binomial"
     growth: float = 4.0
     exact: bool = False
+    window: int | None = None
 
     def check(self):
         if not 0.0 < self.p < 1.0:
@@ -86,22 +96,42 @@ class Quantile:
             raise ValueError(
                 "newsvendor ranks weigh the rounds to come and have no delta: give a horizon instead"
             )
+        if self.window is not None and self.window < 2:
+            raise ValueError(f"window is a number of rounds, at least 2: got {self.window}")
+        if self.window is not None and self.ranks == "newsvendor":
+            raise ValueError(
+                "newsvendor ranks need sizes that are i.i.d. for all rounds, so they have no window: "
+                f'use ranks="binomial", or no window; got window={self.window}'
+            )
         if not 1.0 < self.growth < math.inf:
             raise ValueError(f"growth must exceed 1 for epochs to get longer: got {self.growth}")
 
     def init(self, dim):
+        empty = Ranks.empty if self.exact else LogHistogram.empty
+        if self.window is not None:
+            memory = Windowed(empty(), empty(), 0, self.window)
+            return QuantileState(memory, self._windowed_order(), FixedDelta(self._windowed_delta()))
         plan: Any = first_epoch(self.growth)
         if self.horizon is not None:
             plan = Horizon(confidence(self.horizon), self.horizon, self.horizon)
         if self.delta is not None:
             plan = FixedDelta(self.delta)
-        return QuantileState(
-            Ranks.empty() if self.exact else LogHistogram.empty(), ORDERS[self.ranks](self.p), plan
-        )
+        return QuantileState(empty(), ORDERS[self.ranks](self.p), plan)
+
+    def _windowed_order(self):
+        if self.ranks == "binomial":
+            return Binomial(WindowedTail.of_quantile(self.p, self.window), 0)
+        return ORDERS[self.ranks](self.p)
+
+    def _windowed_delta(self):
+        if self.delta is not None:
+            return self.delta
+        return confidence(self.window if self.horizon is None else self.horizon)
 
     def valid(self, state):
         n = state.memory.seen()
-        return state.memory.valid() and state.order.valid(self.p, n) and state.plan.valid(n)
+        fits = state.memory.has_window(self.window) and state.order.has_window(self.window)
+        return fits and state.memory.valid() and state.order.valid(self.p, n) and state.plan.valid(n)
 
     def reset(self, state, dim):
         return QuantileState(state.memory.cleared(), state.order.cleared(), state.plan.cleared())
@@ -111,8 +141,8 @@ class Quantile:
             return state, math.nan, False
         memory, plan = state.memory, state.plan
         n = memory.seen()
-        order = state.order.stepped(n, plan.delta, plan.ahead(n))
-        threshold = -math.inf  # too little seen to be sure of anything: keep nothing
+        order = state.order.next_round(n, plan.delta, plan.ahead(n))
+        threshold = -math.inf  # too few sizes for this confidence: keep nothing
         if order.rank > 0:
             memory, threshold = memory.at(order.rank)
         kept = size <= threshold

@@ -1,7 +1,7 @@
-"""Which order statistic of n past sizes the quantile filter trusts: three answers (section 4)."""
+"""The rank of the order statistic that the quantile filter uses as its threshold: three rules (section 4)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from holdfast.filters.binomial import BinomialTail
 
@@ -17,8 +17,12 @@ class Bernstein(NamedTuple):
     delta: float
     log: float  # of 1 / delta
 
+    def has_window(self, window):
+        """True: the rank depends on n alone."""
+        return True
+
     def cleared(self):
-        """The order before the first size."""
+        """The rule before the first size."""
         return Bernstein(self.p, 0, 1.0, 0.0)
 
     def valid(self, p, n):
@@ -26,7 +30,7 @@ class Bernstein(NamedTuple):
         known = self.p == p and 0.0 < self.delta <= 1.0 and self.log == math.log(1.0 / self.delta)
         return known and 0 <= self.rank <= n
 
-    def stepped(self, n, delta, ahead):
+    def next_round(self, n, delta, ahead):
         """The rank for n past sizes, confidence 1 - delta and `ahead` more rounds after this one."""
         if n == 0:
             return self
@@ -39,41 +43,46 @@ class Bernstein(NamedTuple):
 class Binomial(NamedTuple):
     """The largest rank that is valid with probability 1 - delta for every distribution of the sizes."""
 
-    tail: BinomialTail
+    tail: Any  # a `BinomialTail`, or with a window a `WindowedTail`
     rank: int
+
+    def has_window(self, window):
+        """Whether the tail is for a window of this length."""
+        return self.tail.has_window(window)
 
     def cleared(self):
         return Binomial(self.tail.cleared(), 0)
 
     def valid(self, p, n):
-        fits = self.tail.share == 1.0 - p and self.tail.rest == p and 0 <= self.rank <= n
-        return fits and self.tail.valid(max(n - 1, 0))
+        return self.tail.is_for(p) and 0 <= self.rank <= n and self.tail.valid(max(n - 1, 0))
 
-    def stepped(self, n, delta, ahead):
+    def next_round(self, n, delta, ahead):
         if n == 0:
             return self
-        return Binomial(self.tail, n - self.tail.grown(delta))
+        return Binomial(self.tail, n - self.tail.next_round(delta))
 
 
 class Newsvendor(NamedTuple):
     """The rank that minimises the expected overhead (`docs/math.md`, 6.3).
 
-    A rank too low skips an inlier now; a rank too high may keep an outlier, and then all inliers ahead are
-    lost. So much the higher may it be, the fewer rounds are ahead.
+    If the rank is too low, an inlier is skipped now. If it is too high, an outlier may be kept, and then all
+    inliers to come are lost. So the fewer rounds are to come, the higher is the best rank.
     """
 
     tail: BinomialTail
     rank: int
 
+    def has_window(self, window):
+        return self.tail.has_window(window)
+
     def cleared(self):
         return Newsvendor(self.tail.cleared(), 0)
 
     def valid(self, p, n):
-        fits = self.tail.share == 1.0 - p and self.tail.rest == p and 0 <= self.rank <= n
-        return fits and self.tail.valid(n)
+        return self.tail.is_for(p) and 0 <= self.rank <= n and self.tail.valid(n)
 
-    def stepped(self, n, delta, ahead):
-        k = self.tail.grown(1.0 / (1.0 + self.tail.rest * max(ahead, 1)))
+    def next_round(self, n, delta, ahead):
+        k = self.tail.next_round(1.0 / (1.0 + self.tail.rest * max(ahead, 1)))
         return Newsvendor(self.tail, min(n + 1 - k, n) if ahead > 0 else n)
 
 

@@ -4,16 +4,18 @@ import math
 from typing import Any, NamedTuple
 
 from holdfast.filters.budget_schedule import BudgetSchedule
+from holdfast.filters.window_budget import WindowBudget
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
+from holdfast.sketches.windowed import Windowed
 
 
 class TopShareState(NamedTuple):
-    """What Top-share remembers: the sizes, and how many of them may be outliers by now."""
+    """What Top-share remembers: the sizes, and how many of them may be outliers."""
 
     memory: Any
-    budget: BudgetSchedule
+    budget: Any
 
 
 @rule
@@ -24,11 +26,12 @@ class TopShare:
     first t rounds are outliers with probability at most 6 delta / (pi t)^2, which sums to delta over all
     rounds: k_t is the exact binomial quantile, from round 512 on that of the end of a short step
     (`BudgetSchedule`).
-    So the argument of Algorithm 1 holds at every round at once, without a horizon, and where TopK(share * T)
-    must skip that many rounds before it trusts any, this skips a handful.
+    So the argument of Algorithm 1 holds at every round at once, without a horizon. TopK(share * T) skips
+    share * T rounds before it keeps any; this skips a handful.
 
-    Within a step the threshold only rises. So it is looked up when a step begins and when a size exceeds the
-    last one; of a round that was kept, the threshold given is the last one, which is at most the latest.
+    Within a step the threshold only rises. So it is computed when a step begins and when a size exceeds the
+    stored one. For a round that was kept, the threshold returned is the stored one, which is at most the
+    latest.
 
     Parameters
     ----------
@@ -40,11 +43,25 @@ class TopShare:
         As for `TopK`.
     exact : bool
         Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
+    window : int, optional
+        Remember only the last `window` to 2 `window` rounds; k_t is then the budget for as many rounds as are
+        remembered. By default nothing is forgotten.
+    patience : int
+        Only with a window. Of n remembered rounds at least min(0.4 n, patience) may be outliers. So up to
+        `patience` bad rounds in a row are skipped; and after a lasting rise of all sizes, about as many good
+        ones are lost before the new sizes are kept.
 
     Guarantee
     ---------
     Theorem 1 with k = k_T, for all rounds T at once, with probability 1 - delta (`docs/math.md`,
     Theorem G); with the histogram the constant 4 becomes 4.016.
+
+    With a window, Theorem W (`docs/math.md`, 4.1). Rounds come in blocks of `window`. The promise is for each
+    block: with probability 1 - delta its rounds meet the condition of the theorem, and then all that is kept
+    in the block is of the size of the inliers of this block and the last, and the skipped inliers of the
+    block cost at most 2.016 D G K, K its last budget. Over many blocks a share delta of them may fail. With
+    `patience` the budget is larger, so the theorem holds with that budget. `bounds.theorem_w` computes the
+    bound, `bounds.window_budget` K.
 
     Examples
     --------
@@ -65,6 +82,8 @@ class TopShare:
     delta: float = 1e-3
     slack: float = 2.0
     exact: bool = False
+    window: int | None = None
+    patience: int = 0
 
     def check(self):
         if not 0.0 < self.share < 1.0:
@@ -76,12 +95,25 @@ class TopShare:
             raise ValueError(f"delta is a probability: expected 0 < delta < 1, got {self.delta}")
         if not 1.0 < self.slack < math.inf:
             raise ValueError(f"slack must exceed 1, and 2 is the paper's choice: got {self.slack}")
+        if self.window is not None and self.window < 2:
+            raise ValueError(f"window is a number of rounds, at least 2: got {self.window}")
+        if self.patience < 0 or (self.patience > 0 and self.window is None):
+            raise ValueError(
+                "patience is a number of rounds out of a window, so it needs one and cannot be negative: got "
+                f"patience={self.patience} and window={self.window}"
+            )
 
     def init(self, dim):
-        return TopShareState(Ranks.empty() if self.exact else LogHistogram.empty(), BudgetSchedule.at_start())
+        empty = Ranks.empty if self.exact else LogHistogram.empty
+        if self.window is None:
+            return TopShareState(empty(), BudgetSchedule.at_start())
+        budget = WindowBudget.at_start(self.share, self.delta, self.window, self.patience)
+        return TopShareState(Windowed(empty(), empty(), 0, self.window), budget)
 
     def valid(self, state):
-        return state.memory.valid() and state.budget.valid(state.memory.seen())
+        memory, budget = state.memory, state.budget
+        fits = memory.has_window(self.window) and budget.has_window(self.window)
+        return fits and memory.valid() and budget.valid(memory.seen())
 
     def reset(self, state, dim):
         return TopShareState(state.memory.cleared(), state.budget.cleared())
@@ -91,12 +123,12 @@ class TopShare:
             return state, math.nan, False
         memory, budget = state.memory.push(size), state.budget
         n = memory.seen()
-        if budget.admits(n, size):
-            return TopShareState(memory, budget), budget.held(), True
-        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # from below
+        if budget.surely_kept(n, size):
+            return TopShareState(memory, budget), budget.stored(), True
+        rank = n - budget.at(n, self.share, 6.0 / (math.pi * math.pi) * self.delta)  # of the sizes in ascending order
         threshold = 0.0
         if rank > 0:
             memory, value = memory.at(rank)
             threshold = self.slack * value
-        budget.hold(threshold)
+        budget.store(threshold)
         return TopShareState(memory, budget), threshold, size <= threshold

@@ -3,5 +3,6 @@
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.largest import Largest
 from holdfast.sketches.ranks import Ranks
+from holdfast.sketches.windowed import Windowed
 
-__all__ = ["Largest", "LogHistogram", "Ranks"]
+__all__ = ["Largest", "LogHistogram", "Ranks", "Windowed"]

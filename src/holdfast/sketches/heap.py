@@ -1,7 +1,6 @@
 """A binary heap in a plain array, smallest on top.
 
-The standard library's heapq works on lists, which the compiled world holds differently from the Python
-one; an array is the same thing in both.
+The standard library's heapq works on lists. Arrays are the same in Python and in compiled code; lists are not.
 """
 
 

@@ -5,30 +5,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdfast.rule import rarely_called
+
 _BITS = 7  # an octave has 2^7 = 128 buckets
 _OCTAVES = 2047  # exponents of a finite float, the first for 0 and what is too small for one of its own
-_NEAR = 8  # buckets the cursor walks before it descends from the octaves
+_NEAR = 8  # steps the cursor takes from bucket to bucket before the search starts from the octaves
 _WHOLE = 2.0**53
 _SEEN, _CURSOR, _BELOW, _OCTAVE = range(4)
 _BUCKET = _OCTAVE + _OCTAVES
 
 
 def is_whole(number):
-    """Whether a float is a whole number, and small enough for the one before and after it to be, too."""
+    """Whether a float is a whole number of at most 2^53, so that its neighbours are floats too."""
     return abs(number) <= _WHOLE and math.floor(number) == number
 
 
 class LogHistogram(NamedTuple):
     """How many sizes fell into each of 128 equal buckets of every octave [2^e, 2^(e+1)).
 
-    The bucket is read off the bits of the float. A cursor stands at the wanted rank and moves to a
-    neighbour now and then; when it has to go further it descends through the counts per octave, so a
-    round costs at most 2,047 + 128 additions whatever the sizes are, and a handful as a rule. The
-    buckets take 2 MB of addresses, of which the operating system backs 4 KB for every four octaves in use.
+    The bucket of a size is in the bits of the float. A cursor points to the bucket of the last rank, and
+    usually moves to a neighbour. If the new rank is further away, it is searched from the counts per octave.
+    So a round costs at most 2,047 + 128 additions whatever the sizes are, and usually a few. The buckets
+    take 2 MB of addresses; the operating system uses 4 KB of memory for every four octaves in use.
 
-    Error: if X is the exact order statistic, `at` returns v with v <= X < v (1 + 1/128), for sure and
-    with the rank exact. (Sizes below 2^-1022 are rounded down by at most 2^-1022.) Sizes
-    that are not finite are not remembered.
+    Error: if X is the exact order statistic, `at` returns v with v <= X < v (1 + 1/128), always; the rank is
+    exact. (Sizes below 2^-1022 are rounded down by at most 2^-1022.) Sizes that are not finite are not
+    remembered.
 
     Examples
     --------
@@ -40,7 +42,7 @@ class LogHistogram(NamedTuple):
     988.0
     """
 
-    table: np.ndarray  # sizes seen, the cursor's bucket, how many are before it; counts of octaves, buckets
+    table: np.ndarray  # sizes seen, cursor, sizes below the cursor; counts of octaves; counts of buckets
 
     @staticmethod
     def empty():
@@ -48,7 +50,7 @@ class LogHistogram(NamedTuple):
 
     @staticmethod
     def constants():
-        """What the numbers of a flattened sketch mean depends on these, by name."""
+        """By name, what the meaning of a flattened sketch depends on."""
         return {"bits": _BITS, "octaves": _OCTAVES}
 
     def seen(self):
@@ -71,12 +73,12 @@ class LogHistogram(NamedTuple):
         """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
         cursor, below = int(self.table[_CURSOR]), int(self.table[_BELOW])
         if not 0 < rank - below <= self.table[_BUCKET + cursor]:
-            cursor, below = self.moved(rank)
+            cursor, below = self.bucket_of(rank)
             self.table[_CURSOR], self.table[_BELOW] = cursor, below
         return self, float(np.int64(cursor << (52 - _BITS)).view(np.float64))
 
-    def moved(self, rank):
-        """The bucket of a rank and the number of sizes before it: some steps away, or found from the top."""
+    def bucket_of(self, rank):
+        """The bucket of a rank and the number of sizes before it, searched from the cursor."""
         cursor, below = int(self.table[_CURSOR]), int(self.table[_BELOW])
         for _ in range(_NEAR):
             if rank <= below:
@@ -87,10 +89,10 @@ class LogHistogram(NamedTuple):
                 cursor += 1
             else:
                 return cursor, below
-        return self.descended(rank)
+        return self.search_octaves(rank)
 
-    def descended(self, rank):
-        """The bucket of a rank and the number of sizes before it, found from the octaves down."""
+    def search_octaves(self, rank):
+        """The bucket of a rank and the number of sizes before it: first the octave, then the bucket."""
         below, octave = 0, 0
         while below + self.table[_OCTAVE + octave] < rank:
             below += int(self.table[_OCTAVE + octave])
@@ -101,65 +103,73 @@ class LogHistogram(NamedTuple):
             bucket += 1
         return bucket, below
 
-    def cleared(self):
-        """The empty sketch, in the same array; only octaves in use take time."""
-        for octave in range(_OCTAVES):
-            if self.table[_OCTAVE + octave] > 0:
-                self.table[_OCTAVE + octave] = 0
-                for bucket in range(octave << _BITS, (octave + 1) << _BITS):
-                    self.table[_BUCKET + bucket] = 0
-        self.table[:_OCTAVE] = 0
+    def has_window(self, window):
+        """True if `window` is None: this sketch forgets nothing."""
+        return window is None
+
+    def may_have_seen(self, n):
+        """Whether n sizes can lead to this."""
+        return self.table[_SEEN] == n
+
+    def copied_from(self, other):
+        """The sizes of another sketch, in this array; only octaves in use take time."""
+        copy_octaves(self.table, other.table)
         return self
 
-    def stowed(self, room, at):
-        """Write the buckets in use into a row of numbers, and leave them empty; the place behind them."""
+    def cleared(self):
+        """The empty sketch, in the same array; only octaves in use take time."""
+        clear_octaves(self.table)
+        return self
+
+    def write_to(self, buffer, at):
+        """Write the buckets in use to a buffer from index `at` on, and empty them; return the index after."""
         end, octaves, counts = at + _OCTAVE + 1, self.table[_OCTAVE:_BUCKET], self.table[_BUCKET:]
         for octave in np.flatnonzero(octaves):
             octaves[octave] = 0
             first = octave << _BITS
             for bucket in first + np.flatnonzero(counts[first : first + (1 << _BITS)]):
-                room[end], room[end + 1] = bucket, counts[bucket]
+                buffer[end], buffer[end + 1] = bucket, counts[bucket]
                 counts[bucket] = 0
                 end += 2
-        room[at : at + _OCTAVE] = self.table[:_OCTAVE]
-        room[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
+        buffer[at : at + _OCTAVE] = self.table[:_OCTAVE]
+        buffer[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
         return end
 
-    def fetched(self, room, at):
-        """The sketch that was written there, in this array, which is empty; and the place behind it."""
+    def read_from(self, buffer, at):
+        """The sketch that was written there, in this array, which must be empty; and the index after it."""
         first = at + _OCTAVE + 1
-        end = first + 2 * int(room[first - 1])
+        end = first + 2 * int(buffer[first - 1])
         for i in range(first, end, 2):
-            bucket, count = int(room[i]), int(room[i + 1])
+            bucket, count = int(buffer[i]), int(buffer[i + 1])
             self.table[_BUCKET + bucket] = count
             self.table[_OCTAVE + (bucket >> _BITS)] += count
-        self.table[:_OCTAVE] = room[at : at + _OCTAVE]
+        self.table[:_OCTAVE] = buffer[at : at + _OCTAVE]
         return self, end
 
-    def checked(self, room, at, end):
-        """The place behind the sketch that was written there; -1 if none was, or it goes beyond `end`."""
+    def check_stored(self, buffer, at, end):
+        """The index after the sketch that was written there; -1 if none was, or it goes beyond `end`."""
         first = at + _OCTAVE + 1
         if first > end:
             return -1
         for i in range(at, first):
-            if not (is_whole(room[i]) and room[i] >= 0.0):
+            if not (is_whole(buffer[i]) and buffer[i] >= 0.0):
                 return -1
-        seen, cursor, below, used = room[at + _SEEN], room[at + _CURSOR], room[at + _BELOW], room[first - 1]
+        seen, cursor, below, used = buffer[at + _SEEN], buffer[at + _CURSOR], buffer[at + _BELOW], buffer[first - 1]
         if not (used <= _OCTAVES << _BITS and first + 2 * int(used) <= end and cursor < _OCTAVES << _BITS):
             return -1
-        behind, last, total, before = first + 2 * int(used), -1.0, 0.0, 0.0
-        for i in range(first, behind, 2):
-            bucket, count = room[i], room[i + 1]
+        after, last, total, before = first + 2 * int(used), -1.0, 0.0, 0.0
+        for i in range(first, after, 2):
+            bucket, count = buffer[i], buffer[i + 1]
             if not (is_whole(bucket) and last < bucket < _OCTAVES << _BITS):
                 return -1
             if not (is_whole(count) and 1.0 <= count <= seen - total):
                 return -1
             last, total = bucket, total + count
             before += count if bucket < cursor else 0.0
-        return behind if total == seen and before == below else -1
+        return after if total == seen and before == below else -1
 
     def valid(self):
-        """True: `checked` has looked at every number that the sketch was read from."""
+        """True: `check_stored` has checked every number that the sketch was read from."""
         return True
 
     def merge(self, other):
@@ -172,6 +182,25 @@ class LogHistogram(NamedTuple):
     def __reduce__(self):
         used = np.flatnonzero(self.table)
         return _rebuilt, (used, self.table[used])
+
+
+@rarely_called
+def copy_octaves(table, source):
+    """Copy the counts of one table to another."""
+    octaves = table[_OCTAVE:_BUCKET] + source[_OCTAVE:_BUCKET]
+    for octave in np.flatnonzero(octaves):
+        first = _BUCKET + (octave << _BITS)
+        table[first : first + (1 << _BITS)] = source[first : first + (1 << _BITS)]
+    table[:_BUCKET] = source[:_BUCKET]
+
+
+@rarely_called
+def clear_octaves(table):
+    """Set the counts of a table to 0."""
+    for octave in np.flatnonzero(table[_OCTAVE:_BUCKET]):
+        first = _BUCKET + (octave << _BITS)
+        table[first : first + (1 << _BITS)] = 0
+    table[:_BUCKET] = 0
 
 
 def _rebuilt(used, values):

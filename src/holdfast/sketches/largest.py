@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.sketches.heap import is_heap, replace_top
-from holdfast.vectors import scale_by
+from holdfast.vectors import assign, scale_by
 
 
 class Largest(NamedTuple):
@@ -39,6 +39,19 @@ class Largest(NamedTuple):
     def valid(self):
         """Whether pushing sizes can lead to this."""
         return is_heap(self.heap, len(self.heap)) and bool((self.heap < math.inf).all())
+
+    def has_window(self, window):
+        """True if `window` is None: this sketch forgets nothing."""
+        return window is None
+
+    def may_have_seen(self, n):
+        """Whether n sizes can lead to this."""
+        return np.count_nonzero(self.heap) <= n
+
+    def copied_from(self, other):
+        """The sizes of another sketch of the same length, in this array."""
+        assign(self.heap, other.heap)
+        return self
 
     def cleared(self):
         """The empty sketch, in the same array."""

@@ -9,10 +9,9 @@ from holdfast.sketches.heap import insert, pop
 
 
 class Ranks(NamedTuple):
-    """The sizes in two heaps that meet at the wanted rank: the `held` smallest, and the others.
+    """All sizes, in two heaps: the `held` smallest ones, and the others.
 
-    No error at all, for memory that grows with the rounds: the reference for `LogHistogram`, and what
-    `exact=True` uses. A rank that moves by one costs O(log n). Sizes that are not finite are not remembered.
+    Exact, but memory grows with the rounds: the reference for `LogHistogram`, and what `exact=True` uses. A rank that moves by one costs O(log n). Sizes that are not finite are not remembered.
 
     Examples
     --------
@@ -41,7 +40,7 @@ class Ranks(NamedTuple):
         """Remember a size."""
         if not size < math.inf:
             return self
-        small, large = _room(self.small, self.held), _room(self.large, self.others)
+        small, large = _with_space(self.small, self.held), _with_space(self.large, self.others)
         if self.held > 0 and size < -small[0]:
             insert(small, self.held, -size)
             return Ranks(small, large, self.held + 1, self.others)
@@ -49,15 +48,18 @@ class Ranks(NamedTuple):
         return Ranks(small, large, self.held, self.others + 1)
 
     def at(self, rank):
-        """The rank-th smallest size, 1 <= rank <= seen(), and the sketch with its heaps meeting there."""
+        """The sketch, with rank sizes in the heap of the small, and the largest of these: the rank-th smallest.
+
+        It needs 1 <= rank <= seen().
+        """
         small, large, held, others = self.small, self.large, self.held, self.others
         while held < rank:
-            small = _room(small, held)
+            small = _with_space(small, held)
             insert(small, held, -large[0])
             pop(large, others)
             held, others = held + 1, others - 1
         while held > rank:
-            large = _room(large, others)
+            large = _with_space(large, others)
             insert(large, others, -small[0])
             pop(small, held)
             held, others = held - 1, others + 1
@@ -66,6 +68,18 @@ class Ranks(NamedTuple):
     def valid(self):
         """Whether pushing sizes can lead to this, as far as no round can reach outside of the arrays."""
         return 0 <= self.held <= len(self.small) and 0 <= self.others <= len(self.large)
+
+    def has_window(self, window):
+        """True if `window` is None: this sketch forgets nothing."""
+        return window is None
+
+    def may_have_seen(self, n):
+        """Whether n sizes can lead to this."""
+        return self.seen() == n
+
+    def copied_from(self, other):
+        """The sizes of another sketch, in new arrays."""
+        return Ranks(other.small.copy(), other.large.copy(), other.held, other.others)
 
     def cleared(self):
         """The empty sketch, in the same arrays."""
@@ -81,8 +95,8 @@ class Ranks(NamedTuple):
         return merged
 
 
-def _room(heap, length):
-    """The heap, with room for one more."""
+def _with_space(heap, length):
+    """The heap, in a longer array if this one is full."""
     if length < len(heap):
         return heap
     longer = np.zeros(2 * len(heap))
