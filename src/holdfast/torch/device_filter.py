@@ -91,4 +91,6 @@ def _budgets(rule):
             f"{rule!r} remembers every step for ever, and a device has room for so many: "
             "give it a window=1000, or use TopK(k)"
         )
-    return rule.budgets()
+    schedule = rule.init(1).budget
+    level = 6.0 / (math.pi * math.pi) * rule.delta
+    return [0] + [schedule.at(n, rule.share, level) for n in range(1, 2 * rule.window + 1)]

@@ -74,8 +74,8 @@ def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strate
     if isinstance(history, bool) or not isinstance(history, numbers.Integral) or history < 1:
         raise ValueError(f"history counts steps, at least 1: got {history!r}")
     rule = _rule(outliers, window, slack)
-    optimizer.__class__ = _guarded_class(type(optimizer))
     optimizer.holdfast = StepGuard(optimizer, rule, per, strategy, int(history))
+    optimizer.__class__ = _guarded_class(type(optimizer))
     return optimizer
 
 

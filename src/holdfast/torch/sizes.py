@@ -48,8 +48,7 @@ def _squared_norms(grads, device):
             sharded.setdefault((grad.device_mesh, dims), []).append(i)
             grad = grad.to_local()
         local.append(grad.coalesce().values() if grad.is_sparse else grad)
-    norms = torch.stack([norm.to(device) for norm in _norms(local)])
-    squares = norms.to(real).square()
+    squares = torch.stack([norm.to(device, real) for norm in _norms(local)]).square()
     for (mesh, dims), indices in sharded.items():
         of = torch.tensor(indices, device=device) if len(indices) < len(grads) else slice(None)
         part = squares[of]
