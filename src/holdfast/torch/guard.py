@@ -125,14 +125,10 @@ class StepGuard:
     def _write(self, sizes, thresholds, kept, keep):
         """Note the part that was nearest to being skipped, or the one that was."""
         excess = torch.where(kept, torch.nan_to_num(sizes / thresholds), math.inf)
-        part = excess.argmax()
-        row = self.log[self.steps % self.history]
-        row[0].copy_(keep)
-        row[1].copy_(sizes[part])
-        row[2].copy_(thresholds[part])
-        row[3].copy_(part)
-        self.counts[0] += ~keep
-        self.counts[1] += keep
+        part = excess.argmax(keepdim=True)
+        figures = (keep.unsqueeze(0), sizes.index_select(0, part), thresholds.index_select(0, part), part)
+        self.log[self.steps % self.history].copy_(torch.cat([figure.to(self.log.dtype) for figure in figures]))
+        self.counts += torch.stack((~keep, keep))
         self.steps += 1
 
     # -- what a user reads

@@ -22,9 +22,8 @@ class Parts:
         present = tuple(i for i, p in enumerate(self.tensors) if p.grad is not None)
         squares = _squared_norms([self.tensors[i].grad for i in present], device)
         if present not in self._indices:  # made once, so that later steps copy nothing to the device
-            of = torch.tensor([self.part_of[i] for i in present], dtype=torch.int64, device=device)
-            has = torch.zeros(self.count, dtype=torch.bool, device=device)
-            has[of] = True
+            of = on_device([self.part_of[i] for i in present], device)
+            has = torch.zeros(self.count, dtype=torch.bool, device=device).index_fill_(0, of, True)
             self._indices[present] = of, has
         of, has = self._indices[present]
         total = torch.zeros(self.count, dtype=squares.dtype, device=device).index_add_(0, of, squares)
@@ -48,24 +47,33 @@ def _squared_norms(grads, device):
             sharded.setdefault((grad.device_mesh, dims), []).append(i)
             grad = grad.to_local()
         local.append(grad.coalesce().values() if grad.is_sparse else grad)
-    squares = torch.stack([norm.to(device, real) for norm in _norms(local)]).square()
+    squares = _norms(local, device).to(real).square()
     for (mesh, dims), indices in sharded.items():
-        of = torch.tensor(indices, device=device) if len(indices) < len(grads) else slice(None)
-        part = squares[of]
+        of = on_device(indices, device)
+        part = squares.index_select(0, of)
         for dim in dims:
             torch.distributed.all_reduce(part, group=mesh.get_group(dim))
-        squares[of] = part
+        squares.index_copy_(0, of, part)
     return squares
 
 
-def _norms(tensors):
+def on_device(numbers, device):
+    """Whole numbers as a tensor, copied without waiting for a GPU."""
+    tensor = torch.tensor(numbers, dtype=torch.int64)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+
+def _norms(tensors, device):
     """Of every tensor, in float32 at least, in as few launches as there are kinds of tensors."""
-    norms = [None] * len(tensors)
     kinds = {}
     for i, tensor in enumerate(tensors):
         kinds.setdefault((tensor.device, tensor.dtype), []).append(i)
+    order, norms = [], []
     for (_, dtype), indices in kinds.items():
         wide = torch.float64 if dtype == torch.float64 else torch.float32
-        for i, norm in zip(indices, torch._foreach_norm([tensors[i] for i in indices], 2, dtype=wide), strict=True):
-            norms[i] = norm
-    return norms
+        order += indices
+        norms.append(torch.stack(torch._foreach_norm([tensors[i] for i in indices], 2, dtype=wide)).to(device))
+    if len(norms) == 1:
+        return norms[0]
+    norms = torch.cat([norm.to(torch.float64) for norm in norms])
+    return torch.empty_like(norms).index_copy_(0, on_device(order, device), norms)
