@@ -43,7 +43,9 @@ def test_each_part_has_a_memory_of_its_own():
     for _ in range(50):
         sizes = torch.rand(2, generator=generator, dtype=torch.float64).pow(-1)
         _, kept = together.decide(sizes)
-        assert kept.tolist() == [bool(one.decide(size[None])[1]) for one, size in zip(apart, sizes, strict=True)]
+        assert kept.tolist() == [
+            bool(one.decide(size[None])[1]) for one, size in zip(apart, sizes, strict=True)
+        ]
 
 
 def test_a_share_needs_a_window():

@@ -10,10 +10,10 @@ from holdfast.filters import TopK, TopShare
 class DeviceFilter:
     """The decisions of a core filter about several sizes at once, one memory for each.
 
-    The memory of one size is the list of the largest sizes of the last W to 2W steps, longest first, and the
-    same list for the current block of W steps alone. At the end of a block the second list replaces the first.
-    `TopShare` needs its k_t + 1 largest sizes, and k_t is at most the budget of 2W steps. So both filters
-    need a list of fixed length, and decide as the core filter with exact=True does.
+    The memory of one size is the list of the largest sizes of the last W to 2W steps, largest first, and the
+    same list for the current block of W steps alone. At the end of a block the second list replaces the
+    first. `TopShare` needs its k_t + 1 largest sizes, and k_t is at most the budget of 2W steps. So both
+    filters need a list of fixed length, and decide as the core filter with exact=True does.
 
     All tensors are changed in place, and nothing waits for the device.
 
@@ -44,7 +44,9 @@ class DeviceFilter:
             ends = finite & (self.counts[1] == self.window)
             self.largest.copy_(torch.where(ends.unsqueeze(1), self.recent, self.largest))
             self.recent.mul_(~ends.unsqueeze(1))
-            self.counts.copy_(torch.where(ends, torch.stack((self.counts[1], self.counts[1] * 0)), self.counts))
+            self.counts.copy_(
+                torch.where(ends, torch.stack((self.counts[1], self.counts[1] * 0)), self.counts)
+            )
             self.recent.copy_(_with(self.recent, entering))
         self.largest.copy_(_with(self.largest, entering))
         self.counts += finite
@@ -61,8 +63,9 @@ class DeviceFilter:
             theirs = state[name]
             if theirs.shape != mine.shape:
                 raise ValueError(
-                    f"the memory in this checkpoint is of another filter: {name} has shape {tuple(theirs.shape)}, "
-                    f"and {self.rule!r} needs {tuple(mine.shape)}; guard the optimizer as it was when it was saved"
+                    f"the memory in this checkpoint is of another filter: {name} has shape "
+                    f"{tuple(theirs.shape)}, and {self.rule!r} needs {tuple(mine.shape)}; guard the "
+                    "optimizer as it was when it was saved"
                 )
             mine.copy_(theirs)
 
@@ -76,7 +79,7 @@ class DeviceFilter:
 
 
 def _with(largest, entering):
-    """The lists with one more size each: as long as before, longest first."""
+    """The lists with one more size each: as long as before, largest first."""
     return torch.cat((largest, entering), 1).topk(largest.shape[1], dim=1).values
 
 

@@ -3,6 +3,7 @@
 import functools
 import math
 import numbers
+import sys
 
 import torch
 
@@ -92,6 +93,7 @@ class StepGuard:
         self.counts = torch.zeros(2, dtype=torch.int64, device=self.device)  # skipped, kept
         self.steps = 0
         self._way, self._copy = None, None
+        self._inner = 0  # steps that the optimizer takes inside of its own step
         optimizer.register_step_pre_hook(_before_step)
         optimizer.register_step_post_hook(_after_step)
         optimizer.register_state_dict_post_hook(_save)
@@ -100,8 +102,17 @@ class StepGuard:
     def __repr__(self):
         return f"StepGuard({self.rule!r}, per={self.per!r}, strategy={self.strategy!r})"
 
+    def begin(self, optimizer):
+        """A step begins. If the last one raised an exception, forget what was prepared for it."""
+        if self._way is not None and not _inside_a_step(optimizer):
+            self._way.abandon(optimizer)
+            self._way, self._inner = None, 0
+
     def before(self, optimizer):
         """Measure the gradients, decide, and prepare the step to be taken or not."""
+        if self._way is not None:  # `super().step()`: the outer step has decided
+            self._inner += 1
+            return
         if len(self.parts.tensors) != sum(len(group["params"]) for group in optimizer.param_groups):
             self.parts = Parts(self.per, optimizer)
             self.filter = self.filter.extended(self.parts.count)
@@ -118,7 +129,9 @@ class StepGuard:
         self._way.before(optimizer, keep)
 
     def after(self, optimizer):
-        if self._way is not None:
+        if self._inner > 0:
+            self._inner -= 1
+        elif self._way is not None:
             self._way.after(optimizer)
             self._way = None
 
@@ -127,7 +140,9 @@ class StepGuard:
         excess = torch.where(kept, torch.nan_to_num(sizes / thresholds), math.inf)
         part = excess.argmax(keepdim=True)
         figures = (keep.unsqueeze(0), sizes.index_select(0, part), thresholds.index_select(0, part), part)
-        self.log[self.steps % self.history].copy_(torch.cat([figure.to(self.log.dtype) for figure in figures]))
+        self.log[self.steps % self.history].copy_(
+            torch.cat([figure.to(self.log.dtype) for figure in figures])
+        )
         self.counts += torch.stack((~keep, keep))
         self.steps += 1
 
@@ -171,8 +186,8 @@ class StepGuard:
     def audit(self):
         """The skipped ones of the last `history` steps: a dict of columns, for `pandas.DataFrame` too.
 
-        `part` is what was measured: "all", the index of a parameter group, or that of a tensor in the order of
-        the groups. Waits for the device.
+        `part` is what was measured: "all", the index of a parameter group, or that of a tensor in the order
+        of the groups. Waits for the device.
         """
         rows = self.log.cpu()
         first = max(self.steps - self.history, 0)
@@ -200,8 +215,9 @@ class StepGuard:
         """Go on with a memory that was saved; raises if it is that of another filter."""
         if (state["rule"], state["per"]) != (repr(self.rule), self.per):
             raise ValueError(
-                f"this checkpoint was guarded by {state['rule']} per {state['per']}, and the optimizer now is by "
-                f"{self.rule!r} per {self.per}: guard it as before, or delete the entry {_KEY!r} to begin anew"
+                f"this checkpoint was guarded by {state['rule']} per {state['per']}, and now it is "
+                f"{self.rule!r} per {self.per}: guard the optimizer as before, or delete the entry "
+                f"{_KEY!r} of the checkpoint to begin without memory"
             )
         self.filter.load_state_dict(state)
         if state["log"].shape == self.log.shape:
@@ -228,8 +244,22 @@ def _rule(outliers, window, slack):
 # them: a traced step would keep the decision of its first call.
 
 
+_STEP = torch.optim.Optimizer.profile_hook_step(lambda: None).__code__  # around the step of every optimizer
+
+
+def _inside_a_step(optimizer):
+    """Whether the step that begins was called by a step of the same optimizer."""
+    frame, steps = sys._getframe(), 0
+    while frame is not None:
+        if frame.f_code is _STEP and frame.f_locals["args"][0] is optimizer:
+            steps += 1
+        frame = frame.f_back
+    return steps > 1
+
+
 @torch.compiler.disable
 def _before_step(optimizer, args, kwargs):
+    optimizer.holdfast.begin(optimizer)
     closure = args[1] if len(args) > 1 else kwargs.get("closure")
     if closure is None:
         optimizer.holdfast.before(optimizer)
@@ -263,7 +293,7 @@ def _load(optimizer, state):
 
 
 class _Guarded:
-    """What a guarded optimizer does beside its own class: it can be printed, copied and pickled with its guard."""
+    """Printing, copying and pickling of an optimizer together with its guard."""
 
     def __repr__(self):
         return f"{super().__repr__()}\nguarded by {self.holdfast!r}"

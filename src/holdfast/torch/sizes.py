@@ -72,7 +72,9 @@ def _norms(tensors, device):
     for (_, dtype), indices in kinds.items():
         wide = torch.float64 if dtype == torch.float64 else torch.float32
         order += indices
-        norms.append(torch.stack(torch._foreach_norm([tensors[i] for i in indices], 2, dtype=wide)).to(device))
+        norms.append(
+            torch.stack(torch._foreach_norm([tensors[i] for i in indices], 2, dtype=wide)).to(device)
+        )
     if len(norms) == 1:
         return norms[0]
     norms = torch.cat([norm.to(torch.float64) for norm in norms])
