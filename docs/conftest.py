@@ -1,6 +1,9 @@
-"""Lets the pages import the examples they show."""
+"""Lets the pages import the examples they show. A page about torch is run where torch is installed."""
 
+import importlib.util
 import pathlib
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).parent / "examples"))
+
+collect_ignore = [] if importlib.util.find_spec("torch") else ["torch.md"]

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from holdfast.filters import TopK, TopShare
+from holdfast.filters.fixed_memory import budget_table
 
 
 class DeviceFilter:
@@ -28,7 +28,7 @@ class DeviceFilter:
 
     def __init__(self, rule, parts, device):
         self.rule, self.window = rule, rule.window
-        budgets = _budgets(rule)
+        budgets = budget_table(rule)
         real = torch.float32 if device.type == "mps" else torch.float64  # mps has no float64
         self.budgets = torch.tensor(budgets, dtype=torch.int64, device=device)
         self.largest = torch.zeros(parts, max(budgets) + 1, dtype=real, device=device)
@@ -81,19 +81,3 @@ class DeviceFilter:
 def _with(largest, entering):
     """The lists with one more size each: as long as before, largest first."""
     return torch.cat((largest, entering), 1).topk(largest.shape[1], dim=1).values
-
-
-def _budgets(rule):
-    """How many outliers are allowed among n remembered sizes, for every n that can be."""
-    if isinstance(rule, TopK):
-        return [rule.k]
-    if not isinstance(rule, TopShare):
-        raise TypeError(f"a training loop is guarded by TopK or TopShare, got {rule!r}")
-    if rule.window is None:
-        raise ValueError(
-            f"{rule!r} remembers every step for ever, and a device has room for so many: "
-            "give it a window=1000, or use TopK(k)"
-        )
-    schedule = rule.init(1).budget
-    level = 6.0 / (math.pi * math.pi) * rule.delta
-    return [0] + [schedule.at(n, rule.share, level) for n in range(1, 2 * rule.window + 1)]

@@ -7,7 +7,7 @@ import sys
 
 import torch
 
-from holdfast.filters import TopK, TopShare
+from holdfast.filters.fixed_memory import filter_for_training
 from holdfast.torch.device_filter import DeviceFilter
 from holdfast.torch.sizes import Parts
 from holdfast.torch.skipping import FoundInf, NoGradients, Select, strategy_for
@@ -74,7 +74,7 @@ def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strate
         raise ValueError(f'strategy must be "auto", "found_inf", "select" or "sync": got {strategy!r}')
     if isinstance(history, bool) or not isinstance(history, numbers.Integral) or history < 1:
         raise ValueError(f"history counts steps, at least 1: got {history!r}")
-    rule = _rule(outliers, window, slack)
+    rule = filter_for_training(outliers, window, slack)
     optimizer.holdfast = StepGuard(optimizer, rule, per, strategy, int(history))
     optimizer.__class__ = _guarded_class(type(optimizer))
     return optimizer
@@ -224,20 +224,6 @@ class StepGuard:
             self.log.copy_(state["log"])
         self.counts.copy_(state["counts of steps"])
         self.steps = int(state["steps"])
-
-
-def _rule(outliers, window, slack):
-    if isinstance(outliers, TopK | TopShare):
-        return outliers._replace(exact=True) if isinstance(outliers, TopShare) else outliers
-    if isinstance(outliers, bool) or not isinstance(outliers, numbers.Real) or not 0.0 < outliers < math.inf:
-        raise ValueError(
-            f"outliers is a share below 1, a number of steps, a TopK or a TopShare: got {outliers!r}"
-        )
-    if outliers < 1.0:
-        return TopShare(float(outliers), slack=slack, exact=True, window=window)
-    if outliers != int(outliers):
-        raise ValueError(f"outliers of 1 or more is a number of steps: got {outliers}; a share lies below 1")
-    return TopK(int(outliers), slack=slack, window=window)
 
 
 # Hooks are plain functions of the module: an optimizer with them can be pickled. torch.compile must not trace

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast import TopK, TopShare
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-all installs it")
 
 from holdfast.torch.device_filter import DeviceFilter  # noqa: E402
 

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-all installs it")
 
 from holdfast.torch import guard  # noqa: E402
 
