@@ -30,7 +30,7 @@ test-public-numba: $(VENV)/.everything # these once more, compiled through numba
 
 # Packages of a gigabyte that few users have. pip brings the torch that its index offers; uv would add CUDA.
 .PHONY: test-all
-test-all: $(VENV)/.heavy ## also install torch, jax and optax, and run what needs them
+test-all: $(VENV)/.heavy ## also install torch, jax, Lightning ..., and run what needs them
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
 		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md $(ARGS)
 
@@ -78,7 +78,7 @@ $(VENV)/.everything: pyproject.toml $(PINS)
 	@touch $(VENV)/.demo $@
 
 $(VENV)/.heavy: $(VENV)/.everything
-	@$(PIP) -e '.[torch,optax]'
+	@$(PIP) -e '.[heavy]'
 	@touch $@
 
 $(VENV)/.bench: EXTRAS := bench

@@ -313,3 +313,24 @@ def test_a_compiled_step_decides_each_time():
             gradients(net, i, 1e9 if i == 4 else 1.0)
             step()
     assert optimizer.holdfast.audit()["step"] == [0, 4]
+
+
+def test_a_loop_that_also_clips_measures_before():
+    for measured in (True, False):
+        net = model()
+        optimizer = guard(torch.optim.AdamW(net.parameters(), lr=0.01), outliers=1)
+        for step in range(6):
+            gradients(net, step, 1e6 if step == 4 else 1.0)
+            if measured:
+                optimizer.holdfast.measure()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+        assert (4 in optimizer.holdfast.audit()["step"]) is measured
+        assert optimizer.holdfast.steps == 6
+
+
+def test_flat_shards_are_refused():
+    net = model()
+    next(net.parameters())._fsdp_flattened = True
+    with pytest.raises(TypeError, match="fully_shard"):
+        guard(torch.optim.SGD(net.parameters(), lr=0.1))

@@ -10,4 +10,12 @@ except ImportError as error:
 
 from holdfast.torch.guard import StepGuard, guard
 
-__all__ = ["StepGuard", "guard"]
+__all__ = ["HoldfastCallback", "StepGuard", "guard"]
+
+
+def __getattr__(name):
+    if name == "HoldfastCallback":  # imported when it is used: it needs Lightning
+        from holdfast.torch.lightning import HoldfastCallback
+
+        return HoldfastCallback
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

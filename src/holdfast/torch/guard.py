@@ -68,12 +68,16 @@ def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strate
         )
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(f"guard an instance of torch.optim.Optimizer: got {optimizer!r}")
-    if isinstance(optimizer, _Guarded):
+    if isinstance(optimizer, Guarded):
         raise ValueError(f"this optimizer has a guard already: {optimizer.holdfast!r}")
     if strategy != "auto" and strategy not in _STRATEGIES:
         raise ValueError(f'strategy must be "auto", "found_inf", "select" or "sync": got {strategy!r}')
     if isinstance(history, bool) or not isinstance(history, numbers.Integral) or history < 1:
         raise ValueError(f"history counts steps, at least 1: got {history!r}")
+    if any(getattr(p, "_fsdp_flattened", False) for group in optimizer.param_groups for p in group["params"]):
+        raise TypeError(
+            "these are flat shards of FullyShardedDataParallel; no process has their norm: use fully_shard"
+        )
     rule = filter_for_training(outliers, window, slack)
     optimizer.holdfast = StepGuard(optimizer, rule, per, strategy, int(history))
     optimizer.__class__ = _guarded_class(type(optimizer))
@@ -85,6 +89,7 @@ class StepGuard:
 
     def __init__(self, optimizer, rule, per, strategy, history):
         self.rule, self.per, self.strategy, self.history = rule, per, strategy, history
+        self.optimizer = optimizer
         self.parts = Parts(per, optimizer)
         self.device = self.parts.tensors[0].device
         self.filter = DeviceFilter(rule, self.parts.count, self.device)
@@ -94,6 +99,7 @@ class StepGuard:
         self.steps = 0
         self._way, self._copy = None, None
         self._inner = 0  # steps that the optimizer takes inside of its own step
+        self._keep = None  # the decision about the next step, if there is one already
         optimizer.register_step_pre_hook(_before_step)
         optimizer.register_step_post_hook(_after_step)
         optimizer.register_state_dict_post_hook(_save)
@@ -106,27 +112,51 @@ class StepGuard:
         """A step begins. If the last one raised an exception, forget what was prepared for it."""
         if self._way is not None and not _inside_a_step(optimizer):
             self._way.abandon(optimizer)
-            self._way, self._inner = None, 0
+            self._way, self._inner, self._keep = None, 0, None
 
     def before(self, optimizer):
         """Measure the gradients, decide, and prepare the step to be taken or not."""
         if self._way is not None:  # `super().step()`: the outer step has decided
             self._inner += 1
             return
-        if len(self.parts.tensors) != sum(len(group["params"]) for group in optimizer.param_groups):
-            self.parts = Parts(self.per, optimizer)
-            self.filter = self.filter.extended(self.parts.count)
-        with torch.no_grad():
-            sizes, present = self.parts.sizes(self.device)
-            scale = getattr(optimizer, "grad_scale", None)
-            if scale is not None:  # of a GradScaler that leaves the gradients scaled
-                sizes = sizes / scale.to(self.device)
-            thresholds, kept = self.filter.decide(sizes)
-            keep = (kept | ~present).all()
-            self._write(sizes, thresholds, kept | ~present, keep)
+        if self._keep is None:
+            self.measure()
+        keep, self._keep = self._keep, None
         fixed = self.strategy != "auto"
         self._way = _STRATEGIES[self.strategy]() if fixed else strategy_for(optimizer, self.device)
         self._way.before(optimizer, keep)
+
+    def measure(self):
+        """Measure the gradients now and decide about the next step, before something else changes them.
+
+        Only needed if gradients are also clipped: call it before `clip_grad_norm_`. With a `GradScaler`, call
+        it after `scaler.unscale_(optimizer)`.
+        """
+        if len(self.parts.tensors) != sum(len(group["params"]) for group in self.optimizer.param_groups):
+            self.parts = Parts(self.per, self.optimizer)
+            self.filter = self.filter.extended(self.parts.count)
+        if self.parts.tensors[0].device != self.device:
+            self._move()
+        with torch.no_grad():
+            sizes, present = self.parts.sizes(self.device)
+            scale = getattr(self.optimizer, "grad_scale", None)
+            if scale is not None:  # of a GradScaler that leaves the gradients scaled
+                sizes = sizes / scale.to(self.device)
+            thresholds, kept = self.filter.decide(sizes)
+            self._keep = (kept | ~present).all()
+            self._write(sizes, thresholds, kept | ~present, self._keep)
+
+    def _move(self):
+        """Follow a model that was moved to another device after the optimizer was made."""
+        memory = self.state_dict()
+        self.parts = Parts(self.per, self.optimizer)
+        self.device = self.parts.tensors[0].device
+        self.filter = DeviceFilter(self.rule, self.parts.count, self.device)
+        self.log, self.counts = (
+            t.to(self.device, self.filter.largest.dtype) for t in (self.log, self.counts)
+        )
+        self.counts = self.counts.to(torch.int64)
+        self.load_state_dict(memory)
 
     def after(self, optimizer):
         if self._inner > 0:
@@ -278,7 +308,7 @@ def _load(optimizer, state):
     return None
 
 
-class _Guarded:
+class Guarded:
     """Printing, copying and pickling of an optimizer together with its guard."""
 
     def __repr__(self):
@@ -292,7 +322,7 @@ class _Guarded:
 
 @functools.cache
 def _guarded_class(cls):
-    return type(f"Guarded{cls.__name__}", (_Guarded, cls), {"__doc__": cls.__doc__})
+    return type(f"Guarded{cls.__name__}", (Guarded, cls), {"__doc__": cls.__doc__})
 
 
 def _restore(cls, state, settings, memory):
