@@ -329,8 +329,49 @@ def test_a_loop_that_also_clips_measures_before():
         assert optimizer.holdfast.steps == 6
 
 
+def test_matrices_of_muon_are_guarded():
+    net = torch.nn.Linear(4, 3, bias=False)
+    optimizer = guard(torch.optim.Muon(net.parameters(), lr=0.01), outliers=1)
+    for step, factor in enumerate((1.0, 1.0, 1e9, 1.0, float("nan"), 1.0)):
+        gradients(net, step, factor)
+        before = snapshot(net, optimizer)
+        optimizer.step()
+        if step in (0, 2, 4):
+            assert same(before[0], snapshot(net, optimizer)[0])
+    assert optimizer.holdfast.audit()["step"] == [0, 2, 4]
+
+
 def test_flat_shards_are_refused():
     net = model()
     next(net.parameters())._fsdp_flattened = True
     with pytest.raises(TypeError, match="fully_shard"):
         guard(torch.optim.SGD(net.parameters(), lr=0.1))
+
+
+def test_the_loss_is_judged_too():
+    def run(by_closure, optimizer, net):
+        for step in range(12):
+
+            def closure(step=step):
+                gradients(net, step, 1e9 if step == 9 else 1.0)
+                return torch.tensor(50.0 if step == 5 else float("nan") if step == 7 else 1.0)
+
+            if by_closure:
+                optimizer.step(closure)
+            else:
+                optimizer.holdfast.see_loss(closure())
+                optimizer.step()
+        return optimizer.holdfast.audit()
+
+    audits = []
+    for by_closure in (True, False):
+        net = model()
+        optimizer = guard(torch.optim.SGD(net.parameters(), lr=0.1), outliers=1, loss=True)
+        audits.append(run(by_closure, optimizer, net))
+        copied = guard(torch.optim.SGD(net.parameters(), lr=0.1), outliers=1, loss=True)
+        copied.load_state_dict(optimizer.state_dict())
+        assert same(copied.holdfast.loss_filter.state_dict(), optimizer.holdfast.loss_filter.state_dict())
+    assert audits[0]["step"] == audits[1]["step"] == [0, 5, 7, 9]
+    assert audits[0]["part"] == ["all", "loss", "loss", "all"]
+    with pytest.raises(ValueError, match="loss=True"):
+        guard(torch.optim.SGD(net.parameters(), lr=0.1)).holdfast.see_loss(torch.ones(()))

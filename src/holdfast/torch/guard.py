@@ -16,7 +16,9 @@ _STRATEGIES = {"found_inf": FoundInf, "sync": NoGradients, "select": Select}
 _KEY = "holdfast"  # in the optimizer's state_dict
 
 
-def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strategy="auto", history=1024):
+def guard(
+    optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", loss=False, strategy="auto", history=1024
+):
     """Make an optimizer skip the steps whose gradients are outliers; returns the same optimizer.
 
     A step is taken if the Euclidean norm of its gradients is at most `slack` times the (k+1)-th largest norm
@@ -41,6 +43,10 @@ def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strate
     per : "all", "group" or "tensor"
         What is measured: all gradients together, each parameter group, or each tensor. A spike in one small
         tensor is hidden in the norm of all. One bad part skips the whole step.
+    loss : bool
+        Judge the loss too, by a memory of its own: a step is skipped if |loss| is an outlier. Call
+        `optimizer.holdfast.see_loss(loss)` before `step`; a closure's loss is seen anyway. Only for losses
+        that are not negative: a size says nothing about others.
     strategy : "auto", "found_inf", "select" or "sync"
         How a step is skipped. "found_inf" for fused optimizers and "select" never wait for the device; "sync"
         waits once in every step. "auto" takes the first that the optimizer can do.
@@ -79,7 +85,7 @@ def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strate
             "these are flat shards of FullyShardedDataParallel; no process has their norm: use fully_shard"
         )
     rule = filter_for_training(outliers, window, slack)
-    optimizer.holdfast = StepGuard(optimizer, rule, per, strategy, int(history))
+    optimizer.holdfast = StepGuard(optimizer, rule, per, bool(loss), strategy, int(history))
     optimizer.__class__ = _guarded_class(type(optimizer))
     return optimizer
 
@@ -87,12 +93,14 @@ def guard(optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", strate
 class StepGuard:
     """What guards one optimizer: its filter, and what became of the last steps."""
 
-    def __init__(self, optimizer, rule, per, strategy, history):
+    def __init__(self, optimizer, rule, per, loss, strategy, history):
         self.rule, self.per, self.strategy, self.history = rule, per, strategy, history
         self.optimizer = optimizer
         self.parts = Parts(per, optimizer)
         self.device = self.parts.tensors[0].device
         self.filter = DeviceFilter(rule, self.parts.count, self.device)
+        self.loss_filter = DeviceFilter(rule, 1, self.device) if loss else None
+        self._loss = None  # of the next step
         real = self.filter.largest.dtype
         self.log = torch.full((history, 4), math.nan, dtype=real, device=self.device)
         self.counts = torch.zeros(2, dtype=torch.int64, device=self.device)  # skipped, kept
@@ -143,8 +151,26 @@ class StepGuard:
             if scale is not None:  # of a GradScaler that leaves the gradients scaled
                 sizes = sizes / scale.to(self.device)
             thresholds, kept = self.filter.decide(sizes)
-            self._keep = (kept | ~present).all()
-            self._write(sizes, thresholds, kept | ~present, self._keep)
+            kept = kept | ~present
+            if self._loss is not None:
+                figures = (self._loss, *self.loss_filter.decide(self._loss))
+                sizes, thresholds, kept = (
+                    torch.cat(pair) for pair in zip((sizes, thresholds, kept), figures)
+                )
+                self._loss = None
+            self._keep = kept.all()
+            self._write(sizes, thresholds, kept, self._keep)
+
+    def see_loss(self, loss):
+        """The loss of the next step, for a guard with loss=True. Processes average theirs."""
+        if self.loss_filter is None:
+            raise ValueError("this guard does not judge the loss: use guard(optimizer, ..., loss=True)")
+        size = loss.detach().to(self.device, self.filter.largest.dtype).reshape(1)
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            size = size.clone()
+            torch.distributed.all_reduce(size)
+            size /= torch.distributed.get_world_size()
+        self._loss = size.abs()
 
     def _move(self):
         """Follow a model that was moved to another device after the optimizer was made."""
@@ -152,6 +178,8 @@ class StepGuard:
         self.parts = Parts(self.per, self.optimizer)
         self.device = self.parts.tensors[0].device
         self.filter = DeviceFilter(self.rule, self.parts.count, self.device)
+        if self.loss_filter is not None:
+            self.loss_filter = DeviceFilter(self.rule, 1, self.device)
         self.log, self.counts = (
             t.to(self.device, self.filter.largest.dtype) for t in (self.log, self.counts)
         )
@@ -217,13 +245,14 @@ class StepGuard:
         """The skipped ones of the last `history` steps: a dict of columns, for `pandas.DataFrame` too.
 
         `part` is what was measured: "all", the index of a parameter group, or that of a tensor in the order
-        of the groups. Waits for the device.
+        of the groups; or "loss". Waits for the device.
         """
         rows = self.log.cpu()
         first = max(self.steps - self.history, 0)
         steps = [step for step in range(first, self.steps) if rows[step % self.history, 0] == 0.0]
         picked = rows[[step % self.history for step in steps]]
-        parts = ["all" if self.per == "all" else int(part) for part in picked[:, 3]]
+        named = {self.parts.count: "loss"} | ({0: "all"} if self.per == "all" else {})
+        parts = [named.get(int(part), int(part)) for part in picked[:, 3]]
         sizes, thresholds = picked[:, 1].tolist(), picked[:, 2].tolist()
         reasons = ["too large" if math.isfinite(size) else "not finite" for size in sizes]
         return {"step": steps, "part": parts, "size": sizes, "threshold": thresholds, "reason": reasons}
@@ -239,6 +268,7 @@ class StepGuard:
             "steps": self.steps,
             "rule": repr(self.rule),
             "per": self.per,
+            "loss": None if self.loss_filter is None else self.loss_filter.state_dict(),
         }
 
     def load_state_dict(self, state):
@@ -250,6 +280,8 @@ class StepGuard:
                 f"{_KEY!r} of the checkpoint to begin without memory"
             )
         self.filter.load_state_dict(state)
+        if self.loss_filter is not None and state.get("loss") is not None:
+            self.loss_filter.load_state_dict(state["loss"])
         if state["log"].shape == self.log.shape:
             self.log.copy_(state["log"])
         self.counts.copy_(state["counts of steps"])
@@ -284,7 +316,10 @@ def _before_step(optimizer, args, kwargs):
     @functools.wraps(closure)
     def measured():
         loss = closure()
-        optimizer.holdfast.before(optimizer)
+        own = optimizer.holdfast
+        if own.loss_filter is not None and own._way is None and torch.is_tensor(loss):
+            own.see_loss(loss)
+        own.before(optimizer)
         return loss
 
     return (args[0], measured, *args[2:]) if len(args) > 1 else args, (
@@ -316,7 +351,7 @@ class Guarded:
 
     def __reduce_ex__(self, protocol):
         own = self.holdfast
-        settings = (own.rule, own.per, own.strategy, own.history)
+        settings = (own.rule, own.per, own.loss_filter is not None, own.strategy, own.history)
         return _restore, (type(self).__mro__[2], self.__getstate__(), settings, own.state_dict())
 
 
