@@ -4,6 +4,7 @@ import importlib.util
 
 NEEDS = {
     "torch": ["holdfast/torch", "holdfast/lab/training", "holdfast/lab/bench/torch_steps.py"],
+    "lightning": ["holdfast/torch/lightning.py"],
     "optax": ["holdfast/optax"],
 }
 collect_ignore = [

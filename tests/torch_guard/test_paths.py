@@ -15,7 +15,7 @@ SAID = {FoundInf: "flag in the fused kernel", Select: "choice on the device", No
 
 
 def after_a_step(name, options):
-    """An optimizer that has its state, on the device "meta": tensors without values that are not on the host."""
+    """An optimizer that has its state, on the device "meta": not the host, and tensors have no values."""
     device = "cpu" if options.get("fused") else "meta"
     p = torch.nn.Parameter(torch.zeros(2, 2, device=device))
     optimizer = getattr(torch.optim, name)([p], lr=0.1, **options)

@@ -9,8 +9,9 @@ except ImportError as error:
     raise ImportError("holdfast.torch needs PyTorch: pip install 'holdfast[torch]'") from error
 
 from holdfast.torch.guard import StepGuard, guard
+from holdfast.torch.per_example import PerExample
 
-__all__ = ["HoldfastCallback", "StepGuard", "guard"]
+__all__ = ["HoldfastCallback", "PerExample", "StepGuard", "guard"]
 
 
 def __getattr__(name):

@@ -50,9 +50,41 @@ class DeviceFilter:
             self.recent.copy_(_with(self.recent, entering))
         self.largest.copy_(_with(self.largest, entering))
         self.counts += finite
-        budget = self.budgets[self.counts[0].clamp(max=len(self.budgets) - 1)]
-        thresholds = self.rule.slack * self.largest.gather(1, budget.unsqueeze(1)).squeeze(1)
+        thresholds = self._thresholds()
         return torch.where(finite, thresholds, math.nan), finite & (sizes <= thresholds)
+
+    def decide_batch(self, sizes):
+        """The threshold after all sizes of a batch were remembered, and which of them are kept. For one part.
+
+        Inside a batch the weights are the same, so all sizes may be remembered before the first decision.
+        """
+        sizes = sizes.to(self.largest.dtype)
+        finite = sizes < math.inf
+        late = torch.zeros_like(finite)  # those that begin a new block
+        if self.window is not None:
+            late = finite & (self.counts[1] + finite.cumsum(0) > self.window)
+        self._push(sizes, finite & ~late)
+        if self.window is not None:
+            ends = late.any()
+            self.largest.copy_(torch.where(ends, self.recent, self.largest))
+            self.recent.mul_(~ends)
+            self.counts.copy_(
+                torch.where(ends, torch.stack((self.counts[1], self.counts[1] * 0)), self.counts)
+            )
+            self._push(sizes, late)
+        threshold = self._thresholds()
+        return threshold, finite & (sizes <= threshold)
+
+    def _push(self, sizes, which):
+        entering = torch.where(which, sizes, -1.0).unsqueeze(0)
+        self.largest.copy_(_with(self.largest, entering))
+        if self.window is not None:
+            self.recent.copy_(_with(self.recent, entering))
+        self.counts += which.sum()
+
+    def _thresholds(self):
+        budget = self.budgets[self.counts[0].clamp(max=len(self.budgets) - 1)]
+        return self.rule.slack * self.largest.gather(1, budget.unsqueeze(1)).squeeze(1)
 
     def state_dict(self):
         return {"largest": self.largest.clone(), "recent": self.recent.clone(), "counts": self.counts.clone()}

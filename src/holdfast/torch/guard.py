@@ -154,9 +154,8 @@ class StepGuard:
             kept = kept | ~present
             if self._loss is not None:
                 figures = (self._loss, *self.loss_filter.decide(self._loss))
-                sizes, thresholds, kept = (
-                    torch.cat(pair) for pair in zip((sizes, thresholds, kept), figures)
-                )
+                pairs = zip((sizes, thresholds, kept), figures, strict=True)
+                sizes, thresholds, kept = (torch.cat(pair) for pair in pairs)
                 self._loss = None
             self._keep = kept.all()
             self._write(sizes, thresholds, kept, self._keep)
