@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c $(PINS)
 .PHONY: help demo test check format api bench pins clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-8s %s\n' "$$target" "$$does"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-8s %s\n' "$$target" "$$does"; done
 
 demo: $(VENV)/.demo ## learn from real sensors with real outliers (ARGS="--to FOLDER")
 	@$(BIN)/holdfast demo $(ARGS)
@@ -27,6 +27,12 @@ PUBLIC_NUMBA := tests/test_laws.py tests/test_vectors.py tests/test_sparse_vecto
 .PHONY: test-public-numba
 test-public-numba: $(VENV)/.everything # these once more, compiled through numba's public API only
 	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PUBLIC_NUMBA) $(ARGS)
+
+# Packages of a gigabyte that few users have. pip brings the torch that its index offers; uv would add CUDA.
+.PHONY: test-all
+test-all: $(VENV)/.heavy ## also install torch, jax, Lightning ..., and run what needs them
+	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
+		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md $(ARGS)
 
 check: $(VENV)/.everything ## style, types, and the direction of imports
 	$(BIN)/ruff check .
@@ -45,8 +51,9 @@ bench: $(VENV)/.bench ## measure speed on this machine, beside its peers (ARGS=-
 	@$(BIN)/holdfast bench $(ARGS)
 
 pins: $(VENV)/.everything ## resolve all dependencies again and write them to constraints.txt
-	printf 'uv\nhatchling\n' | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --upgrade \
+	printf 'uv\nhatchling\ntorch==2.13.0\njax==0.10.2\n' | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --upgrade \
 		--python-version 3.11 --no-annotate --no-header --quiet --output-file $(PINS)
+	sed -i -E '/^(cuda-|nvidia-|triton)/d' $(PINS)
 
 clean: ## remove .venv and everything else these targets made
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
@@ -72,6 +79,11 @@ $(VENV)/.everything: EXTRAS := cli,plot,pandas,solve,reproduce,test,check,docs
 $(VENV)/.everything: pyproject.toml $(PINS)
 	$(install)
 	@touch $(VENV)/.demo $@
+
+$(VENV)/.heavy: $(VENV)/.everything
+	@$(PIP) -e '.[torch,optax]'
+	@$(PIP) -e '.[heavy]' || echo "no Lightning or Transformers to be had: their tests are skipped"
+	@touch $@
 
 $(VENV)/.bench: EXTRAS := bench
 $(VENV)/.bench: pyproject.toml $(PINS)

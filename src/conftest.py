@@ -1,0 +1,12 @@
+"""Doctests of what needs a large optional package run where it is installed."""
+
+import importlib.util
+
+NEEDS = {
+    "torch": ["holdfast/torch", "holdfast/lab/training", "holdfast/lab/bench/torch_steps.py"],
+    "lightning": ["holdfast/torch/lightning.py"],
+    "optax": ["holdfast/optax"],
+}
+collect_ignore = [
+    path for name, paths in NEEDS.items() if importlib.util.find_spec(name) is None for path in paths
+]

@@ -1,0 +1,13 @@
+"""Optax: a wrapper that makes any gradient transformation skip the steps whose gradients are outliers.
+
+>>> optimizer = guarded(optax.adamw(1e-3), outliers=0.01)  # doctest: +SKIP
+"""
+
+try:
+    import optax  # noqa: F401
+except ImportError as error:
+    raise ImportError("holdfast.optax needs Optax: pip install 'holdfast[optax]'") from error
+
+from holdfast.optax.guarded import GuardedState, guarded
+
+__all__ = ["GuardedState", "guarded"]

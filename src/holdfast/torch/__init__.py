@@ -1,0 +1,22 @@
+"""PyTorch: one line that makes an optimizer skip the steps whose gradients are outliers.
+
+>>> optimizer = guard(torch.optim.AdamW(model.parameters()), outliers=0.01)  # doctest: +SKIP
+"""
+
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("holdfast.torch needs PyTorch: pip install 'holdfast[torch]'") from error
+
+from holdfast.torch.guard import StepGuard, guard
+from holdfast.torch.per_example import PerExample
+
+__all__ = ["HoldfastCallback", "PerExample", "StepGuard", "guard"]
+
+
+def __getattr__(name):
+    if name == "HoldfastCallback":  # imported when it is used: it needs Lightning
+        from holdfast.torch.lightning import HoldfastCallback
+
+        return HoldfastCallback
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,368 @@
+"""The guard of an optimizer: measure the gradients, decide on the device, take the step or leave it."""
+
+import functools
+import math
+import numbers
+import sys
+
+import torch
+
+from holdfast.filters.fixed_memory import filter_for_training
+from holdfast.torch.device_filter import DeviceFilter
+from holdfast.torch.sizes import Parts
+from holdfast.torch.skipping import FoundInf, NoGradients, Select, strategy_for
+
+_STRATEGIES = {"found_inf": FoundInf, "sync": NoGradients, "select": Select}
+_KEY = "holdfast"  # in the optimizer's state_dict
+
+
+def guard(
+    optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", loss=False, strategy="auto", history=1024
+):
+    """Make an optimizer skip the steps whose gradients are outliers; returns the same optimizer.
+
+    A step is taken if the Euclidean norm of its gradients is at most `slack` times the (k+1)-th largest norm
+    of the last `window` to 2 `window` steps, where k of them may be outliers. A skipped step changes nothing:
+    no weight, no momentum, no step counter, no weight decay. Gradients with NaN or infinity are skipped and
+    not remembered. The first steps are skipped until there are more norms than possible outliers.
+
+    Norm, memory and decision stay on the device of the parameters. `optimizer.holdfast` is the `StepGuard`.
+
+    Parameters
+    ----------
+    optimizer : torch.optim.Optimizer
+        Any but LBFGS, which computes several gradients in a step.
+    outliers : float, int or filter
+        The share of steps that may be bad, if below 1; how many of them may be, otherwise; or a `TopK` or
+        `TopShare` of holdfast.
+    window : int or None
+        The memory in steps. Norms shrink while a model is trained, and a memory without end (None) would let
+        every late spike pass.
+    slack : float
+        How much larger than what is usual a norm may be.
+    per : "all", "group" or "tensor"
+        What is measured: all gradients together, each parameter group, or each tensor. A spike in one small
+        tensor is hidden in the norm of all. One bad part skips the whole step.
+    loss : bool
+        Judge the loss too, by a memory of its own: a step is skipped if |loss| is an outlier. Call
+        `optimizer.holdfast.see_loss(loss)` before `step`; a closure's loss is seen anyway. Only for losses
+        that are not negative: a size says nothing about others.
+    strategy : "auto", "found_inf", "select" or "sync"
+        How a step is skipped. "found_inf" for fused optimizers and "select" never wait for the device; "sync"
+        waits once in every step. "auto" takes the first that the optimizer can do.
+    history : int
+        The number of last steps that `optimizer.holdfast.audit()` can tell of.
+
+    Guarantee: deep learning is not convex, so there is no bound on the regret. Theorem W still says which
+    steps can be taken at all: if at most k_t of the remembered steps are outliers, no gradient larger than
+    `slack` times the largest of the others, of the last two windows, ever moves a weight.
+
+    Examples
+    --------
+    >>> model = torch.nn.Linear(2, 1)
+    >>> optimizer = guard(torch.optim.SGD(model.parameters(), lr=0.1), outliers=1)
+    >>> for factor in (1.0, 1.0, 1e9, 1.0):
+    ...     optimizer.zero_grad()
+    ...     (factor * model(torch.ones(1, 2)).sum()).backward()
+    ...     optimizer.step()
+    >>> [int(step) for step in optimizer.holdfast.audit()["step"]]
+    [0, 2]
+    """
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise TypeError(
+            "LBFGS computes several gradients in one step, so no step can be skipped: use another optimizer"
+        )
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise TypeError(f"guard an instance of torch.optim.Optimizer: got {optimizer!r}")
+    if isinstance(optimizer, Guarded):
+        raise ValueError(f"this optimizer has a guard already: {optimizer.holdfast!r}")
+    if strategy != "auto" and strategy not in _STRATEGIES:
+        raise ValueError(f'strategy must be "auto", "found_inf", "select" or "sync": got {strategy!r}')
+    if isinstance(history, bool) or not isinstance(history, numbers.Integral) or history < 1:
+        raise ValueError(f"history counts steps, at least 1: got {history!r}")
+    if any(getattr(p, "_fsdp_flattened", False) for group in optimizer.param_groups for p in group["params"]):
+        raise TypeError(
+            "these are flat shards of FullyShardedDataParallel; no process has their norm: use fully_shard"
+        )
+    rule = filter_for_training(outliers, window, slack)
+    optimizer.holdfast = StepGuard(optimizer, rule, per, bool(loss), strategy, int(history))
+    optimizer.__class__ = _guarded_class(type(optimizer))
+    return optimizer
+
+
+class StepGuard:
+    """What guards one optimizer: its filter, and what became of the last steps."""
+
+    def __init__(self, optimizer, rule, per, loss, strategy, history):
+        self.rule, self.per, self.strategy, self.history = rule, per, strategy, history
+        self.optimizer = optimizer
+        self.parts = Parts(per, optimizer)
+        self.device = self.parts.tensors[0].device
+        self.filter = DeviceFilter(rule, self.parts.count, self.device)
+        self.loss_filter = DeviceFilter(rule, 1, self.device) if loss else None
+        self._loss = None  # of the next step
+        real = self.filter.largest.dtype
+        self.log = torch.full((history, 4), math.nan, dtype=real, device=self.device)
+        self.counts = torch.zeros(2, dtype=torch.int64, device=self.device)  # skipped, kept
+        self.steps = 0
+        self._way, self._copy = None, None
+        self._inner = 0  # steps that the optimizer takes inside of its own step
+        self._keep = None  # the decision about the next step, if there is one already
+        optimizer.register_step_pre_hook(_before_step)
+        optimizer.register_step_post_hook(_after_step)
+        optimizer.register_state_dict_post_hook(_save)
+        optimizer.register_load_state_dict_pre_hook(_load)
+
+    def __repr__(self):
+        return f"StepGuard({self.rule!r}, per={self.per!r}, strategy={self.strategy!r})"
+
+    def begin(self, optimizer):
+        """A step begins. If the last one raised an exception, forget what was prepared for it."""
+        if self._way is not None and not _inside_a_step(optimizer):
+            self._way.abandon(optimizer)
+            self._way, self._inner, self._keep = None, 0, None
+
+    def before(self, optimizer):
+        """Measure the gradients, decide, and prepare the step to be taken or not."""
+        if self._way is not None:  # `super().step()`: the outer step has decided
+            self._inner += 1
+            return
+        if self._keep is None:
+            self.measure()
+        keep, self._keep = self._keep, None
+        fixed = self.strategy != "auto"
+        self._way = _STRATEGIES[self.strategy]() if fixed else strategy_for(optimizer, self.device)
+        self._way.before(optimizer, keep)
+
+    def measure(self):
+        """Measure the gradients now and decide about the next step, before something else changes them.
+
+        Only needed if gradients are also clipped: call it before `clip_grad_norm_`. With a `GradScaler`, call
+        it after `scaler.unscale_(optimizer)`.
+        """
+        if len(self.parts.tensors) != sum(len(group["params"]) for group in self.optimizer.param_groups):
+            self.parts = Parts(self.per, self.optimizer)
+            self.filter = self.filter.extended(self.parts.count)
+        if self.parts.tensors[0].device != self.device:
+            self._move()
+        with torch.no_grad():
+            sizes, present = self.parts.sizes(self.device)
+            scale = getattr(self.optimizer, "grad_scale", None)
+            if scale is not None:  # of a GradScaler that leaves the gradients scaled
+                sizes = sizes / scale.to(self.device)
+            thresholds, kept = self.filter.decide(sizes)
+            kept = kept | ~present
+            if self._loss is not None:
+                figures = (self._loss, *self.loss_filter.decide(self._loss))
+                pairs = zip((sizes, thresholds, kept), figures, strict=True)
+                sizes, thresholds, kept = (torch.cat(pair) for pair in pairs)
+                self._loss = None
+            self._keep = kept.all()
+            self._write(sizes, thresholds, kept, self._keep)
+
+    def see_loss(self, loss):
+        """The loss of the next step, for a guard with loss=True. Processes average theirs."""
+        if self.loss_filter is None:
+            raise ValueError("this guard does not judge the loss: use guard(optimizer, ..., loss=True)")
+        size = loss.detach().to(self.device, self.filter.largest.dtype).reshape(1)
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            size = size.clone()
+            torch.distributed.all_reduce(size)
+            size /= torch.distributed.get_world_size()
+        self._loss = size.abs()
+
+    def _move(self):
+        """Follow a model that was moved to another device after the optimizer was made."""
+        memory = self.state_dict()
+        self.parts = Parts(self.per, self.optimizer)
+        self.device = self.parts.tensors[0].device
+        self.filter = DeviceFilter(self.rule, self.parts.count, self.device)
+        if self.loss_filter is not None:
+            self.loss_filter = DeviceFilter(self.rule, 1, self.device)
+        self.log, self.counts = (
+            t.to(self.device, self.filter.largest.dtype) for t in (self.log, self.counts)
+        )
+        self.counts = self.counts.to(torch.int64)
+        self.load_state_dict(memory)
+
+    def after(self, optimizer):
+        if self._inner > 0:
+            self._inner -= 1
+        elif self._way is not None:
+            self._way.after(optimizer)
+            self._way = None
+
+    def _write(self, sizes, thresholds, kept, keep):
+        """Note the part that was nearest to being skipped, or the one that was."""
+        excess = torch.where(kept, torch.nan_to_num(sizes / thresholds), math.inf)
+        part = excess.argmax(keepdim=True)
+        figures = (keep.unsqueeze(0), sizes.index_select(0, part), thresholds.index_select(0, part), part)
+        self.log[self.steps % self.history].copy_(
+            torch.cat([figure.to(self.log.dtype) for figure in figures])
+        )
+        self.counts += torch.stack((~keep, keep))
+        self.steps += 1
+
+    # -- what a user reads
+
+    @property
+    def kept(self):
+        """How many steps were taken. Waits for the device."""
+        return int(self.counts[1])
+
+    @property
+    def skipped(self):
+        """How many steps were skipped. Waits for the device."""
+        return int(self.counts[0])
+
+    def metrics(self):
+        """Figures for a logger: kept and skipped steps, size and threshold of a recent one.
+
+        They are copied without waiting for the device, so they may be some steps old. Empty at the start.
+        """
+        figures = {}
+        if self._copy is not None and (self._copy[2] is None or self._copy[2].query()):
+            skipped, kept = (int(count) for count in self._copy[0])
+            figures = {"kept": kept, "skipped": skipped}
+            figures |= {"size": float(self._copy[1][1]), "threshold": float(self._copy[1][2])}
+            self._last, self._copy = figures, None
+        elif self._copy is not None:
+            return getattr(self, "_last", {})
+        if self.steps > 0:
+            row = self.log[(self.steps - 1) % self.history]
+            on_host = [t.detach().to("cpu", non_blocking=True, copy=True) for t in (self.counts, row)]
+            event = None
+            if self.device.type == "cuda":
+                event = torch.cuda.Event()
+                event.record()
+            self._copy = (*on_host, event)
+            if event is None and not figures:
+                return self.metrics()
+        return figures
+
+    def audit(self):
+        """The skipped ones of the last `history` steps: a dict of columns, for `pandas.DataFrame` too.
+
+        `part` is what was measured: "all", the index of a parameter group, or that of a tensor in the order
+        of the groups; or "loss". Waits for the device.
+        """
+        rows = self.log.cpu()
+        first = max(self.steps - self.history, 0)
+        steps = [step for step in range(first, self.steps) if rows[step % self.history, 0] == 0.0]
+        picked = rows[[step % self.history for step in steps]]
+        named = {self.parts.count: "loss"} | ({0: "all"} if self.per == "all" else {})
+        parts = [named.get(int(part), int(part)) for part in picked[:, 3]]
+        sizes, thresholds = picked[:, 1].tolist(), picked[:, 2].tolist()
+        reasons = ["too large" if math.isfinite(size) else "not finite" for size in sizes]
+        return {"step": steps, "part": parts, "size": sizes, "threshold": thresholds, "reason": reasons}
+
+    # -- checkpoints
+
+    def state_dict(self):
+        """The memory of the filter and the counts, as tensors and numbers."""
+        state = self.filter.state_dict()
+        return state | {
+            "log": self.log.clone(),
+            "counts of steps": self.counts.clone(),
+            "steps": self.steps,
+            "rule": repr(self.rule),
+            "per": self.per,
+            "loss": None if self.loss_filter is None else self.loss_filter.state_dict(),
+        }
+
+    def load_state_dict(self, state):
+        """Go on with a memory that was saved; raises if it is that of another filter."""
+        if (state["rule"], state["per"]) != (repr(self.rule), self.per):
+            raise ValueError(
+                f"this checkpoint was guarded by {state['rule']} per {state['per']}, and now it is "
+                f"{self.rule!r} per {self.per}: guard the optimizer as before, or delete the entry "
+                f"{_KEY!r} of the checkpoint to begin without memory"
+            )
+        self.filter.load_state_dict(state)
+        if self.loss_filter is not None and state.get("loss") is not None:
+            self.loss_filter.load_state_dict(state["loss"])
+        if state["log"].shape == self.log.shape:
+            self.log.copy_(state["log"])
+        self.counts.copy_(state["counts of steps"])
+        self.steps = int(state["steps"])
+
+
+# Hooks are plain functions of the module: an optimizer with them can be pickled. torch.compile must not trace
+# them: a traced step would keep the decision of its first call.
+
+
+_STEP = torch.optim.Optimizer.profile_hook_step(lambda: None).__code__  # around the step of every optimizer
+
+
+def _inside_a_step(optimizer):
+    """Whether the step that begins was called by a step of the same optimizer."""
+    frame, steps = sys._getframe(), 0
+    while frame is not None:
+        if frame.f_code is _STEP and frame.f_locals["args"][0] is optimizer:
+            steps += 1
+        frame = frame.f_back
+    return steps > 1
+
+
+@torch.compiler.disable
+def _before_step(optimizer, args, kwargs):
+    optimizer.holdfast.begin(optimizer)
+    closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    if closure is None:
+        optimizer.holdfast.before(optimizer)
+        return None
+
+    @functools.wraps(closure)
+    def measured():
+        loss = closure()
+        own = optimizer.holdfast
+        if own.loss_filter is not None and own._way is None and torch.is_tensor(loss):
+            own.see_loss(loss)
+        own.before(optimizer)
+        return loss
+
+    return (args[0], measured, *args[2:]) if len(args) > 1 else args, (
+        kwargs if len(args) > 1 else kwargs | {"closure": measured}
+    )
+
+
+@torch.compiler.disable
+def _after_step(optimizer, args, kwargs):
+    optimizer.holdfast.after(optimizer)
+
+
+def _save(optimizer, state):
+    state[_KEY] = optimizer.holdfast.state_dict()
+
+
+def _load(optimizer, state):
+    if _KEY in state:
+        optimizer.holdfast.load_state_dict(state[_KEY])
+        return {key: value for key, value in state.items() if key != _KEY}
+    return None
+
+
+class Guarded:
+    """Printing, copying and pickling of an optimizer together with its guard."""
+
+    def __repr__(self):
+        return f"{super().__repr__()}\nguarded by {self.holdfast!r}"
+
+    def __reduce_ex__(self, protocol):
+        own = self.holdfast
+        settings = (own.rule, own.per, own.loss_filter is not None, own.strategy, own.history)
+        return _restore, (type(self).__mro__[2], self.__getstate__(), settings, own.state_dict())
+
+
+@functools.cache
+def _guarded_class(cls):
+    return type(f"Guarded{cls.__name__}", (Guarded, cls), {"__doc__": cls.__doc__})
+
+
+def _restore(cls, state, settings, memory):
+    optimizer = cls.__new__(cls)
+    optimizer.__setstate__(state)
+    optimizer.__class__ = _guarded_class(cls)
+    optimizer.holdfast = StepGuard(optimizer, *settings)
+    optimizer.holdfast.load_state_dict(memory)
+    return optimizer

@@ -1,0 +1,5 @@
+"""Without torch, what is not a test cannot be imported."""
+
+import importlib.util
+
+collect_ignore = [] if importlib.util.find_spec("torch") else ["two_processes.py"]
