@@ -23,10 +23,11 @@ test: $(VENV)/.everything ## run tests, doctests and printed examples (ARGS="-k 
 
 # A sample of the laws and of what compares Python with compiled code: two minutes of CPU time.
 PUBLIC_NUMBA := tests/test_laws.py tests/test_vectors.py tests/test_sparse_vectors.py tests/learners/test_sparse.py \
-	-k "games_agree and Guarded and Scaled or both_worlds or compiled_they and (OGD or Diagonal)"
+	-k "both_worlds or compiled_they and (OGD or Diagonal)"
 .PHONY: test-public-numba
 test-public-numba: $(VENV)/.everything # these once more, compiled through numba's public API only
 	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PUBLIC_NUMBA) $(ARGS)
+	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -m slow tests/test_laws.py -k "games_agree and Guarded and AdaGrad" $(ARGS)
 
 # Packages of a gigabyte that few users have. pip brings the torch that its index offers; uv would add CUDA.
 .PHONY: test-all
