@@ -19,10 +19,11 @@ from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
+from holdfast.sklearn.judging import MEASURES, is_ordinary, judged
 from holdfast.sklearn.linear_model import FittedModel
 from holdfast.vectors import ScaledWeights, values_of
 
-_MEASURES, _PLACES = ("features", "target", "gradient"), ("round", "row", "label")
+_PLACES = ("round", "row", "label")
 _KEEP = ("sizes", "thresholds", "kept", "guard")
 
 
@@ -63,7 +64,10 @@ class RobustEstimator(BaseEstimator):
         """What the rows so far prove about the regret, whichever `outliers` of them were wrong.
 
         A `holdfast.Certificate`: print it to read it, `bound` is its number. A list, one for each class, if
-        there are more than two. After `fit` it is about all passes.
+        there are more than two.
+
+        Its rounds are steps, not rows: after `fit` a kept row has been a round of every pass. So that it is
+        about `outliers` wrong rows, its `k` is that number times `n_epochs`.
 
         It needs scale=False, average=False, dense rows, a count of at least 1 as outliers, and a learner with
         a bounded domain. There is none for standardised features: the running scale changes the meaning of a
@@ -118,7 +122,7 @@ class RobustEstimator(BaseEstimator):
 
     # -- learn
 
-    def _start(self, X, classes, regression):
+    def _start(self, X, classes, regression, passes=1):
         """Check the parameters and start again, with a model for each of these classes."""
         epochs = self.n_epochs
         if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
@@ -137,12 +141,12 @@ class RobustEstimator(BaseEstimator):
         player = recommended(regression, self.outliers, learner, bool(self.scale))
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
         if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
-            player = Certified(player, int(self.outliers))
+            player = Certified(player, int(self.outliers) * passes)
         self._player, self._classes, self._unbounded = player, classes, unbounded
-        self._sparse = sp.issparse(X)
+        self._sparse, self._regression = sp.issparse(X), regression
         self._records = [None] * len(classes)
         self._sums = [(0.0, 0.0)] * len(classes)
-        self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
+        self._audit = Audit(self.audit_size, MEASURES, _PLACES)
         self.n_iter_ = 0
 
     def _loss_rule(self):
@@ -168,45 +172,73 @@ class RobustEstimator(BaseEstimator):
         return self.learner
 
     def _learn_passes(self, X, targets, weights):
-        """Learn in `n_epochs` passes. The audit and the average are of the last pass."""
+        """Learn in `n_epochs` passes. The average is over the last one.
+
+        A row is judged in the first pass, and a row that is skipped is left out of all later passes.
+        """
         rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
         compiled = len(rows) * self.n_epochs * len(targets) >= WORTH_COMPILING or None
-        for left in reversed(range(self.n_epochs)):
-            if left == 0:
-                self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
+        used, verdicts = [np.ones(X.shape[0], bool) for _ in targets], []
+        for number in range(self.n_epochs):
+            if number == self.n_epochs - 1:
                 self._sums = [self._sum(record) for record in self._records]
-            self._learn(X, targets, weights, rng.permutation(rows) if self.shuffle else rows, compiled)
+            order = rng.permutation(rows) if self.shuffle else rows
+            passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used], compiled)
+            if number == 0 and self.n_epochs > 1:
+                passed = [self._without_ordinary(*pair) for pair in zip(passed, targets, strict=True)]
+            for mask, decisions in zip(used, passed, strict=True):
+                mask[decisions.rows[~decisions.kept]] = False
+            verdicts.append(passed)
+        self._add_to_audit(X, targets, weights, verdicts)
 
     def _learn_once(self, X, targets, weights):
         """Learn in one pass, in the order of the rows."""
         rows = np.flatnonzero(weights > 0.0)
         before = sum(record.rounds for record in self._records if record is not None)
         compiled = before + len(rows) * len(targets) >= WORTH_COMPILING or None
-        self._learn(X, targets, weights, rows, compiled)
+        skipped = self._learn(X, targets, weights, [rows] * len(targets), compiled)
+        self._add_to_audit(X, targets, weights, [skipped])
 
     def _learn(self, X, targets, weights, rows, compiled):
-        X = self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
-        for i, y in enumerate(targets):
-            adversary = Replay(X, y[rows], self._loss)
-            if (weights[rows] != 1.0).any():
-                refuse_weights(self._learner_rule())
-                adversary = Weighted(adversary, weights[rows])
-            record = play(self._player, adversary, keep=_KEEP, after=self._records[i], compiled=compiled)
-            self._add_to_audit(record, self._classes[i], rows)
-            self._records[i] = _without_rounds(record)
+        """Let each model learn from its rows, in their order. Returns the skipped rows of each."""
+        skipped, table, taken = [], None, None
+        for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
+            if table is None or not np.array_equal(own, taken):
+                table, taken = self._table(X, own), own
+            skipped.append(self._learn_model(i, table, y, weights, own, compiled))
         self.n_iter_ += 1
         self._models = [self._model(*pair) for pair in zip(self._records, self._sums, strict=True)]
+        return skipped
 
-    def _add_to_audit(self, record, label, rows):
-        """Add the steps of a record, which were made with these rows, to the audit."""
-        skipped = np.flatnonzero(~record.kept)
-        self._audit.kept += len(record.kept) - len(skipped)
-        if len(skipped) > 0:
-            rounds = record.rounds - len(record.kept) + skipped
-            sizes = (record.feature_sizes, record.target_sizes, record.sizes)
-            thresholds = (record.feature_thresholds, record.target_thresholds, record.thresholds)
-            columns = ([column[skipped] for column in some] for some in (sizes, thresholds))
-            self._audit.add((rounds, rows[skipped], np.full(len(skipped), label)), *columns)
+    def _learn_model(self, i, table, y, weights, rows, compiled):
+        adversary = Replay(table, y[rows], self._loss)
+        if (weights[rows] != 1.0).any():
+            refuse_weights(self._learner_rule())
+            adversary = Weighted(adversary, weights[rows])
+        record = play(self._player, adversary, keep=_KEEP, after=self._records[i], compiled=compiled)
+        self._records[i] = _without_rounds(record)
+        return judged(record, rows)
+
+    def _table(self, X, rows):
+        """These rows, as the models get them."""
+        return self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
+
+    def _without_ordinary(self, passed, y):
+        """The skipped rows of the first pass that are outliers when compared with all rows."""
+        groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
+        return passed.some(~(passed.kept | is_ordinary(passed, groups)))
+
+    def _add_to_audit(self, X, targets, weights, verdicts):
+        """Record each skipped row once: where the first of the models has skipped it first."""
+        self.kept_mask_ = weights > 0.0
+        for passed in verdicts:
+            for i, decisions in enumerate(passed):
+                new = decisions.some(~decisions.kept & self.kept_mask_[decisions.rows])
+                self.kept_mask_[new.rows] = False
+                if len(new.rows) > 0:
+                    labels = np.full(len(new.rows), self._classes[i])
+                    self._audit.add((new.rounds, new.rows, labels), new.sizes, new.thresholds)
+        self._audit.kept += int(self.kept_mask_.sum())
 
     def _with_constant(self, X):
         """The rows with a column of ones, unless `Scaled` adds it or there is no intercept."""

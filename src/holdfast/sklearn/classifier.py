@@ -21,8 +21,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" tolerates 10 % of wrong rows, and 1 % of wrong labels in rows whose
-        features are not wrong, for each label. 0 keeps every row that is finite.
+        How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 10 % of wrong rows, and 1 % of
+        wrong labels in rows whose features are not wrong, for each label. 0 keeps every row that is finite.
     loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
         By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. It has one weight more than there are
@@ -40,7 +40,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         Weights of the classes; they are multiplied by `sample_weight`. The filter measures the gradient of
         the weighted loss.
     n_epochs : int
-        The number of passes of `fit`.
+        The number of passes of `fit`. The first pass judges each row. A row that it skips is left out of the
+        other passes, unless it was skipped only because it was one of the first rows.
     shuffle : bool
         Whether each pass of `fit` has another order of the rows.
     random_state : int, RandomState or None
@@ -61,12 +62,15 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
-        The first skipped rows of the last pass of `fit` and of all later calls of `partial_fit`: `round`, the
-        number of the step; `row`, the index in X; `label`, the class of the model; size and threshold of
-        features, target and gradient; and `by`, the reason.
+        The first skipped rows of `fit` and of all later calls of `partial_fit`, each once: `round`, the
+        number of the step; `row`, the index in X; `label`, the class of the first model that skipped it; size
+        and threshold of features, target and gradient; and `by`, the reason.
     audit_counts_, skipped_, kept_ : dict and ints
-        The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, summed
-        over all models. Rows of weight 0 are not counted.
+        The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, a row is
+        kept if no model skipped it. Rows of weight 0 are not counted.
+    kept_mask_ : bool array
+        For each row of the last call of `fit` or `partial_fit`, whether it was kept. A row of weight 0 was
+        not. After `fit`, a kept row is one that the last pass learned from.
     certificate_ : holdfast.Certificate, or a list of them
         What the rows prove about the regret; if outliers is a count and scale=False.
 
@@ -133,7 +137,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             raise ValueError(
                 "a classifier needs rows of two classes, with a weight above 0: there is one class"
             )
-        self._start(X, self._modelled_classes(), regression=False)
+        self._start(X, self._modelled_classes(), regression=False, passes=self.n_epochs)
         self._learn_passes(X, self._targets(codes), weights)
         return self._set_coefficients()
 

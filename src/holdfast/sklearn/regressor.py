@@ -41,7 +41,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     coef_, intercept_ : arrays of shape (features,) and (1,)
         In the units of the data. They do not apply to a row with a feature so far from its mean that it is
         clipped (`holdfast.Scaled`).
-    audit_, audit_counts_, skipped_, kept_, certificate_, n_iter_, n_features_in_, feature_names_in_
+    audit_, audit_counts_, skipped_, kept_, kept_mask_
+        As in `RobustClassifier`.
+    certificate_, n_iter_, n_features_in_, feature_names_in_
         As in `RobustClassifier`.
 
     Examples
@@ -100,7 +102,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         weights = self._read_weights(sample_weight, X)
         if not (weights > 0.0).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._start(X, ["target"], regression=True)
+        self._start(X, ["target"], regression=True, passes=self.n_epochs)
         self._learn_passes(X, [y], weights)
         return self._set_coefficients()
 
