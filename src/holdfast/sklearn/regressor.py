@@ -28,13 +28,13 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
-    learner, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
+    learner, learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
     scale : bool
         Whether features and target have a running scale. If not, a wrong target is found by its gradient
         only.
-    missing : "skip" or "raise"
-        Whether a row with NaN or infinity, in features or target, is skipped or an error.
+    missing, missing_share
+        As in `RobustClassifier`. A row with a missing target is skipped, with missing="raise" it is an error.
 
     Attributes
     ----------
@@ -73,18 +73,23 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         *,
         loss="absolute_error",
         learner=None,
+        learning_rate=None,
+        alpha=0.0,
         scale=True,
         fit_intercept=True,
         average=False,
         n_epochs=5,
         shuffle=True,
         random_state=None,
-        missing="skip",
+        missing="impute",
+        missing_share=0.5,
         audit_size=10_000,
     ):
         self.outliers = outliers
         self.loss = loss
         self.learner = learner
+        self.learning_rate = learning_rate
+        self.alpha = alpha
         self.scale = scale
         self.fit_intercept = fit_intercept
         self.average = average
@@ -92,11 +97,12 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.missing = missing
+        self.missing_share = missing_share
         self.audit_size = audit_size
 
     def fit(self, X, y, sample_weight=None):
         """Start again and learn in `n_epochs` passes."""
-        X, y = self._read(X, first=True), self._read_target(X, y)
+        X, y = self._read(X, first=True, all_rows=True), self._read_target(X, y)
         if not np.isfinite(y).any():
             assert_all_finite(y, input_name="y")
         weights = self._read_weights(sample_weight, X)
