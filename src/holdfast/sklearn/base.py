@@ -20,7 +20,7 @@ from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
 from holdfast.role_checks import Rule
 from holdfast.sklearn.cells import empty_columns, farthest_cells, filled, with_missing
-from holdfast.sklearn.judging import MEASURES, is_ordinary, judged
+from holdfast.sklearn.judging import MEASURES, is_ordinary, judged, thinned
 from holdfast.sklearn.linear_model import FittedModel
 from holdfast.sklearn.parameters import as_rule, learner_rule, loss_rule, nested_parameters, with_parameter
 from holdfast.vectors import ScaledWeights, values_of
@@ -227,6 +227,8 @@ class RobustEstimator(BaseEstimator):
                 self._sums = [self._sum(record) for record in self._records]
             order = rng.permutation(rows) if self.shuffle else rows
             passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used], compiled)
+            if number == 0:
+                self._sample = thinned(passed[0])
             if number == 0 and self.n_epochs > 1:
                 passed = [self._without_ordinary(*pair) for pair in zip(passed, targets, strict=True)]
             for mask, decisions in zip(used, passed, strict=True):
@@ -239,19 +241,20 @@ class RobustEstimator(BaseEstimator):
         rows = np.flatnonzero(weights > 0.0)
         before = sum(record.rounds for record in self._records if record is not None)
         compiled = before + len(rows) * len(targets) >= WORTH_COMPILING or None
-        skipped = self._learn(X, targets, weights, [rows] * len(targets), compiled)
-        self._add_to_audit(X, targets, weights, [skipped])
+        passed = self._learn(X, targets, weights, [rows] * len(targets), compiled)
+        self._sample = thinned(passed[0])
+        self._add_to_audit(X, targets, weights, [passed])
 
     def _learn(self, X, targets, weights, rows, compiled):
-        """Let each model learn from its rows, in their order. Returns the skipped rows of each."""
-        skipped, table, taken = [], None, None
+        """Let each model learn from its rows, in their order. Returns the decisions of each."""
+        decisions, table, taken = [], None, None
         for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
             if table is None or not np.array_equal(own, taken):
                 table, taken = self._table(X, own), own
-            skipped.append(self._learn_model(i, table, y, weights, own, compiled))
+            decisions.append(self._learn_model(i, table, y, weights, own, compiled))
         self.n_iter_ += 1
         self._models = [self._model(*pair) for pair in zip(self._records, self._sums, strict=True)]
-        return skipped
+        return decisions
 
     def _learn_model(self, i, table, y, weights, rows, compiled):
         adversary = Replay(table, y[rows], self._loss)

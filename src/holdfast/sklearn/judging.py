@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 MEASURES = ("features", "target", "gradient")
+_SAMPLE = 1000
 
 
 class JudgedRows(NamedTuple):
@@ -20,6 +21,11 @@ class JudgedRows(NamedTuple):
         """Those where `which` holds."""
         columns = [tuple(column[which] for column in columns) for columns in self[3:]]
         return JudgedRows(self.rows[which], self.rounds[which], self.kept[which], *columns)
+
+
+def thinned(judged):
+    """About 1,000 of the rows at most, evenly spaced."""
+    return judged.some(slice(None, None, -(-max(len(judged.rows), 1) // _SAMPLE)))
 
 
 def judged(record, rows):
