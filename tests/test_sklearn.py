@@ -125,7 +125,7 @@ def test_the_prediction_for_a_row_of_missing_values_is_the_constant():
     rows = np.full((3, 4), np.nan)
     rows[1:, 1:] = [[np.inf, 0.0, 0.0], [1.0, 2.0, 3.0]]
     for scale in (True, False):
-        model = RobustRegressor(scale=scale, random_state=0).fit(X, target)
+        model = RobustRegressor(scale=scale, missing="skip", random_state=0).fit(X, target)
         assert len(set(model.predict(rows))) == 1
         assert set(model.predict(csr_array(rows))) == set(model.predict(rows))
     assert model.predict(rows)[0] == model.intercept_[0]
@@ -222,7 +222,7 @@ def test_with_three_classes_each_has_a_model_against_the_rest():
     alone = RobustClassifier(random_state=0).fit(X, y == "b")
     np.testing.assert_array_equal(alone.coef_[0], model.coef_[1])
     assert set(model.audit_["label"]) <= set("abc")
-    assert model.skipped_ + model.kept_ == 3 * 600
+    assert model.skipped_ + model.kept_ == 600
 
 
 def test_sparse_rows_give_the_same_model():
@@ -311,12 +311,12 @@ def test_a_skipped_round_has_a_size_above_its_threshold():
 
 def test_the_audit_of_many_small_batches_is_one_table():
     X, _, y, *_ = table(300)
-    X[::3] = np.nan
+    X[::9] = np.nan
     model = RobustRegressor()
     for i in range(300):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
     skipped = model.audit_["by"] == "not finite"
-    assert model.audit_["round"][skipped].tolist() == list(range(0, 300, 3))
+    assert model.audit_["round"][skipped].tolist() == list(range(0, 300, 9))
 
 
 def test_there_is_a_certificate_where_one_is_possible():
@@ -372,7 +372,7 @@ def test_the_names_of_a_data_frame_are_kept():
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["d"] = frame["d"].round().astype("Int64")
     frame.loc[3, "d"] = pd.NA
-    model = RobustClassifier(random_state=0).fit(frame, pd.Series(y))
+    model = RobustClassifier(missing="skip", random_state=0).fit(frame, pd.Series(y))
     assert model.feature_names_in_.tolist() == list("abcd")
     assert model.audit_counts_["not finite"] == 1
     assert len(pd.DataFrame(model.audit_)) == model.skipped_

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import adversaries, domains, filters, game, learners, losses, norms, regret, sketches  # noqa: F401
 from holdfast.adversaries import Gradients, Replay
+from holdfast.audit import HoldfastWarning
 from holdfast.certificates.certificate import Certificate
 from holdfast.certificates.certified import Certified
 from holdfast.domains import Ball, Box, Simplex
@@ -69,6 +70,7 @@ __all__ = [
     "Gradients",
     "Guarded",
     "Hinge",
+    "HoldfastWarning",
     "Huber",
     "Linear",
     "Logistic",

@@ -1,8 +1,11 @@
 """Which rounds were skipped, and why: the reason of each round, and the table that the adapters keep."""
 
+import warnings
+
 import numpy as np
 
 NOT_FINITE = "not finite"
+_MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows are skipped while filters have little to compare
 _PARTS = 64  # tables of single batches; above that they are joined into one
 
 
@@ -17,6 +20,55 @@ def reasons(measures, sizes, thresholds):
         found[~(np.asarray(size) <= np.asarray(threshold))] = measure
     found[np.isnan(thresholds[-1])] = NOT_FINITE
     return found
+
+
+class HoldfastWarning(UserWarning):
+    """Something that can be learned from, but that is probably not what you want."""
+
+
+class SkipMonitor:
+    """Warn, once each, if more than 20 % of the rows are skipped, or 100 rows one after the other.
+
+    The first 20 skipped rows do not count: a filter skips some because it has nothing to compare them with.
+
+    Examples
+    --------
+    >>> monitor = SkipMonitor("look at audit_")
+    >>> monitor.add(np.arange(150) > 40)
+    >>> monitor.rows, monitor.skipped, monitor.run
+    (150, 41, 0)
+    """
+
+    def __init__(self, remedy):
+        self.remedy, self.rows, self.skipped, self.run, self.longest = remedy, 0, 0, 0, 0
+        self._share_told = self._run_told = False
+
+    def add(self, kept):
+        """Count these rows, in their order."""
+        ends = np.flatnonzero(kept)
+        runs = np.diff(ends, prepend=-1, append=len(kept)) - 1
+        runs[0] += self.run
+        self.rows, self.skipped = self.rows + len(kept), self.skipped + len(kept) - len(ends)
+        self.run, self.longest = int(runs[-1]), max(self.longest, int(runs.max()))
+        self._warn()
+
+    def add_one(self, kept):
+        """Count one row."""
+        self.rows, self.skipped = self.rows + 1, self.skipped + (not kept)
+        self.run = 0 if kept else self.run + 1
+        self.longest = max(self.longest, self.run)
+        self._warn()
+
+    def _warn(self):
+        if self.longest >= _LONG_RUN and not self._run_told:
+            self._run_told = True
+            self._say(f"{self.longest:,} rows one after the other were skipped: the data may have changed")
+        if self.skipped > _FIRST + _MANY * self.rows and not self._share_told:
+            self._share_told = True
+            self._say(f"{self.skipped:,} of {self.rows:,} rows were skipped, more than {_MANY:.0%}")
+
+    def _say(self, sentence):
+        warnings.warn(f"{sentence}; {self.remedy}", HoldfastWarning, stacklevel=5)
 
 
 class Audit:
@@ -49,15 +101,23 @@ class Audit:
         self._length = 0
 
     @property
+    def room(self):
+        """How many rows the table can still take."""
+        return self.size - self._length
+
+    @property
     def skipped(self):
         return sum(self.counts.values())
 
     def add(self, places, sizes, thresholds):
-        """Record skipped rounds: a column for each place and for each measure."""
+        """Record skipped rounds: a column for each place and for each measure.
+
+        Columns of places may end where the table is full.
+        """
         by = reasons(self.measures, sizes, thresholds)
         for reason in self.counts:
             self.counts[reason] += int((by == reason).sum())
-        room = min(self.size - self._length, len(by))
+        room = min(self.room, len(by))
         if room > 0:
             columns = ([column[:room] for column in some] for some in (places, sizes, thresholds))
             self._parts.append(self._table(*columns, by[:room]))

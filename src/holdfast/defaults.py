@@ -128,7 +128,7 @@ def filters_for(outliers):
         if outliers != "auto":
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
         return FEATURES, TARGET, GRADIENT
-    if isinstance(outliers, numbers.Real):
+    if isinstance(outliers, numbers.Real) and not isinstance(outliers, bool):
         return (_filter_for(outliers),) * 3
     if not isinstance(outliers, Rule):
         raise TypeError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
@@ -141,6 +141,8 @@ def _filter_for(outliers):
         return Everything()
     if not 0.0 < outliers < math.inf:
         raise ValueError(f"outliers is a share or a count, so it cannot be negative: got {outliers}")
+    if 0.5 <= outliers < 1.0:
+        raise ValueError(f"outliers must be fewer than half of the rows, or they look right: got {outliers}")
     if outliers < 1.0:
         return TopShare(float(outliers))
     if outliers != int(outliers):

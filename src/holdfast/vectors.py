@@ -321,9 +321,13 @@ class ScaledWeights(NamedTuple):
     y_spread: float
     y_low: float  # the least and the greatest target learned from; if not in this order, any may be predicted
     y_high: float
+    missing: Any  # what to do with missing cells (`holdfast.learners.missing_cells`)
 
     def product(self, x):
-        return dot(self.v, standardise(self, x))
+        return dot(self.v, self.transform_row(x))
+
+    def transform_row(self, x):
+        return self.missing.clear(standardise(self, x), x)
 
     def transform_target(self, y):
         deviation = y - self.y_center
@@ -379,6 +383,23 @@ def _clipped(values, clip):
     """Finite values are clipped to [-clip, clip]; others become NaN, so that the round is skipped."""
     near = np.where(values > clip, clip, np.where(values < -clip, -clip, values))
     return np.where(np.isinf(values), np.nan, near)
+
+
+def clear_missing(row, x, share):
+    """Set a standardised row to 0 where cells of x are missing (NaN), if at most this share of them is."""
+    values = values_of(x)
+    missing = np.isnan(values)
+    if 0 < np.count_nonzero(missing) <= share * len(values):
+        values_of(row)[:-1][missing] = 0.0
+    return row
+
+
+def fill_missing(row, x, center):
+    """The row x with centers where cells are missing, in a longer buffer; a sparse row as it is."""
+    if isinstance(x, Sparse):
+        return x
+    row[:-1] = np.where(np.isnan(x), center, x)
+    return row[:-1]
 
 
 @_quiet

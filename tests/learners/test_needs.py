@@ -52,6 +52,7 @@ def test_every_learner_is_there():
         "LogWealth",
         "Fixed",
         "Averaged",
+        "Penalized",
         "Recentered",
         "Scaled",
         "Bounded",

@@ -56,6 +56,35 @@ def standardise(w, x):
     return from_center
 
 
+@overloads(vectors.clear_missing)
+def clear_missing(row, x, share):
+    def clear(row, x, share):
+        values, seen = vectors.values_of(row), vectors.values_of(x)
+        count = 0
+        for i in range(len(seen)):
+            count += seen[i] != seen[i]
+        if 0 < count <= share * len(seen):
+            for i in range(len(seen)):
+                if seen[i] != seen[i]:
+                    values[i] = 0.0
+        return row
+
+    return clear
+
+
+@overloads(vectors.fill_missing)
+def fill_missing(row, x, center):
+    if is_instance(x, Sparse):
+        return lambda row, x, center: x
+
+    def fill(row, x, center):
+        for i in range(len(center)):
+            row[i] = center[i] if x[i] != x[i] else np.float64(x[i])
+        return row[: len(center)]
+
+    return fill
+
+
 @overloads(vectors.update_moments)
 def update_moments(center, spread, factors, n, x):
     if is_instance(x, Sparse):

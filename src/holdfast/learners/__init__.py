@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.learners.mixture import Mixture
     from holdfast.learners.ogd import OGD
     from holdfast.learners.ons import ONS
+    from holdfast.learners.penalized import Penalized
     from holdfast.learners.recentered import Recentered
     from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
     from holdfast.learners.ridge import OnlineRidge
@@ -55,6 +56,7 @@ __all__ = [
     "MetaGrad",
     "Mixture",
     "OnlineRidge",
+    "Penalized",
     "ProjectedAdaGrad",
     "Recentered",
     "Redescending",

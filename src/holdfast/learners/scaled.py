@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.missing_cells import missing_with
 from holdfast.learners.needs import check_hints
 from holdfast.learners.running_scales import scales_with
 from holdfast.norms import LONG
@@ -16,7 +17,6 @@ from holdfast.vectors import (
     ScaledWeights,
     assign,
     copy_row,
-    standardise,
     target_for,
     update_factors,
     update_max_abs,
@@ -80,6 +80,10 @@ class Scaled:
         The number of first rounds that only set the scales.
     memory : float, optional
         The number of rounds after which a value counts about a third (1 / e). None: for ever.
+    missing : float
+        The largest share of the cells of a row that may be missing (NaN). A missing cell then counts as the
+        mean of its feature, and of a sparse row as 0. 0: a row with a missing cell is not learned from.
+        Nor is one with an infinite cell, in any case.
 
     Guarantee: none of its own, because the units change from round to round. In the units of its round, each
     kept row is as small as the filter guarantees.
@@ -101,13 +105,14 @@ class Scaled:
     clip: float = 8.0
     patience: int = 20
     memory: Any = None
+    missing: Any = 0.0
 
     def check(self):
         if not 1.0 <= self.clip < math.inf:
             raise ValueError(f"clip counts standard deviations, at least 1: got {self.clip}")
         if self.patience < 1:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
-        return self._make((*self[:-1], scales_with(self.memory)))
+        return self._make((*self[:-2], scales_with(self.memory), missing_with(self.missing)))
 
     def reads_rows(self):
         return True
@@ -154,7 +159,8 @@ class Scaled:
     def predict(self, state):
         v = self.learner.predict(state.inner)
         scales = (state.center, state.factors, state.row)
-        return ScaledWeights(v, *scales, self.clip, state.y_center, state.y_spread, state.y_low, state.y_high)
+        target = (state.y_center, state.y_spread, state.y_low, state.y_high)
+        return ScaledWeights(v, *scales, self.clip, *target, self.missing)
 
     def set_target(self, state, y):
         numbers = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
@@ -162,7 +168,7 @@ class Scaled:
 
     def transform_row(self, state, x):
         """The row as the learner sees it."""
-        return standardise(self.predict(state), x)
+        return self.predict(state).transform_row(x)
 
     def transform_target(self, state):
         """The target of the round as the learner sees it."""
@@ -176,7 +182,9 @@ class Scaled:
             return self.update_first(state, x)
         inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
         inner, n = self.learner.update(inner, slope, row), state.rounds + 1.0
-        has_new = self.memory.update_columns(state.center, state.spread, state.factors, state.counts, n, x)
+        filled = self.missing.fill(state.row, x, state.center)  # `row` is no longer needed
+        scales = (state.center, state.spread, state.factors, state.counts)
+        has_new = self.memory.update_columns(*scales, n, filled)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
         y_low, y_high = state.y_low, state.y_high
         if self.target:
@@ -262,9 +270,14 @@ class Scaled:
 def median_deviation(values):
     """The median of a few values; and of the deviations that are not 0 the median square and their number.
 
+    Missing values (NaN) are left out. If there are no others, the median is 0.
+
     Neither is moved far by wild values, if fewer than half are. If at most one value deviates, its square is
     returned as a negative number.
     """
+    values = values[values == values]
+    if len(values) == 0:
+        return 0.0, 0.0, 0.0
     center = float(np.sort(values)[(len(values) - 1) // 2])
     squares = np.sort(np.minimum(np.abs(values - center), LONG) ** 2)
     moved = squares[squares > 0.0]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import numbers
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,19 +11,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from holdfast.adversaries import Replay, Weighted
-from holdfast.audit import Audit
+from holdfast.audit import NOT_FINITE, Audit, HoldfastWarning, SkipMonitor, reasons
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
+from holdfast.defaults import recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
-from holdfast.protocols import Learner, Loss
-from holdfast.role_checks import Rule, check_role
+from holdfast.role_checks import Rule
+from holdfast.sklearn.cells import empty_columns, farthest_cells, filled, with_missing
+from holdfast.sklearn.judging import MEASURES, is_ordinary, judged, thinned
 from holdfast.sklearn.linear_model import FittedModel
+from holdfast.sklearn.parameters import as_rule, learner_rule, loss_rule, nested_parameters, with_parameter
 from holdfast.vectors import ScaledWeights, values_of
 
-_MEASURES, _PLACES = ("features", "target", "gradient"), ("round", "row", "label")
+_PLACES = ("round", "row", "label", "column", "value")
+_REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
 _KEEP = ("sizes", "thresholds", "kept", "guard")
 
 
@@ -35,7 +39,7 @@ class RobustEstimator(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "skip"
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
     @property
@@ -63,7 +67,10 @@ class RobustEstimator(BaseEstimator):
         """What the rows so far prove about the regret, whichever `outliers` of them were wrong.
 
         A `holdfast.Certificate`: print it to read it, `bound` is its number. A list, one for each class, if
-        there are more than two. After `fit` it is about all passes.
+        there are more than two.
+
+        Its rounds are steps, not rows: after `fit` a kept row has been a round of every pass. So that it is
+        about `outliers` wrong rows, its `k` is that number times `n_epochs`.
 
         It needs scale=False, average=False, dense rows, a count of at least 1 as outliers, and a learner with
         a bounded domain. There is none for standardised features: the running scale changes the meaning of a
@@ -76,6 +83,7 @@ class RobustEstimator(BaseEstimator):
                 "to compare with": self.scale,
                 "average=True": self.average,
                 "sparse rows": self._sparse,
+                "alpha: it is about losses without a penalty": self.alpha != 0.0,
                 "a learner whose domain is unbounded": self._unbounded,
                 "outliers that are not a count, at least 1": True,
             }
@@ -92,12 +100,46 @@ class RobustEstimator(BaseEstimator):
             raise AttributeError(f"this {type(self).__name__} has not been fitted yet")
         return self._audit
 
+    def reset(self):
+        """Forget what was learned; the parameters stay. The next `partial_fit` is a first one."""
+        for name in set(vars(self)) - set(self.get_params(deep=False)) - {"_metadata_request"}:
+            delattr(self, name)
+        return self
+
+    # -- parameters of rules, such as learner__rate
+
+    def get_params(self, deep=True):
+        """The parameters by name; with deep=True also those of rules, such as "learner__rate"."""
+        found = super().get_params(deep=False)
+        if deep:
+            for name, value in list(found.items()):
+                found |= nested_parameters(name, value) if isinstance(value, Rule) else {}
+        return found
+
+    def set_params(self, **params):
+        """Set parameters by name, also those of rules: `set_params(learner__rate=0.1)`.
+
+        If the learner or the loss is a name, it becomes that rule. `learner=None` becomes the learner of
+        `holdfast.defaults.LEARNER`.
+        """
+        super().set_params(**{name: value for name, value in params.items() if "__" not in name})
+        for path, value in params.items():
+            name, _, rest = path.partition("__")
+            if rest:
+                if name not in self.get_params(deep=False):
+                    raise ValueError(f"{type(self).__name__} has no parameter {name!r}")
+                rule = as_rule(name, getattr(self, name), self._LOSSES)
+                setattr(self, name, with_parameter(rule, rest, value))
+        return self
+
     # -- read the data
 
-    def _read(self, X, first):
-        """The rows as floats; dense or sparse, as in the first call."""
-        if self.missing not in ("skip", "raise"):
-            raise ValueError(f'missing must be "skip" or "raise": got {self.missing!r}')
+    def _read(self, X, first, all_rows=False):
+        """The rows as floats; dense or sparse, as in the first call. Columns without a value become 0."""
+        if self.missing not in ("impute", "skip", "raise"):
+            raise ValueError(f'missing must be "impute", "skip" or "raise": got {self.missing!r}')
+        if not 0.0 <= self.missing_share < 1.0:
+            raise ValueError(f"missing_share is a share of cells, below 1: got {self.missing_share!r}")
         X = validate_data(
             self,
             X,
@@ -109,7 +151,24 @@ class RobustEstimator(BaseEstimator):
         )
         if not first and self._sparse != sp.issparse(X):
             X = sp.csr_array(X) if self._sparse else X.toarray()
-        return X
+        if first:
+            self._left_out = self._empty_columns(X) if all_rows else np.zeros(0, int)
+        if len(self._left_out) > 0:
+            X = X.copy()
+            X[:, self._left_out] = 0.0
+        return X if self.scale or self.missing != "impute" else filled(X, 0.0, self.missing_share)
+
+    def _empty_columns(self, X):
+        """The columns without any value, if missing cells are imputed. Warns if there are any."""
+        empty = empty_columns(X) if self.missing == "impute" else np.zeros(0, int)
+        if len(empty) > 0:
+            names = ", ".join(self._column_names()[empty[:10]]) + (", ..." if len(empty) > 10 else "")
+            warnings.warn(f"left out, because all cells are missing: {names}", HoldfastWarning, stacklevel=4)
+        return empty
+
+    def _column_names(self):
+        names = [f"x{i}" for i in range(self.n_features_in_)]
+        return np.asarray(getattr(self, "feature_names_in_", names), dtype=str)
 
     def _read_weights(self, sample_weight, X):
         if sample_weight is None:
@@ -118,7 +177,7 @@ class RobustEstimator(BaseEstimator):
 
     # -- learn
 
-    def _start(self, X, classes, regression):
+    def _start(self, X, classes, regression, passes=1):
         """Check the parameters and start again, with a model for each of these classes."""
         epochs = self.n_epochs
         if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
@@ -130,83 +189,116 @@ class RobustEstimator(BaseEstimator):
                 "scale=True subtracts the running mean from every feature, which acts as an intercept: "
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
-        self._loss = self._loss_rule()
+        self._loss = loss_rule(self.loss, self._LOSSES, regression)
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
         player = recommended(regression, self.outliers, learner, bool(self.scale))
+        player = with_missing(player, self._missing_share())
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
         if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
-            player = Certified(player, int(self.outliers))
+            player = Certified(player, int(self.outliers) * passes)
         self._player, self._classes, self._unbounded = player, classes, unbounded
-        self._sparse = sp.issparse(X)
+        self._sparse, self._regression = sp.issparse(X), regression
         self._records = [None] * len(classes)
         self._sums = [(0.0, 0.0)] * len(classes)
-        self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
+        self._audit = Audit(self.audit_size, MEASURES, _PLACES)
+        self._monitor = SkipMonitor(_REMEDY)
         self.n_iter_ = 0
 
-    def _loss_rule(self):
-        if isinstance(self.loss, str):
-            if self.loss not in self._LOSSES:
-                raise ValueError(
-                    f"loss must be one of {', '.join(self._LOSSES)}, or a loss of holdfast: got {self.loss!r}"
-                )
-            return self._LOSSES[self.loss]
-        if not isinstance(self.loss, Rule):
-            raise TypeError(
-                f"loss must be a name or a loss of holdfast, such as Huber(2.0): got {self.loss!r}"
-            )
-        check_role(self.loss, Loss)
-        return self.loss
-
     def _learner_rule(self):
-        if self.learner is None:
-            return LEARNER
-        if isinstance(self.learner, str):
-            return named_learner(self.learner, self._loss)
-        check_role(self.learner, Learner)
-        return self.learner
+        constant = bool(self.scale or self.fit_intercept)
+        return learner_rule(self.learner, self._loss, self.learning_rate, self.alpha, constant)
+
+    def _missing_share(self):
+        """The largest share of missing cells in a row that is learned from."""
+        return float(self.missing_share) if self.missing == "impute" else 0.0
 
     def _learn_passes(self, X, targets, weights):
-        """Learn in `n_epochs` passes. The audit and the average are of the last pass."""
+        """Learn in `n_epochs` passes. The average is over the last one.
+
+        A row is judged in the first pass, and a row that is skipped is left out of all later passes.
+        """
         rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
         compiled = len(rows) * self.n_epochs * len(targets) >= WORTH_COMPILING or None
-        for left in reversed(range(self.n_epochs)):
-            if left == 0:
-                self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
+        used, verdicts = [np.ones(X.shape[0], bool) for _ in targets], []
+        for number in range(self.n_epochs):
+            if number == self.n_epochs - 1:
                 self._sums = [self._sum(record) for record in self._records]
-            self._learn(X, targets, weights, rng.permutation(rows) if self.shuffle else rows, compiled)
+            order = rng.permutation(rows) if self.shuffle else rows
+            passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used], compiled)
+            if number == 0:
+                self._sample = thinned(passed[0])
+            if number == 0 and self.n_epochs > 1:
+                passed = [self._without_ordinary(*pair) for pair in zip(passed, targets, strict=True)]
+            for mask, decisions in zip(used, passed, strict=True):
+                mask[decisions.rows[~decisions.kept]] = False
+            verdicts.append(passed)
+        self._add_to_audit(X, targets, weights, verdicts)
 
     def _learn_once(self, X, targets, weights):
         """Learn in one pass, in the order of the rows."""
         rows = np.flatnonzero(weights > 0.0)
         before = sum(record.rounds for record in self._records if record is not None)
         compiled = before + len(rows) * len(targets) >= WORTH_COMPILING or None
-        self._learn(X, targets, weights, rows, compiled)
+        passed = self._learn(X, targets, weights, [rows] * len(targets), compiled)
+        self._sample = thinned(passed[0])
+        self._add_to_audit(X, targets, weights, [passed])
 
     def _learn(self, X, targets, weights, rows, compiled):
-        X = self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
-        for i, y in enumerate(targets):
-            adversary = Replay(X, y[rows], self._loss)
-            if (weights[rows] != 1.0).any():
-                refuse_weights(self._learner_rule())
-                adversary = Weighted(adversary, weights[rows])
-            record = play(self._player, adversary, keep=_KEEP, after=self._records[i], compiled=compiled)
-            self._add_to_audit(record, self._classes[i], rows)
-            self._records[i] = _without_rounds(record)
+        """Let each model learn from its rows, in their order. Returns the decisions of each."""
+        decisions, table, taken = [], None, None
+        for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
+            if table is None or not np.array_equal(own, taken):
+                table, taken = self._table(X, own), own
+            decisions.append(self._learn_model(i, table, y, weights, own, compiled))
         self.n_iter_ += 1
         self._models = [self._model(*pair) for pair in zip(self._records, self._sums, strict=True)]
+        return decisions
 
-    def _add_to_audit(self, record, label, rows):
-        """Add the steps of a record, which were made with these rows, to the audit."""
-        skipped = np.flatnonzero(~record.kept)
-        self._audit.kept += len(record.kept) - len(skipped)
-        if len(skipped) > 0:
-            rounds = record.rounds - len(record.kept) + skipped
-            sizes = (record.feature_sizes, record.target_sizes, record.sizes)
-            thresholds = (record.feature_thresholds, record.target_thresholds, record.thresholds)
-            columns = ([column[skipped] for column in some] for some in (sizes, thresholds))
-            self._audit.add((rounds, rows[skipped], np.full(len(skipped), label)), *columns)
+    def _learn_model(self, i, table, y, weights, rows, compiled):
+        adversary = Replay(table, y[rows], self._loss)
+        if (weights[rows] != 1.0).any():
+            refuse_weights(self._learner_rule())
+            adversary = Weighted(adversary, weights[rows])
+        record = play(self._player, adversary, keep=_KEEP, after=self._records[i], compiled=compiled)
+        self._records[i] = _without_rounds(record)
+        return judged(record, rows)
+
+    def _table(self, X, rows):
+        """These rows, as the models get them."""
+        return self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
+
+    def _without_ordinary(self, passed, y):
+        """The skipped rows of the first pass that are outliers when compared with all rows."""
+        groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
+        return passed.some(~(passed.kept | is_ordinary(passed, groups)))
+
+    def _add_to_audit(self, X, targets, weights, verdicts):
+        """Record each skipped row once: where the first of the models has skipped it first."""
+        self.kept_mask_ = weights > 0.0
+        for passed in verdicts:
+            for i, decisions in enumerate(passed):
+                new = decisions.some(~decisions.kept & self.kept_mask_[decisions.rows])
+                self.kept_mask_[new.rows] = False
+                if len(new.rows) > 0:
+                    labels = np.full(len(new.rows), self._classes[i])
+                    places = (new.rounds, new.rows, labels, *self._cells(X, targets[i], i, new))
+                    self._audit.add(places, new.sizes, new.thresholds)
+        self._audit.kept += int(self.kept_mask_.sum())
+        self._monitor.add(self.kept_mask_[weights > 0.0])
+
+    def _cells(self, X, y, i, skipped):
+        """The columns and the values that made these rows outliers; as many as fit into the audit."""
+        first = skipped.some(slice(0, self._audit.room))
+        by, rows = reasons(MEASURES, first.sizes, first.thresholds), first.rows
+        columns = farthest_cells(X, rows, self._models[i], by == NOT_FINITE)
+        values = np.array([X[row, column] for row, column in zip(rows, columns, strict=True)], float)
+        names = self._column_names()[columns].astype(object)
+        in_target = (by == "target") | ((by == NOT_FINITE) & ~np.isfinite(y[rows]))
+        names[in_target], values[in_target] = "target", y[rows][in_target]
+        names[by == "gradient"], values[by == "gradient"] = "", np.nan
+        return names.astype(str), values
 
     def _with_constant(self, X):
         """The rows with a column of ones, unless `Scaled` adds it or there is no intercept."""
@@ -239,9 +331,9 @@ class RobustEstimator(BaseEstimator):
             center = np.zeros_like(w.center) if self._sparse else w.center.copy()
             limits = w.to_target_units(-np.inf), w.to_target_units(np.inf)
             scale = (w.factors.copy(), w.clip, w.y_center, w.y_spread)
-            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits)
+            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits, self._missing_share())
         weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)
-        unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf)
+        unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf, 0.0)
         return FittedModel(weights, constant, *unscaled)
 
     def _predictions(self, X):

@@ -21,13 +21,19 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" tolerates 10 % of wrong rows, and 1 % of wrong labels in rows whose
-        features are not wrong, for each label. 0 keeps every row that is finite.
+        How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 10 % of wrong rows, and 1 % of
+        wrong labels in rows whose features are not wrong, for each label. 0 keeps every row that is finite.
     loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
         By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. It has one weight more than there are
         features, for the intercept, unless fit_intercept=False.
         Names, such as "ogd" and "adaftrl", are those of `holdfast.defaults.LEARNERS`.
+    learning_rate : float, optional
+        The factor of the steps: `rate` of `AdaGrad`, `scale` of the adaptive steps of `OGD`. By default that
+        of the learner. `learner__rate` and other parameters of rules can be searched too.
+    alpha : float
+        The strength of an L2 penalty, alpha / 2 ‖w‖², on the weights of the standardised features
+        (`holdfast.learners.Penalized`). The constant has no penalty.
     scale : bool
         Whether features have a running scale. Sparse rows keep their zeros: each feature is divided by its
         largest absolute value.
@@ -40,14 +46,19 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         Weights of the classes; they are multiplied by `sample_weight`. The filter measures the gradient of
         the weighted loss.
     n_epochs : int
-        The number of passes of `fit`.
+        The number of passes of `fit`. The first pass judges each row. A row that it skips is left out of the
+        other passes, unless it was skipped only because it was one of the first rows.
     shuffle : bool
         Whether each pass of `fit` has another order of the rows.
     random_state : int, RandomState or None
         For the order.
-    missing : "skip" or "raise"
-        Whether a row with NaN or infinity is skipped, and `predict` returns the prediction of the constant
-        for it, or is an error.
+    missing : "impute", "skip" or "raise"
+        What to do with NaN. "impute": the cell counts as the running mean of its column, in `fit` and in
+        `predict`; with scale=False and in sparse rows as 0. A column without any value in `fit` is left out,
+        with a warning. "skip": the row is skipped, and `predict` returns the prediction of the constant.
+        "raise": an error. A row with an infinite cell is skipped, with "raise" it is an error.
+    missing_share : float
+        With missing="impute", a row of which more cells are missing is skipped.
     audit_size : int
         The largest number of skipped rows in `audit_`.
 
@@ -61,12 +72,17 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
-        The first skipped rows of the last pass of `fit` and of all later calls of `partial_fit`: `round`, the
-        number of the step; `row`, the index in X; `label`, the class of the model; size and threshold of
-        features, target and gradient; and `by`, the reason.
+        The first skipped rows of `fit` and of all later calls of `partial_fit`, each once: `round`, the
+        number of the step; `row`, the index in X; `label`, the class of the first model that skipped it; size
+        and threshold of features, target and gradient; `by`, the reason; `column` and `value`, the cell that
+        is farthest from its column (in standard deviations after the pass), or the target. For `gradient`
+        they are empty, because no single cell is the reason.
     audit_counts_, skipped_, kept_ : dict and ints
-        The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, summed
-        over all models. Rows of weight 0 are not counted.
+        The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, a row is
+        kept if no model skipped it. Rows of weight 0 are not counted.
+    kept_mask_ : bool array
+        For each row of the last call of `fit` or `partial_fit`, whether it was kept. A row of weight 0 was
+        not. After `fit`, a kept row is one that the last pass learned from.
     certificate_ : holdfast.Certificate, or a list of them
         What the rows prove about the regret; if outliers is a count and scale=False.
 
@@ -99,6 +115,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         *,
         loss="hinge",
         learner=None,
+        learning_rate=None,
+        alpha=0.0,
         scale=True,
         fit_intercept=True,
         average=False,
@@ -106,12 +124,15 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         n_epochs=5,
         shuffle=True,
         random_state=None,
-        missing="skip",
+        missing="impute",
+        missing_share=0.5,
         audit_size=10_000,
     ):
         self.outliers = outliers
         self.loss = loss
         self.learner = learner
+        self.learning_rate = learning_rate
+        self.alpha = alpha
         self.scale = scale
         self.fit_intercept = fit_intercept
         self.average = average
@@ -120,11 +141,12 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.missing = missing
+        self.missing_share = missing_share
         self.audit_size = audit_size
 
     def fit(self, X, y, sample_weight=None):
         """Start again and learn in `n_epochs` passes."""
-        X, y = self._read(X, first=True), self._read_labels(X, y)
+        X, y = self._read(X, first=True, all_rows=True), self._read_labels(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
         if not (weights > 0.0).any():
@@ -133,7 +155,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             raise ValueError(
                 "a classifier needs rows of two classes, with a weight above 0: there is one class"
             )
-        self._start(X, self._modelled_classes(), regression=False)
+        self._start(X, self._modelled_classes(), regression=False, passes=self.n_epochs)
         self._learn_passes(X, self._targets(codes), weights)
         return self._set_coefficients()
 

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.sklearn.cells import filled
 
 _BATCH = 2**20  # entries of a matrix that are standardised together
 
@@ -23,6 +24,7 @@ class FittedModel(NamedTuple):
     y_spread: float
     y_low: float
     y_high: float
+    missing: float  # the largest share of the cells of a row that may be missing: they count as the center
 
     def coefficients(self):
         return self.y_spread * self.weights * self.factors
@@ -33,7 +35,8 @@ class FittedModel(NamedTuple):
 
     @np.errstate(all="ignore")
     def predict(self, X):
-        """A number for every row. A row with NaN or infinity gets the prediction of the constant."""
+        """A number for every row. If it has infinity, or too many missing cells: that of the constant."""
+        X = filled(X, self.center, self.missing)
         step, only = max(_BATCH // max(X.shape[1], 1), 1), np.zeros(1, int)
         p = {name: np.asarray([getattr(self, name)]) for name in ("center", "factors", "weights", "clip")}
         scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]

@@ -28,20 +28,22 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
-    learner, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
+    learner, learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
     scale : bool
         Whether features and target have a running scale. If not, a wrong target is found by its gradient
         only.
-    missing : "skip" or "raise"
-        Whether a row with NaN or infinity, in features or target, is skipped or an error.
+    missing, missing_share
+        As in `RobustClassifier`. A row with a missing target is skipped, with missing="raise" it is an error.
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (features,) and (1,)
         In the units of the data. They do not apply to a row with a feature so far from its mean that it is
         clipped (`holdfast.Scaled`).
-    audit_, audit_counts_, skipped_, kept_, certificate_, n_iter_, n_features_in_, feature_names_in_
+    audit_, audit_counts_, skipped_, kept_, kept_mask_
+        As in `RobustClassifier`.
+    certificate_, n_iter_, n_features_in_, feature_names_in_
         As in `RobustClassifier`.
 
     Examples
@@ -71,18 +73,23 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         *,
         loss="absolute_error",
         learner=None,
+        learning_rate=None,
+        alpha=0.0,
         scale=True,
         fit_intercept=True,
         average=False,
         n_epochs=5,
         shuffle=True,
         random_state=None,
-        missing="skip",
+        missing="impute",
+        missing_share=0.5,
         audit_size=10_000,
     ):
         self.outliers = outliers
         self.loss = loss
         self.learner = learner
+        self.learning_rate = learning_rate
+        self.alpha = alpha
         self.scale = scale
         self.fit_intercept = fit_intercept
         self.average = average
@@ -90,17 +97,18 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.missing = missing
+        self.missing_share = missing_share
         self.audit_size = audit_size
 
     def fit(self, X, y, sample_weight=None):
         """Start again and learn in `n_epochs` passes."""
-        X, y = self._read(X, first=True), self._read_target(X, y)
+        X, y = self._read(X, first=True, all_rows=True), self._read_target(X, y)
         if not np.isfinite(y).any():
             assert_all_finite(y, input_name="y")
         weights = self._read_weights(sample_weight, X)
         if not (weights > 0.0).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._start(X, ["target"], regression=True)
+        self._start(X, ["target"], regression=True, passes=self.n_epochs)
         self._learn_passes(X, [y], weights)
         return self._set_coefficients()
 

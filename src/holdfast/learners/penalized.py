@@ -1,0 +1,91 @@
+"""A learner with an L2 penalty on its weights."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.learners.needs import check_hints
+from holdfast.protocols import Learner
+from holdfast.rule import rule
+from holdfast.vectors import add, assign
+
+
+class PenalizedState(NamedTuple):
+    """The state of the learner, and a buffer for a gradient."""
+
+    inner: Any
+    gradient: np.ndarray
+
+
+@rule
+class Penalized:
+    """A learner of the losses f_t(w) + alpha / 2 ‖w‖²: its gradients are g_t + alpha w_t.
+
+    A filter in front of it sees g_t alone. A round costs O(d), also with sparse rows.
+
+    Parameters
+    ----------
+    learner : a learner
+        One that uses gradients only.
+    alpha : float
+        The strength of the penalty.
+    constant : bool
+        Whether the last weight is a constant, which has no penalty.
+
+    Guarantee: that of the learner, for the penalised losses. For the losses themselves none.
+
+    Examples
+    --------
+    >>> from holdfast.domains import Box
+    >>> from holdfast.learners import AdaGrad
+    >>> learner = Penalized(AdaGrad(Box(-10.0, 10.0), rate=0.1), alpha=1.0)
+    >>> state = learner.init(dim=2)
+    >>> for _ in range(1000):
+    ...     state = learner.update(state, -1.0, np.array([0.5, 0.0]))
+    >>> learner.predict(state).round(1).tolist()
+    [0.5, 0.0]
+    """
+
+    learner: Learner
+    alpha: float
+    constant: bool = True
+
+    def check(self):
+        if not 0.0 <= self.alpha < math.inf:
+            raise ValueError(f"alpha is the strength of a penalty, at least 0: got {self.alpha}")
+
+    def check_dim(self, dim):
+        check_hints(self.learner)
+        self.learner.check_dim(dim)
+
+    def needs(self):
+        needs = self.learner.needs()
+        return needs if needs is None else needs._replace(proved=False)
+
+    def reads_rows(self):
+        return self.learner.reads_rows()
+
+    def init(self, dim):
+        return PenalizedState(self.learner.init(dim), np.zeros(dim))
+
+    def valid(self, state):
+        return self.learner.valid(state.inner)
+
+    def reset(self, state, dim):
+        return PenalizedState(self.learner.reset(state.inner, dim), state.gradient)
+
+    def set_target(self, state, y):
+        return PenalizedState(self.learner.set_target(state.inner, y), state.gradient)
+
+    def predict(self, state):
+        return self.learner.predict(state.inner)
+
+    def update(self, state, slope, x):
+        g = state.gradient
+        assign(g, np.zeros(len(g)))
+        add(g, self.alpha, self.learner.predict(state.inner))
+        if self.constant:
+            g[-1] = 0.0
+        add(g, slope, x)
+        return PenalizedState(self.learner.update(state.inner, 1.0, g), g)

@@ -1,0 +1,61 @@
+"""What a pass over the rows says about each row: learned from, or skipped for a reason."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+MEASURES = ("features", "target", "gradient")
+_SAMPLE = 1000
+
+
+class JudgedRows(NamedTuple):
+    """The decisions of one model about some rows, in the order in which it saw them."""
+
+    rows: np.ndarray  # indices in the table
+    rounds: np.ndarray  # numbers of the steps
+    kept: np.ndarray
+    sizes: tuple  # an array for each of MEASURES
+    thresholds: tuple  # NaN where the row, or its target, is not finite
+
+    def some(self, which):
+        """Those where `which` holds."""
+        columns = [tuple(column[which] for column in columns) for columns in self[3:]]
+        return JudgedRows(self.rows[which], self.rounds[which], self.kept[which], *columns)
+
+
+def thinned(judged):
+    """About 1,000 of the rows at most, evenly spaced."""
+    return judged.some(slice(None, None, -(-max(len(judged.rows), 1) // _SAMPLE)))
+
+
+def judged(record, rows):
+    """The decisions in a record of `play`, whose last rounds were these rows."""
+    return JudgedRows(
+        rows,
+        record.rounds - len(rows) + np.arange(len(rows)),
+        record.kept,
+        (record.feature_sizes, record.target_sizes, record.sizes),
+        (record.feature_thresholds, record.target_thresholds, record.thresholds),
+    )
+
+
+def is_ordinary(judged, groups):
+    """Whether each row is within the last thresholds of the pass, though it may have been skipped.
+
+    A filter skips its first rows because it has nothing to compare them with: `TopK(k)` skips k. At the end
+    of the pass their sizes can be compared with all others. `groups` has the rows whose gradients share a
+    filter, as numbers: those of a label.
+    """
+    ordinary = np.ones(len(judged.rows), bool)
+    for measure, sizes, thresholds in zip(MEASURES, judged.sizes, judged.thresholds, strict=True):
+        own = groups if measure == "gradient" else np.zeros(len(sizes))
+        for group in np.unique(own):
+            some = np.flatnonzero(own == group)
+            ordinary[some] &= sizes[some] <= _last(thresholds[some])
+            ordinary[some] &= ~np.isnan(thresholds[some])
+    return ordinary
+
+
+def _last(thresholds):
+    known = thresholds[~np.isnan(thresholds)]
+    return known[-1] if len(known) else np.nan
