@@ -31,6 +31,9 @@ PAGES = {
     "bounds": ("bounds",),
     "sklearn": ("sklearn",),
     "river": ("river",),
+    "torch": ("torch", "torch.lightning"),
+    "optax": ("optax",),
+    "audit": ("audit",),
     "rule": ("rule",),
     "protocols": ("protocols",),
 }
@@ -51,6 +54,7 @@ def target(item):
 def public(module):
     """The public classes and functions of a module, by name."""
     names = module.exports or [name for name, item in module.members.items() if not item.is_alias]
+    names = [name for name in names if name in module.all_members]  # some are imported at first use
     found = {name: target(module[name]) for name in names if not name.startswith("_")}
     return {name: item for name, item in found.items() if item.is_class or item.is_function}
 

@@ -107,6 +107,7 @@ class Audit:
 
     @property
     def skipped(self):
+        """How many rounds were skipped."""
         return sum(self.counts.values())
 
     def add(self, places, sizes, thresholds):

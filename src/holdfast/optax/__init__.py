@@ -8,6 +8,6 @@ try:
 except ImportError as error:
     raise ImportError("holdfast.optax needs Optax: pip install 'holdfast[optax]'") from error
 
-from holdfast.optax.guarded import GuardedState, guarded
+from holdfast.optax.guarded import GuardedOptState, guarded
 
-__all__ = ["GuardedState", "guarded"]
+__all__ = ["GuardedOptState", "guarded"]

@@ -10,7 +10,7 @@ from holdfast.filters.fixed_memory import filter_for_training
 from holdfast.optax.array_filter import ArrayFilter, FilterState
 
 
-class GuardedState(NamedTuple):
+class GuardedOptState(NamedTuple):
     """What `guarded` remembers, as arrays. `optax.tree.get(state, "skipped")` finds one inside of a chain."""
 
     kept: jax.Array  # how many steps were taken
@@ -50,7 +50,7 @@ def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
     Returns
     -------
     optax.GradientTransformationExtraArgs
-        Its state is a `GuardedState`. Extra arguments go to `inner`.
+        Its state is a `GuardedOptState`. Extra arguments go to `inner`.
 
     Guarantee: deep learning is not convex, so there is no bound on the regret. Theorem W still says which
     steps can be taken at all: if at most k_t of the remembered steps are outliers, no gradient larger than
@@ -79,7 +79,7 @@ def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
         filter_state = memory.init(parts)
         nothing = jnp.zeros((), filter_state.largest.dtype)
         # Separate arrays: a jitted step may reuse the memory of each of them.
-        return GuardedState(
+        return GuardedOptState(
             kept=jnp.zeros((), jnp.int32),
             skipped=jnp.zeros((), jnp.int32),
             last_kept=jnp.zeros((), bool),
@@ -105,7 +105,7 @@ def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
 
         new_updates, inner_state = jax.lax.cond(keep, take, skip)
         worst = jnp.argmax(jnp.where(kept, jnp.nan_to_num(sizes / thresholds), jnp.inf))
-        return new_updates, GuardedState(
+        return new_updates, GuardedOptState(
             kept=state.kept + keep,
             skipped=state.skipped + ~keep,
             last_kept=keep,

@@ -186,6 +186,7 @@ class StepGuard:
         self.load_state_dict(memory)
 
     def after(self, optimizer):
+        """Restore what the skipped step had to change."""
         if self._inner > 0:
             self._inner -= 1
         elif self._way is not None:

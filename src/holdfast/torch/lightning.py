@@ -31,6 +31,7 @@ class HoldfastCallback(Callback):
         self._optimizers, self._memory = [], None
 
     def on_train_start(self, trainer, pl_module):
+        """Guard the optimizers of the trainer."""
         self._optimizers = list(trainer.optimizers)
         for i, optimizer in enumerate(self._optimizers):
             if not isinstance(optimizer, Guarded):
@@ -40,10 +41,12 @@ class HoldfastCallback(Callback):
         self._memory = None
 
     def on_before_optimizer_step(self, trainer, pl_module, optimizer):
+        """Measure the gradients before Lightning clips them."""
         if trainer.gradient_clip_val:
             getattr(optimizer, "optimizer", optimizer).holdfast.measure()
 
     def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        """Log kept and skipped steps, size and threshold."""
         if trainer.global_step % trainer.log_every_n_steps == 0:
             for i, optimizer in enumerate(self._optimizers):
                 prefix = "holdfast" if len(self._optimizers) == 1 else f"holdfast/{i}"
@@ -51,7 +54,9 @@ class HoldfastCallback(Callback):
                 pl_module.log_dict({f"{prefix}/{name}": float(value) for name, value in figures.items()})
 
     def state_dict(self):
+        """The memories of all guards."""
         return {"memory": [optimizer.holdfast.state_dict() for optimizer in self._optimizers]}
 
     def load_state_dict(self, state):
+        """Go on with the memories that `state_dict` gave."""
         self._memory = state["memory"]

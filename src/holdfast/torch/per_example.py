@@ -80,4 +80,5 @@ class PerExample:
         return self.filter.state_dict()
 
     def load_state_dict(self, state):
+        """Go on with a memory that `state_dict` gave."""
         self.filter.load_state_dict(state)
