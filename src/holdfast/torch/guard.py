@@ -74,7 +74,7 @@ def guard(
         )
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(f"guard an instance of torch.optim.Optimizer: got {optimizer!r}")
-    if isinstance(optimizer, Guarded):
+    if isinstance(optimizer, GuardedOptimizer):
         raise ValueError(f"this optimizer has a guard already: {optimizer.holdfast!r}")
     if strategy != "auto" and strategy not in _STRATEGIES:
         raise ValueError(f'strategy must be "auto", "found_inf", "select" or "sync": got {strategy!r}')
@@ -343,7 +343,7 @@ def _load(optimizer, state):
     return None
 
 
-class Guarded:
+class GuardedOptimizer:
     """Printing, copying and pickling of an optimizer together with its guard."""
 
     def __repr__(self):
@@ -357,7 +357,7 @@ class Guarded:
 
 @functools.cache
 def _guarded_class(cls):
-    return type(f"Guarded{cls.__name__}", (Guarded, cls), {"__doc__": cls.__doc__})
+    return type(f"Guarded{cls.__name__}", (GuardedOptimizer, cls), {"__doc__": cls.__doc__})
 
 
 def _restore(cls, state, settings, memory):

@@ -8,7 +8,7 @@ except ImportError:
     except ImportError as error:
         raise ImportError("HoldfastCallback needs Lightning: pip install lightning") from error
 
-from holdfast.torch.guard import Guarded, guard
+from holdfast.torch.guard import GuardedOptimizer, guard
 
 
 class HoldfastCallback(Callback):
@@ -34,7 +34,7 @@ class HoldfastCallback(Callback):
         """Guard the optimizers of the trainer."""
         self._optimizers = list(trainer.optimizers)
         for i, optimizer in enumerate(self._optimizers):
-            if not isinstance(optimizer, Guarded):
+            if not isinstance(optimizer, GuardedOptimizer):
                 guard(optimizer, **self.settings)
                 if self._memory is not None:
                     optimizer.holdfast.load_state_dict(self._memory[i])

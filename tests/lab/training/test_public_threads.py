@@ -35,7 +35,7 @@ def test_vdvae_25_norms_rise_above_a_fixed_threshold_and_stay_there():
     def rising(step):
         return 300.0 if step < 100 else 3000.0
 
-    fixed = train(functools.partial(rules.Fixed, threshold=400.0), steps=300, scale=rising)
+    fixed = train(functools.partial(rules.FixedThreshold, threshold=400.0), steps=300, scale=rising)
     assert fixed.good_lost > 0.8 * fixed.good
     guarded = train(rules.Ours, steps=300, scale=rising)
     assert guarded.good_lost < 0.3 * guarded.good
@@ -48,7 +48,7 @@ def test_senpai_3294_a_threshold_from_another_task_skips_nearly_every_step():
     def other_task(step):
         return 1000.0
 
-    fixed = train(functools.partial(rules.Fixed, threshold=100.0), steps=394, scale=other_task)
+    fixed = train(functools.partial(rules.FixedThreshold, threshold=100.0), steps=394, scale=other_task)
     assert fixed.good_lost > 0.99 * fixed.good
     guarded = train(rules.Ours, steps=394, scale=other_task)
     assert guarded.good_lost < 0.1 * guarded.good

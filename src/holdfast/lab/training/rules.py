@@ -198,7 +198,7 @@ class ZeroNaN(Nothing):
         self.optimizer.step()
 
 
-class Fixed(Nothing):
+class FixedThreshold(Nothing):
     """Skip norms above a number that was chosen before the run."""
 
     title = "fixed threshold"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import torch
 
-from holdfast.lab.training.scenarios import Batch
+from holdfast.lab.training.scenarios import TrainingBatch
 
 STEPS, SIZE = 400, 64
 
@@ -60,7 +60,7 @@ def train(make_rule, scenario=None, squared=False, steps=STEPS, scale=lambda ste
     largest_good = largest_taken = 0.0
     for step in range(steps):
         rows = torch.randint(len(x), (SIZE,), generator=generator)
-        batch = Batch(x[rows], y[rows])
+        batch = TrainingBatch(x[rows], y[rows])
         if scenario is not None:
             batch = scenario(step, batch)
         net.zero_grad()

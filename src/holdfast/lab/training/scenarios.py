@@ -8,7 +8,7 @@ import torch
 START = 200  # before it, all batches are good, but for C
 
 
-class Batch(NamedTuple):
+class TrainingBatch(NamedTuple):
     """A batch, a factor for its loss, and whether a step from it is bad."""
 
     x: torch.Tensor
