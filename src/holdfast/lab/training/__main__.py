@@ -5,7 +5,7 @@ import torch
 from holdfast.lab.training.rules import RULES, Nothing
 from holdfast.lab.training.run import train
 from holdfast.lab.training.scenarios import SCENARIOS
-from holdfast.terminal import say
+from holdfast.terminal import tell
 
 
 def cell(outcome):
@@ -15,16 +15,16 @@ def cell(outcome):
 
 
 def row(title, cells):
-    say(f"| {title} | " + " | ".join(cells) + " |")
+    tell(f"| {title} | " + " | ".join(cells) + " |")
 
 
 def main():
     torch.set_num_threads(1)
     for letter, scenario in SCENARIOS.items():
-        say(f"- {letter}: {' '.join(scenario.__doc__.split())}")
-    say("")
+        tell(f"- {letter}: {' '.join(scenario.__doc__.split())}")
+    tell("")
     row("", SCENARIOS)
-    say("|---|" + "---|" * len(SCENARIOS))
+    tell("|---|" + "---|" * len(SCENARIOS))
     clean = {squared: train(Nothing, squared=squared) for squared in (False, True)}
     row("no bad batches", [cell(clean[letter == "H"]) for letter in SCENARIOS])
     for rule in RULES:
