@@ -375,3 +375,34 @@ def test_the_loss_is_judged_too():
     assert audits[0]["part"] == ["all", "loss", "loss", "all"]
     with pytest.raises(ValueError, match="loss=True"):
         guard(torch.optim.SGD(net.parameters(), lr=0.1)).holdfast.see_loss(torch.ones(()))
+
+
+def test_tensors_that_are_replaced_in_a_group_are_measured():
+    net, other = model(), model()
+    optimizer = guard(torch.optim.SGD(net.parameters(), lr=0.1), outliers=1)
+    for step in range(6):
+        if step == 3:  # as sharding does
+            optimizer.param_groups[0]["params"] = list(other.parameters())
+        gradients(net if step < 3 else other, step, 1e9 if step == 5 else 1.0)
+        optimizer.step()
+    assert optimizer.holdfast.audit()["step"] == [0, 5]
+
+
+def test_a_distributed_checkpoint_takes_the_guard_as_an_entry(tmp_path):
+    checkpoint = pytest.importorskip("torch.distributed.checkpoint")
+
+    def make():
+        net = model()
+        return net, guard(torch.optim.AdamW(net.parameters(), lr=0.01), outliers=1)
+
+    net, optimizer = make()
+    for step in range(5):
+        gradients(net, step)
+        optimizer.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        checkpoint.save({"guard": optimizer.holdfast}, checkpoint_id=tmp_path)
+        other = make()[1]
+        checkpoint.load({"guard": other.holdfast}, checkpoint_id=tmp_path)
+    assert same(other.holdfast.filter.state_dict(), optimizer.holdfast.filter.state_dict())
+    assert (other.holdfast.steps, other.holdfast.kept) == (5, 4)

@@ -101,13 +101,13 @@ class DeviceFilter:
                 )
             mine.copy_(theirs)
 
-    def extended(self, parts):
-        """The same filter for more sizes; those that are new begin without memory."""
-        longer = DeviceFilter(self.rule, parts, self.largest.device)
-        known = self.largest.shape[0]
-        longer.largest[:known], longer.recent[:known] = self.largest, self.recent
-        longer.counts[:, :known] = self.counts
-        return longer
+    def resized(self, parts):
+        """The same filter for another number of sizes; those that are new begin without memory."""
+        other = DeviceFilter(self.rule, parts, self.largest.device)
+        known = min(parts, self.largest.shape[0])
+        other.largest[:known], other.recent[:known] = self.largest[:known], self.recent[:known]
+        other.counts[:, :known] = self.counts[:, :known]
+        return other
 
 
 def _with(largest, entering):

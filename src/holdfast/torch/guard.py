@@ -140,9 +140,9 @@ class StepGuard:
         Only needed if gradients are also clipped: call it before `clip_grad_norm_`. With a `GradScaler`, call
         it after `scaler.unscale_(optimizer)`.
         """
-        if len(self.parts.tensors) != sum(len(group["params"]) for group in self.optimizer.param_groups):
+        if not self.parts.are_of(self.optimizer):
             self.parts = Parts(self.per, self.optimizer)
-            self.filter = self.filter.extended(self.parts.count)
+            self.filter = self.filter.resized(self.parts.count)
         if self.parts.tensors[0].device != self.device:
             self._move()
         with torch.no_grad():

@@ -1,5 +1,7 @@
 """The sizes of gradients: the Euclidean norm of all, of each parameter group, or of each tensor."""
 
+import operator
+
 import torch
 from torch.distributed.tensor import DTensor, Shard
 
@@ -16,6 +18,11 @@ class Parts:
         self.part_of = {"all": [0] * len(groups), "group": groups, "tensor": list(range(len(groups)))}[per]
         self.count = max(self.part_of) + 1
         self._indices = {}  # by which tensors have a gradient
+
+    def are_of(self, optimizer):
+        """Whether these are still the optimizer's tensors. Others come with new groups and with sharding."""
+        now = [p for group in optimizer.param_groups for p in group["params"]]
+        return len(now) == len(self.tensors) and all(map(operator.is_, now, self.tensors))
 
     def sizes(self, device):
         """The size of every part in float64, NaN for a part without any gradient; which parts have one."""

@@ -216,9 +216,9 @@ class FixedThreshold(Nothing):
 
 
 class Ours(Nothing):
-    """`holdfast.torch.guard`: 10 % of the steps may be bad."""
+    """`holdfast.torch.guard` if 10 % of the steps may be bad."""
 
-    title = "holdfast.torch.guard"
+    title = "guard, outliers=0.1"
 
     def __init__(self, net, outliers=0.1, window=1000):
         super().__init__(net)
@@ -230,4 +230,13 @@ class Ours(Nothing):
         return own.rule.slack * float(own.largest[0, budget])
 
 
-RULES = [Nothing, Clip, AutoClip, ZClip, SixSigma, ZScore, MovingMean, IfFinite, ZeroNaN, Ours]
+class OursByDefault(Ours):
+    """`holdfast.torch.guard` as it is: 1 % of the steps may be bad. D and F have more than that."""
+
+    title = "guard, outliers=0.01"
+
+    def __init__(self, net):
+        super().__init__(net, outliers=0.01)
+
+
+RULES = [Nothing, Clip, AutoClip, ZClip, SixSigma, ZScore, MovingMean, IfFinite, ZeroNaN, Ours, OursByDefault]
