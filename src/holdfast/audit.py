@@ -41,7 +41,8 @@ class SkipMonitor:
     """
 
     def __init__(self, remedy, depth=7, enough=200):
-        self.remedy, self.enough, self.depth = remedy, enough, depth  # depth: of the calls from the user's to `warnings.warn`
+        self.remedy, self.enough = remedy, enough
+        self.depth = depth  # the number of calls from the user's to `warnings.warn`
         self.rows, self.skipped, self.run, self.longest = 0, 0, 0, 0
         self._share_told = self._run_told = False
 
