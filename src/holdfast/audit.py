@@ -30,6 +30,7 @@ class SkipMonitor:
     """Warn, once each, if more than 20 % of the rows are skipped, or 100 rows one after the other.
 
     The first 20 skipped rows do not count: a filter skips some because it has nothing to compare them with.
+    The share is looked at when there are `enough` rows.
 
     Examples
     --------
@@ -39,8 +40,10 @@ class SkipMonitor:
     (150, 41, 0)
     """
 
-    def __init__(self, remedy):
-        self.remedy, self.rows, self.skipped, self.run, self.longest = remedy, 0, 0, 0, 0
+    def __init__(self, remedy, depth=7, enough=200):
+        self.remedy, self.enough = remedy, enough
+        self.depth = depth  # the number of calls from the user's to `warnings.warn`
+        self.rows, self.skipped, self.run, self.longest = 0, 0, 0, 0
         self._share_told = self._run_told = False
 
     def add(self, kept):
@@ -63,12 +66,13 @@ class SkipMonitor:
         if self.longest >= _LONG_RUN and not self._run_told:
             self._run_told = True
             self._say(f"{self.longest:,} rows one after the other were skipped: the data may have changed")
-        if self.skipped > _FIRST + _MANY * self.rows and not self._share_told:
+        many = self.rows >= self.enough and self.skipped > _FIRST + _MANY * self.rows
+        if many and not self._share_told:
             self._share_told = True
             self._say(f"{self.skipped:,} of {self.rows:,} rows were skipped, more than {_MANY:.0%}")
 
     def _say(self, sentence):
-        warnings.warn(f"{sentence}; {self.remedy}", HoldfastWarning, stacklevel=5)
+        warnings.warn(f"{sentence}; {self.remedy}", HoldfastWarning, stacklevel=self.depth)
 
 
 class Audit:

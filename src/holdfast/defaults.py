@@ -23,7 +23,7 @@ from holdfast.learners import (
     ScaleInvariant,
     SoloFTRL,
 )
-from holdfast.losses import Absolute, Hinge, Logistic, Squared, SquaredHinge
+from holdfast.losses import Absolute, Hinge, Linear, Logistic, Squared, SquaredHinge
 from holdfast.protocols import Filter, LipschitzLoss
 from holdfast.role_checks import Rule, check_role
 
@@ -114,6 +114,27 @@ def refuse_weights(learner):
         raise ValueError(
             f"{type(learner).__name__} uses the target as well as the gradient, so rows cannot have "
             "weights: repeat rows instead, or use another learner"
+        )
+
+
+def refuse_loss(loss, regression):
+    """Raise if a linear model cannot be learned with this loss."""
+    if isinstance(loss, Linear):
+        raise ValueError("Linear() has no smallest value, so no model fits best: use another loss")
+    if regression and isinstance(loss, Hinge | SquaredHinge | Logistic):
+        raise ValueError(
+            f"{loss!r} is a loss for labels, and the targets are numbers: use a classifier, "
+            "or a loss such as Absolute()"
+        )
+
+
+def refuse_experts(learner):
+    """Raise if the weights of a learner are shares, which are never negative."""
+    needs = learner.needs()
+    if needs is not None and needs.domain == "simplex":
+        raise ValueError(
+            f"{learner!r} divides weight among experts, so its weights are never negative; a linear model "
+            f"needs signs: use one of {', '.join(LEARNERS)}"
         )
 
 

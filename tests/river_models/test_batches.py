@@ -30,7 +30,7 @@ def test_a_batch_is_the_same_as_its_rows_one_by_one(name):
 def test_a_pipeline_learns_from_the_kept_rows_of_a_batch():
     good = [(x, y) for x, y in labels(64)]
     bad = [({"a": 1e9, "b": 0.0}, True), ({"a": math.nan, "b": 0.0}, False)]
-    model = Robust(scaled(linear_model.LogisticRegression()))
+    model = Robust(scaled(linear_model.LogisticRegression()), missing="skip")
     for x, y in labels(300, seed=1):
         model.learn_one(x, y)
     bare = pickle.loads(pickle.dumps(model.model))

@@ -38,7 +38,7 @@ def test_a_score_of_the_user_replaces_the_sizes():
     def deviation(model, x, y):
         return abs(x["a"] - 1000.0)
 
-    model = Robust(tree.HoeffdingTreeRegressor(), outliers=0.01, score=deviation)
+    model = Robust(tree.HoeffdingTreeRegressor(), outliers=0.01, score=deviation, missing="skip")
     for x, y in numbers(300):
         model.learn_one(x, y)
     kept = model.kept
@@ -61,7 +61,7 @@ def test_a_row_for_an_imputer_is_not_skipped():
 
 def test_a_pipeline_gets_usual_values_for_absent_features():
     parts = (compose.Select("a") | preprocessing.StandardScaler()) + compose.Select("b")
-    model = Robust(parts | linear_model.LinearRegression(intercept_lr=0.1))
+    model = Robust(parts | linear_model.LinearRegression(intercept_lr=0.1), missing="skip")
     for x, y in numbers(300):
         model.learn_one(x, y)
     kept, usual = model.kept, model.predict_one({"a": 1000.0, "b": 0.0})
@@ -85,6 +85,7 @@ def test_a_text_can_be_a_row():
     assert model.predict_one("tide") == "sea"
 
 
+@pytest.mark.filterwarnings("ignore::holdfast.HoldfastWarning")
 def test_quantile_filters_restart_the_model():
     model = Robust(linear_model.LinearRegression(), outliers=hf.Quantile(0.9, growth=2.0))
     for t, (x, y) in enumerate(numbers(1100)):
@@ -93,6 +94,7 @@ def test_quantile_filters_restart_the_model():
         assert (model.model is not first) == (t == 1024)
 
 
+@pytest.mark.filterwarnings("ignore::holdfast.HoldfastWarning")
 @pytest.mark.parametrize("unmeasured", [[], [1024, 1025, 1026]], ids=["finite", "then NaN"])
 def test_an_absent_label_does_not_restart_the_model(unmeasured):
     model = Robust(linear_model.LogisticRegression(), outliers=hf.Quantile(0.9, growth=2.0))

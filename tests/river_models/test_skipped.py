@@ -28,7 +28,7 @@ UNKNOWN_LABELS = [None, math.nan]
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_robust_model_is_the_bare_model_trained_on_the_kept_rows(name):
-    model, bare = Robust(MODELS[name].clone()), MODELS[name].clone()
+    model, bare = Robust(MODELS[name].clone(), missing="skip"), MODELS[name].clone()
     for x, y in spoiled_rows(isinstance(model, base.Regressor)):
         kept, refused = model.kept, model.audit_counts["gradient"]
         model.learn_one(x, y)
@@ -42,7 +42,7 @@ def test_a_robust_model_is_the_bare_model_trained_on_the_kept_rows(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_wild_rows_change_no_bit_of_the_model(name):
-    model = Robust(MODELS[name].clone())
+    model = Robust(MODELS[name].clone(), missing="skip")
     regression = isinstance(model, base.Regressor)
     for x, y in numbers(300):
         model.learn_one(x, y if regression else y > 50.0)
@@ -80,7 +80,7 @@ def test_measuring_changes_nothing_even_if_predicting_does():
 
 
 def test_the_audit_has_the_first_skipped_rows_and_counts_all():
-    model = Robust(linear_model.LinearRegression(), audit_size=7)
+    model = Robust(linear_model.LinearRegression(), audit_size=7, missing="skip")
     for x, y in spoiled_rows(regression=True):
         model.learn_one({"a": x["a"] / 1000.0, "b": x["b"]}, y)
     assert model.kept + model.skipped == 300

@@ -70,3 +70,9 @@ def test_the_certificate_counts_a_row_in_every_pass():
     proofs = [RobustRegressor(3, scale=False, n_epochs=n).fit(X, y).certificate_ for n in (1, 4)]
     assert [proof.k for proof in proofs] == [3, 12]
     assert proofs[1].rounds > 3 * proofs[0].rounds
+
+
+@pytest.mark.parametrize("rows", [10, 15, 30])
+def test_small_tables_are_judged_again_until_the_scales_are_settled(rows):
+    X, y = linear_table(rows, dim=3)
+    assert RobustRegressor(random_state=0).fit(X, y).kept_mask_.all()

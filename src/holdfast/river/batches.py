@@ -19,6 +19,17 @@ def kept_rows(X, kept):
     return into_frame(X).filter(kept).to_native()
 
 
+def has_missing(X):
+    """Whether a cell of a frame is None or NaN."""
+    return any(value is None or value != value for row in into_frame(X).rows() for value in row)
+
+
+def frame_of(rows, X):
+    """Rows, as dicts with the columns of the frame X, as a frame with its index."""
+    like = into_frame(X)
+    return to_native_frame({name: [row[name] for row in rows] for name in like.columns}, like=like)
+
+
 def kept_values(y, kept):
     return into_series(y).filter(kept).to_native()
 

@@ -4,7 +4,7 @@ import math
 
 from river import base
 
-from holdfast.defaults import LEARNER, named_learner, refuse_weights
+from holdfast.defaults import LEARNER, named_learner, refuse_experts, refuse_loss, refuse_weights
 from holdfast.dry_run import check_rule
 from holdfast.losses import Absolute, Logistic, slope_at
 from holdfast.protocols import Loss
@@ -26,9 +26,11 @@ class LinearModel(base.Estimator):
             )
         if loss is not None:
             check_rule(loss, Loss, dim=1)
+            refuse_loss(loss, isinstance(self, base.Regressor))
         self.learner, self.loss = learner, loss
         rule = named_learner(learner, self._loss()) if isinstance(learner, str) else learner
         self._weights = NamedWeights(LEARNER if rule is None else rule)
+        refuse_experts(self._weights.learner)
 
     @property
     def weights(self):

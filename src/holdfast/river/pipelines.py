@@ -9,6 +9,14 @@ _ALLOW_MISSING = (
 )
 
 
+def has_imputer(model):
+    """Whether a step of a pipeline replaces missing values."""
+    if isinstance(model, compose.Pipeline | compose.TransformerUnion):
+        parts = model.steps if isinstance(model, compose.Pipeline) else model.transformers
+        return any(has_imputer(part) for part in parts.values())
+    return isinstance(model, preprocessing.StatImputer | preprocessing.PreviousImputer)
+
+
 def last_step(model, x):
     """The last step of a pipeline, and the features that it gets. No transformer learns from this.
 

@@ -68,6 +68,30 @@ class RunningScale:
                     largest = deviation
         return 1.0 if largest is None else largest
 
+    def farthest(self, row):
+        """The name and the value of the farthest cell. One that is no finite number is the farthest."""
+        found, largest = ("", math.nan), -1.0
+        for name, value in row.items():
+            value, scale = as_float(value), self.features.get(name)
+            if not -FAR < value < FAR:
+                return name, value
+            deviation = abs(value - scale.center) / scale.reach if scale and scale.reach > 0.0 else 0.0
+            if deviation > largest:
+                found, largest = (name, value), deviation
+        return found
+
+    def filled(self, row, share, drop):
+        """The row with centers for its missing cells (None or NaN), if at most this share is missing.
+
+        A missing cell without a center is dropped, or left as it is.
+        """
+        missing = [name for name, value in row.items() if _is_missing(value)]
+        if not 0 < len(missing) <= share * len(row):
+            return row
+        known = {name: self.features[name].center for name in missing if name in self.features}
+        left = row if not drop else {name: value for name, value in row.items() if name not in missing}
+        return {name: (left | known)[name] for name in row if name in left or name in known}
+
     def usual(self):
         """A row with the center of every feature."""
         return {name: scale.center for name, scale in self.features.items()}
@@ -125,6 +149,10 @@ class TargetRange:
     def clip(self, value, beyond):
         """The value, clipped to the range that is wider by `beyond` on both sides."""
         return max(min(value, self.high + beyond), self.low - beyond)
+
+
+def _is_missing(value):
+    return value is None or (isinstance(value, numbers.Real) and bool(value != value))
 
 
 def as_float(value):

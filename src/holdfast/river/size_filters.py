@@ -45,7 +45,7 @@ class SizeFilters:
             check_rule(filter, Filter, dim=1)
         self.states = [{} for _ in self.filters]  # by label; the only key is None if labels do not matter
         self.names = list(filters)
-        self.audit = Audit(audit_size, filters, ["round"])
+        self.audit = Audit(audit_size, filters, ["round", "column", "value"])
         # Whether the model must start again before the next row: a filter, such as `Quantile` without a
         # horizon, has ended an epoch.
         self.restart = False
@@ -68,11 +68,11 @@ class SizeFilters:
             thresholds.append(threshold)
         return FilterDecision(refused_by, True, sizes, thresholds)
 
-    def record(self, decision, kept):
-        """Count the row; add it to the audit if it is skipped."""
+    def record(self, decision, kept, cell=("", math.nan)):
+        """Count the row; add it to the audit if it is skipped, with the cell that is the reason."""
         if kept:
             self.audit.kept += 1
             return
         sizes = [[0.0 if size is None else size] for size in decision.sizes]
-        place = [self.audit.kept + self.audit.skipped]
-        self.audit.add([place], sizes, [[threshold] for threshold in decision.thresholds])
+        places = ([self.audit.kept + self.audit.skipped], [str(cell[0])], [float(cell[1])])
+        self.audit.add(places, sizes, [[threshold] for threshold in decision.thresholds])

@@ -5,15 +5,17 @@ import numbers
 
 from river import base, linear_model, reco
 
+from holdfast.audit import NOT_FINITE, SkipMonitor
 from holdfast.defaults import filters_for
 from holdfast.filters import TopShare
 from holdfast.river import batches
 from holdfast.river.gradients import gradient_size, has_gradient
-from holdfast.river.pipelines import last_step, teach_transformers
+from holdfast.river.pipelines import has_imputer, last_step, teach_transformers
 from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange, as_float
 from holdfast.river.size_filters import SizeFilters
 
 _AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # features, target, gradient
+_REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
 
 
@@ -31,9 +33,10 @@ class Robust(base.Wrapper, base.Estimator):
       features that this step gets: `LinearRegression`, `LogisticRegression`, `Perceptron`,
       `SoftmaxRegression`, `PAClassifier`, `PARegressor`, also in a `TargetStandardScaler`.
 
-    A row with NaN or infinity is skipped. So is a row with a missing value (None), unless a pipeline begins
-    with an imputer for it. Features may be added or absent at any time; a new one does not count in its first
-    rows. The predictions of a regressor are never far outside of the range of the targets learned from.
+    A missing cell (None or NaN) takes the usual value of its feature, unless the pipeline has an imputer. A
+    row with infinity is skipped, and so is one with too many missing cells. Features may be added or absent
+    at any time; a new one does not count in its first rows. The predictions of a regressor are never far
+    outside of the range of the targets learned from.
 
     Parameters
     ----------
@@ -47,6 +50,12 @@ class Robust(base.Wrapper, base.Estimator):
         A function of model, x and y, such as `holdfast.river.residual`. Its value replaces the three sizes.
     audit_size
         The largest number of skipped rows in `audit`.
+    missing
+        "impute": a missing cell takes the usual value of its feature, the running mean of kept rows. If its
+        feature is new, it is left out. "skip": a row with a missing cell is skipped, unless the pipeline has
+        an imputer for it; a prediction is made from the other features.
+    missing_share
+        With missing="impute", a row with a larger share of missing cells is skipped.
 
     Attributes
     ----------
@@ -54,7 +63,8 @@ class Robust(base.Wrapper, base.Estimator):
         The number of rows learned from, and the number of skipped rows.
     audit
         The first skipped rows, a dict of columns: `round`, the number of the row, sizes and thresholds, and
-        `by`, the reason. If a size is not finite, no filter is used, and the thresholds are NaN.
+        `by`, the reason; `column` and `value`, the feature that is farthest from its usual value, or the
+        target. If a size is not finite, no filter is used, and the thresholds are NaN.
     audit_counts
         The number of skipped rows by reason.
 
@@ -76,23 +86,32 @@ class Robust(base.Wrapper, base.Estimator):
     (True, True)
     """
 
-    def __new__(cls, model=None, outliers="auto", score=None, audit_size=1000):
+    def __new__(cls, model=None, *args, **kwargs):
         if cls is Robust:
             cls = next((ours for theirs, ours in _KINDS.items() if isinstance(model, theirs)), Robust)
         return object.__new__(cls)
 
-    def __init__(self, model, outliers="auto", score=None, audit_size=1000):
+    def __init__(
+        self, model, outliers="auto", score=None, audit_size=1000, missing="impute", missing_share=0.5
+    ):
         if not isinstance(model, base.Classifier | base.Regressor) or isinstance(model, reco.base.Ranker):
             raise TypeError(f"Robust is for classifiers and regressors of River: got {model!r}")
         if score is not None and not callable(score):
             raise TypeError(f"score must be a function of model, x and y: got {score!r}")
         if isinstance(audit_size, bool) or not isinstance(audit_size, numbers.Integral) or audit_size < 0:
             raise ValueError(f"audit_size counts skipped rows, at least 0: got {audit_size!r}")
+        if missing not in ("impute", "skip"):
+            raise ValueError(f'missing must be "impute" or "skip": got {missing!r}')
+        if not 0.0 <= missing_share < 1.0:
+            raise ValueError(f"missing_share is a share of cells, below 1: got {missing_share!r}")
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
+        self.missing, self.missing_share = missing, missing_share
+        self._fills = missing == "impute" and not has_imputer(model)
         names = ["features", "target", "gradient"] if score is None else ["score"]
         filters = _AUTO if isinstance(outliers, str) and outliers == "auto" else filters_for(outliers)
         self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size)
         self._linear = score is None and has_gradient(model)
+        self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._start()
 
     def _start(self):
@@ -103,11 +122,12 @@ class Robust(base.Wrapper, base.Estimator):
 
     def learn_one(self, x, y, **kwargs):
         """Learn from a row, unless the filters refuse it."""
+        x = self._filled(x)
         if self._keep(x, y, kwargs.get("w", 1.0)):
             self.model.learn_one(x, y, **kwargs)
 
     def predict_one(self, x, **kwargs):
-        """The model's prediction, from the features that are finite."""
+        """The model's prediction, from the features that are finite, and usual values for missing cells."""
         return self._call(self.model.predict_one, x, kwargs)
 
     def learn_many(self, X, y, w=None, **kwargs):
@@ -116,12 +136,13 @@ class Robust(base.Wrapper, base.Estimator):
         If the model cannot learn from batches, this calls `learn_one` for each row.
         """
         weights = [1.0] * len(X) if w is None else batches.values(w)
-        rows = zip(batches.rows(X), batches.values(y), weights, strict=True)
+        targets = zip(batches.values(y), weights, strict=True)
         if not batches.learns_batches(self.model):
-            for x, target, weight in rows:
+            for x, (target, weight) in zip(batches.rows(X), targets, strict=True):
                 self.learn_one(x, target, **(kwargs if w is None else kwargs | {"w": weight}))
             return
-        kept = [self._keep(*row) for row in rows]
+        X = self._filled_frame(X)
+        kept = [self._keep(x, *target) for x, target in zip(batches.rows(X), targets, strict=True)]
         if any(kept):
             kwargs |= {} if w is None else {"w": batches.kept_values(w, kept)}
             self.model.learn_many(batches.kept_rows(X, kept), batches.kept_values(y, kept), **kwargs)
@@ -129,7 +150,7 @@ class Robust(base.Wrapper, base.Estimator):
     def predict_many(self, X, **kwargs):
         """The model's own predictions; those of `predict_one` if it cannot predict batches."""
         if batches.learns_batches(self.model) and not (self._untrained and self._target.features):
-            return self.model.predict_many(X, **kwargs)
+            return self.model.predict_many(self._filled_frame(X), **kwargs)
         return batches.series([self.predict_one(x, **kwargs) for x in batches.rows(X)], X)
 
     # -- skipped rows
@@ -167,7 +188,8 @@ class Robust(base.Wrapper, base.Estimator):
             row, sizes = {}, [math.nan] * 3
         decision = self._filters.decide(self._scores(x, y, sizes), self._label(y))
         kept = decision.keep or (decision.finite and self._untrained and self.model.predict_one(x) is None)
-        self._filters.record(decision, kept)
+        self._filters.record(decision, kept, ("", math.nan) if kept else self._cell(x, y, decision))
+        self._monitor.add_one(kept)
         early, only_gradient = decision.finite and self._rows < FIRST, decision.refused_by == ["gradient"]
         if kept or only_gradient or early:  # the first scales are medians, which few outliers cannot ruin
             self._features.update(row)
@@ -180,6 +202,28 @@ class Robust(base.Wrapper, base.Estimator):
             teach_transformers(self.model, x)
         self._untrained = self._untrained and not kept
         return kept
+
+    def _filled(self, x, drop=True):
+        """The row with usual values for missing cells."""
+        if not self._fills or isinstance(x, str):
+            return x
+        return self._features.filled(x, self.missing_share, drop)
+
+    def _filled_frame(self, X):
+        """The same for all rows of a frame; missing cells without a usual value stay."""
+        if not (self._fills and batches.has_missing(X)):
+            return X
+        return batches.frame_of([self._filled(x, drop=False) for x in batches.rows(X)], X)
+
+    def _cell(self, x, y, decision):
+        """The name and the value of the cell, or the target, for which a row was skipped."""
+        reason = decision.refused_by[0] if decision.refused_by else NOT_FINITE
+        if reason in ("gradient", "score") or isinstance(x, str):
+            return "", math.nan
+        name, value = self._features.farthest(x)
+        if reason == "target" or (reason == NOT_FINITE and abs(value) < FAR):
+            return "target", as_float(y)
+        return name, value
 
     def _measure(self, x, y, w):
         """The features by name, and the sizes of the row in the order of the filters."""
@@ -199,6 +243,7 @@ class Robust(base.Wrapper, base.Estimator):
 
     def _call(self, predict, x, kwargs):
         """Call a method of the model, without the features that it cannot use."""
+        x = self._filled(x)
         if not isinstance(x, str) and not all(_is_finite(value) for value in x.values()):
             x = {name: value for name, value in x.items() if _is_finite(value)}
         try:
@@ -247,7 +292,7 @@ class RobustClassifier(Robust, base.Classifier):
     def predict_proba_many(self, X, **kwargs):
         """The model's own probabilities; those of `predict_proba_one` if it cannot predict batches."""
         if batches.learns_batches(self.model):
-            return self.model.predict_proba_many(X, **kwargs)
+            return self.model.predict_proba_many(self._filled_frame(X), **kwargs)
         return batches.frame([self.predict_proba_one(x, **kwargs) for x in batches.rows(X)], X)
 
     def _target_row(self, y):

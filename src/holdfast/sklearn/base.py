@@ -27,6 +27,7 @@ from holdfast.vectors import ScaledWeights, values_of
 
 _PLACES = ("round", "row", "label", "column", "value")
 _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
+_SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
 
 
@@ -229,11 +230,12 @@ class RobustEstimator(BaseEstimator):
             passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used], compiled)
             if number == 0:
                 self._sample = thinned(passed[0])
-            if number == 0 and self.n_epochs > 1:
-                passed = [self._without_ordinary(*pair) for pair in zip(passed, targets, strict=True)]
+            if number < self.n_epochs - 1:
+                passed = [self._final(*pair, number == 0) for pair in zip(passed, targets, strict=True)]
             for mask, decisions in zip(used, passed, strict=True):
                 mask[decisions.rows[~decisions.kept]] = False
             verdicts.append(passed)
+        self._monitor.enough = 0
         self._add_to_audit(X, targets, weights, verdicts)
 
     def _learn_once(self, X, targets, weights):
@@ -269,10 +271,17 @@ class RobustEstimator(BaseEstimator):
         """These rows, as the models get them."""
         return self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
 
-    def _without_ordinary(self, passed, y):
-        """The skipped rows of the first pass that are outliers when compared with all rows."""
-        groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
-        return passed.some(~(passed.kept | is_ordinary(passed, groups)))
+    def _final(self, passed, y, is_first):
+        """The skipped rows that later passes leave out.
+
+        Others are judged again: rows before the scales were settled, and rows of the first pass that are
+        ordinary when compared with all rows.
+        """
+        final = ~passed.kept & (passed.learned >= _SETTLED if self.scale else True)
+        if is_first:
+            groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
+            final &= ~is_ordinary(passed, groups)
+        return passed.some(final)
 
     def _add_to_audit(self, X, targets, weights, verdicts):
         """Record each skipped row once: where the first of the models has skipped it first."""

@@ -47,7 +47,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         the weighted loss.
     n_epochs : int
         The number of passes of `fit`. The first pass judges each row. A row that it skips is left out of the
-        other passes, unless it was skipped only because it was one of the first rows.
+        other passes, unless it may have been skipped only because it was one of the first rows.
     shuffle : bool
         Whether each pass of `fit` has another order of the rows.
     random_state : int, RandomState or None

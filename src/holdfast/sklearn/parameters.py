@@ -2,9 +2,8 @@
 
 import math
 
-from holdfast.defaults import LEARNER, LEARNERS, named_learner
+from holdfast.defaults import LEARNER, LEARNERS, named_learner, refuse_experts, refuse_loss
 from holdfast.learners import OGD, VAW, Adaptive, OnlineRidge, Penalized, RobustRidge, ScaleInvariant
-from holdfast.losses import Hinge, Linear, Logistic, SquaredHinge
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
 
@@ -56,15 +55,7 @@ def loss_rule(loss, losses, regression):
     if not isinstance(loss, Rule):
         raise TypeError(f"loss must be a name or a loss of holdfast, such as Huber(2.0): got {loss!r}")
     check_role(loss, Loss)
-    if isinstance(loss, Linear):
-        raise ValueError(
-            "Linear() has no smallest value, so there is no model that fits best: use another loss"
-        )
-    if regression and isinstance(loss, Hinge | SquaredHinge | Logistic):
-        raise ValueError(
-            f"{loss!r} is a loss for labels, -1 and +1, and the targets are numbers: use RobustClassifier, "
-            f"or one of {', '.join(losses)}"
-        )
+    refuse_loss(loss, regression)
     return loss
 
 
@@ -76,12 +67,7 @@ def learner_rule(learner, loss, learning_rate=None, alpha=0.0, constant=True):
         learner = named_learner(learner, loss)
     else:
         check_role(learner, Learner)
-    needs = learner.needs()
-    if needs is not None and needs.domain == "simplex":
-        raise ValueError(
-            f"{learner!r} divides weight among experts, so its weights are never negative; a linear model "
-            f"needs signs: use one of {', '.join(LEARNERS)}"
-        )
+    refuse_experts(learner)
     if learning_rate is not None:
         learner = with_rate(learner, _positive("learning_rate", learning_rate))
     if alpha == 0.0:
