@@ -24,9 +24,9 @@ BARE = {
         "protocols.py",
         "def bare():\n    pass\n",
     ),
-    "holdfast.audit is in none of PAGES": (
-        "audit.py",
-        "\n\n__all__ = ['Audit']\n",
+    "holdfast.dry_run is in none of PAGES": (
+        "dry_run.py",
+        "\n\n__all__ = ['check_rule']\n",
     ),
     "holdfast.documented is in none of PAGES": (
         "__init__.py",
