@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 # Each page, and the modules on it.
 PAGES = {
-    "play": ("play", "play_many", "player", "record"),
+    "play": ("play", "play_many", "player", "record", "audit"),
     "game": ("game", "guard"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),

@@ -1,5 +1,7 @@
 """Which rounds were skipped, and why: the reason of each round, and the table that the adapters keep."""
 
+__all__ = ["HoldfastWarning"]
+
 import warnings
 
 import numpy as np
@@ -48,6 +50,8 @@ class SkipMonitor:
 
     def add(self, kept):
         """Count these rows, in their order."""
+        if len(kept) == 1:
+            return self.add_one(bool(kept[0]))
         ends = np.flatnonzero(kept)
         runs = np.diff(ends, prepend=-1, append=len(kept)) - 1
         runs[0] += self.run
