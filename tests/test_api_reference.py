@@ -24,9 +24,9 @@ BARE = {
         "protocols.py",
         "def bare():\n    pass\n",
     ),
-    "holdfast.audit is in none of PAGES": (
-        "audit.py",
-        "\n\n__all__ = ['Audit']\n",
+    "holdfast.memory_mapped is in none of PAGES": (
+        "memory_mapped.py",
+        "\n\n__all__ = ['sequential_reads']\n",
     ),
     "holdfast.documented is in none of PAGES": (
         "__init__.py",
