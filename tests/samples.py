@@ -88,7 +88,7 @@ LEARNERS += FORGETTING
 SCALED = [
     hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)),
     hf.Scaled(hf.learners.Penalized(hf.OGD(hf.Ball(1.0)), alpha=0.1), target=True, clip=3.0, patience=1),
-    hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20, missing=0.5),
+    hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20),
 ]
 
 MIXTURES = [
@@ -99,6 +99,7 @@ MIXTURES = [
         hf.learners.Mixture((hf.learners.RobustRidge(), hf.OGD(hf.Ball(1.0))), hf.Huber()), target=True
     ),
     hf.learners.Penalized(hf.OGD(hf.Ball(1.0)), alpha=0.1),
+    hf.Scaled(hf.OGD(hf.Ball(1.0)), patience=5, missing=0.5),
 ]
 
 GUARDED = [

@@ -42,6 +42,7 @@ def test_the_checks_of_scikit_learn_pass(estimator, check):
         RobustRegressor(0.1, loss="squared_error", average=True, missing="raise", random_state=0),
         RobustRegressor(2, loss=hf.Huber(2.0), shuffle=False),
         RobustRegressor(0, loss="epsilon_insensitive", random_state=0),
+        RobustRegressor(alpha=0.1, learning_rate=0.01, missing="skip", random_state=0),
     ],
     expected_failed_checks=lambda estimator: EXPECTED,
 )

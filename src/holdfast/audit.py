@@ -1,5 +1,7 @@
 """Which rounds were skipped, and why: the reason of each round, and the table that the adapters keep."""
 
+__all__ = ["HoldfastWarning"]
+
 import warnings
 
 import numpy as np
@@ -48,19 +50,28 @@ class SkipMonitor:
 
     def add(self, kept):
         """Count these rows, in their order."""
+        if len(kept) == 1:
+            self._count_one(bool(kept[0]))
+        else:
+            self._count(kept)
+        self._warn()
+
+    def add_one(self, kept):
+        """Count one row."""
+        self._count_one(kept)
+        self._warn()
+
+    def _count(self, kept):
         ends = np.flatnonzero(kept)
         runs = np.diff(ends, prepend=-1, append=len(kept)) - 1
         runs[0] += self.run
         self.rows, self.skipped = self.rows + len(kept), self.skipped + len(kept) - len(ends)
         self.run, self.longest = int(runs[-1]), max(self.longest, int(runs.max()))
-        self._warn()
 
-    def add_one(self, kept):
-        """Count one row."""
+    def _count_one(self, kept):
         self.rows, self.skipped = self.rows + 1, self.skipped + (not kept)
         self.run = 0 if kept else self.run + 1
         self.longest = max(self.longest, self.run)
-        self._warn()
 
     def _warn(self):
         if self.longest >= _LONG_RUN and not self._run_told:

@@ -56,8 +56,9 @@ def test_a_column_without_values_is_left_out_with_a_warning():
     X, y = linear_table(300)
     alone = RobustRegressor(random_state=0).fit(X[:, [0, 1, 3, 4]], y)
     X[:, 2] = np.nan
-    with pytest.warns(hf.HoldfastWarning, match="all cells are missing: x2"):
+    with pytest.warns(hf.HoldfastWarning, match="all cells are missing: x2") as caught:
         model = RobustRegressor(random_state=0).fit(X, y)
+    assert caught[0].filename == __file__
     assert model.coef_[2] == 0.0
     np.testing.assert_allclose(np.delete(model.coef_, 2), alone.coef_, rtol=1e-9)
     X[:, 2] = 1e9
@@ -91,8 +92,9 @@ def test_the_audit_names_the_column_and_the_value():
 def test_a_warning_if_many_rows_are_skipped():
     X, y = linear_table(500)
     X[::4] = np.nan
-    with pytest.warns(hf.HoldfastWarning, match="rows were skipped, more than 20%"):
+    with pytest.warns(hf.HoldfastWarning, match="rows were skipped, more than 20%") as caught:
         RobustRegressor(random_state=0).fit(X, y)
+    assert caught[0].filename == __file__
 
 
 def test_one_warning_if_a_long_run_of_rows_is_skipped():
@@ -101,4 +103,4 @@ def test_one_warning_if_a_long_run_of_rows_is_skipped():
     with pytest.warns(hf.HoldfastWarning, match="100 rows one after the other") as caught:
         for i in range(1500, 1750):
             model.partial_fit(1e9 * X[i : i + 1], y[i : i + 1])
-    assert len(caught) == 1
+    assert [warning.filename for warning in caught] == [__file__]

@@ -14,7 +14,7 @@ from holdfast.adversaries import Replay, Weighted
 from holdfast.audit import NOT_FINITE, Audit, HoldfastWarning, SkipMonitor, reasons
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import recommended, refuse_weights
+from holdfast.defaults import LEARNER, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
@@ -208,8 +208,13 @@ class RobustEstimator(BaseEstimator):
         self.n_iter_ = 0
 
     def _learner_rule(self):
+        if self.learner is None and self.learning_rate is None and self.alpha == 0.0:
+            return self._default_learner()
         constant = bool(self.scale or self.fit_intercept)
         return learner_rule(self.learner, self._loss, self.learning_rate, self.alpha, constant)
+
+    def _default_learner(self):
+        return LEARNER
 
     def _missing_share(self):
         """The largest share of missing cells in a row that is learned from."""
@@ -231,7 +236,8 @@ class RobustEstimator(BaseEstimator):
             if number == 0:
                 self._sample = thinned(passed[0])
             if number < self.n_epochs - 1:
-                passed = [self._final(*pair, number == 0) for pair in zip(passed, targets, strict=True)]
+                several = zip(passed, targets, self._records, strict=True)
+                passed = [self._final(*each, is_first=number == 0) for each in several]
             for mask, decisions in zip(used, passed, strict=True):
                 mask[decisions.rows[~decisions.kept]] = False
             verdicts.append(passed)
@@ -271,13 +277,14 @@ class RobustEstimator(BaseEstimator):
         """These rows, as the models get them."""
         return self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
 
-    def _final(self, passed, y, is_first):
+    def _final(self, passed, y, record, is_first):
         """The skipped rows that later passes leave out.
 
         Others are judged again: rows before the scales were settled, and rows of the first pass that are
         ordinary when compared with all rows.
         """
-        final = ~passed.kept & (passed.learned >= _SETTLED if self.scale else True)
+        learned = record.kept_count - passed.kept.sum() + np.cumsum(passed.kept)  # rows before each step
+        final = ~passed.kept & (learned >= _SETTLED if self.scale else True)
         if is_first:
             groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
             final &= ~is_ordinary(passed, groups)
@@ -288,6 +295,8 @@ class RobustEstimator(BaseEstimator):
         self.kept_mask_ = weights > 0.0
         for passed in verdicts:
             for i, decisions in enumerate(passed):
+                if decisions.kept.all():
+                    continue
                 new = decisions.some(~decisions.kept & self.kept_mask_[decisions.rows])
                 self.kept_mask_[new.rows] = False
                 if len(new.rows) > 0:

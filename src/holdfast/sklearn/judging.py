@@ -13,20 +13,20 @@ class JudgedRows(NamedTuple):
 
     rows: np.ndarray  # indices in the table
     rounds: np.ndarray  # numbers of the steps
-    learned: np.ndarray  # how many rows the model had learned from before each step
     kept: np.ndarray
     sizes: tuple  # an array for each of MEASURES
     thresholds: tuple  # NaN where the row, or its target, is not finite
 
     def some(self, which):
         """Those where `which` holds."""
-        several = [tuple(column[which] for column in columns) for columns in self[4:]]
-        return JudgedRows(*(column[which] for column in self[:4]), *several)
+        several = [tuple(column[which] for column in columns) for columns in self[3:]]
+        return JudgedRows(self.rows[which], self.rounds[which], self.kept[which], *several)
 
 
 def thinned(judged):
     """About 1,000 of the rows at most, evenly spaced."""
-    return judged.some(slice(None, None, -(-max(len(judged.rows), 1) // _SAMPLE)))
+    step = -(-len(judged.rows) // _SAMPLE)
+    return judged.some(slice(None, None, step)) if step > 1 else judged
 
 
 def judged(record, rows):
@@ -34,7 +34,6 @@ def judged(record, rows):
     return JudgedRows(
         rows,
         record.rounds - len(rows) + np.arange(len(rows)),
-        record.kept_count - record.kept.sum() + np.cumsum(record.kept) - record.kept,
         record.kept,
         (record.feature_sizes, record.target_sizes, record.sizes),
         (record.feature_thresholds, record.target_thresholds, record.thresholds),
