@@ -82,6 +82,8 @@ FORGETTING = [
     hf.learners.RobustRidge(),
     hf.learners.RobustRidge(1.0, memory=3, weights=hf.learners.HuberWeights()),
     hf.learners.RobustRidge(memory=100, weights=hf.learners.InverseMultiquadric()),
+    hf.learners.OnlineLogistic(),
+    hf.learners.OnlineLogistic(memory=3, prior=0.1, flips=0.05),
 ]
 LEARNERS += FORGETTING
 
@@ -98,6 +100,7 @@ MIXTURES = [
     hf.Scaled(
         hf.learners.Mixture((hf.learners.RobustRidge(), hf.OGD(hf.Ball(1.0))), hf.Huber()), target=True
     ),
+    hf.Scaled(hf.learners.Mixture((hf.learners.OnlineLogistic(), hf.OGD(hf.Ball(1.0))), hf.Logistic())),
 ]
 
 GUARDED = [

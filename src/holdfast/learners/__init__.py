@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
     from holdfast.learners.mixture import Mixture
     from holdfast.learners.ogd import OGD
+    from holdfast.learners.onlinelogistic import OnlineLogistic
     from holdfast.learners.ons import ONS
     from holdfast.learners.recentered import Recentered
     from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
@@ -54,6 +55,7 @@ __all__ = [
     "LogWealth",
     "MetaGrad",
     "Mixture",
+    "OnlineLogistic",
     "OnlineRidge",
     "ProjectedAdaGrad",
     "Recentered",
