@@ -91,6 +91,7 @@ SCALED = [
     hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)),
     hf.Scaled(hf.OGD(hf.Ball(1.0)), target=True, clip=3.0, patience=1),
     hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20),
+    hf.Scaled(hf.learners.Compressed(hf.learners.OnlineLogistic(50.0), 1.5), clip=1e6, patience=5, memory=20),
 ]
 
 MIXTURES = [
@@ -108,6 +109,7 @@ GUARDED = [
     hf.Guarded(SCALED[0]),
     hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
     hf.Guarded(SCALED[2], hf.TopK(3), hf.TopK(3), hf.TopK(3)),
+    hf.Guarded(SCALED[3], hf.TopK(3), hf.Everything(), hf.Everything(), norm=hf.norms.L1()),
     hf.Guarded(
         hf.OGD(hf.Ball(1.0)),
         hf.TopK(3),
@@ -158,6 +160,7 @@ OTHERS = [
     *(enemies.Pareto(), enemies.Exponential(), enemies.Uniform()),
     hf.learners.Fixed([1.0, -1.0]),
     Averaged(hf.OGD(hf.Ball(1.0))),
+    hf.learners.Compressed(hf.OGD(hf.Ball(1.0)), knee=1.0, most=3.0),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
     hf.domains.Interval(-1.0, 1.0),
     hf.domains.Everywhere(),

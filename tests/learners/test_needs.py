@@ -56,6 +56,7 @@ def test_every_learner_is_there():
         "Scaled",
         "Bounded",
         "Mixture",
+        "Compressed",
     }
     assert there | others == set(learners.__all__)
 

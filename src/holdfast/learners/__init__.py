@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.learners.averaged import Averaged
     from holdfast.learners.bounded import Bounded
     from holdfast.learners.clipped import Clipped
+    from holdfast.learners.compressed import Compressed
     from holdfast.learners.eg import EG, LogWealth
     from holdfast.learners.fixed import Fixed
     from holdfast.learners.freegrad import FreeGrad
@@ -47,6 +48,7 @@ __all__ = [
     "Averaged",
     "Bounded",
     "Clipped",
+    "Compressed",
     "DiagonalMetaGrad",
     "Fixed",
     "FreeGrad",

@@ -17,6 +17,8 @@ from holdfast.vectors import assign, dot, largest, scale_by
 _START = 50.0  # rounds: the memory in the first round, which grows by 1 with each
 _FLATTEST = 1e-4  # no round counts with less curvature
 _STEEP = 0.25  # times the error: a round that is mispredicted counts with at least this curvature
+_LEAST = 1e-6  # no label is doubted more
+_HEAVIEST = 1e100  # no round weighs more
 _UNIT = 2.0**16
 
 
@@ -27,7 +29,7 @@ class OnlineLogisticState(NamedTuple):
     root: np.ndarray  # S
     growth: float
     rounds: float
-    y: float  # the label of this round, NaN if there is none
+    positive: float  # the fading share of the label +1
 
 
 @rule
@@ -38,8 +40,8 @@ class OnlineLogistic:
     extended Kalman filter does. Beside p (1 - p) the curvature of a round is at least a quarter of its error
     |y - p|. So a sure prediction that turns out wrong does not move the weights too far.
 
-    The learner reads the label of the round, whatever loss is played. In a game without targets the label is
-    -1 where the slope is positive and +1 where it is negative.
+    It is made for games with `Logistic()` losses. The label of a round is +1 if the slope is negative and -1
+    if it is positive, and the slope over that of the logistic loss is the weight of the round.
 
     In the n-th round the memory is min(memory, 50 + n) rounds: the first rounds, in which running scales are
     rough, soon count little. What is forgotten is replaced by the prior, for one weight a round, so that the
@@ -54,8 +56,9 @@ class OnlineLogistic:
     prior : float
         The variance of each weight before the first round. Small values are strong L2 regularisation.
     flips : float
-        The probability that a label is wrong. A round counts with the probability that its label is right,
-        given the prediction. 0: every label is believed.
+        The share of the rounds of each label in which it is wrong. A round counts with the probability that
+        its label is right, given the prediction. 0: every label is believed. A rare label is doubted no more
+        than a frequent one: only where the prediction is surer than the share of the label makes it.
     domain : Everywhere
         There is no version of it for other domains.
 
@@ -66,8 +69,8 @@ class OnlineLogistic:
     >>> learner = OnlineLogistic()
     >>> state = learner.init(dim=1)
     >>> for t in range(1000):
-    ...     y = 1.0 if t % 4 else -1.0
-    ...     state = learner.update(learner.set_target(state, y), slope=0.0, x=np.ones(1))
+    ...     y, z = 1.0 if t % 4 else -1.0, float(learner.predict(state)[0])
+    ...     state = learner.update(state, slope=-y / (1.0 + math.exp(y * z)), x=np.ones(1))
     >>> round(1.0 / (1.0 + math.exp(-learner.predict(state)[0])), 2)
     0.75
     """
@@ -86,15 +89,12 @@ class OnlineLogistic:
             raise TypeError(f"OnlineLogistic has no version for bounded domains: got {self.domain!r}")
         return check_memory(self)
 
-    def reads_rows(self):
-        return True
-
     def needs(self):
         return Needs("any", ANY, "logistic", False)
 
     def init(self, dim):
         root = np.eye(dim) * math.sqrt(self.prior)
-        return OnlineLogisticState(np.zeros(dim), root, 1.0, 0.0, math.nan)
+        return OnlineLogisticState(np.zeros(dim), root, 1.0, 0.0, 0.5)
 
     def valid(self, state):
         return is_whole(state.rounds) and state.rounds >= 0.0
@@ -102,11 +102,11 @@ class OnlineLogistic:
     def reset(self, state, dim):
         assign(state.w, np.zeros(dim))
         self.loosen(state.root)
-        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, math.nan)
+        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
 
     def after_change(self, state, rows):
         self.loosen(state.root)
-        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, state.y)
+        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
 
     def loosen(self, root):
         """Set the covariance back to that of the prior."""
@@ -114,30 +114,30 @@ class OnlineLogistic:
             assign(root[k], np.zeros(len(root)))
             root[k, k] = math.sqrt(self.prior)
 
-    def set_target(self, state, y):
-        return OnlineLogisticState(state.w, state.root, state.growth, state.rounds, y)
-
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        w, root, growth, rounds, y = state
-        label = y if y == y else -float(slope)
-        z = dot(w, x)
-        if label == 0.0 or not (0.0 < largest(x) < math.inf and abs(z) < math.inf):
+        w, root, growth, rounds, positive = state
+        z = dot(w, x) if slope != 0.0 else math.nan
+        if not (abs(z) < math.inf and 0.0 < largest(x) < math.inf):
             return state
-        sign = 1.0 if label > 0.0 else -1.0
+        sign = 1.0 if slope < 0.0 else -1.0
         e = math.exp(-abs(z))
         right = (1.0 if sign * z >= 0.0 else e) / (1.0 + e)  # the probability of the label
         wrong = (e if sign * z >= 0.0 else 1.0) / (1.0 + e)
-        weight, curvature = 1.0, max(right * wrong, _STEEP * wrong, _FLATTEST)
+        if wrong == 0.0:
+            return state
+        weight, curvature = min(abs(slope) / wrong, _HEAVIEST), max(right * wrong, _STEEP * wrong, _FLATTEST)
         if self.flips > 0.0:
-            clean = (1.0 - 2.0 * self.flips) * right
-            weight = max(clean / (self.flips + clean), 1e-6)
+            share = positive if sign > 0.0 else 1.0 - positive
+            clean, flipped = (1.0 - self.flips) * right * (1.0 - share), self.flips * wrong * share
+            weight *= max(clean / (clean + flipped), _LEAST)
         learn_row(w, root, growth, 1.0 / (weight * curvature), sign * wrong / curvature, x)
         rounds += 1.0
+        positive += (max(sign, 0.0) - positive) / min(self.memory, _START + rounds)
         growth = self.forget(w, root, growth, rounds)
-        return OnlineLogisticState(w, root, growth, rounds, y)
+        return OnlineLogisticState(w, root, growth, rounds, positive)
 
     def forget(self, w, root, growth, rounds):
         """The growth after a round. Of the weights whose turn it is, the prior replaces what is forgotten.

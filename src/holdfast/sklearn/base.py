@@ -16,6 +16,7 @@ from holdfast.certificates.certified import Certified
 from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
+from holdfast.learners.compressed import view_of
 from holdfast.play import WORTH_COMPILING, play
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
@@ -134,7 +135,7 @@ class RobustEstimator(BaseEstimator):
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
-        player = recommended(regression, self.outliers, learner, bool(self.scale))
+        player = self._recommended_player(X, learner, regression)
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
         if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
             player = Certified(player, int(self.outliers))
@@ -144,6 +145,9 @@ class RobustEstimator(BaseEstimator):
         self._sums = [(0.0, 0.0)] * len(classes)
         self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
         self.n_iter_ = 0
+
+    def _recommended_player(self, X, learner, regression):
+        return recommended(regression, self.outliers, learner, bool(self.scale))
 
     def _loss_rule(self):
         if isinstance(self.loss, str):
@@ -238,8 +242,9 @@ class RobustEstimator(BaseEstimator):
         if isinstance(w, ScaledWeights):
             center = np.zeros_like(w.center) if self._sparse else w.center.copy()
             limits = w.to_target_units(-np.inf), w.to_target_units(np.inf)
-            scale = (w.factors.copy(), w.clip, w.y_center, w.y_spread)
-            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits)
+            knee, clip = view_of(w)
+            scale = (w.factors.copy(), clip, w.y_center, w.y_spread)
+            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits, knee=knee)
         weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)
         unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf)
         return FittedModel(weights, constant, *unscaled)
