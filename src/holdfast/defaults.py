@@ -101,13 +101,13 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
         How many rows may be wrong. "auto" is a share of 10 %. With a count or a filter, nothing is forgotten
         by filters, gradients are filtered for each label too, and there is no `Changing`.
     memory : "auto" or a number of rounds
-        After so many rounds a round counts about a third in the weights. Scales remember 0.4 times as many.
+        After so many rounds a round counts about a third in the weights. Scales remember a quarter as many.
         "auto" is 2,500.
     patience : "auto" or a number of rounds
         So many bad rows in a row are withstood, and after a change of units about so many good ones are lost.
         "auto" is 1,000.
 
-    Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 30 times
+    Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 50 times
     the farthest cell of the good rows of the window, if at most 10 % of the window and no run longer than
     `patience` is bad (Theorem W).
 
@@ -120,10 +120,10 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     memory = _rounds("memory", memory, LABEL_LEARNER.memory, 10)
     patience = int(_rounds("patience", patience, 1000, 10))
     learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
-    scaled = Scaled(learner, clip=1e6, memory=max(0.4 * memory, 2.0))
+    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory)
     share = 0.1 if isinstance(outliers, str) and outliers == "auto" else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
-        rows = TopShare(float(share), slack=30.0, window=max(5 * patience, 5000), patience=patience)
+        rows = TopShare(float(share), slack=50.0, window=max(5 * patience, 5000), patience=patience)
         guard = Guarded(scaled, rows, Everything(), Everything(), labels=True, norm=L1())
         return Changing(guard, patience)
     features, _, gradient = filters_for(outliers)
