@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from laws import like, same
 from scipy.sparse import csr_array
 
 import holdfast as hf
@@ -61,6 +62,20 @@ def test_one_wild_cell_is_found_whatever_the_other_columns_are():
         recommended(False), hf.Replay(X, np.sign(X[:, 0]), hf.Logistic()), keep=["kept"], compiled=False
     )
     assert not record.kept[300::20].any() and record.kept[100:300].mean() > 0.98
+
+
+@pytest.mark.slow  # compiling takes 20 s
+def test_both_worlds_give_the_same_bits():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_t(2.0, (900, 5)), np.where(rng.random(900) < 0.5, 1.0, -1.0)
+    X[::17] *= 1e5
+    X[:40], X[500:], X[30], X[50, 1] = 1e3 * X[:40], 100.0 * X[500:], 1e300, np.nan
+    keep = ("losses", "predictions", "sizes", "kept")
+    player, replay = recommended_for_labels(patience=50), hf.Replay(X, y, hf.Logistic())
+    worlds = [hf.play(player, replay, keep=keep, compiled=compiled) for compiled in (False, True)]
+    for column in (*keep, "final"):
+        assert same(*(getattr(record, column) for record in worlds)), column
+    assert like(worlds[0].state, worlds[1].state)
 
 
 def test_memory_and_patience_are_numbers_of_rounds():
