@@ -117,6 +117,7 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     >>> player.guard.learner.learner.learner
     OnlineLogistic(memory=10000.0, prior=10.0, flips=0.05, domain=Everywhere())
     """
+    features, _, gradient = filters_for(outliers)
     memory = _rounds("memory", memory, LABEL_LEARNER.memory, 10)
     patience = int(_rounds("patience", patience, 1000, 10))
     learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
@@ -126,7 +127,6 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
         rows = TopShare(float(share), slack=50.0, window=max(5 * patience, 5000), patience=patience)
         guard = Guarded(scaled, rows, Everything(), Everything(), labels=True, norm=L1())
         return Changing(guard, patience)
-    features, _, gradient = filters_for(outliers)
     return Guarded(scaled, features, Everything(), gradient, labels=True, norm=L1())
 
 
