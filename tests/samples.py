@@ -82,6 +82,8 @@ FORGETTING = [
     hf.learners.RobustRidge(),
     hf.learners.RobustRidge(1.0, memory=3, weights=hf.learners.HuberWeights()),
     hf.learners.RobustRidge(memory=100, weights=hf.learners.InverseMultiquadric()),
+    hf.learners.OnlineLogistic(),
+    hf.learners.OnlineLogistic(memory=3, prior=0.1, flips=0.05),
 ]
 LEARNERS += FORGETTING
 
@@ -89,6 +91,7 @@ SCALED = [
     hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)),
     hf.Scaled(hf.learners.Penalized(hf.OGD(hf.Ball(1.0)), alpha=0.1), target=True, clip=3.0, patience=1),
     hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20),
+    hf.Scaled(hf.learners.Compressed(hf.learners.OnlineLogistic(50.0), 1.5), clip=1e6, patience=5, memory=20),
 ]
 
 MIXTURES = [
@@ -98,6 +101,7 @@ MIXTURES = [
     hf.Scaled(
         hf.learners.Mixture((hf.learners.RobustRidge(), hf.OGD(hf.Ball(1.0))), hf.Huber()), target=True
     ),
+    hf.Scaled(hf.learners.Mixture((hf.learners.OnlineLogistic(), hf.OGD(hf.Ball(1.0))), hf.Logistic())),
     hf.learners.Penalized(hf.OGD(hf.Ball(1.0)), alpha=0.1),
     hf.Scaled(hf.OGD(hf.Ball(1.0)), patience=5, missing=0.5),
 ]
@@ -107,6 +111,7 @@ GUARDED = [
     hf.Guarded(SCALED[0]),
     hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
     hf.Guarded(SCALED[2], hf.TopK(3), hf.TopK(3), hf.TopK(3)),
+    hf.Guarded(SCALED[3], hf.TopK(3), hf.Everything(), hf.Everything(), norm=hf.norms.L1()),
     hf.Guarded(
         hf.OGD(hf.Ball(1.0)),
         hf.TopK(3),
@@ -157,6 +162,7 @@ OTHERS = [
     *(enemies.Pareto(), enemies.Exponential(), enemies.Uniform()),
     hf.learners.Fixed([1.0, -1.0]),
     Averaged(hf.OGD(hf.Ball(1.0))),
+    hf.learners.Compressed(hf.OGD(hf.Ball(1.0)), knee=1.0, most=3.0),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
     hf.domains.Interval(-1.0, 1.0),
     hf.domains.Everywhere(),

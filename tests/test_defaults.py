@@ -73,7 +73,9 @@ def test_names_work_with_a_count_of_outliers_and_without_scaling(name):
 
 def test_the_error_for_an_unknown_name_lists_all_names():
     X, y, _ = stream(False)
-    with pytest.raises(ValueError, match=r"one of adagrad, ogd, .*, vaw, or a learner itself: got 'adam'"):
+    with pytest.raises(
+        ValueError, match=r"one of adagrad, ogd, .*, vaw, onlinelogistic, or a learner itself: got 'adam'"
+    ):
         RobustClassifier(learner="adam").fit(X, y)
 
 

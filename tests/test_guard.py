@@ -14,7 +14,7 @@ from samples import slow, thinned
 
 import holdfast as hf
 from holdfast import bounds
-from holdfast.defaults import filters_for, recommended
+from holdfast.defaults import LEARNER, filters_for, recommended
 
 KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
 ALL = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds", *KEEP[:-1], "final")
@@ -48,7 +48,7 @@ def test_both_worlds_give_the_same_bits(regression, is_sparse, outliers):
     if is_sparse:
         X = pytest.importorskip("scipy.sparse").csr_array(X)
     replay = hf.Replay(X, y, hf.Absolute() if regression else hf.Logistic())
-    player = recommended(regression, outliers)
+    player = recommended(regression, outliers, learner=LEARNER)
     interpreted, compiled = (hf.play(player, replay, keep=KEEP, compiled=world) for world in (False, True))
     for column in ALL:
         assert same(getattr(interpreted, column), getattr(compiled, column)), column
@@ -59,7 +59,7 @@ def test_both_worlds_give_the_same_bits(regression, is_sparse, outliers):
 def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(regression):
     X, y = data(regression)
     loss = hf.Absolute() if regression else hf.Hinge()
-    player = hf.Player(recommended(regression), dim=4, compiled=False)
+    player = hf.Player(recommended(regression, learner=LEARNER), dim=4, compiled=False)
     reasons = set()
     for x, target in zip(X, y, strict=True):
         before = copy.deepcopy(player.state.learner)
@@ -92,7 +92,7 @@ def test_a_huge_row_that_is_classified_right_does_not_ruin_the_scale():
     X = rng.standard_normal((2000, 1))
     y = np.sign(X[:, 0])
     X[1000::100] *= 1e9
-    record = hf.play(recommended(False), hf.Replay(X, y, hf.Hinge()), keep=["kept", "predictions"])
+    record = hf.play(recommended(False), hf.Replay(X, y, hf.Logistic()), keep=["kept", "predictions"])
     assert not record.kept[1000::100].any()
     assert (np.sign(record.predictions) == y)[200:].mean() > 0.97
 
@@ -275,7 +275,7 @@ def test_a_rare_label_is_learned(share):
     y = np.where(rng.random(rounds) < share, 1.0, -1.0)
     X = rng.standard_normal((rounds, 10))
     X[y > 0.0, :2] += 4.0
-    replay = hf.Replay(X, y, hf.Hinge())
+    replay = hf.Replay(X, y, hf.Logistic())
     predictions = hf.play(recommended(False), replay, keep=["predictions"], compiled=True).predictions
     late = np.arange(rounds) > rounds // 2
     assert (predictions > 0.0)[late & (y > 0.0)].mean() > 0.7
@@ -287,7 +287,7 @@ def test_wild_rows_at_the_start_are_survived():
     X = rng.standard_normal((3000, 3))
     y = X.sum(axis=1)
     X[[0, 2, 5]], y[[1, 6]] = 1e9, -1e12
-    for target, loss, rule in ((y, hf.Absolute(), True), (np.sign(y), hf.Hinge(), False)):
+    for target, loss, rule in ((y, hf.Absolute(), True), (np.sign(y), hf.Logistic(), False)):
         record = hf.play(recommended(rule), hf.Replay(X, target, loss), keep=["predictions"], compiled=False)
         errors = np.abs(record.predictions - target) if rule else record.predictions * target <= 0.0
         assert errors[1000:].mean() < 0.1
@@ -304,7 +304,7 @@ def test_impossible_numbers_of_outliers_are_refused(outliers, error):
 
 def test_nothing_is_skipped_where_nothing_is_odd():
     X = np.random.default_rng(0).standard_normal((3000, 3))
-    record = hf.play(recommended(False), hf.Replay(X, np.sign(X[:, 0]), hf.Hinge()), keep=["kept"])
+    record = hf.play(recommended(False), hf.Replay(X, np.sign(X[:, 0]), hf.Logistic()), keep=["kept"])
     assert (~record.kept).sum() < 60  # the first ones, until the filters trust what they have seen
 
 

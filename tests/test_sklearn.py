@@ -327,7 +327,7 @@ def test_there_is_a_certificate_where_one_is_possible():
     model = RobustClassifier(3, scale=False, learner=learner, n_epochs=1, shuffle=False).fit(X, y)
     rows, signs = np.hstack([X, np.ones((200, 1))]), np.where(y == "yes", 1.0, -1.0)
     rule = hf.Guarded(learner, hf.TopK(3), hf.Everything(), hf.TopK(3), labels=True)
-    record = hf.play(rule, hf.Replay(rows, signs, hf.Hinge()))
+    record = hf.play(rule, hf.Replay(rows, signs, hf.Logistic()))
     assert model.certificate_.k == 3
     assert model.certificate_.bound == pytest.approx(record.certificate(3).bound)
     assert "every set of at most 3 outliers" in str(model.certificate_)

@@ -3,6 +3,7 @@
 import math
 import numbers
 
+from holdfast.change import Changing
 from holdfast.domains import Ball, Box
 from holdfast.filters import Everything, TopK, TopShare
 from holdfast.guard import Guarded
@@ -15,19 +16,24 @@ from holdfast.learners import (
     Adaptive,
     Bounded,
     Clipped,
+    Compressed,
     DiagonalMetaGrad,
     FreeGrad,
     MetaGrad,
+    OnlineLogistic,
     OnlineRidge,
     Scaled,
     ScaleInvariant,
     SoloFTRL,
 )
 from holdfast.losses import Absolute, Hinge, Linear, Logistic, Squared, SquaredHinge
+from holdfast.norms import L1
 from holdfast.protocols import Filter, LipschitzLoss
 from holdfast.role_checks import Rule, check_role
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
+LABEL_LEARNER = OnlineLogistic(memory=2500.0, prior=10.0, flips=0.05)
+MOST_COLUMNS = 100  # with more, LEARNER is used for labels too: a round of LABEL_LEARNER costs O(columns²)
 LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial
     "adagrad": LEARNER,
     "ogd": OGD(Ball(10.0), Adaptive(0.03)),
@@ -41,16 +47,20 @@ LEARNERS = {  # for standardised features; docs/learners.md says which settings 
     "onlineridge": OnlineRidge(),
     "vaw": VAW(),
 }
+LEARNERS_FOR_LABELS = {"onlinelogistic": LABEL_LEARNER}
+ALL_LEARNERS = LEARNERS | LEARNERS_FOR_LABELS
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
 
 
-def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
+def recommended(regression, outliers="auto", learner=None, scale=True, memory="auto", patience="auto"):
     """A guarded player for standardised features, chosen on public data (`docs/real-data.md`).
 
-    Features are always filtered. Numbers as targets are filtered in units of their running scale. Then
-    features and targets bound the gradients, so gradients are filtered only if there is no scale. The
+    For labels, if neither learner nor scale is set, it is that of `recommended_for_labels`.
+
+    Otherwise features are always filtered. Numbers as targets are filtered in units of their running scale.
+    Then features and targets bound the gradients, so gradients are filtered only if there is no scale. The
     gradients of labels are always filtered, with a filter for each label.
 
     Parameters
@@ -60,11 +70,16 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     outliers : "auto", a share below 1, a count, or a filter
         How many rounds may be wrong. "auto" tolerates 10 % of wrong rows and targets, and 1 % of wrong labels
         in rows whose features are not wrong, for each label. 0 keeps every round.
-    learner : a learner
+    learner : a learner, optional
         If features are scaled, it has one weight more than there are features, for the constant.
     scale : bool
         Whether features, and targets, have a running scale.
+    memory, patience : "auto" or a number of rounds
+        As in `recommended_for_labels`.
     """
+    if not regression and learner is None and scale:
+        return recommended_for_labels(outliers, memory, patience)
+    learner = LEARNER if learner is None else learner
     features, target, gradient = filters_for(outliers)
     if regression and scale:
         return Guarded(Scaled(learner, target=True), features, target, Everything())
@@ -72,12 +87,65 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     return Guarded(scaled, features, Everything(), gradient, labels=not regression)
 
 
+def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
+    """A guarded player for labels -1 and +1, for `Logistic()` losses and up to about a hundred features.
+
+    Logistic regression of second order (`OnlineLogistic`) learns from standardised features, of which far
+    cells are compressed (`Compressed`). A row is skipped if its farthest cell is too far, before it is
+    compressed. Labels are not filtered, because a filter cannot tell a wrong label from a rare class: the
+    learner counts with 5 % of wrong labels instead. If most rows are skipped for long, or most features vary
+    much less than before, the stream has changed, and scales start again (`Changing`).
+
+    Parameters
+    ----------
+    outliers : "auto", a share below 1, a count, or a filter
+        How many rows may be wrong. "auto" is a share of 10 %. With a count or a filter, nothing is forgotten
+        by filters, gradients are filtered for each label too, and there is no `Changing`.
+    memory : "auto" or a number of rounds
+        After so many rounds a round counts about a third in the weights. Scales remember a quarter as many.
+        "auto" is 2,500.
+    patience : "auto" or a number of rounds
+        So many bad rows in a row are withstood, and after a change of units about so many good ones are lost.
+        "auto" is 1,000.
+
+    Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 50 times
+    the farthest cell of the good rows of the window, if at most 10 % of the window and no run longer than
+    `patience` is bad (Theorem W).
+
+    Examples
+    --------
+    >>> player = recommended_for_labels(memory=10_000, patience=200)
+    >>> player.guard.learner.learner.learner
+    OnlineLogistic(memory=10000.0, prior=10.0, flips=0.05, domain=Everywhere())
+    """
+    features, _, gradient = filters_for(outliers)
+    memory = _rounds("memory", memory, LABEL_LEARNER.memory, 10)
+    patience = int(_rounds("patience", patience, 1000, 10))
+    learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
+    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory)
+    share = 0.1 if isinstance(outliers, str) and outliers == "auto" else outliers
+    if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
+        rows = TopShare(float(share), slack=50.0, window=max(5 * patience, 5000), patience=patience)
+        guard = Guarded(scaled, rows, Everything(), Everything(), labels=True, norm=L1())
+        return Changing(guard, patience)
+    return Guarded(scaled, features, Everything(), gradient, labels=True, norm=L1())
+
+
+def _rounds(name, value, auto, least):
+    """A number of rounds as a float, `auto` for "auto"; raises if it is no number or too small."""
+    if isinstance(value, str) and value == "auto":
+        return float(auto)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not least <= value < math.inf:
+        raise ValueError(f'{name} must be "auto" or a number of rounds, at least {least}: got {value!r}')
+    return float(value)
+
+
 def named_learner(name, loss):
     """The learner of this name, for a linear model with this loss; raises if there is none.
 
     Examples
     --------
-    >>> named_learner("adaftrl", Hinge())
+    >>> named_learner("adaftrl", Logistic())
     AdaFTRL(domain=Ball(radius=1.0, around=0.0))
     """
     if name in _FOR_EXPERTS:
@@ -85,9 +153,10 @@ def named_learner(name, loss):
             f"{name} divides weight among experts, and a linear model has features instead: "
             f"use one of {', '.join(LEARNERS)}"
         )
-    if name not in LEARNERS:
-        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, or a learner itself: got {name!r}")
-    return suited(LEARNERS[name], loss)
+    if name not in ALL_LEARNERS:
+        names = ", ".join(ALL_LEARNERS)
+        raise ValueError(f"learner must be one of {names}, or a learner itself: got {name!r}")
+    return suited(ALL_LEARNERS[name], loss)
 
 
 def suited(learner, loss):
@@ -100,6 +169,8 @@ def suited(learner, loss):
             f"{name} is made for exp-concave losses: use it with Squared(), "
             f"Logistic() or SquaredHinge(), not with {loss!r}"
         )
+    if needed == "logistic" and not isinstance(loss, Logistic):
+        raise ValueError(f"{name} is made for logistic losses: use it with Logistic(), not with {loss!r}")
     if needed != "Lipschitz":
         return learner
     check_role(loss, LipschitzLoss)
@@ -140,7 +211,7 @@ def refuse_experts(learner):
 
 def recommended_loss(regression):
     """The loss to use with `recommended`."""
-    return Absolute() if regression else Hinge()
+    return Absolute() if regression else Logistic()
 
 
 def filters_for(outliers):

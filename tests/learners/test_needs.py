@@ -46,7 +46,7 @@ def test_every_learner_is_there():
         if isinstance(learner, hf.learners.Clipped)
     }
     others = {
-        *("RobustRidge", "Redescending", "HuberWeights", "InverseMultiquadric"),
+        *("OnlineLogistic", "RobustRidge", "Redescending", "HuberWeights", "InverseMultiquadric"),
         "Adaptive",
         "StronglyConvex",
         "LogWealth",
@@ -57,6 +57,7 @@ def test_every_learner_is_there():
         "Scaled",
         "Bounded",
         "Mixture",
+        "Compressed",
     }
     assert there | others == set(learners.__all__)
 

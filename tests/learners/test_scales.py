@@ -9,7 +9,7 @@ import holdfast as hf
 from holdfast.vectors import values_of
 
 DEPENDENT = (  # on the unit of the gradients
-    *(hf.ONS, hf.OnlineRidge, hf.VAW, hf.learners.RobustRidge),
+    *(hf.ONS, hf.OnlineRidge, hf.VAW, hf.learners.OnlineLogistic, hf.learners.RobustRidge),
     *(hf.EG, hf.ScaleInvariant),
 )
 

@@ -84,7 +84,7 @@ def games():
         for name, filter in filters.items():
             yield f"{type(loss).__name__} {name}", hf.Filtered(ogd, filter), adversary
     few = hf.Replay(adversary.X[:, :20], adversary.y, hf.Logistic())
-    yield "guarded", recommended(regression=False), few
+    yield "guarded", recommended(regression=False, learner=LEARNER), few
     yield "unguarded", hf.Filtered(hf.Scaled(LEARNER), hf.Everything()), few
     for name in ("Everything", "TopShare"):
         for bits in (16, 20):

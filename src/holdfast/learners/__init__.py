@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.learners.averaged import Averaged
     from holdfast.learners.bounded import Bounded
     from holdfast.learners.clipped import Clipped
+    from holdfast.learners.compressed import Compressed
     from holdfast.learners.eg import EG, LogWealth
     from holdfast.learners.fixed import Fixed
     from holdfast.learners.freegrad import FreeGrad
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
     from holdfast.learners.mixture import Mixture
     from holdfast.learners.ogd import OGD
+    from holdfast.learners.onlinelogistic import OnlineLogistic
     from holdfast.learners.ons import ONS
     from holdfast.learners.penalized import Penalized
     from holdfast.learners.recentered import Recentered
@@ -47,6 +49,7 @@ __all__ = [
     "Averaged",
     "Bounded",
     "Clipped",
+    "Compressed",
     "DiagonalMetaGrad",
     "Fixed",
     "FreeGrad",
@@ -55,6 +58,7 @@ __all__ = [
     "LogWealth",
     "MetaGrad",
     "Mixture",
+    "OnlineLogistic",
     "OnlineRidge",
     "Penalized",
     "ProjectedAdaGrad",

@@ -5,7 +5,7 @@ from typing import Any
 
 from holdfast import losses
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import LEARNER, LEARNERS, named_learner, recommended, recommended_loss
+from holdfast.defaults import LEARNER, LEARNERS, named_learner, recommended
 from holdfast.domains import Ball
 from holdfast.filters import Quantile
 from holdfast.io.typed import typed
@@ -111,9 +111,9 @@ def outliers_for(text):
 
 
 def loss_for(text, regression):
-    """A loss by name, such as huber:2; `auto` is the recommended one."""
+    """A loss by name, such as huber:2; `auto` is absolute for numbers, hinge for labels."""
     if text == "auto":
-        return recommended_loss(regression)
+        return losses.Absolute() if regression else losses.Hinge()
     name, _, value = text.partition(":")
     if name not in LOSSES:
         raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {text!r}")

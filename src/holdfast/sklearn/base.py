@@ -17,6 +17,7 @@ from holdfast.certificates.certified import Certified
 from holdfast.defaults import LEARNER, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
+from holdfast.learners.compressed import view_of
 from holdfast.play import WORTH_COMPILING, play
 from holdfast.role_checks import Rule
 from holdfast.sklearn.cells import empty_columns, farthest_cells, filled, with_missing
@@ -194,8 +195,7 @@ class RobustEstimator(BaseEstimator):
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
-        player = recommended(regression, self.outliers, learner, bool(self.scale))
-        player = with_missing(player, self._missing_share())
+        player = with_missing(self._recommended_player(X, learner, regression), self._missing_share())
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
         if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
             player = Certified(player, int(self.outliers) * passes)
@@ -206,6 +206,9 @@ class RobustEstimator(BaseEstimator):
         self._audit = Audit(self.audit_size, MEASURES, _PLACES)
         self._monitor = SkipMonitor(_REMEDY)
         self.n_iter_ = 0
+
+    def _recommended_player(self, X, learner, regression):
+        return recommended(regression, self.outliers, learner, bool(self.scale))
 
     def _learner_rule(self):
         if self.learner is None and self.learning_rate is None and self.alpha == 0.0:
@@ -348,8 +351,9 @@ class RobustEstimator(BaseEstimator):
         if isinstance(w, ScaledWeights):
             center = np.zeros_like(w.center) if self._sparse else w.center.copy()
             limits = w.to_target_units(-np.inf), w.to_target_units(np.inf)
-            scale = (w.factors.copy(), w.clip, w.y_center, w.y_spread)
-            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits, self._missing_share())
+            knee, clip = view_of(w)
+            scale = (w.factors.copy(), clip, w.y_center, w.y_spread)
+            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits, self._missing_share(), knee)
         weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)
         unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf, 0.0)
         return FittedModel(weights, constant, *unscaled)

@@ -1,11 +1,13 @@
 """RobustClassifier: predict two or more classes."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
+from holdfast.defaults import MOST_COLUMNS, recommended_for_labels
 from holdfast.losses import Hinge, Logistic, SquaredHinge
 from holdfast.sklearn.base import RobustEstimator
 
@@ -13,21 +15,26 @@ from holdfast.sklearn.base import RobustEstimator
 class RobustClassifier(ClassifierMixin, RobustEstimator):
     """A linear classifier for tables in which some rows are arbitrarily wrong.
 
-    It learns from one row after the other, as `SGDClassifier` does, and skips a row if the size of its
-    features or of its gradient is too large, compared with the rows before (`holdfast.Guarded`). Features are
-    standardised with the mean and the spread of the rows learned from. With more than two classes there is a
-    model for each class against the rest.
+    It learns from one row after the other, as `SGDClassifier` does, and skips a row if one of its features is
+    too far from the others, compared with the rows before. Labels that may be wrong count less. Features are
+    standardised with the running mean and spread of the rows learned from. With more than two classes there
+    is a model for each class against the rest. `holdfast.defaults.recommended_for_labels` has the details.
 
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 10 % of wrong rows, and 1 % of
-        wrong labels in rows whose features are not wrong, for each label. 0 keeps every row that is finite.
-    loss : "hinge", "log_loss", "squared_hinge", or a loss of holdfast
+        How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 10 % of wrong rows, and some 5 %
+        of wrong labels. 0 keeps every row that is finite.
+    loss : "log_loss", "hinge", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
-        By default `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. It has one weight more than there are
-        features, for the intercept, unless fit_intercept=False.
-        Names, such as "ogd" and "adaftrl", are those of `holdfast.defaults.LEARNERS`.
+        By default logistic regression of second order, `holdfast.learners.OnlineLogistic`, for dense rows
+        with up to 100 features. For more, for sparse rows, for other losses, and with learning_rate, alpha,
+        scale=False or average=True it is `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`, of first order. It
+        has one weight more than there are features, for the intercept, unless fit_intercept=False.
+        Names, such as "onlinelogistic", "adagrad" and "ogd", are those of `holdfast.defaults`.
+    memory, patience : "auto" or a number of rows
+        For the default learner: after how many rows a row counts about a third, and how many bad rows in a
+        row are withstood (`holdfast.defaults.recommended_for_labels`).
     learning_rate : float, optional
         The factor of the steps: `rate` of `AdaGrad`, `scale` of the adaptive steps of `OGD`. By default that
         of the learner. `learner__rate` and other parameters of rules can be searched too.
@@ -68,7 +75,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         The labels.
     coef_, intercept_ : arrays of shape (1 or classes, features) and (1 or classes,)
         In the units of the data. They do not apply to a row with a feature so far from its mean that it is
-        clipped (`holdfast.Scaled`).
+        compressed, more than 1.5 standard deviations (`holdfast.learners.Compressed`).
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
@@ -113,8 +120,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self,
         outliers="auto",
         *,
-        loss="hinge",
+        loss="log_loss",
         learner=None,
+        memory="auto",
+        patience="auto",
         learning_rate=None,
         alpha=0.0,
         scale=True,
@@ -131,6 +140,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self.outliers = outliers
         self.loss = loss
         self.learner = learner
+        self.memory = memory
+        self.patience = patience
         self.learning_rate = learning_rate
         self.alpha = alpha
         self.scale = scale
@@ -179,6 +190,20 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self._start(X, self._modelled_classes(), regression=False)
         self._learn_once(X, self._targets(codes), weights)
         return self._set_coefficients()
+
+    def _recommended_player(self, X, learner, regression):
+        """`recommended_for_labels`, unless parameters ask for what it is not made for."""
+        is_small = not sp.issparse(X) and X.shape[1] <= MOST_COLUMNS
+        unset = self.learner is None and self.learning_rate is None and self.alpha == 0.0
+        by_default = unset and self.scale and not self.average
+        if by_default and is_small and isinstance(self._loss, Logistic):
+            return recommended_for_labels(self.outliers, self.memory, self.patience)
+        if not (self.memory == "auto" and self.patience == "auto"):
+            raise ValueError(
+                "memory and patience are for the default learner, with log_loss, scale=True, average=False, "
+                f'dense rows and at most {MOST_COLUMNS} features: leave them at "auto", or these as they are'
+            )
+        return super()._recommended_player(X, learner, regression)
 
     def decision_function(self, X):
         """The margin of every row; with more than two classes, one for each class."""

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.learners.compressed import compressed
 from holdfast.sklearn.cells import filled
 
 _BATCH = 2**20  # entries of a matrix that are standardised together
@@ -25,6 +26,7 @@ class FittedModel(NamedTuple):
     y_low: float
     y_high: float
     missing: float  # the largest share of the cells of a row that may be missing: they count as the center
+    knee: float = np.inf  # features are linear up to here, then logarithmic (`holdfast.learners.Compressed`)
 
     def coefficients(self):
         return self.y_spread * self.weights * self.factors
@@ -39,7 +41,11 @@ class FittedModel(NamedTuple):
         X = filled(X, self.center, self.missing)
         step, only = max(_BATCH // max(X.shape[1], 1), 1), np.zeros(1, int)
         p = {name: np.asarray([getattr(self, name)]) for name in ("center", "factors", "weights", "clip")}
-        scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
+        parts = (X[part] for part in gen_batches(X.shape[0], step))
+        if self.knee < np.inf:
+            parts = (compressed((part - self.center) * self.factors, self.knee) for part in parts)
+            p |= {"center": np.zeros((1, len(self.center))), "factors": np.ones((1, len(self.center)))}
+        scores = [_rows(part).scores(p, only) for part in parts]
         z = np.concatenate(scores) + self.constant
         y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
         return np.clip(y, self.y_low, self.y_high)

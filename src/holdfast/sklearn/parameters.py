@@ -2,12 +2,21 @@
 
 import math
 
-from holdfast.defaults import LEARNER, LEARNERS, named_learner, refuse_experts, refuse_loss
-from holdfast.learners import OGD, VAW, Adaptive, OnlineRidge, Penalized, RobustRidge, ScaleInvariant
+from holdfast.defaults import ALL_LEARNERS, LEARNER, named_learner, refuse_experts, refuse_loss
+from holdfast.learners import (
+    OGD,
+    VAW,
+    Adaptive,
+    OnlineLogistic,
+    OnlineRidge,
+    Penalized,
+    RobustRidge,
+    ScaleInvariant,
+)
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
 
-_OWN_PENALTY = (OnlineRidge, VAW, RobustRidge, ScaleInvariant)
+_OWN_PENALTY = (OnlineRidge, VAW, RobustRidge, OnlineLogistic, ScaleInvariant)
 
 
 def nested_parameters(name, rule):
@@ -39,7 +48,7 @@ def as_rule(name, value, losses):
     """The rule of a parameter of an estimator, also if it is a name or, for the learner, None."""
     if name == "learner" and value is None:
         return LEARNER
-    named = LEARNERS if name == "learner" else losses if name == "loss" else {}
+    named = ALL_LEARNERS if name == "learner" else losses if name == "loss" else {}
     rule = named.get(value) if isinstance(value, str) else value
     if not isinstance(rule, Rule):
         raise ValueError(f"{name} is {value!r}, which has no parameters of its own")

@@ -22,12 +22,13 @@ def measure(run):
 
 
 def _players(run, rounds, dim):
-    """`recommended` beside its learner with the same running scales, which keeps every round."""
+    """`recommended` with a learner of first order, beside the same that keeps every round."""
     cases = {}
     for task, (regression, loss) in _TASKS.items():
         replay = hf.Replay(*_table(rounds, dim, regression), loss)
         bare = hf.Filtered(hf.Scaled(LEARNER, target=regression), hf.Everything())
-        for name, player in ((f"{task}, guarded", recommended(regression)), (f"{task}, unguarded", bare)):
+        guarded = recommended(regression, learner=LEARNER)
+        for name, player in ((f"{task}, guarded", guarded), (f"{task}, unguarded", bare)):
             cases[name] = timed(hf.play, player, replay, keep=(), compiled=run.compiled, per=rounds)
     title = f"the guard: {rounds:,} rounds, d = {dim}, no outliers"
     times = race(run, title, cases, run.amount(15, 9, 1))

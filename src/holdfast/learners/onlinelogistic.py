@@ -1,0 +1,161 @@
+"""Logistic regression by one Newton step a round, with a memory that fades and labels that may be wrong."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.domains.everywhere import Everywhere
+from holdfast.learners.memory import check_memory
+from holdfast.learners.needs import ANY, Needs
+from holdfast.learners.robustridge import learn_row, shrink
+from holdfast.protocols import Domain
+from holdfast.rule import rule
+from holdfast.sketches.histogram import is_whole
+from holdfast.vectors import assign, dot, largest, scale_by
+
+_START = 50.0  # rounds: the memory in the first round, which grows by 1 with each
+_FLATTEST = 1e-4  # no round counts with less curvature
+_STEEP = 0.25  # times the error: a round that is mispredicted counts with at least this curvature
+_LEAST = 1e-6  # no label is doubted more
+_HEAVIEST = 1e100  # no round weighs more
+_UNIT = 2.0**16
+
+
+class OnlineLogisticState(NamedTuple):
+    """Weights, and their covariance growth SS'."""
+
+    w: np.ndarray
+    root: np.ndarray  # S
+    growth: float
+    rounds: float
+    positive: float  # the fading share of the label +1
+
+
+@rule
+class OnlineLogistic:
+    """Logistic regression with full second order: a Newton step a round, O(dim²).
+
+    The weights begin as normal numbers around 0, and each round moves their mean and covariance as an
+    extended Kalman filter does. Beside p (1 - p) the curvature of a round is at least a quarter of its error
+    |y - p|. So a sure prediction that turns out wrong does not move the weights too far.
+
+    It is made for games with `Logistic()` losses. The label of a round is +1 if the slope is negative and -1
+    if it is positive, and the slope over that of the logistic loss is the weight of the round.
+
+    In the n-th round the memory is min(memory, 50 + n) rounds: the first rounds, in which running scales are
+    rough, soon count little. What is forgotten is replaced by the prior, for one weight a round, so that the
+    covariance stays bounded. It is kept as a square root (Potter's form), so that it is never negative in any
+    direction.
+
+    Parameters
+    ----------
+    memory : float, optional
+        The number of rounds after which a round counts about a third (1 / e). None: a round counts in
+        proportion to 50 plus its number.
+    prior : float
+        The variance of each weight before the first round. Small values are strong L2 regularisation.
+    flips : float
+        The share of the rounds of each label in which it is wrong. A round counts with the probability that
+        its label is right, given the prediction. 0: every label is believed. A rare label is doubted no more
+        than a frequent one: only where the prediction is surer than the share of the label makes it.
+    domain : Everywhere
+        There is no version of it for other domains.
+
+    Guarantee: none. For logistic losses a fixed curvature has one (`ONS`), with larger constants.
+
+    Examples
+    --------
+    >>> learner = OnlineLogistic()
+    >>> state = learner.init(dim=1)
+    >>> for t in range(1000):
+    ...     y, z = 1.0 if t % 4 else -1.0, float(learner.predict(state)[0])
+    ...     state = learner.update(state, slope=-y / (1.0 + math.exp(y * z)), x=np.ones(1))
+    >>> round(1.0 / (1.0 + math.exp(-learner.predict(state)[0])), 2)
+    0.75
+    """
+
+    memory: float | None = 1e4
+    prior: float = 1.0
+    flips: float = 0.0
+    domain: Domain = Everywhere()
+
+    def check(self):
+        if not 1e-100 < self.prior < 1e100:
+            raise ValueError(f"prior is a variance, so it must be positive: got {self.prior}")
+        if not 0.0 <= self.flips < 0.5:
+            raise ValueError(f"flips is a share of wrong labels, below a half: got {self.flips}")
+        if self.domain.bounded():
+            raise TypeError(f"OnlineLogistic has no version for bounded domains: got {self.domain!r}")
+        return check_memory(self)
+
+    def needs(self):
+        return Needs("any", ANY, "logistic", False)
+
+    def init(self, dim):
+        root = np.eye(dim) * math.sqrt(self.prior)
+        return OnlineLogisticState(np.zeros(dim), root, 1.0, 0.0, 0.5)
+
+    def valid(self, state):
+        return is_whole(state.rounds) and state.rounds >= 0.0
+
+    def reset(self, state, dim):
+        assign(state.w, np.zeros(dim))
+        self.loosen(state.root)
+        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
+
+    def after_change(self, state, rows):
+        self.loosen(state.root)
+        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
+
+    def loosen(self, root):
+        """Set the covariance back to that of the prior."""
+        for k in range(len(root)):
+            assign(root[k], np.zeros(len(root)))
+            root[k, k] = math.sqrt(self.prior)
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        w, root, growth, rounds, positive = state
+        z = dot(w, x) if slope != 0.0 else math.nan
+        if not (abs(z) < math.inf and 0.0 < largest(x) < math.inf):
+            return state
+        sign = 1.0 if slope < 0.0 else -1.0
+        e = math.exp(-abs(z))
+        right = (1.0 if sign * z >= 0.0 else e) / (1.0 + e)  # the probability of the label
+        wrong = (e if sign * z >= 0.0 else 1.0) / (1.0 + e)
+        if wrong == 0.0:
+            return state
+        weight, curvature = min(abs(slope) / wrong, _HEAVIEST), max(right * wrong, _STEEP * wrong, _FLATTEST)
+        if self.flips > 0.0:
+            share = positive if sign > 0.0 else 1.0 - positive
+            clean, flipped = (1.0 - self.flips) * right * (1.0 - share), self.flips * wrong * share
+            weight *= max(clean / (clean + flipped), _LEAST)
+        learn_row(w, root, growth, 1.0 / (weight * curvature), sign * wrong / curvature, x)
+        rounds += 1.0
+        positive += (max(sign, 0.0) - positive) / min(self.memory, _START + rounds)
+        growth = self.forget(w, root, growth, rounds)
+        return OnlineLogisticState(w, root, growth, rounds, positive)
+
+    def forget(self, w, root, growth, rounds):
+        """The growth after a round. Of the weights whose turn it is, the prior replaces what is forgotten.
+
+        Every weight has its turn within as many rounds as are remembered.
+        """
+        dim, memory = len(w), min(self.memory, _START + rounds)
+        growth /= 1.0 - 1.0 / memory
+        if growth > _UNIT * _UNIT:
+            growth /= _UNIT * _UNIT
+            for k in range(dim):
+                scale_by(root[k], _UNIT)
+        turns = math.ceil(dim / memory)
+        noise = self.prior * turns * memory / dim
+        for i in range(turns):
+            k = int((rounds * turns + i) % dim)
+            a = root[k].copy()
+            variance = growth * dot(a, a)
+            if variance < math.inf:
+                shrink(w, root, a, growth / (noise + variance), noise / (noise + variance), -float(w[k]))
+        return growth
