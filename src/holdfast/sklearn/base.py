@@ -1,6 +1,5 @@
 """What the two estimators share: to read rows, to learn from them, and the audit of skipped rows."""
 
-import dataclasses
 import numbers
 
 import numpy as np
@@ -9,21 +8,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from holdfast.adversaries import Replay, Weighted
 from holdfast.audit import Audit
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
+from holdfast.compiling import FEW, expecting
+from holdfast.continuing import Rows, continued, drop_rounds
 from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
-from holdfast.play import WORTH_COMPILING, play
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
-from holdfast.sklearn.linear_model import FittedModel
+from holdfast.sklearn.linear_model import FittedModel, Models
 from holdfast.vectors import ScaledWeights, values_of
 
 _MEASURES, _PLACES = ("features", "target", "gradient"), ("round", "row", "label")
 _KEEP = ("sizes", "thresholds", "kept", "guard")
+_CHUNK = 2**21  # entries: 16 MB of float64
 
 
 class RobustEstimator(BaseEstimator):
@@ -170,32 +170,39 @@ class RobustEstimator(BaseEstimator):
     def _learn_passes(self, X, targets, weights):
         """Learn in `n_epochs` passes. The audit and the average are of the last pass."""
         rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
-        compiled = len(rows) * self.n_epochs * len(targets) >= WORTH_COMPILING or None
-        for left in reversed(range(self.n_epochs)):
-            if left == 0:
-                self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
-                self._sums = [self._sum(record) for record in self._records]
-            self._learn(X, targets, weights, rng.permutation(rows) if self.shuffle else rows, compiled)
+        with expecting(len(rows) * self.n_epochs * len(targets)):
+            for left in reversed(range(self.n_epochs)):
+                if left == 0:
+                    self._audit = Audit(self.audit_size, _MEASURES, _PLACES)
+                    self._sums = [self._sum(record) for record in self._records]
+                self._learn(X, targets, weights, rng.permutation(rows) if self.shuffle else rows)
 
     def _learn_once(self, X, targets, weights):
         """Learn in one pass, in the order of the rows."""
-        rows = np.flatnonzero(weights > 0.0)
-        before = sum(record.rounds for record in self._records if record is not None)
-        compiled = before + len(rows) * len(targets) >= WORTH_COMPILING or None
-        self._learn(X, targets, weights, rows, compiled)
+        self._learn(X, targets, weights, np.flatnonzero(weights > 0.0))
 
-    def _learn(self, X, targets, weights, rows, compiled):
-        X = self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
-        for i, y in enumerate(targets):
-            adversary = Replay(X, y[rows], self._loss)
-            if (weights[rows] != 1.0).any():
-                refuse_weights(self._learner_rule())
-                adversary = Weighted(adversary, weights[rows])
-            record = play(self._player, adversary, keep=_KEEP, after=self._records[i], compiled=compiled)
-            self._add_to_audit(record, self._classes[i], rows)
-            self._records[i] = _without_rounds(record)
+    def _learn(self, X, targets, weights, rows):
+        """Learn from these rows, some at a time: their copies, in float64, take little memory."""
+        records, weighted = list(self._records), bool((weights[rows] != 1.0).any())
+        if weighted:
+            refuse_weights(self._learner_rule())
+        entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
+        size = max(_CHUNK // max(entries, 1), 100)
+        for start in range(0, max(len(rows), 1), size):
+            some = rows[start : start + size]
+            part = X if len(some) == X.shape[0] == 1 else X[some]
+            part = self._with_constant(part.astype(np.float64, copy=False))
+            for i, y in enumerate(targets):
+                data = Rows(part, y[some], self._loss, weights[some] if weighted else None)
+                # In place, unless an interrupted call could leave a model that has learned half of its rows.
+                in_place = start > 0 or len(rows) <= FEW
+                record = continued(self._player, data, records[i], _KEEP, in_place)
+                self._add_to_audit(record, self._classes[i], some)
+                drop_rounds(record)
+                records[i] = record
+        self._records = records
         self.n_iter_ += 1
-        self._models = [self._model(*pair) for pair in zip(self._records, self._sums, strict=True)]
+        self._models = Models(self._model(*pair) for pair in zip(self._records, self._sums, strict=True))
 
     def _add_to_audit(self, record, label, rows):
         """Add the steps of a record, which were made with these rows, to the audit."""
@@ -248,11 +255,4 @@ class RobustEstimator(BaseEstimator):
         """The predictions of every model, a column each."""
         check_is_fitted(self)
         X = self._read(X, first=False)
-        return np.column_stack([model.predict(X) for model in self._models])
-
-
-def _without_rounds(record):
-    """The record without data and columns, which are not needed to continue."""
-    columns = ("sizes", "thresholds", "kept", "feature_sizes", "feature_thresholds")
-    columns += ("target_sizes", "target_thresholds")
-    return dataclasses.replace(record, adversary=None, again=None, **dict.fromkeys(columns))
+        return self._models.predict(X)
