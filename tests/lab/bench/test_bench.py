@@ -50,6 +50,7 @@ def test_every_section_is_measured(results):
         "memory",
         "growth",
         "filter alone",
+        "one row at a time",
     )
     assert all(word in titles for word in (*words, "import", "a process", "the command line"))
     assert len(words) + 3 == len(NAMES)
