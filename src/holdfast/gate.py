@@ -161,9 +161,9 @@ class Gate:
         raise ValueError(f"no sizes lead {self.filter} to this state: the numbers were changed or cut off")
 
     def _hold(self):
-        from holdfast._compiled import hold
+        from holdfast._compiled import bind_state
 
-        self._held = hold(keep_one, self._state, self.filter, self._last)
+        self._held = bind_state(keep_one, self._state, self.filter, self._last)
 
     def _set_state(self, state):
         self._state = state
