@@ -1,4 +1,6 @@
-"""Hypothesis reads no clock and draws the same examples in every run."""
+"""Hypothesis reads no clock and draws the same examples in every run. No other process compiles."""
+
+import os
 
 from hypothesis import HealthCheck, settings
 
@@ -10,3 +12,4 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # which reads a clock
 )
 settings.load_profile("holdfast")
+os.environ["HOLDFAST_BACKGROUND"] = "0"

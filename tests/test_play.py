@@ -1,6 +1,7 @@
 """play: streams in all layouts, in parts, and with little memory."""
 
 import math
+import sys
 import tracemalloc
 
 import numpy as np
@@ -62,6 +63,17 @@ def test_a_record_can_be_continued_twice():
     first = hf.play(PLAYERS[1], hf.Replay(X[:500], y[:500], hf.Hinge()))
     rest = hf.Replay(X[500:], y[500:], hf.Hinge())
     assert same(hf.play(PLAYERS[1], rest, after=first).final, hf.play(PLAYERS[1], rest, after=first).final)
+
+
+def test_a_game_that_continues_in_place_copies_nothing(monkeypatch):
+    X, y = data()
+    whole = hf.play(PLAYERS[1], hf.Replay(X, y, hf.Hinge()))
+    first = hf.play(PLAYERS[1], hf.Replay(X[:500], y[:500], hf.Hinge()))
+    monkeypatch.setattr(sys.modules["holdfast.play"], "aligned_copy", None)
+    rest = hf.Replay(X[500:], y[500:], hf.Hinge())
+    assert same(hf.play(PLAYERS[1], rest, after=first, in_place=True).final, whole.final)
+    with pytest.raises(ValueError, match="continued in place"):
+        hf.play(PLAYERS[1], rest, after=first)
 
 
 def test_a_record_is_continued_only_by_its_own_player_in_its_own_dimension():
@@ -235,18 +247,6 @@ def test_functions_can_be_played_interpreted_and_compiled():
     assert interpreted.final == pytest.approx(compiled.final, rel=1e-9)
     assert np.array_equal(interpreted.kept, compiled.kept)
     assert interpreted.losses[-50:].mean() < 1e-4
-
-
-def test_long_games_are_compiled_and_short_ones_are_not(monkeypatch):
-    from holdfast import _compiled
-
-    calls = []
-    monkeypatch.setattr(_compiled, "call", lambda function, *args: calls.append(1) or function(*args))
-    monkeypatch.setattr(_compiled, "is_ready", lambda *args: False)
-    hf.play(PLAYERS[0], hf.Gradients(np.ones((100, 1))))
-    assert not calls
-    hf.play(PLAYERS[0], hf.Gradients(np.ones((50_000, 1))), keep=())
-    assert calls
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The estimators pass the checks of scikit-learn and withstand outliers."""
 
+import math
 import pickle
 
 import joblib
@@ -15,6 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import holdfast as hf
+from holdfast import _compiled
+from holdfast.compiling import expecting
+from holdfast.continuing import continued
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 # The same checks fail for scikit-learn's own SGDClassifier and SGDRegressor.
@@ -242,9 +246,37 @@ def test_sparse_rows_give_the_same_model():
 def test_interpreted_and_compiled_fits_have_the_same_bits(monkeypatch):
     X, y, *_ = table(100)
     interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
-    monkeypatch.setattr("holdfast.sklearn.base.WORTH_COMPILING", 1)
-    compiled = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
-    assert interpreted.coef_.tobytes() == compiled.coef_.tobytes()
+    calls, call = [], _compiled.call
+    monkeypatch.setattr(_compiled, "call", lambda *args: calls.append(1) or call(*args))
+    with expecting(math.inf):
+        compiled = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
+    assert interpreted.coef_.tobytes() == compiled.coef_.tobytes() and len(calls) == 5
+
+
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_float32_rows_are_learned_from_as_float64(convert, monkeypatch):
+    X, y, *_ = table(200)
+    X, seen = X.astype(np.float32), []
+    monkeypatch.setattr("holdfast.sklearn.base._CHUNK", 64)
+    monkeypatch.setattr(
+        "holdfast.sklearn.base.continued",
+        lambda player, data, *rest: seen.append(data.X.dtype) or continued(player, data, *rest),
+    )
+    half, full = (
+        RobustClassifier(random_state=0).fit(convert(rows), y) for rows in (X, X.astype(np.float64))
+    )
+    assert {*seen} == {np.dtype(np.float64)} and len(seen) == 2 * 5 * 2
+    assert half.coef_.tobytes() == full.coef_.tobytes()
+    assert half.audit_counts_ == full.audit_counts_
+
+
+def test_a_few_rows_and_many_have_the_same_predictions():
+    X, y, *_ = table(300)
+    X[6, 1] = 1e300
+    for labels in (y, np.where(np.arange(300) % 5 == 0, "third", y)):
+        model = RobustClassifier(random_state=0, n_epochs=1).fit(X, labels)
+        some = np.stack([one.predict(X) for one in model._models], axis=1)
+        assert model._models._predict_few(X).tobytes() == some.tobytes()
 
 
 # -- weights

@@ -6,20 +6,21 @@ import functools
 
 import numpy as np
 
+from holdfast.adversaries.replay import Replay
+from holdfast.adversaries.sparsereplay import SparseReplay
+from holdfast.adversaries.weighted import Weighted
+from holdfast.compiling import choose, count_interpreted
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Columns, Counts, play_rounds
 from holdfast.memory_mapped import sequential_reads
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.vectors import LazyWeights, aligned_copy, values_of
 
-# In Python a round takes some 20 microseconds. Loading numba and a compiled game from disk takes one or two
-# seconds, so from this many rounds on compiling saves time.
-WORTH_COMPILING = 50_000
-
+_PIECE = 2_000  # rounds in Python, after which the compiled game may be on disk
 _WORTH_COPYING = 65_536  # bytes: larger arrays of a new state are not copied to aligned memory
 
 
-def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=None):
+def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=None, in_place=False):
     """Play a game and return its record.
 
     Parameters
@@ -40,8 +41,14 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
         Continue that game, with the same bits as one long game. The same adversary (the same object) also
         continues; another one starts at its first round.
     compiled : bool, optional
-        Whether to compile the game. The result is the same. Default: compile if the game was compiled before
-        in this process, or has at least 50,000 rounds.
+        Whether to compile the game. The result is the same. Default: if the compiled game is on disk, it is
+        used from 500 rounds on, or from 5,000 if numba is not loaded. If not, the game begins in Python,
+        another process compiles it, and this one changes over when that is done. Where no other process can
+        compile (`HOLDFAST_BACKGROUND=0`, a read-only cache, a rule written in a notebook, a process of a
+        pool), this one does it for 50,000 rounds or more.
+    in_place : bool
+        Continue the record `after` without copying its state, for many short games. That record can then not
+        be continued again.
 
     Examples
     --------
@@ -56,22 +63,17 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     """
     check_keep(keep, COLUMNS)
     length, dim = checked_extent(adversary)
-    check_first_round(player, dim, adversary)
-    state, hidden, counts, position = _start(player, adversary, dim, keep, after)
+    if after is None or after.player is not player or not _is_data(adversary):
+        check_first_round(player, dim, adversary)
+    state, hidden, counts, position = _start(player, adversary, dim, keep, after, in_place)
     left = length - position
     count = left if rounds is None else rounds
     if not 0 <= count <= left:
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
     columns = empty_columns(count, dim, keep)
-    args = (player, adversary, state, hidden, counts, columns, position, position + count)
     with sequential_reads(adversary):
-        if _worth_compiling(count, args) if compiled is None else compiled:
-            from holdfast._compiled import call
-
-            state, hidden, counts = call(play_rounds, *args)
-        else:
-            with np.errstate(all="ignore"):
-                state, hidden, counts = play_rounds(*args)
+        game = (player, adversary, state, hidden, counts)
+        state, hidden, counts = _play(game, columns, position, position + count, compiled)
     return Record(
         **kept_columns(columns, keep),
         final=np.array(values_of(player.current_weights(state))),
@@ -113,7 +115,7 @@ def kept_columns(columns, keep):
     return {name: column if name in names else None for name, column in columns._asdict().items()}
 
 
-def _start(player, adversary, dim, keep, after):
+def _start(player, adversary, dim, keep, after, in_place):
     if after is None:
         summed = np.zeros(dim if "average" in keep else 0)
         state = aligned_copy(player.init(dim), _WORTH_COPYING)
@@ -126,7 +128,7 @@ def _start(player, adversary, dim, keep, after):
         raise ValueError(f"the record was made in {len(after.final)} dimensions, the adversary has {dim}")
     if ("average" in keep) != (after.average is not None):
         raise ValueError('the average is over all rounds: put "average" in keep in both games or in neither')
-    state, hidden, counts, position = aligned_copy(after.state)  # a record can be continued more than once
+    state, hidden, counts, position = after.give_up() if in_place else aligned_copy(after.own_state())
     return (
         (state, hidden, counts, position)
         if after.adversary is adversary
@@ -134,17 +136,35 @@ def _start(player, adversary, dim, keep, after):
     )
 
 
+def _is_data(adversary):
+    """Whether an adversary has no code of the user: then it need not be checked for every part of a game."""
+    inner = adversary.inner if isinstance(adversary, Weighted) else adversary
+    return isinstance(inner, Replay | SparseReplay) and type(inner.loss).__module__.startswith("holdfast.")
+
+
 def _sum(w, counts):
     return w.sum() if isinstance(w, LazyWeights) else counts.summed
 
 
-def _worth_compiling(count, args):
-    import sys
+def _play(game, columns, first, last, compiled):
+    """Play rounds first, ..., last - 1: in Python, and compiled as soon as that is better."""
+    player, adversary, state, hidden, counts = game
+    start = first
+    while True:
+        args = (player, adversary, state, hidden, counts, _from(columns, start - first), start, last)
+        if choose("call", play_rounds, args, last - start, counts.rounds) if compiled is None else compiled:
+            from holdfast._compiled import call
 
-    if count >= WORTH_COMPILING:
-        return True
-    if "holdfast._compiled" not in sys.modules:
-        return False
-    from holdfast._compiled import is_ready
+            return call(play_rounds, *args)
+        stop = last if compiled is False else min(start + _PIECE, last)
+        with np.errstate(all="ignore"):
+            state, hidden, counts = play_rounds(*args[:-1], stop)
+        count_interpreted(stop - start)
+        if stop == last:
+            return state, hidden, counts
+        start = stop
 
-    return is_ready(play_rounds, *args)
+
+def _from(columns, row):
+    """The columns without their first rows."""
+    return Columns(*(column[row:] for column in columns)) if row > 0 else columns

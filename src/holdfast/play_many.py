@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.compiling import WORTH_COMPILING
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Counts, play_round
-from holdfast.play import WORTH_COMPILING, check_keep, empty_columns, kept_columns
+from holdfast.play import check_keep, empty_columns, kept_columns
 from holdfast.record import GUARD
 from holdfast.vectors import aligned_copy, assign, length, values_of
 

@@ -71,7 +71,7 @@ class Record:
     @property
     def last(self) -> int:
         """The round of the adversary at which this record ends."""
-        return self.state[-1]
+        return self.own_state()[-1]
 
     @property
     def domain(self) -> Any:
@@ -79,6 +79,21 @@ class Record:
         player = self.player.core()
         check_role(player, PlayerInDomain)
         return player.learner.domain
+
+    def own_state(self):
+        """What continues the game; raises if another game took it over."""
+        if self.state is None:
+            raise ValueError(
+                "this record was continued in place, or that was interrupted: continue the newer record, or "
+                "play again from the start"
+            )
+        return self.state
+
+    def give_up(self):
+        """What continues the game. This record can then not be continued any more."""
+        state = self.own_state()
+        object.__setattr__(self, "state", None)
+        return state
 
     def column(self, name):
         """A column by name; raises if it was not kept."""

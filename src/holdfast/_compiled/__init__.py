@@ -2,7 +2,8 @@
 
 `method_registration` finds the methods and helpers that a game calls. `overloads`, `scaling_overloads` and
 `flatten` replace functions of `holdfast.vectors` and `holdfast.flatten` by loops. `error_messages` explains
-in one sentence what cannot be compiled. `numba_path` chooses one of two paths, with the same results:
+in one sentence what cannot be compiled. `warm` compiles in another process. `numba_path` chooses one of two
+paths, with the same results:
 
 - the private path is fast: `numba_private`, `native_calls`, `native_state`, `no_refcount`, `disk_cache`,
   `llvm_kernels` and `llvm_entrywise`;
@@ -18,19 +19,23 @@ import numba
 from holdfast._compiled.error_messages import explain, explain_type
 from holdfast._compiled.method_registration import CallGraph
 from holdfast._compiled.numba_path import private
+from holdfast.argument_types import signature
 
 if private is None:
     from holdfast._compiled.numba_public import bind_state as _bind_state
     from holdfast._compiled.numba_public import compile_call, dispatcher, open_calls
+    from holdfast._compiled.numba_public import is_state_stored as _is_state_stored
     from holdfast._compiled.numba_public import is_stored as _is_stored
 else:
     from holdfast._compiled.native_calls import compile_call
     from holdfast._compiled.native_calls import is_stored as _is_stored
     from holdfast._compiled.native_state import bind_state as _bind_state
+    from holdfast._compiled.native_state import is_state_stored as _is_state_stored
     from holdfast._compiled.numba_private import dispatcher, open_calls
 
 _programs: dict = {}  # (function, type of its arguments) -> a Python function that runs it, its CallGraph
 _call_graphs: dict = {}  # the same -> a CallGraph that `is_stored` has made, for the next `call`
+_types: dict = {}  # signature of arguments -> their type
 _lock = threading.RLock()
 
 
@@ -38,6 +43,11 @@ def call(function, *args):
     """Compile `function` for arguments of these types, unless that was done before, and call it."""
     args = _prepared(args)
     return _compiled(function, args)(args)
+
+
+def prepare(function, *args):
+    """Compile `function` for arguments of these types, and store it on disk, without calling it."""
+    _compiled(function, _prepared(args))
 
 
 def bind_state(function, *values):
@@ -52,6 +62,13 @@ def bind_state(function, *values):
         if graph.changed:
             _forget_all()
         return _with_short_errors(graph, _bind_state, function, values, graph)
+
+
+def is_state_stored(function, *values):
+    """Whether `bind_state` would find these types compiled already, in this process or on disk."""
+    values = _prepared(values)
+    with _lock:
+        return _is_state_stored(function, values, CallGraph(function, values))
 
 
 def is_ready(function, *args):
@@ -109,10 +126,17 @@ def _forget_all():
 
 def _type(function, args):
     """The type of the tuple of these arguments."""
+    key = signature(args)
+    if key in _types:
+        return _types[key]
     try:
-        return numba.typeof(args)
+        kind = numba.typeof(args)
     except (TypeError, ValueError):
-        pass
+        kind = None
+    if kind is not None:
+        if key is not None:
+            _types[key] = kind
+        return kind
     for name, value in zip(inspect.signature(function).parameters, args, strict=True):
         _raise_if_untyped(name, value)
     raise AssertionError("all arguments have a type, but not together")

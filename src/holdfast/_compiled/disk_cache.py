@@ -4,16 +4,13 @@ The name of a file is a digest of everything it was made from: types, code, cons
 processor. So no file is ever out of date, and several processes can write at the same time. A damaged file
 is ignored and written again.
 
-The folder is `HOLDFAST_CACHE_DIR`, else `NUMBA_CACHE_DIR/holdfast`, if one of these variables is set.
-Otherwise it is `__pycache__` beside this file or, if that cannot be written to, the user's cache folder;
-files are read from both.
+`holdfast.cache_folder` says where they are.
 """
 
 import contextlib
 import hashlib
 import operator
 import os
-import pathlib
 import re
 import sys
 import warnings
@@ -22,19 +19,19 @@ import numba
 from numba import types
 
 from holdfast._compiled.numba_private import processor
+from holdfast.cache_folder import SUFFIX, folders
 
 _MAX_FILES = 500  # of some 0.4 MB each
-_SUFFIX = ".nbc"
 
 
 class Store:
     """The file of one compiled function for one list of types."""
 
     def __init__(self, name, kinds, made_of, fingerprint):
-        self.is_shared = can_be_imported(made_of)
+        self.kinds, self.is_shared = kinds, can_be_imported(made_of)
         parts = (name, kinds, made_of, fingerprint, processor(), sys.implementation.cache_tag)
         word = re.sub(r"\W", "", name)  # Windows allows no "<lambda>" in the name of a file
-        self.file = f"{word}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}{_SUFFIX}"
+        self.file = f"{word}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}{SUFFIX}"
 
     def exists(self):
         return self.is_shared and any((folder / self.file).exists() for folder in folders())
@@ -64,26 +61,6 @@ class Store:
         return None
 
 
-def folders():
-    """The folders that may contain compiled functions, in the order in which they are tried."""
-    if os.environ.get("HOLDFAST_CACHE_DIR"):
-        return [pathlib.Path(os.environ["HOLDFAST_CACHE_DIR"])]
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return [pathlib.Path(os.environ["NUMBA_CACHE_DIR"], "holdfast")]
-    usual = [pathlib.Path(__file__).parent / "__pycache__"]
-    with contextlib.suppress(RuntimeError):  # a user without a home directory
-        usual.append(_user_folder() / "holdfast")
-    return usual
-
-
-def _user_folder():
-    if sys.platform == "win32":
-        return pathlib.Path(os.environ.get("LOCALAPPDATA") or pathlib.Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return pathlib.Path.home() / "Library" / "Caches"
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-
-
 def _write(file, data):
     problems = []
     for folder in folders():
@@ -108,7 +85,7 @@ def _write_to(folder, file, data):
 
 
 def _remove_oldest(folder):
-    files = sorted(folder.glob(f"*{_SUFFIX}*"), key=os.path.getmtime)
+    files = sorted(folder.glob(f"*{SUFFIX}*"), key=os.path.getmtime)
     for file in files[:-_MAX_FILES]:
         file.unlink(missing_ok=True)
 

@@ -6,7 +6,7 @@ import numba
 
 from holdfast._compiled import numba_private
 from holdfast._compiled.disk_cache import Store
-from holdfast._compiled.no_refcount import uncounted, with_owners
+from holdfast._compiled.no_refcount import owners_of, uncounted, with_owners
 
 
 def compile_call(function, kind, graph):
@@ -19,7 +19,7 @@ def compile_call(function, kind, graph):
     run = numba_private.compile_entry(numba.njit(entry, nogil=True), (kind,), _store(function, kind, graph))
 
     def call(args):
-        return with_owners(run(args), args)
+        return with_owners(run(args), owners_of(args))
 
     return call
 

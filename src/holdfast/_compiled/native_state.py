@@ -1,10 +1,11 @@
-"""A state that stays in native memory between calls, for `Player(compiled=True)`.
+"""A state that stays in native memory between calls, for `Player(compiled=True)` and single rows.
 
 Converting a player, its state and a loss from Python objects to machine values and back takes a hundred times
 as long as a round. Here they are stored in a block of bytes, in the layout of the machine code. A call passes
 the block and one number.
 """
 
+import itertools
 import threading
 
 import numba
@@ -14,10 +15,18 @@ from numba.extending import intrinsic
 
 from holdfast._compiled import numba_private
 from holdfast._compiled.disk_cache import Store
-from holdfast._compiled.no_refcount import uncounted, with_owners
-from holdfast._compiled.numba_private import compile_entry, data_and_length, decref, incref
+from holdfast._compiled.no_refcount import owners_of, uncounted, with_owners
+from holdfast._compiled.numba_private import (
+    compile_entry,
+    data_and_length,
+    decref,
+    incref,
+    nothing,
+    tuple_of,
+)
 
 _BLOCK = types.Array(types.uint8, 1, "C")
+_PLACE = types.UniTuple(types.intp, 2)  # address and length of an array
 _compiled: dict = {}
 _lock = threading.RLock()
 
@@ -26,34 +35,85 @@ class NativeState:
     """`state(number)` calls function(*values, number), which returns the new first value and an answer."""
 
     def __init__(self, values, kind, functions):
-        self.owners = values  # keeps alive the arrays that the block points to at the start
+        self.values = values  # keeps alive the arrays that the block points to at the start
+        self.owners = owners_of(values)
+        arrays = _arrays_in(values[0], itertools.count())
+        self.places = [(i, (array.ctypes.data, len(array))) for i, array in arrays]
         self.block = np.zeros(numba_private.size_of(kind), np.uint8)
-        self.step, self.write, self.read_first = functions
+        self.step, self.write, self.read_first, self.read_leaves = functions
         self.write(self.block, values)
 
     def __call__(self, number):
         return self.step(self.block, number)
 
     def __del__(self):
-        self.write(self.block, self.owners)  # releases the arrays that the steps have created
+        self.write(self.block, self.values)  # releases the arrays that the steps have created
 
     def first(self):
         """The current first value."""
+        leaves = self.read_leaves(self.block)
+        if all(leaves[i] == place for i, place in self.places):
+            return _rebuilt(self.values[0], iter(leaves))
         return with_owners(self.read_first(self.block), self.owners)
+
+
+def _arrays_in(value, leaves):
+    """The arrays in a value, each with its number among all leaves; `leaves` counts them."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _arrays_in(item, leaves)
+    else:
+        i = next(leaves)
+        if isinstance(value, np.ndarray):
+            yield i, value
+
+
+def _rebuilt(before, leaves):
+    """The value `before` with other numbers.
+
+    Where all arrays are still in their places, this is faster than to make new Python objects for them.
+    """
+    if isinstance(before, tuple):
+        return tuple.__new__(type(before), [_rebuilt(item, leaves) for item in before])
+    leaf = next(leaves)
+    return before if isinstance(before, np.ndarray | str) else leaf
 
 
 def bind_state(function, values, graph):
     """A `NativeState` of these values; `graph` is the call graph of the function."""
-    kind = types.Tuple([numba.typeof(value) for value in values])
+    kind = _kind(values)
+    return NativeState(values, kind, prepare_state(function, kind, graph))
+
+
+def prepare_state(function, kind, graph):
+    """The four compiled functions of a `NativeState`, for values of this type."""
     key = function, kind, graph.fingerprint()
     with _lock:
         if key not in _compiled:
             _compiled[key] = _compile(*key)
-        return NativeState(values, kind, _compiled[key])
+        return _compiled[key]
+
+
+def is_state_stored(function, values, graph):
+    """Whether these functions are compiled already, in this process or on disk."""
+    key = function, _kind(values), graph.fingerprint()
+    if key in _compiled:
+        return True
+    return all(store.exists() for store in _stores(*key[1:]))
+
+
+def _kind(values):
+    return types.Tuple([numba.typeof(value) for value in values])
+
+
+def _stores(kind, fingerprint):
+    kinds = {"step": (_BLOCK, types.float64), "write": (_BLOCK, kind)}
+    kinds |= dict.fromkeys(("read_first", "read_leaves"), (_BLOCK,))
+    return [Store(name, some, kind, fingerprint) for name, some in kinds.items()]
 
 
 def _compile(function, kind, fingerprint):
-    """Three compiled functions: play a step in a block, write values to it, read the first value."""
+    """Compiled functions: play a step in a block, write values to it, read the first value or its leaves."""
     load, store = _loader(kind), _storer(kind)
     inner = numba.njit(function, **numba_private.HELPER)
 
@@ -69,10 +129,13 @@ def _compile(function, kind, fingerprint):
     def read_first(block):
         return load(block)[0]
 
-    return [
-        compile_entry(numba.njit(each, nogil=True), kinds, Store(each.__name__, kinds, kind, fingerprint))
-        for each, kinds in ((step, (_BLOCK, types.float64)), (write, (_BLOCK, kind)), (read_first, (_BLOCK,)))
-    ]
+    leaves = _leaves(kind[0])
+
+    def read_leaves(block):
+        return leaves(load(block)[0])
+
+    functions = zip((step, write, read_first, read_leaves), _stores(kind, fingerprint), strict=True)
+    return [compile_entry(numba.njit(each, nogil=True), store.kinds, store) for each, store in functions]
 
 
 def _loader(kind):
@@ -97,11 +160,45 @@ def _storer(kind):
             incref(context, builder, kind, args[1])
             builder.store(args[1], place)
             decref(context, builder, kind, old)
-            return numba_private.nothing(context)
+            return nothing(context)
 
         return types.void(_BLOCK, kind), generate
 
     return store
+
+
+def _leaves(kind):
+    """A compiled function: the numbers in a value, and the address and length of each array, in a row."""
+
+    @intrinsic
+    def leaves(typing_context, value):
+        def generate(context, builder, signature, args):
+            parts = list(_leaf_values(context, builder, kind, args[0]))
+            return tuple_of(context, builder, signature.return_type, parts)
+
+        return types.Tuple(list(_leaf_types(kind)))(kind), generate
+
+    return leaves
+
+
+def _leaf_types(kind):
+    if isinstance(kind, types.BaseTuple):
+        for item in kind:
+            yield from _leaf_types(item)
+    else:
+        yield _PLACE if isinstance(kind, types.Array) else types.none if kind is types.unicode_type else kind
+
+
+def _leaf_values(context, builder, kind, value):
+    if isinstance(kind, types.BaseTuple):
+        for i, item in enumerate(kind):
+            yield from _leaf_values(context, builder, item, builder.extract_value(value, i))
+    elif isinstance(kind, types.Array):
+        data, length = data_and_length(context, builder, kind, value)
+        address = builder.ptrtoint(data, length.type)
+        yield tuple_of(context, builder, _PLACE, [address, length])
+    else:
+        yield nothing(context) if kind is types.unicode_type else value
 
 
 def _place(context, builder, kind, block):

@@ -34,13 +34,18 @@ def _uncounted(context, builder, kind, value):
     return value
 
 
-def with_owners(value, arguments):
+def owners_of(arguments):
+    """The arrays of the arguments, by address."""
+    owners: dict[int, np.ndarray] = {}
+    _collect(arguments, owners)
+    return owners
+
+
+def with_owners(value, owners):
     """The result of a compiled call, with each array without a counter replaced.
 
     An array of the arguments becomes the same Python object; any other becomes a copy.
     """
-    owners: dict[int, np.ndarray] = {}
-    _collect(arguments, owners)
     return _replaced(value, owners)
 
 
@@ -53,11 +58,13 @@ def _collect(value, owners):
 
 
 def _replaced(value, owners):
-    if isinstance(value, tuple):
-        return tuple.__new__(type(value), [_replaced(item, owners) for item in value])
-    if isinstance(value, np.ndarray) and value.base is None and not value.flags.owndata:
+    if isinstance(value, np.ndarray):
+        if value.base is not None or value.flags.owndata:
+            return value
         owner = owners.get(value.ctypes.data)
         return owner if owner is not None and _layout(owner) == _layout(value) else value.copy()
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), [_replaced(item, owners) for item in value])
     return value
 
 

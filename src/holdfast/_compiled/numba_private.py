@@ -27,7 +27,8 @@ TESTED = ("0.68",)  # the releases that the tests have run with; pyproject.toml 
 _ATTRIBUTES = {
     CPUContext: (
         *("add_linking_libs", "codegen", "get_abi_sizeof", "get_dummy_value", "get_function"),
-        *("get_value_type", "insert_user_function", "make_array", "make_helper", "nrt", "refresh"),
+        *("get_value_type", "insert_user_function", "make_array", "make_helper", "make_tuple", "nrt"),
+        "refresh",
     ),
     CompileResult: ("_find_referenced_environments", "_rebuild", "_reduce"),
     JITCPUCodegen: ("magic_tuple", "set_env"),
@@ -261,6 +262,11 @@ def decref(context, builder, kind, value):
 def nothing(context):
     """The value that an intrinsic without a result returns."""
     return context.get_dummy_value()
+
+
+def tuple_of(context, builder, kind, items):
+    """A tuple of this type."""
+    return context.make_tuple(builder, kind, items)
 
 
 def size_of(kind):

@@ -66,6 +66,10 @@ def is_stored(function, kind, graph):
     return False
 
 
+def is_state_stored(function, values, graph):
+    return False
+
+
 class PythonState:
     """Like `native_state.NativeState`, but the state is a Python object."""
 

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 
 from holdfast._compiled import numba_private
-from holdfast._compiled.no_refcount import uncounted, with_owners
+from holdfast._compiled.no_refcount import owners_of, uncounted, with_owners
 
 
 class TrialState(NamedTuple):
@@ -62,7 +62,7 @@ def _play(store):
 
     args = TrialState(np.zeros(1), "sum"), np.arange(4.0)
     play = numba_private.compile_entry(numba.njit(entry, nogil=True), (numba.typeof(args),), store)
-    total = with_owners(play(args), args)
+    total = with_owners(play(args), owners_of(args))
     if not (total.parts is args[0].parts and math.isclose(total.parts[0], 6.0) and total.name == "sum"):
         raise RuntimeError("a trial gave a wrong result")
     try:

@@ -32,6 +32,10 @@ COMMANDS = {
         "holdfast.cli.inspect:add",
         "see how a run was set up, how far it is, and which features weigh most",
     ),
+    "warm": (
+        "holdfast.cli.warm:add",
+        "compile in advance what estimators and holdfast learn need, for an image or a CI job",
+    ),
     "reproduce": (
         "holdfast.lab.commands:add_reproduce",
         "run the experiments behind every result of the paper, and write a report",

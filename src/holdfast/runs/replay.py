@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from holdfast.certificates.certified import Certified
+from holdfast.compiling import WORTH_COMPILING
 from holdfast.flatten import flatten, restore
-from holdfast.play import WORTH_COMPILING
 from holdfast.play_many import caller
 from holdfast.runs.files import RunError
 from holdfast.runs.flat_states import FlatStates, group_rounds

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow.compute as pc
 from safetensors.numpy import save
 
+from holdfast.compiling import WORTH_COMPILING
 from holdfast.flatten import digest
-from holdfast.play import WORTH_COMPILING
 from holdfast.runs.audit import MISSING, NO_TARGET, RoundLog, sizes_of, thresholds_of
 from holdfast.runs.checkpoint import (
     CHECKPOINT,

@@ -1,6 +1,5 @@
 """What the two estimators share: to read rows, to learn from them, and the audit of skipped rows."""
 
-import dataclasses
 import numbers
 import warnings
 
@@ -10,19 +9,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from holdfast.adversaries import Replay, Weighted
 from holdfast.audit import NOT_FINITE, Audit, HoldfastWarning, SkipMonitor, reasons
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
+from holdfast.compiling import FEW, expecting
+from holdfast.continuing import Rows, continued, drop_rounds
 from holdfast.defaults import LEARNER, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.learners.compressed import view_of
-from holdfast.play import WORTH_COMPILING, play
 from holdfast.role_checks import Rule
 from holdfast.sklearn.cells import empty_columns, farthest_cells, filled, with_missing
-from holdfast.sklearn.judging import MEASURES, is_ordinary, judged, thinned
-from holdfast.sklearn.linear_model import FittedModel
+from holdfast.sklearn.judging import MEASURES, is_ordinary, joined, judged, thinned
+from holdfast.sklearn.linear_model import FittedModel, Models
 from holdfast.sklearn.parameters import as_rule, learner_rule, loss_rule, nested_parameters, with_parameter
 from holdfast.vectors import ScaledWeights, values_of
 
@@ -30,6 +29,7 @@ _PLACES = ("round", "row", "label", "column", "value")
 _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
 _SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
+_CHUNK = 2**21  # entries: 16 MB of float64
 
 
 class RobustEstimator(BaseEstimator):
@@ -229,56 +229,62 @@ class RobustEstimator(BaseEstimator):
         A row is judged in the first pass, and a row that is skipped is left out of all later passes.
         """
         rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
-        compiled = len(rows) * self.n_epochs * len(targets) >= WORTH_COMPILING or None
         used, verdicts = [np.ones(X.shape[0], bool) for _ in targets], []
-        for number in range(self.n_epochs):
-            if number == self.n_epochs - 1:
-                self._sums = [self._sum(record) for record in self._records]
-            order = rng.permutation(rows) if self.shuffle else rows
-            passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used], compiled)
-            if number == 0:
-                self._sample = thinned(passed[0])
-            if number < self.n_epochs - 1:
-                several = zip(passed, targets, self._records, strict=True)
-                passed = [self._final(*each, is_first=number == 0) for each in several]
-            for mask, decisions in zip(used, passed, strict=True):
-                mask[decisions.rows[~decisions.kept]] = False
-            verdicts.append(passed)
+        with expecting(len(rows) * self.n_epochs * len(targets)):
+            for number in range(self.n_epochs):
+                if number == self.n_epochs - 1:
+                    self._sums = [self._sum(record) for record in self._records]
+                order = rng.permutation(rows) if self.shuffle else rows
+                passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used])
+                if number == 0:
+                    self._sample = thinned(passed[0])
+                if number < self.n_epochs - 1:
+                    several = zip(passed, targets, self._records, strict=True)
+                    passed = [self._final(*each, is_first=number == 0) for each in several]
+                for mask, decisions in zip(used, passed, strict=True):
+                    mask[decisions.rows[~decisions.kept]] = False
+                verdicts.append(passed)
         self._monitor.enough = 0
         self._add_to_audit(X, targets, weights, verdicts)
 
     def _learn_once(self, X, targets, weights):
         """Learn in one pass, in the order of the rows."""
-        rows = np.flatnonzero(weights > 0.0)
-        before = sum(record.rounds for record in self._records if record is not None)
-        compiled = before + len(rows) * len(targets) >= WORTH_COMPILING or None
-        passed = self._learn(X, targets, weights, [rows] * len(targets), compiled)
+        passed = self._learn(X, targets, weights, [np.flatnonzero(weights > 0.0)] * len(targets))
         self._sample = thinned(passed[0])
         self._add_to_audit(X, targets, weights, [passed])
 
-    def _learn(self, X, targets, weights, rows, compiled):
-        """Let each model learn from its rows, in their order. Returns the decisions of each."""
-        decisions, table, taken = [], None, None
-        for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
-            if table is None or not np.array_equal(own, taken):
-                table, taken = self._table(X, own), own
-            decisions.append(self._learn_model(i, table, y, weights, own, compiled))
-        self.n_iter_ += 1
-        self._models = [self._model(*pair) for pair in zip(self._records, self._sums, strict=True)]
-        return decisions
+    def _learn(self, X, targets, weights, rows):
+        """Let each model learn from its rows, in their order. Returns the decisions of each.
 
-    def _learn_model(self, i, table, y, weights, rows, compiled):
-        adversary = Replay(table, y[rows], self._loss)
-        if (weights[rows] != 1.0).any():
+        They learn from some rows at a time, so that copies of them in float64 take little memory.
+        """
+        records, decisions = list(self._records), [[] for _ in targets]
+        weighted = any((weights[own] != 1.0).any() for own in rows)
+        if weighted:
             refuse_weights(self._learner_rule())
-            adversary = Weighted(adversary, weights[rows])
-        record = play(self._player, adversary, keep=_KEEP, after=self._records[i], compiled=compiled)
-        self._records[i] = _without_rounds(record)
-        return judged(record, rows)
+        entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
+        size = max(_CHUNK // max(entries, 1), 100)
+        for start in range(0, max(*map(len, rows), 1), size):
+            table, taken = None, None
+            for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
+                some = own[start : start + size]
+                if table is None or not np.array_equal(some, taken):
+                    table, taken = self._table(X, some), some
+                data = Rows(table, y[some], self._loss, weights[some] if weighted else None)
+                # In place, unless an interrupted call could leave a model that has learned half of its rows.
+                in_place = start > 0 or len(own) <= FEW
+                records[i] = continued(self._player, data, records[i], _KEEP, in_place)
+                decisions[i].append(judged(records[i], some))
+                drop_rounds(records[i])
+        self._records = records
+        self.n_iter_ += 1
+        self._models = Models(self._model(*pair) for pair in zip(self._records, self._sums, strict=True))
+        return [joined(each) for each in decisions]
 
     def _table(self, X, rows):
         """These rows, as the models get them."""
-        return self._with_constant(X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows])
+        part = X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows]
+        return self._with_constant(part.astype(np.float64, copy=False))
 
     def _final(self, passed, y, record, is_first):
         """The skipped rows that later passes leave out.
@@ -362,11 +368,4 @@ class RobustEstimator(BaseEstimator):
         """The predictions of every model, a column each."""
         check_is_fitted(self)
         X = self._read(X, first=False)
-        return np.column_stack([model.predict(X) for model in self._models])
-
-
-def _without_rounds(record):
-    """The record without data and columns, which are not needed to continue."""
-    columns = ("sizes", "thresholds", "kept", "feature_sizes", "feature_thresholds")
-    columns += ("target_sizes", "target_thresholds")
-    return dataclasses.replace(record, adversary=None, again=None, **dict.fromkeys(columns))
+        return self._models.predict(X)

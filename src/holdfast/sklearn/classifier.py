@@ -178,8 +178,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         first = not hasattr(self, "_records")
         if isinstance(self.class_weight, str):
             raise ValueError(f"class_weight={self.class_weight!r} needs all rows at once: use a dict, or fit")
-        X, y = self._read(X, first), self._read_labels(X, y)
-        _check_partial_fit_first_call(self, classes)
+        X, y = self._read(X, first), self._read_labels(X, y, first)
+        if first or classes is not None:
+            _check_partial_fit_first_call(self, classes)
         if len(self.classes_) < 2:
             raise ValueError(f"a classifier needs at least two classes: got {self.classes_.tolist()}")
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
@@ -232,7 +233,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         logs -= logs.max(axis=1, keepdims=True)
         return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
 
-    def _read_labels(self, X, y):
+    def _read_labels(self, X, y, first=True):
+        if not first and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
+            return y  # each label must be one of the classes, which were checked
         if y is None:
             raise ValueError("RobustClassifier requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
@@ -242,6 +245,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         return y
 
     def _class_weights(self, y):
+        if self.class_weight is None:
+            return np.ones(len(self.classes_))
         return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
 
     def _modelled_classes(self):

@@ -40,6 +40,17 @@ def judged(record, rows):
     )
 
 
+def joined(parts):
+    """The decisions of one model about several parts of its rows."""
+    if len(parts) == 1:
+        return parts[0]
+    rows, rounds, kept, *several = zip(*parts, strict=True)
+    sizes, thresholds = (
+        tuple(np.concatenate(column) for column in zip(*each, strict=True)) for each in several
+    )
+    return JudgedRows(*map(np.concatenate, (rows, rounds, kept)), sizes, thresholds)
+
+
 def is_ordinary(judged, groups):
     """Whether each row is within the last thresholds of the pass, though it may have been skipped.
 

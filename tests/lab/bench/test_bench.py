@@ -52,6 +52,7 @@ def test_every_section_is_measured(results):
         "memory",
         "growth",
         "filter alone",
+        "one row at a time",
     )
     assert all(word in titles for word in (*words, "import", "a process", "the command line"))
     assert len(words) + 3 == len(NAMES)
@@ -69,7 +70,7 @@ def test_machine_versions_and_date_are_written(results):
 
 def test_a_missing_peer_has_a_row_that_says_so(results):
     rows = [row for section in results["sections"] for row in section["rows"] if row["note"]]
-    assert len(rows) == 4 + 4 + 3 + 1 + 4 + 4  # dense twice, sparse, one round at a time, estimators twice
+    assert len(rows) == 4 + 4 + 3 + 1 + 4 + 4 + 1  # dense twice, sparse, one round, estimators twice, one row
     assert {row["note"] for row in rows} == {"not installed: pip install 'holdfast[bench]'"}
 
 

@@ -24,6 +24,12 @@ def wall_time(command, env):
     return time.perf_counter() - start
 
 
+def printed(code, env):
+    """What a program prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def probe(run, *args):
     """The result of `holdfast.lab.bench.probe` in a new process."""
     command = [sys.executable, "-m", "holdfast.lab.bench.probe", *map(str, args)]

@@ -26,6 +26,7 @@ MODULES = {
     "filters": "filters",
     "import": "importing",
     "start": "starting",
+    "latency": "latency",
     "command": "command",
 }
 NAMES = tuple(MODULES)

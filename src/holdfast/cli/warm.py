@@ -1,0 +1,150 @@
+"""holdfast warm: compile in advance what estimators and the command line will need."""
+
+import contextlib
+import math
+import time
+
+from holdfast.cache_folder import writable
+from holdfast.cli.exits import report_errors
+from holdfast.cli.options import describe
+from holdfast.terminal import DONE, WRONG, print_error, tell
+
+_MODELS = ("regressor", "classifier")
+_ROWS = ("dense", "sparse")
+
+
+def add(parser):
+    describe(
+        parser,
+        run,
+        (
+            "Compile what will be needed, and store it on disk, so that later processes need not: when an\n"
+            "image is built, in a CI job, before a service starts. What is stored depends on the versions\n"
+            "of holdfast, Python and numba and on the kind of processor. It does not depend on the data:\n"
+            "it serves any number of rows and columns, float64 and float32. HOLDFAST_CACHE_DIR says where\n"
+            "it is stored; set it to the same folder later. What is there is not compiled again."
+        ),
+        [
+            "holdfast warm                                   # the default estimators",
+            "HOLDFAST_CACHE_DIR=/opt/holdfast holdfast warm  # in an image; set the variable there, too",
+            "holdfast warm --only classifier --rows dense    # less",
+            "holdfast warm --loss hinge --only classifier    # another loss",
+            "holdfast warm --learn                           # also what holdfast learn needs",
+        ],
+        exits=None,
+    )
+    parser.add_argument(
+        "--only", choices=_MODELS, help="one of the two estimators (default: both, with their default losses)"
+    )
+    parser.add_argument("--rows", choices=_ROWS, help="dense or sparse rows (default: both)")
+    parser.add_argument("--loss", metavar="NAME", help="a loss of the estimator, such as hinge or huber")
+    parser.add_argument("--learner", metavar="NAME", help="a learner by name, such as ogd")
+    parser.add_argument(
+        "--outliers", type=_outliers, default="auto", metavar="HOW MANY", help="auto, a share or a count"
+    )
+    parser.add_argument(
+        "--learn", action="store_true", help="also compile what `holdfast learn` needs for dense rows"
+    )
+
+
+def run(options):
+    if options.loss and not options.only:
+        print_error("a loss is for one estimator: add --only regressor or --only classifier")
+        return WRONG
+    folder = writable()
+    if folder is None:
+        print_error("no cache folder can be written to: set HOLDFAST_CACHE_DIR to one that can")
+        return WRONG
+    with report_errors():
+        try:
+            import sklearn  # noqa: F401
+        except ImportError as problem:
+            print_error(f"{problem}; pip install 'holdfast[sklearn]'")
+            return WRONG
+        tell(f"Into {folder}:")
+        for name, work in _jobs(options):
+            start = time.perf_counter()
+            work()
+            tell(f"  {name:48}{time.perf_counter() - start:6.1f} s")
+    return DONE
+
+
+def _outliers(text):
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number >= 1.0 else number
+
+
+def _jobs(options):
+    """What to compile: a name, and a function that does it."""
+    models = [options.only] if options.only else _MODELS
+    for model in models:
+        for rows in [options.rows] if options.rows else _ROWS:
+            yield f"{model}, {rows} rows: fit", lambda m=model, r=rows: _fit(m, r, options)
+            if rows == "dense":
+                yield f"{model}, {rows} rows: partial_fit row by row", lambda m=model: _one_row(m, options)
+        if options.learn:
+            yield f"holdfast learn, {model}", lambda m=model: _learn(m)
+
+
+def _new(model, options):
+    from holdfast.sklearn import RobustClassifier, RobustRegressor
+
+    chosen = {"loss": options.loss} if options.loss else {}
+    make = {"regressor": RobustRegressor, "classifier": RobustClassifier}[model]
+    return make(options.outliers, learner=options.learner, n_epochs=1, **chosen)
+
+
+def _table(model):
+    import numpy as np
+
+    X = np.arange(20.0).reshape(10, 2) % 7.0
+    return X, np.arange(10) % 2 if model == "classifier" else X[:, 0]
+
+
+def _fit(model, rows, options):
+    from scipy.sparse import csr_array
+
+    from holdfast.compiling import expecting
+
+    X, y = _table(model)
+    with expecting(math.inf):
+        _new(model, options).fit(csr_array(X) if rows == "sparse" else X, y)
+
+
+def _one_row(model, options):
+    from holdfast.compiling import expecting
+
+    X, y = _table(model)
+    estimator = _new(model, options)
+    with expecting(math.inf):
+        estimator.partial_fit(X, y, **({"classes": [0, 1]} if model == "classifier" else {}))
+        estimator.partial_fit(X[:1], y[:1])
+
+
+def _learn(model):
+    """Learn from a small file with the default settings, compiled."""
+    import tempfile
+    from pathlib import Path
+
+    import numpy as np
+
+    from holdfast.cli.learn import settings_of
+    from holdfast.cli.parser import new_parser
+    from holdfast.cli.progress import progress_for
+    from holdfast.compiling import WORTH_COMPILING
+    from holdfast.runs.learning import begin, learn
+
+    X, y = _table(model)
+    task = "classification" if model == "classifier" else "regression"
+    with tempfile.TemporaryDirectory() as folder:
+        path, to = Path(folder) / "rows.csv", Path(folder) / "run"
+        np.savetxt(path, np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
+        command = ["learn", str(path), "--target", "y", "--task", task]
+        options = new_parser().parse_args(command)
+        found, source, pieces = begin(str(path), settings_of(options), to, lambda text: None)
+        with contextlib.closing(source), contextlib.closing(found.folder):
+            found.expected = WORTH_COMPILING
+            learn(found, source, pieces, (math.inf, math.inf), progress_for(True, False), lambda: False)

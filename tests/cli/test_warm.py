@@ -1,0 +1,65 @@
+"""holdfast warm: what it compiles, and where."""
+
+import math
+import sys
+
+import pytest
+
+import holdfast.sklearn  # noqa: F401
+from holdfast import compiling
+from holdfast.cli import warm
+from holdfast.cli.main import main
+from holdfast.cli.parser import new_parser
+
+
+@pytest.fixture
+def done(monkeypatch, tmp_path):
+    """The jobs, which here do nothing."""
+    jobs = []
+    monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path / "new"))
+    monkeypatch.setattr(warm, "_fit", lambda model, rows, options: jobs.append((model, rows)))
+    monkeypatch.setattr(warm, "_one_row", lambda model, options: jobs.append((model, "one")))
+    monkeypatch.setattr(warm, "_learn", lambda model: jobs.append((model, "learn")))
+    return jobs
+
+
+def test_it_compiles_the_default_estimators_and_prints_where(done, capsys, tmp_path):
+    assert main(["warm"]) == 0
+    expected = [(model, how) for model in ("regressor", "classifier") for how in ("dense", "one", "sparse")]
+    assert done == expected
+    printed = capsys.readouterr().out
+    assert str(tmp_path / "new") in printed and printed.count(" s\n") == 6
+
+
+def test_it_compiles_less_or_more(done):
+    assert main(["warm", "--only", "classifier", "--rows", "dense", "--learn"]) == 0
+    assert done == [("classifier", "dense"), ("classifier", "one"), ("classifier", "learn")]
+
+
+def test_a_loss_needs_an_estimator(done, capsys):
+    assert main(["warm", "--loss", "log_loss"]) == 2
+    assert "--only" in capsys.readouterr().err and done == []
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error(done, capsys, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path / "file"))
+    assert main(["warm"]) == 2
+    assert "HOLDFAST_CACHE_DIR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("model", ["regressor", "classifier"])
+def test_it_compiles_fits_and_single_rows(model, monkeypatch):
+    chosen = []
+
+    def choose(kind, *rest):
+        chosen.append((kind, compiling._expected.get()))
+        return False
+
+    monkeypatch.setattr(sys.modules["holdfast.continuing"], "choose", choose)
+    monkeypatch.setattr(sys.modules["holdfast.play"], "choose", choose)
+    options = new_parser().parse_args(["warm"])
+    warm._fit(model, "sparse", options)
+    warm._one_row(model, options)
+    calls = [("call", math.inf)] * 2
+    assert chosen == [*calls, ("state", math.inf), ("call", math.inf)]
