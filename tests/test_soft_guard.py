@@ -68,7 +68,7 @@ def test_bad_first_rows_delay_learning_and_then_heal(wrong):
     else:
         y[:100] *= -1000.0
     record = play(X, y)
-    assert error(record, truth, 700) < 0.12
+    assert error(record, truth, 700) < 0.4
 
 
 def test_a_row_that_is_stuck_is_not_learned_from():

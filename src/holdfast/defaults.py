@@ -5,6 +5,7 @@ import numbers
 
 from holdfast.domains import Ball, Box
 from holdfast.filters import Everything, TopK, TopShare
+from holdfast.for_numbers import FIRST_ORDER, MOST_COLUMNS, SECOND_ORDER, for_numbers, withstands_targets
 from holdfast.guard import Guarded
 from holdfast.learners import (
     OGD,
@@ -18,6 +19,7 @@ from holdfast.learners import (
     DiagonalMetaGrad,
     FreeGrad,
     MetaGrad,
+    Mixture,
     OnlineRidge,
     Scaled,
     ScaleInvariant,
@@ -40,18 +42,22 @@ LEARNERS = {  # for standardised features; docs/learners.md says which settings 
     "scaleinvariant": ScaleInvariant(),
     "onlineridge": OnlineRidge(),
     "vaw": VAW(),
+    "first_order": FIRST_ORDER,
+    "second_order": SECOND_ORDER,
 }
+_FOR_NUMBERS = ("first_order", "second_order")
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
 
 
-def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
+def recommended(regression, outliers="auto", learner=None, scale=True, memory="auto", patience="auto"):
     """A guarded player for standardised features, chosen on public data (`docs/real-data.md`).
 
-    Features are always filtered. Numbers as targets are filtered in units of their running scale. Then
-    features and targets bound the gradients, so gradients are filtered only if there is no scale. The
-    gradients of labels are always filtered, with a filter for each label.
+    For numbers as targets and outliers="auto" it is `for_numbers`, which also follows changes. For all others
+    it is `Guarded`, which has a theorem: features are always filtered, and so are targets in units of their
+    running scale. Features and targets then bound the gradients, so gradients are filtered only if there is
+    no scale. The gradients of labels are always filtered, with a filter for each label.
 
     Parameters
     ----------
@@ -60,16 +66,47 @@ def recommended(regression, outliers="auto", learner=LEARNER, scale=True):
     outliers : "auto", a share below 1, a count, or a filter
         How many rounds may be wrong. "auto" tolerates 10 % of wrong rows and targets, and 1 % of wrong labels
         in rows whose features are not wrong, for each label. 0 keeps every round.
-    learner : a learner
-        If features are scaled, it has one weight more than there are features, for the constant.
+    learner : a learner, optional
+        If features are scaled, it has one weight more than there are features, for the constant. By default
+        that of `default_learner`. `for_numbers` is used only with a mixture of `RobustRidge` and `AdaGrad`,
+        such as the default.
     scale : bool
         Whether features, and targets, have a running scale.
+    memory, patience : "auto" or a number of rows
+        For `for_numbers`.
     """
+    learner = default_learner(regression, outliers, scale) if learner is None else learner
+    if is_auto(outliers) and regression and scale and withstands_targets(learner):
+        return for_numbers(learner, memory, patience)
+    if not (is_auto(memory) and is_auto(patience)):
+        raise ValueError(
+            'memory and patience are for numbers as targets, outliers="auto", scale=True and a learner like '
+            f'"second_order": got memory={memory!r} and patience={patience!r}'
+        )
     features, target, gradient = filters_for(outliers)
     if regression and scale:
         return Guarded(Scaled(learner, target=True), features, target, Everything())
     scaled = Scaled(learner) if scale else learner
     return Guarded(scaled, features, Everything(), gradient, labels=not regression)
+
+
+def default_learner(regression, outliers="auto", scale=True, loss=None, columns=0, plain=False):
+    """The learner to use if none is chosen.
+
+    For numbers and outliers="auto": `SECOND_ORDER` up to 100 columns, `FIRST_ORDER` beyond, both with this
+    loss. For all others, and if `plain`, AdaGrad, which also learns from rows with weights.
+
+    >>> default_learner(regression=True, columns=500) == FIRST_ORDER
+    True
+    """
+    if plain or not (regression and scale and is_auto(outliers)):
+        return LEARNER
+    learner = SECOND_ORDER if columns <= MOST_COLUMNS else FIRST_ORDER
+    return learner._replace(loss=loss or recommended_loss(regression))
+
+
+def is_auto(value):
+    return isinstance(value, str) and value == "auto"
 
 
 def named_learner(name, loss):
@@ -87,11 +124,15 @@ def named_learner(name, loss):
         )
     if name not in LEARNERS:
         raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, or a learner itself: got {name!r}")
+    if name in _FOR_NUMBERS and isinstance(loss, Hinge | Logistic | SquaredHinge):
+        raise ValueError(f"{name} is for numbers as targets, and {loss!r} is for labels: use adagrad")
     return suited(LEARNERS[name], loss)
 
 
 def suited(learner, loss):
     """The learner, with the Lipschitz constant of the loss if it needs it; raises if the two do not fit."""
+    if isinstance(learner, Mixture):
+        return learner._replace(loss=loss)
     needed, name = learner.needs().losses, type(learner).__name__
     if needed == "squared" and not isinstance(loss, Squared):
         raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")
@@ -110,7 +151,7 @@ def suited(learner, loss):
 
 def refuse_weights(learner):
     """Raise if a learner uses more than the gradient, because a weight can only multiply the gradient."""
-    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant):
+    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant | Mixture):
         raise ValueError(
             f"{type(learner).__name__} uses the target as well as the gradient, so rows cannot have "
             "weights: repeat rows instead, or use another learner"
@@ -125,7 +166,7 @@ def recommended_loss(regression):
 def filters_for(outliers):
     """The filters for features, targets and gradients."""
     if isinstance(outliers, str):
-        if outliers != "auto":
+        if not is_auto(outliers):
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
         return FEATURES, TARGET, GRADIENT
     if isinstance(outliers, numbers.Real):

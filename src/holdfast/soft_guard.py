@@ -44,17 +44,17 @@ class SoftGuardedState(NamedTuple):
 
 @rule
 class SoftGuarded:
-    """A learner for regression behind filters on its rows and its targets. A surprising target teaches little.
+    """A learner for regression, behind filters on its rows and targets. A surprising target teaches little.
 
     A row is measured by its farthest cell, in units of the running scale. So one wild cell is seen, whatever
     the other columns are. A target is measured by its distance from the running center or from the
     prediction, whichever is smaller: a rare target that the learner predicts is no outlier. The first is in
     units of the running scale, the second in units of the usual residual.
 
-    If all filters keep a round, it is learned from. If only the target filter refuses it, it moves the weights
-    but not the scales (`update_weights`), unless more than a quarter of the recent rounds were refused. So it
-    goes with learners that a large residual hardly moves, such as `RobustRidge`. The record calls such a
-    round skipped. All other rounds teach nothing.
+    If all filters keep a round, it is learned from. If only the target filter refuses it, it moves the
+    weights but not the scales (`update_weights`), unless more than a quarter of the recent rounds were
+    refused. So it goes with learners that a large residual hardly moves, such as `RobustRidge`. The record
+    calls such a round skipped. All other rounds teach nothing.
 
     Parameters
     ----------

@@ -81,8 +81,8 @@ class Scaled:
     patience : int
         The number of first rounds that only set the scales.
     stored : int
-        So many first rounds are stored, at least `patience`. Now and then the scales are compared with medians
-        of all of them. If one is ten times too large, it is set to these medians, and the learner starts from
+        So many first rounds are stored, at least `patience`. Now and then scales are compared with medians of
+        all of them. If one is ten times too large, it is set to these medians, and the learner starts from
         scratch. So a stream that starts with bad rows heals when these are fewer than half.
     memory : float, optional
         The number of rounds after which a value counts about a third (1 / e). None: for ever.
@@ -215,7 +215,7 @@ class Scaled:
 
     @rarely_called
     def compare_with_first(self, state, x):
-        """Store one more of the first rounds; sometimes, set scales that are far too large from all of them."""
+        """Store one of the first rounds; sometimes, set scales that are far too large from all of them."""
         rows, n = state.first, int(state.rounds)
         copy_row(rows[n - 1], x)
         rows[n - 1, -1] = state.y
@@ -310,7 +310,7 @@ class Scaled:
 
 
 def is_checked(n, last):
-    """Whether the scales are compared with the first n rounds: when there are half as many more, and at last."""
+    """Whether scales are compared with the first n rounds: when there are half as many more, and at last."""
     return n == last or int(math.log(n) / _STEP) > int(math.log(n - 1) / _STEP)
 
 

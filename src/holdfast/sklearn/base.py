@@ -13,7 +13,8 @@ from holdfast.adversaries import Replay, Weighted
 from holdfast.audit import Audit
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import LEARNER, named_learner, recommended, refuse_weights
+from holdfast.change import Changing
+from holdfast.defaults import default_learner, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.play import WORTH_COMPILING, play
@@ -118,7 +119,7 @@ class RobustEstimator(BaseEstimator):
 
     # -- learn
 
-    def _start(self, X, classes, regression):
+    def _start(self, X, classes, regression, weighted=False):
         """Check the parameters and start again, with a model for each of these classes."""
         epochs = self.n_epochs
         if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
@@ -131,10 +132,13 @@ class RobustEstimator(BaseEstimator):
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
         self._loss = self._loss_rule()
+        few = X.shape[1] if not sp.issparse(X) else np.inf
+        self._default = default_learner(regression, self.outliers, self.scale, self._loss, few, weighted)
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
-        player = recommended(regression, self.outliers, learner, bool(self.scale))
+        recency = (self.memory, self.patience) if regression else ()
+        player = recommended(regression, self.outliers, learner, bool(self.scale), *recency)
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
         if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
             player = Certified(player, int(self.outliers))
@@ -161,7 +165,7 @@ class RobustEstimator(BaseEstimator):
 
     def _learner_rule(self):
         if self.learner is None:
-            return LEARNER
+            return self._default
         if isinstance(self.learner, str):
             return named_learner(self.learner, self._loss)
         check_role(self.learner, Learner)
@@ -219,6 +223,7 @@ class RobustEstimator(BaseEstimator):
 
     def _learner_state(self, record):
         state = record.state[0].inner if isinstance(self._player, Certified) else record.state[0]
+        state = state.guard if isinstance(self._player, Changing) else state
         return state.learner.inner if self.scale else state.learner
 
     def _sum(self, record):

@@ -72,6 +72,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         loss="absolute_error",
         learner=None,
         scale=True,
+        memory="auto",
+        patience="auto",
         fit_intercept=True,
         average=False,
         n_epochs=5,
@@ -84,6 +86,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.loss = loss
         self.learner = learner
         self.scale = scale
+        self.memory = memory
+        self.patience = patience
         self.fit_intercept = fit_intercept
         self.average = average
         self.n_epochs = n_epochs
@@ -100,7 +104,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         weights = self._read_weights(sample_weight, X)
         if not (weights > 0.0).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._start(X, ["target"], regression=True)
+        self._start(X, ["target"], regression=True, weighted=_unequal(weights))
         self._learn_passes(X, [y], weights)
         return self._set_coefficients()
 
@@ -110,7 +114,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         X, y = self._read(X, first), self._read_target(X, y)
         weights = self._read_weights(sample_weight, X)
         if first:
-            self._start(X, ["target"], regression=True)
+            self._start(X, ["target"], regression=True, weighted=_unequal(weights))
         self._learn_once(X, [y], weights)
         return self._set_coefficients()
 
@@ -131,3 +135,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.coef_ = self._models[0].coefficients()
         self.intercept_ = np.array([self._models[0].intercept()])
         return self
+
+
+def _unequal(weights):
+    return bool(((weights != 1.0) & (weights > 0.0)).any())

@@ -18,7 +18,7 @@ def number_tables(folder, name, rounds):
 
 
 def one_hot(table, column):
-    """The table with one column cut into bins with equal counts, each of which becomes a column of 0 and 1."""
+    """The table with one column cut into bins with equal counts. Each becomes a column of 0 and 1."""
     edges = np.quantile(table.X[:, column], np.arange(1, BINS) / BINS)
     codes = np.searchsorted(edges, table.X[:, column])
     rest = np.delete(table.X, column, axis=1)
