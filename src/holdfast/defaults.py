@@ -42,10 +42,8 @@ LEARNERS = {  # for standardised features; docs/learners.md says which settings 
     "scaleinvariant": ScaleInvariant(),
     "onlineridge": OnlineRidge(),
     "vaw": VAW(),
-    "first_order": FIRST_ORDER,
-    "second_order": SECOND_ORDER,
 }
-_FOR_NUMBERS = ("first_order", "second_order")
+FOR_NUMBERS = {"first_order": FIRST_ORDER, "second_order": SECOND_ORDER}  # for numbers as targets
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
@@ -122,17 +120,18 @@ def named_learner(name, loss):
             f"{name} divides weight among experts, and a linear model has features instead: "
             f"use one of {', '.join(LEARNERS)}"
         )
+    if name in FOR_NUMBERS:
+        if isinstance(loss, Hinge | Logistic | SquaredHinge):
+            raise ValueError(f"{name} is for numbers as targets, and {loss!r} is for labels: use adagrad")
+        return FOR_NUMBERS[name]._replace(loss=loss)
     if name not in LEARNERS:
-        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, or a learner itself: got {name!r}")
-    if name in _FOR_NUMBERS and isinstance(loss, Hinge | Logistic | SquaredHinge):
-        raise ValueError(f"{name} is for numbers as targets, and {loss!r} is for labels: use adagrad")
+        names = ", ".join([*LEARNERS, *FOR_NUMBERS])
+        raise ValueError(f"learner must be one of {names}, or a learner itself: got {name!r}")
     return suited(LEARNERS[name], loss)
 
 
 def suited(learner, loss):
     """The learner, with the Lipschitz constant of the loss if it needs it; raises if the two do not fit."""
-    if isinstance(learner, Mixture):
-        return learner._replace(loss=loss)
     needed, name = learner.needs().losses, type(learner).__name__
     if needed == "squared" and not isinstance(loss, Squared):
         raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")

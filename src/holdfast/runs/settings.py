@@ -7,6 +7,7 @@ from typing import Any
 from holdfast import losses
 from holdfast.certificates.certified import Certified
 from holdfast.defaults import (
+    FOR_NUMBERS,
     LEARNER,
     LEARNERS,
     default_learner,
@@ -162,10 +163,11 @@ def learner_for(text, loss=None):
         return LEARNER._replace(rate=_number(value, f"--learner {text}"))
     if name == "ogd" and value:
         return OGD(_made(Ball, value, f"--learner {text}"))
-    if name not in LEARNERS or value:
-        raise RunError(f"--learner must be {', '.join(LEARNERS)}, adagrad:RATE or ogd:RADIUS: got {text!r}")
+    every = LEARNERS | FOR_NUMBERS
+    if name not in every or value:
+        raise RunError(f"--learner must be {', '.join(every)}, adagrad:RATE or ogd:RADIUS: got {text!r}")
     try:
-        return LEARNERS[name] if loss is None else named_learner(name, loss)
+        return every[name] if loss is None else named_learner(name, loss)
     except ValueError as problem:
         raise RunError(f"--learner {text}: {problem}") from None
 
