@@ -175,11 +175,7 @@ def test_rows_with_weights_are_learned_by_the_default_too():
 
 def test_memory_and_patience_reach_the_player_or_are_refused():
     player = recommended(True, memory=50, patience=70)
-    assert (player.patience, player.guard.learner.memory.rounds, player.guard.features.patience) == (
-        70,
-        50.0,
-        70,
-    )
+    assert (player.learner.memory.rounds, player.features.patience) == (50.0, 70)
     with pytest.raises(ValueError, match="got memory=50 and patience='auto'"):
         recommended(True, outliers=20, memory=50)
     with pytest.raises(ValueError, match="at least 10: got 3"):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 # Each page, and the modules on it.
 PAGES = {
     "play": ("play", "play_many", "player", "record"),
-    "game": ("game", "guard"),
+    "game": ("game", "guard", "soft_guard"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),
     "losses": ("losses",),

@@ -12,7 +12,6 @@ from holdfast.learners.scaled import Scaled
 from holdfast.protocols import Player
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.soft_guard import SoftGuarded
 from holdfast.vectors import assign, copy_row
 
 _RECENT = 100  # rows from which new scales are taken
@@ -94,7 +93,7 @@ class Changing:
     patience: int = 500
 
     def check(self):
-        if not isinstance(self.guard, Guarded | SoftGuarded):
+        if not isinstance(self.guard, Guarded):
             name = type(self.guard).__name__
             raise TypeError(
                 f"Changing needs the sizes that a guard measures, and {name} is none: use Guarded"

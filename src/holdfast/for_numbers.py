@@ -1,6 +1,5 @@
 """The default for numbers as targets: a guard, scales that fade, and a mixture of learners."""
 
-from holdfast.change import Changing
 from holdfast.domains import Box
 from holdfast.filters import TopShare
 from holdfast.learners import AdaGrad, Averaged, HuberWeights, Mixture, Redescending, RobustRidge, Scaled
@@ -40,8 +39,8 @@ SECOND_ORDER = Mixture(
 def for_numbers(learner, memory="auto", patience="auto"):
     """A player for regression that withstands bad rows of many kinds and follows changes.
 
-    Rows, targets and repeated rows are filtered (`SoftGuarded`), in units of scales that fade (`Scaled`).
-    After a lasting change scales are taken from the recent rows (`Changing`).
+    Rows, targets and repeated rows are filtered, in units of scales that fade (`Scaled`). After a lasting
+    change scales are taken from the recent rows (`SoftGuarded`).
 
     Parameters
     ----------
@@ -58,6 +57,8 @@ def for_numbers(learner, memory="auto", patience="auto"):
     (Theorem W).
     """
     rounds = PATIENCE if patience == "auto" else patience
+    if not rounds >= 10:
+        raise ValueError(f"patience counts rows, at least 10: got {rounds}")
     filter = TopShare(_SHARE, slack=_SLACK, window=3 * rounds, patience=rounds)
     scaled = Scaled(
         learner,
@@ -66,7 +67,7 @@ def for_numbers(learner, memory="auto", patience="auto"):
         memory=MEMORY if memory == "auto" else memory,
         stored=_STORED,
     )
-    return Changing(SoftGuarded(scaled, filter, filter, _REPEATED), rounds)
+    return SoftGuarded(scaled, filter, filter, _REPEATED)
 
 
 def withstands_targets(learner):

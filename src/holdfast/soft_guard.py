@@ -14,8 +14,9 @@ from holdfast.guard import GuardedDecision
 from holdfast.learners.needs import check_hints
 from holdfast.norms import HUGE, L1, LONG
 from holdfast.protocols import Filter, Learner, Norm
-from holdfast.rule import rule
-from holdfast.vectors import dot, length, place, prediction_of, target_for, values_of
+from holdfast.rule import rarely_called, rule
+from holdfast.sketches.histogram import is_whole
+from holdfast.vectors import copy_row, dot, length, place, prediction_of, target_for, values_of
 
 _NORMAL = 1.25  # the standard deviation of normal residuals over their mean absolute value
 _RATE = 0.01  # of the mean residual, after the first 100 kept rounds
@@ -24,6 +25,10 @@ _NEAR = 4.0  # a residual counts up to so many mean residuals in that mean
 _LEAST = 1e-9  # the mean residual does not fall below
 _RECENT = 0.02  # the rate at which the share of surprising targets fades
 _MOST = 0.25  # if a larger share of the targets is surprising, none of them teaches
+_USUAL = 0.2  # up to this share of skipped rounds the thresholds are the usual ones
+_MANY = 0.5  # with a larger share of skipped rounds, a round that is kept again can mean a change
+_FAR = 2.0  # times the usual threshold: then it does
+_ROWS = 100  # from which scales are taken after a change
 _WILD = 1e6  # a target so many spreads away teaches nothing: losses would be lost in rounding
 
 
@@ -35,10 +40,14 @@ class SoftGuardedState(NamedTuple):
     target: Any
     repeats: Any
     previous: np.ndarray  # the last row; empty for sparse rows
+    recent: np.ndarray  # the last rows, each with its target in the last column
+    limits: np.ndarray  # the usual thresholds of features and target
     run: float  # how many rows in a row are equal to it
     residual: float  # a fading mean of absolute residuals of kept rounds, in the learner's units
     kept: float  # rounds, in which there was a residual
+    rounds: float  # measured
     surprising: float  # the recent share of rounds that the target filter refused
+    skipped: float  # the recent share of rounds that were not kept
     y: float  # the target of this round
 
 
@@ -55,6 +64,10 @@ class SoftGuarded:
     weights but not the scales (`update_weights`), unless more than a quarter of the recent rounds were
     refused. So it goes with learners that a large residual hardly moves, such as `RobustRidge`. The record
     calls such a round skipped. All other rounds teach nothing.
+
+    Filters that forget keep large sizes again when they have lasted long. If most of the recent rounds were
+    skipped, and now one of twice the usual size is kept, the stream has changed. Then scales are taken from
+    the last 100 rows (`after_change`), and the filters start again.
 
     Parameters
     ----------
@@ -97,7 +110,8 @@ class SoftGuarded:
 
     def init(self, dim):
         memories = (self.features.init(dim), self.target.init(dim), self.repeats.init(dim))
-        return SoftGuardedState(self.learner.init(dim), *memories, np.zeros(dim), *first_numbers(), 0.0)
+        arrays = (np.zeros(dim), np.zeros((_ROWS, dim + 1)), np.full(2, math.inf))
+        return SoftGuardedState(self.learner.init(dim), *memories, *arrays, *first_numbers(), 0.0)
 
     def valid(self, state):
         return (
@@ -106,6 +120,8 @@ class SoftGuarded:
             and self.target.valid(state.target)
             and self.repeats.valid(state.repeats)
             and state.residual > 0.0
+            and is_whole(state.rounds)
+            and state.rounds >= 0.0
         )
 
     def reset(self, state, dim):
@@ -120,11 +136,12 @@ class SoftGuarded:
             self.repeats.reset(state.repeats, dim),
         )
         state.previous[:] = 0.0
-        return (*memories, state.previous, *first_numbers())
+        state.limits[:] = math.inf
+        return (*memories, state.previous, state.recent, state.limits, *first_numbers())
 
     def to_lazy(self, state, summed):
         learner = self.learner.to_lazy(state.learner, summed)
-        return state._replace(learner=learner, previous=np.zeros(0))
+        return state._replace(learner=learner, previous=np.zeros(0), recent=np.zeros((_ROWS, 1)))
 
     def forget_sizes(self, state, learner):
         """The state with this learner, and with filters that remember no sizes: for `Changing`."""
@@ -132,9 +149,10 @@ class SoftGuarded:
         return SoftGuardedState(learner, *self.cleared(state, dim), state.y)
 
     def set_target(self, state, y):
-        memories = (state.features, state.target, state.repeats, state.previous)
-        numbers = (state.run, state.residual, state.kept, state.surprising)
-        return SoftGuardedState(self.learner.set_target(state.learner, y), *memories, *numbers, y)
+        memories = (state.features, state.target, state.repeats)
+        arrays = (state.previous, state.recent, state.limits)
+        numbers = (state.run, state.residual, state.kept, state.rounds, state.surprising, state.skipped)
+        return SoftGuardedState(self.learner.set_target(state.learner, y), *memories, *arrays, *numbers, y)
 
     def predict(self, state):
         return self.learner.predict(state.learner)
@@ -180,12 +198,32 @@ class SoftGuarded:
             Decision(near and fresh, size, feature_threshold),
             Decision(likely, distance, target_threshold),
         )
-        memories, numbers = (features, surprise, repeats, state.previous), (run, residual, kept, surprising)
-        return SoftGuardedState(learner, *memories, *numbers, state.y), decision
+        remember(state.recent, state.rounds, x, state.y)
+        limits, rounds, skipped = state.limits, state.rounds + 1.0, state.skipped
+        changed = decision.kept and skipped > _MANY and rounds >= _ROWS
+        changed = changed and (size > _FAR * limits[0] or distance > _FAR * limits[1])
+        skipped += _RECENT * ((0.0 if decision.kept else 1.0) - skipped)
+        if skipped < _USUAL:
+            limits[0], limits[1] = feature_threshold, target_threshold
+        arrays = (state.previous, state.recent, limits)
+        numbers = (run, residual, kept, rounds, surprising, skipped)
+        state = SoftGuardedState(learner, features, surprise, repeats, *arrays, *numbers, state.y)
+        return self.start_again(state) if changed else state, decision
+
+    @rarely_called
+    def start_again(self, state):
+        """The state after a change: scales from the recent rows, and filters that remember no sizes."""
+        return self.forget_sizes(state, self.learner.after_change(state.learner, state.recent))
 
 
 def first_numbers():
-    return (0.0, 1.0, 0.0, 0.0)
+    return (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def remember(recent, rounds, x, y):
+    row = recent[int(rounds) % len(recent)]
+    copy_row(row, x)
+    row[-1] = y
 
 
 def is_repeated(previous, x):

@@ -13,7 +13,6 @@ from holdfast.adversaries import Replay, Weighted
 from holdfast.audit import Audit
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.change import Changing
 from holdfast.defaults import default_learner, named_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
@@ -223,7 +222,6 @@ class RobustEstimator(BaseEstimator):
 
     def _learner_state(self, record):
         state = record.state[0].inner if isinstance(self._player, Certified) else record.state[0]
-        state = state.guard if isinstance(self._player, Changing) else state
         return state.learner.inner if self.scale else state.learner
 
     def _sum(self, record):

@@ -13,9 +13,14 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     """A linear regression for tables in which some rows are arbitrarily wrong.
 
     It learns from one row after the other, as `SGDRegressor` does, and skips a row if the size of its
-    features, of its target or of its gradient is too large, compared with the rows before
-    (`holdfast.Guarded`). Features and targets are standardised with the mean and the spread of the rows
-    learned from.
+    features, of its target or of its gradient is too large, compared with the rows before. Features and
+    targets are standardised with the mean and the spread of the rows learned from.
+
+    With outliers="auto" it follows changes, and a row whose target alone is surprising still moves the
+    weights a little (`holdfast.soft_guard.SoftGuarded`). It withstands wild rows and targets, one wild cell,
+    stuck sensors and bad first rows. No theorem covers all of that together. A count, a share or a filter as
+    `outliers`, another learner, and rows with weights use `holdfast.Guarded`, which has a theorem and does
+    not follow changes.
 
     With scale=True, predictions are at most a standard deviation above the largest target learned from, and
     at most as much below the smallest.
@@ -28,8 +33,18 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
-    learner, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
+    learner : a learner or the name of one
+        By default, with outliers="auto", "second_order" up to 100 columns: a mixture of AdaGrad and four ridge
+        regressions that forget at different rates. "first_order" for more columns and for sparse rows: a
+        mixture of three AdaGrads. All other names are as in `RobustClassifier`.
+    fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
+    memory : "auto" or a number of rows
+        With outliers="auto": after so many rows a value counts about a third in the running scales. "auto" is
+        300.
+    patience : "auto" or a number of rows
+        With outliers="auto": so many bad rows in a row are withstood, and about as many good ones are lost
+        after a change of units. "auto" is 1000.
     scale : bool
         Whether features and target have a running scale. If not, a wrong target is found by its gradient
         only.

@@ -8,10 +8,9 @@ import numpy as np
 
 from holdfast.lab.bench.table import put_between_markers
 from holdfast.lab.trials.about import written_by
-from holdfast.lab.trials.contestants import by_default, fading_sgd, unfiltered_default, wolf
+from holdfast.lab.trials.contestants import by_default, fading_sgd, oracle, wolf
 from holdfast.lab.trials.number_kinds import NUMBER_KINDS, corrupt_numbers, first_scored
 from holdfast.lab.trials.number_tables import CHOSEN, REPORTED, number_tables
-from holdfast.lab.trials.one_pass import on_rounds
 from holdfast.lab.trials.table import ratio
 from holdfast.terminal import overwrite, tell
 
@@ -72,13 +71,6 @@ def _errors(tables, kind, share, seed):
                 found[place].append(stream.errors(predict(stream))[scored])
     means = [float(np.concatenate(each).mean()) for each in found]
     return [mean if math.isfinite(mean) else math.inf for mean in means]
-
-
-def oracle(stream):
-    """The default without a filter, which meets only good rows."""
-    return on_rounds(
-        stream.good, lambda table: unfiltered_default(stream._replace(table=table)), stream.table
-    )
 
 
 def line(cell):

@@ -1,7 +1,7 @@
 """A player made of parts that forget: a candidate for the default for numbers.
 
-The constants were chosen on the four regression data sets (natural, and with 1 % of the rounds corrupted) and on
-the streams of `drift_streams` with seed 0. Nine other changes and other seeds were kept apart.
+The constants were chosen on the four regression data sets (natural, and with 1 % of the rounds corrupted) and
+on the streams of `drift_streams` with seed 0. Nine other changes and other seeds were kept apart.
 """
 
 import holdfast as hf
