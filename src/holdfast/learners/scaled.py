@@ -202,6 +202,7 @@ class Scaled:
         return self.compare_with_first(state, x) if n <= self.stored else state
 
     def update_inner(self, state, slope, row):
+        """The state of the learner after the round, in the units of the scales."""
         inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
         return self.learner.update(inner, slope, row)
 

@@ -34,9 +34,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
     learner : a learner or the name of one
-        By default, with outliers="auto", "second_order" up to 100 columns: a mixture of AdaGrad and four ridge
-        regressions that forget at different rates. "first_order" for more columns and for sparse rows: a
-        mixture of three AdaGrads. All other names are as in `RobustClassifier`.
+        By default, with outliers="auto", "second_order" up to 100 columns: a mixture of AdaGrad and four
+        ridge regressions that forget at different rates. "first_order" for more columns and for sparse rows:
+        a mixture of three AdaGrads. All other names are as in `RobustClassifier`.
     fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
     memory : "auto" or a number of rows
