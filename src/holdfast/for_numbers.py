@@ -10,7 +10,7 @@ from holdfast.soft_guard import SoftGuarded
 MEMORY, PATIENCE = 300.0, 1000  # rounds
 MOST_COLUMNS = 100  # for which a learner of second order is the default
 _SHARE = 0.15  # of wrong rows and targets: 10 % on top of what is wrong in most tables anyway
-_SLACK = 15.0
+_SLACK, _TARGET_SLACK = 15.0, 30.0  # with 15 for targets, waves of covid_deaths are skipped as outliers
 _REPEATED = TopShare(0.1, slack=8.0, window=3 * PATIENCE)
 _NO_CLIP = 1e6  # the filter must see how far a cell is
 _STORED = 250  # first rounds
@@ -59,7 +59,9 @@ def for_numbers(learner, memory="auto", patience="auto"):
     rounds = PATIENCE if patience == "auto" else patience
     if not rounds >= 10:
         raise ValueError(f"patience counts rows, at least 10: got {rounds}")
-    filter = TopShare(_SHARE, slack=_SLACK, window=3 * rounds, patience=rounds)
+    rows, targets = (
+        TopShare(_SHARE, slack=slack, window=3 * rounds, patience=rounds) for slack in (_SLACK, _TARGET_SLACK)
+    )
     scaled = Scaled(
         learner,
         target=True,
@@ -67,7 +69,7 @@ def for_numbers(learner, memory="auto", patience="auto"):
         memory=MEMORY if memory == "auto" else memory,
         stored=_STORED,
     )
-    return SoftGuarded(scaled, filter, filter, _REPEATED)
+    return SoftGuarded(scaled, rows, targets, _REPEATED)
 
 
 def withstands_targets(learner):
