@@ -6,6 +6,7 @@ import pytest
 import holdfast as hf
 from holdfast.learners import RobustRidge
 from holdfast.soft_guard import SoftGuarded
+from holdfast.vectors import dot, prediction_of
 
 SCALED = hf.Scaled(RobustRidge(memory=300), target=True, clip=1e6, memory=300, stored=250)
 PLAYER = SoftGuarded(SCALED, repeats=hf.TopShare(0.1, slack=8.0))
@@ -86,3 +87,14 @@ def test_a_round_that_is_not_finite_changes_nothing():
         before = PLAYER.set_target(state, target)
         after, decision = PLAYER.observe(before, -1.0, x)
         assert after is before and not decision.kept
+
+
+def test_a_far_row_that_is_predicted_well_is_learned_from():
+    X, y = rows()
+    state, far = play(X, y).state[0], np.array([30.0, 15.0, 0.0])  # the target is about 5
+    w = PLAYER.predict(state)
+    predicted = prediction_of(w, dot(w, far))
+    _, decision = PLAYER.observe(PLAYER.set_target(state, predicted), -1.0, far)
+    assert decision.kept and decision.features.size > decision.features.threshold
+    _, decision = PLAYER.observe(PLAYER.set_target(state, predicted + 1.0), -1.0, far)
+    assert not decision.kept

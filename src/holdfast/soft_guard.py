@@ -28,6 +28,7 @@ _MOST = 0.25  # if a larger share of the targets is surprising, none of them tea
 _USUAL = 0.2  # up to this share of skipped rounds the thresholds are the usual ones
 _MANY = 0.5  # with a larger share of skipped rounds, a round that is kept again can mean a change
 _FAR = 2.0  # times the usual threshold: then it does
+_GOOD = 3.0  # mean residuals: a far row that is predicted so well is not wrong
 _ROWS = 100  # from which scales are taken after a change
 _WILD = 1e6  # a target so many spreads away teaches nothing: losses would be lost in rounding
 
@@ -56,9 +57,11 @@ class SoftGuarded:
     """A learner for regression, behind filters on its rows and targets. A surprising target teaches little.
 
     A row is measured by its farthest cell, in units of the running scale. So one wild cell is seen, whatever
-    the other columns are. A target is measured by its distance from the running center or from the
-    prediction, whichever is smaller: a rare target that the learner predicts is no outlier. The first is in
-    units of the running scale, the second in units of the usual residual.
+    the other columns are. A far row is kept all the same if its target is predicted well.
+
+    A target is measured by its distance from the running center or from the prediction, whichever is smaller:
+    a rare target that the learner predicts is no outlier. The first is in units of the running scale, the
+    second in units of the usual residual.
 
     If all filters keep a round, it is learned from. If only the target filter refuses it, it moves the
     weights but not the scales (`update_weights`), unless more than a quarter of the recent rounds were
@@ -180,6 +183,7 @@ class SoftGuarded:
         repeats, most, fresh = self.repeats.decide(state.repeats, run)
         residual, kept, surprising = state.residual, state.kept, state.surprising
         surprising += _RECENT * ((0.0 if likely else 1.0) - surprising)
+        near = near or (likely and error <= _GOOD * residual)
         if near and fresh:
             if likely:
                 learner = self.learner.update_transformed(learner, slope, x, row)
