@@ -16,7 +16,7 @@ from holdfast.norms import HUGE, L1, LONG
 from holdfast.protocols import Filter, Learner, Norm
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import copy_row, dot, length, place, prediction_of, target_for, values_of
+from holdfast.vectors import copy_row, dot, length, place, values_of
 
 _NORMAL = 1.25  # the standard deviation of normal residuals over their mean absolute value
 _RATE = 0.01  # of the mean residual, after the first 100 kept rounds
@@ -168,7 +168,7 @@ class SoftGuarded:
         row = self.learner.transform_row(learner, x)
         size, target = norm.of(row), self.learner.transform_target(learner)
         w = self.learner.predict(learner)
-        error = abs(target - target_for(w, prediction_of(w, dot(w, x))))
+        error = abs(target - dot(w, x))  # of the prediction before it is limited to the range of the targets
         distance = min(abs(target), error / (_NORMAL * state.residual))
         entry = norm.entry_bound(row, size)
         finite = size < math.inf and entry < HUGE and abs(slope) * entry < HUGE
@@ -183,7 +183,7 @@ class SoftGuarded:
         repeats, most, fresh = self.repeats.decide(state.repeats, run)
         residual, kept, surprising = state.residual, state.kept, state.surprising
         surprising += _RECENT * ((0.0 if likely else 1.0) - surprising)
-        near = near or (likely and error <= _GOOD * residual)
+        near = near or (likely and kept >= _ROWS and error <= _GOOD * residual)
         if near and fresh:
             if likely:
                 learner = self.learner.update_transformed(learner, slope, x, row)

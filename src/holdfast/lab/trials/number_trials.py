@@ -86,7 +86,7 @@ def summary(cells):
             some = [cell for cell in cells if cell.data in names and cell.share == share]
             if some:
                 worst = max(some, key=lambda cell: cell.ours)
-                ahead = sum(min(cell.peers.values()) * _NEAR < cell.ours for cell in some)
+                ahead = sum(min(cell.peers.values(), default=math.inf) * _NEAR < cell.ours for cell in some)
                 lines.append(
                     f"{half} half, {share:.0%} bad: within 5 % of the oracle in {_near(some)} of {len(some)} "
                     f"cells, worst {ratio(worst.ours)} ({worst.data}, {worst.kind}), a peer more than "
