@@ -46,7 +46,10 @@ def replayed(run, outliers):
     """
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
-    player = dataclasses.replace(run.settings, outliers=outliers).player(run.regression, run.layout)
+    recency = {} if outliers == "auto" else {"memory": "auto", "patience": "auto"}  # only auto has them
+    player = dataclasses.replace(run.settings, outliers=outliers, **recency).player(
+        run.regression, run.layout
+    )
     guarded = player.player if isinstance(player, Certified) else player.core()
     by_target = run.log.by_target
     filters = (guarded.features, guarded.target if by_target else guarded.gradient)
