@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 import holdfast as hf
 import holdfast.change
+import holdfast.soft_guard
 from holdfast import adversaries as enemies
 from holdfast.learners import Averaged
 
@@ -122,6 +123,13 @@ GUARDED = [
     ),
 ]
 
+SOFT = hf.soft_guard.SoftGuarded(
+    hf.Scaled(hf.learners.RobustRidge(), target=True, clip=1e6, patience=5, memory=20, stored=30),
+    hf.TopK(3),
+    hf.TopK(3),
+    hf.TopK(3),
+)
+
 CHANGING = hf.change.Changing(hf.Guarded(SCALED[2]), patience=10)
 
 LOSSES = [
@@ -180,6 +188,7 @@ OTHERS = [
     *SCALED,
     *MIXTURES,
     *GUARDED,
+    SOFT,
     CHANGING,
 ]
 

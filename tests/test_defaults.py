@@ -5,7 +5,7 @@ import pytest
 from samples import slow
 
 import holdfast as hf
-from holdfast.defaults import LEARNERS, named_learner, recommended
+from holdfast.defaults import FOR_NUMBERS, LEARNERS, default_learner, named_learner, recommended
 from holdfast.river import LinearRegressor, named_weights
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
@@ -74,7 +74,8 @@ def test_names_work_with_a_count_of_outliers_and_without_scaling(name):
 def test_the_error_for_an_unknown_name_lists_all_names():
     X, y, _ = stream(False)
     with pytest.raises(
-        ValueError, match=r"one of adagrad, ogd, .*, vaw, onlinelogistic, or a learner itself: got 'adam'"
+        ValueError,
+        match=r"one of adagrad, .*, vaw, onlinelogistic, first_order, second_order, or a learner itself: got",
     ):
         RobustClassifier(learner="adam").fit(X, y)
 
@@ -145,3 +146,40 @@ def test_river_models_refuse_names_that_they_do_not_support():
         LinearRegressor("vaw", hf.Squared()).learn_one({"a": 1.0}, 1.0, w=2.0)
     with pytest.raises(TypeError, match="a name or a learner of holdfast"):
         LinearRegressor(3)
+
+
+@pytest.mark.parametrize("name", FOR_NUMBERS)
+def test_mixtures_have_names_for_numbers_only(name):
+    X, y, good = stream(True)
+    model = RobustRegressor(learner=name, n_epochs=1, random_state=0).fit(X, y)
+    assert model.score(X[good], y[good]) > 0.9
+    np.testing.assert_allclose(model.predict(X[good]), X[good] @ model.coef_ + model.intercept_, atol=1e-9)
+    with pytest.raises(ValueError, match="for numbers as targets"):
+        RobustClassifier(learner=name).fit(X, np.sign(y - 50.0))
+
+
+def test_the_default_for_numbers_follows_the_columns():
+    assert default_learner(True, columns=100) == FOR_NUMBERS["second_order"]
+    assert default_learner(True, columns=101) == FOR_NUMBERS["first_order"]
+    assert default_learner(True, loss=hf.Huber()).loss == hf.Huber()
+    for other in (
+        default_learner(True, outliers=20),
+        default_learner(True, plain=True),
+        default_learner(False),
+    ):
+        assert other == LEARNERS["adagrad"]
+
+
+def test_rows_with_weights_are_learned_by_the_default_too():
+    X, y, good = stream(True)
+    model = RobustRegressor(n_epochs=2, random_state=0).fit(X, y, sample_weight=np.linspace(0.5, 1.5, ROUNDS))
+    assert model.score(X[good], y[good]) > 0.8
+
+
+def test_memory_and_patience_reach_the_player_or_are_refused():
+    player = recommended(True, memory=50, patience=70)
+    assert (player.learner.memory.rounds, player.features.patience) == (50.0, 70)
+    with pytest.raises(ValueError, match="got memory=50 and patience='auto'"):
+        recommended(True, outliers=20, memory=50)
+    with pytest.raises(ValueError, match="at least 10: got 3"):
+        recommended(True, patience=3)

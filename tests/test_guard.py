@@ -76,7 +76,7 @@ def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(regression):
     "x, y", [(math.nan, 1.0), (math.inf, 1.0), (-math.inf, 1.0), (1.0, math.nan), (1.0, math.inf)]
 )
 def test_what_is_not_finite_is_remembered_nowhere(x, y):
-    player = hf.Player(recommended(True), dim=1, compiled=False)
+    player = hf.Player(recommended(True, learner=LEARNER), dim=1, compiled=False)
     for t in range(100):
         player.learn([float(t % 7)], float(t % 5), hf.Absolute())
     before = copy.deepcopy(player.state)
@@ -102,7 +102,9 @@ def test_a_huge_target_does_not_ruin_the_scale():
     X = rng.standard_normal((2000, 1))
     y = X[:, 0].copy()
     y[1000::100] = 1e9
-    record = hf.play(recommended(True), hf.Replay(X, y, hf.Absolute()), keep=["kept", "predictions"])
+    record = hf.play(
+        recommended(True, learner=LEARNER), hf.Replay(X, y, hf.Absolute()), keep=["kept", "predictions"]
+    )
     assert not record.kept[1000::100].any()
     assert np.abs(record.predictions - X[:, 0])[1000:].mean() < 0.1
 
@@ -144,7 +146,7 @@ def test_theorem_h(stream, k, slack):
 
 def test_two_halves_give_the_bits_of_one_game():
     X, y = data(True)
-    player = recommended(True)
+    player = recommended(True, learner=LEARNER)
     whole = hf.play(player, hf.Replay(X, y, hf.Absolute()), keep=KEEP, compiled=False)
     first = hf.play(player, hf.Replay(X[:333], y[:333], hf.Absolute()), keep=KEEP, compiled=True)
     second = hf.play(
@@ -288,7 +290,12 @@ def test_wild_rows_at_the_start_are_survived():
     y = X.sum(axis=1)
     X[[0, 2, 5]], y[[1, 6]] = 1e9, -1e12
     for target, loss, rule in ((y, hf.Absolute(), True), (np.sign(y), hf.Logistic(), False)):
-        record = hf.play(recommended(rule), hf.Replay(X, target, loss), keep=["predictions"], compiled=False)
+        record = hf.play(
+            recommended(rule, learner=LEARNER),
+            hf.Replay(X, target, loss),
+            keep=["predictions"],
+            compiled=False,
+        )
         errors = np.abs(record.predictions - target) if rule else record.predictions * target <= 0.0
         assert errors[1000:].mean() < 0.1
 

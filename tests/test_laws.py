@@ -19,6 +19,7 @@ from samples import (
     MIXTURES,
     RULES,
     SCALED,
+    SOFT,
     STREAMS,
     thinned,
 )
@@ -39,6 +40,7 @@ modules = [
     hf.losses,
     hf.norms,
     hf.sketches,
+    hf.soft_guard,
 ]
 public = {
     name: getattr(module, name) for module in modules for name in getattr(module, "__all__", vars(module))
@@ -150,7 +152,7 @@ def games():
     yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())
     yield hf.Filtered(MIXTURES[0], hf.TopK(3)), hf.Gradients(GRADIENTS)
     inside = (SCALED[1], MIXTURES[1], MIXTURES[2])
-    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED, CHANGING):
+    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED, SOFT, CHANGING):
         yield player, hf.Replay(np.abs(GRADIENTS) ** 0.1, GRADIENTS[:, 0] ** 2, hf.Huber())
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 # Each page, and the modules on it.
 PAGES = {
     "play": ("play", "play_many", "player", "gate", "record"),
-    "game": ("game", "guard", "change"),
+    "game": ("game", "guard", "soft_guard", "change"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),
     "losses": ("losses",),

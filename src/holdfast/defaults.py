@@ -6,6 +6,16 @@ import numbers
 from holdfast.change import Changing
 from holdfast.domains import Ball, Box
 from holdfast.filters import Everything, TopK, TopShare
+from holdfast.for_numbers import (
+    FIRST_ORDER,
+    MOST_COLUMNS,
+    PATIENCE,
+    SECOND_ORDER,
+    for_numbers,
+    is_auto,
+    rounds_for,
+    withstands_targets,
+)
 from holdfast.guard import Guarded
 from holdfast.learners import (
     OGD,
@@ -20,6 +30,7 @@ from holdfast.learners import (
     DiagonalMetaGrad,
     FreeGrad,
     MetaGrad,
+    Mixture,
     OnlineLogistic,
     OnlineRidge,
     Scaled,
@@ -33,7 +44,6 @@ from holdfast.role_checks import Rule, check_role
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 LABEL_LEARNER = OnlineLogistic(memory=2500.0, prior=10.0, flips=0.05)
-MOST_COLUMNS = 100  # with more, LEARNER is used for labels too: a round of LABEL_LEARNER costs O(columns²)
 LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial
     "adagrad": LEARNER,
     "ogd": OGD(Ball(10.0), Adaptive(0.03)),
@@ -48,7 +58,8 @@ LEARNERS = {  # for standardised features; docs/learners.md says which settings 
     "vaw": VAW(),
 }
 LEARNERS_FOR_LABELS = {"onlinelogistic": LABEL_LEARNER}
-ALL_LEARNERS = LEARNERS | LEARNERS_FOR_LABELS
+FOR_NUMBERS = {"first_order": FIRST_ORDER, "second_order": SECOND_ORDER}  # for numbers as targets
+ALL_LEARNERS = LEARNERS | LEARNERS_FOR_LABELS | FOR_NUMBERS
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
@@ -57,11 +68,12 @@ GRADIENT = TopShare(0.01)
 def recommended(regression, outliers="auto", learner=None, scale=True, memory="auto", patience="auto"):
     """A guarded player for standardised features, chosen on public data (`docs/real-data.md`).
 
-    For labels, if neither learner nor scale is set, it is that of `recommended_for_labels`.
+    For labels, if no learner is chosen and features are scaled, it is that of `recommended_for_labels`. For
+    numbers as targets and outliers="auto" it is that of `for_numbers`. Both follow changes.
 
-    Otherwise features are always filtered. Numbers as targets are filtered in units of their running scale.
-    Then features and targets bound the gradients, so gradients are filtered only if there is no scale. The
-    gradients of labels are always filtered, with a filter for each label.
+    For all others it is `Guarded`, which has a theorem: features are always filtered, and so are targets in
+    units of their running scale. Features and targets then bound the gradients, so gradients are filtered
+    only if there is no scale. The gradients of labels are always filtered, with a filter for each label.
 
     Parameters
     ----------
@@ -71,15 +83,25 @@ def recommended(regression, outliers="auto", learner=None, scale=True, memory="a
         How many rounds may be wrong. "auto" tolerates 10 % of wrong rows and targets, and 1 % of wrong labels
         in rows whose features are not wrong, for each label. 0 keeps every round.
     learner : a learner, optional
-        If features are scaled, it has one weight more than there are features, for the constant.
+        If features are scaled, it has one weight more than there are features, for the constant. By default
+        that of `default_learner`. `for_numbers` is used only with a mixture of `RobustRidge` and `AdaGrad`,
+        such as the default.
     scale : bool
         Whether features, and targets, have a running scale.
     memory, patience : "auto" or a number of rounds
-        As in `recommended_for_labels`.
+        As in `recommended_for_labels` and `for_numbers`.
     """
     if not regression and learner is None and scale:
         return recommended_for_labels(outliers, memory, patience)
-    learner = LEARNER if learner is None else learner
+    learner = default_learner(regression, outliers, scale) if learner is None else learner
+    if is_auto(outliers) and regression and scale and withstands_targets(learner):
+        return for_numbers(learner, memory, patience)
+    if not (is_auto(memory) and is_auto(patience)):
+        raise ValueError(
+            'memory and patience are for numbers with outliers="auto" and a learner like "second_order", and '
+            "for labels with the default learner, both with scaled features: "
+            f"got memory={memory!r} and patience={patience!r}"
+        )
     features, target, gradient = filters_for(outliers)
     if regression and scale:
         return Guarded(Scaled(learner, target=True), features, target, Everything())
@@ -119,11 +141,11 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     OnlineLogistic(memory=10000.0, prior=10.0, flips=0.05, domain=Everywhere())
     """
     features, _, gradient = filters_for(outliers)
-    memory = _rounds("memory", memory, LABEL_LEARNER.memory, 10)
-    patience = int(_rounds("patience", patience, 1000, 10))
+    memory = rounds_for("memory", memory, LABEL_LEARNER.memory)
+    patience = int(rounds_for("patience", patience, PATIENCE))
     learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
     scaled = Scaled(learner, clip=1e6, memory=0.25 * memory)
-    share = 0.1 if isinstance(outliers, str) and outliers == "auto" else outliers
+    share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
         rows = TopShare(float(share), slack=50.0, window=max(5 * patience, 5000), patience=patience)
         guard = Guarded(scaled, rows, Everything(), Everything(), labels=True, norm=L1())
@@ -131,13 +153,19 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     return Guarded(scaled, features, Everything(), gradient, labels=True, norm=L1())
 
 
-def _rounds(name, value, auto, least):
-    """A number of rounds as a float, `auto` for "auto"; raises if it is no number or too small."""
-    if isinstance(value, str) and value == "auto":
-        return float(auto)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not least <= value < math.inf:
-        raise ValueError(f'{name} must be "auto" or a number of rounds, at least {least}: got {value!r}')
-    return float(value)
+def default_learner(regression, outliers="auto", scale=True, loss=None, columns=0, plain=False):
+    """The learner to use if none is chosen.
+
+    For numbers and outliers="auto": `SECOND_ORDER` up to 100 columns, `FIRST_ORDER` beyond, both with this
+    loss. For all others, and if `plain`, AdaGrad, which also learns from rows with weights.
+
+    >>> default_learner(regression=True, columns=500) == FIRST_ORDER
+    True
+    """
+    if plain or not (regression and scale and is_auto(outliers)):
+        return LEARNER
+    learner = SECOND_ORDER if columns <= MOST_COLUMNS else FIRST_ORDER
+    return learner._replace(loss=loss or recommended_loss(regression))
 
 
 def named_learner(name, loss):
@@ -156,6 +184,10 @@ def named_learner(name, loss):
     if name not in ALL_LEARNERS:
         names = ", ".join(ALL_LEARNERS)
         raise ValueError(f"learner must be one of {names}, or a learner itself: got {name!r}")
+    if name in FOR_NUMBERS:
+        if isinstance(loss, Hinge | Logistic | SquaredHinge):
+            raise ValueError(f"{name} is for numbers as targets, and {loss!r} is for labels: use adagrad")
+        return FOR_NUMBERS[name]._replace(loss=loss)
     return suited(ALL_LEARNERS[name], loss)
 
 
@@ -181,7 +213,7 @@ def suited(learner, loss):
 
 def refuse_weights(learner):
     """Raise if a learner uses more than the gradient, because a weight can only multiply the gradient."""
-    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant):
+    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant | Mixture):
         raise ValueError(
             f"{type(learner).__name__} uses the target as well as the gradient, so rows cannot have "
             "weights: repeat rows instead, or use another learner"
@@ -217,7 +249,7 @@ def recommended_loss(regression):
 def filters_for(outliers):
     """The filters for features, targets and gradients."""
     if isinstance(outliers, str):
-        if outliers != "auto":
+        if not is_auto(outliers):
             raise ValueError(f'outliers must be "auto", a share, a count or a filter: got {outliers!r}')
         return FEATURES, TARGET, GRADIENT
     if isinstance(outliers, numbers.Real) and not isinstance(outliers, bool):

@@ -184,6 +184,10 @@ class LearnerOptions(Learner, LearningOptions, Protocol):
         """`update`, given `transform_row(state, x)` as `row`; by default `update`."""
         return self.update(state, slope, x)
 
+    def update_weights(self, state: Any, slope: float, x: Row, row: Row) -> Any:
+        """`update_transformed`, but running scales stay as they are; by default the same."""
+        return self.update_transformed(state, slope, x, row)
+
     def transform_target(self, state: Any) -> float:
         """The target of this round as it is learned from; by default 0."""
         return 0.0

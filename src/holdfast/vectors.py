@@ -14,6 +14,7 @@ import numpy as np
 
 TINY = 1e-305  # smaller sizes count as 0: what is divided by them may be no float
 SWING = 5.0  # deviations count up to this many spreads: with 1 wild value in SWING**2 a spread would explode
+REACH = 2.5  # the same for spreads that fade: they are for streams in which 1 value in 10 may be wild
 TIES = 0.3  # a fading center moves only if fewer of the values equal it
 FAR = 2.0**1000  # squared deviations count up to this
 UNEQUAL = (
@@ -444,7 +445,7 @@ def fade_moments(center, spread, factors, counts, ties, n, memory, x):
     rate, deviation = 1.0 / min(n, memory), np.subtract(x, center, dtype=np.float64)
     known, moved = factors > 0.0, deviation != 0.0
     far = np.abs(deviation * factors)
-    near = np.where(far > SWING, deviation * (SWING / far), deviation)
+    near = np.where(far > REACH, deviation * (REACH / far), deviation)
     ties += np.where(known, rate * (np.where(moved, 0.0, 1.0) - ties), 0.0)
     varied = known & moved
     counts += np.where(varied, 1.0, 0.0)
@@ -462,7 +463,7 @@ def fade_entry(center, square, factor, count, ties, rate, value):
 
     Only deviations that are not 0 move the mean square, so that the 1 of a rare column is about one spread
     from its 0. The center moves only if few of the values equal it: that of a rare column stays at 0.
-    `count` is the number of those deviations, `ties` the share of the others. A deviation counts up to SWING
+    `count` is the number of those deviations, `ties` the share of the others. A deviation counts up to REACH
     spreads, and the k-th has weight 1 / k, at least `rate`.
 
     A column without a spread, whose factor is 0, has one from its second deviation on: the smaller of the
@@ -477,7 +478,7 @@ def fade_entry(center, square, factor, count, ties, rate, value):
     ties += rate * ((0.0 if deviation != 0.0 else 1.0) - ties)
     if deviation != 0.0:
         far = abs(deviation * factor)
-        near = deviation * (SWING / far) if far > SWING else deviation
+        near = deviation * (REACH / far) if far > REACH else deviation
         count += 1.0
         step = max(1.0 / count, rate)
         if ties < TIES:

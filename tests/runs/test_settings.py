@@ -74,3 +74,16 @@ def test_a_certificate_needs_a_count_plain_features_and_a_bounded_domain(words, 
 def test_settings_are_the_same_after_json():
     settings = Settings("y", features=("a", "b"), labels=("x", "y"), key="who", scale=False)
     assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+
+
+def test_memory_and_patience_are_numbers_of_rows():
+    player = Settings("y", memory="50", patience="70").player(True)
+    assert (player.learner.memory.rounds, player.target.patience) == (50.0, 70)
+    with pytest.raises(RunError, match="--memory must be auto, or a number of rows from 10"):
+        Settings("y", memory="3").check()
+    with pytest.raises(RunError, match="memory and patience are for numbers"):
+        Settings("y", patience="70", outliers="5%").player(True)
+
+
+def test_models_by_key_learn_with_adagrad():
+    assert Settings("y", key="machine").player(True) == Settings("y", learner="adagrad").player(True)

@@ -68,10 +68,25 @@ def add(parser):
     )
     parser.add_argument(
         "--learner",
-        default="adagrad",
+        default="auto",
         metavar="NAME",
-        help="adagrad[:RATE], ogd[:RADIUS], or any other of docs/learners.md for linear models, such as "
-        "adaftrl, soloftrl, freegrad, diagonalmetagrad, scaleinvariant (default: %(default)s)",
+        help="first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
+        "docs/learners.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
+        "scaleinvariant (default: second_order for numbers, up to 100 columns; first_order beyond; adagrad "
+        "for labels, and with --key)",
+    )
+    parser.add_argument(
+        "--memory",
+        default="auto",
+        metavar="ROWS",
+        help="for numbers: after so many rows a value counts about a third in the scales (default: 300)",
+    )
+    parser.add_argument(
+        "--patience",
+        default="auto",
+        metavar="ROWS",
+        help="for numbers: so many bad rows in a row are withstood, and about as many good ones are lost "
+        "after a change of units (default: 1000)",
     )
     parser.add_argument(
         "--no-scale",

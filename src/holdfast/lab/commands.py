@@ -92,12 +92,18 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER --quick                less of it, in under two\n"
         "  holdfast trials --data FOLDER --only air_quality     one data set\n"
         "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
+        "  holdfast trials --data FOLDER --numbers --quick      twelve kinds of bad rows, in two minutes\n"
         "  holdfast trials --drift                              streams that change, in two minutes\n"
         f"data sets: {', '.join(NAMES)}"
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
     which.add_argument("--drift", action="store_true", help="play streams that change; they need no data")
+    parser.add_argument(
+        "--numbers",
+        action="store_true",
+        help="numbers as targets, with many kinds of bad rows in 1, 5 and 10%% of the rounds",
+    )
     parser.add_argument(
         "--tune", action="store_true", help="only try the settings of WoLF and QC-SGD on the data sets"
     )
@@ -180,6 +186,12 @@ def _run_trials(options):
         from holdfast.lab.trials.peer_tuning import tune_peers
 
         return _tabulated(None, (), partial(tune_peers, options.data))
+    if options.numbers:
+        from holdfast.lab.trials.number_trials import MARKERS as NUMBERS
+        from holdfast.lab.trials.number_trials import hold_number_trials
+
+        measure = partial(hold_number_trials, options.data, options.quick, options.write)
+        return _tabulated(options.write, NUMBERS, measure)
     from holdfast.lab.trials.runner import hold_trials
     from holdfast.lab.trials.table import MARKERS
 

@@ -10,7 +10,7 @@ from holdfast.learners.needs import check_hints
 from holdfast.learners.running_scales import scales_with
 from holdfast.norms import LONG
 from holdfast.protocols import Learner
-from holdfast.rule import rule
+from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import (
     SWING,
@@ -23,6 +23,8 @@ from holdfast.vectors import (
 )
 
 _NORMAL = 2.198  # the mean of squared normal numbers over their median
+_WIDE = 0.01  # of its square: a scale is far too large if that of the first rounds is smaller
+_STEP = math.log(1.5)
 
 
 class ScaledState(NamedTuple):
@@ -78,6 +80,10 @@ class Scaled:
         How many standard deviations a feature can be from its mean.
     patience : int
         The number of first rounds that only set the scales.
+    stored : int
+        So many first rounds are stored, at least `patience`. Now and then scales are compared with medians of
+        all of them. If one is ten times too large, it is set to these medians, and the learner starts from
+        scratch. So a stream that starts with bad rows heals when these are fewer than half.
     memory : float, optional
         The number of rounds after which a value counts about a third (1 / e). None: for ever.
     missing : float
@@ -105,6 +111,7 @@ class Scaled:
     clip: float = 8.0
     patience: int = 20
     memory: Any = None
+    stored: int = 0
     missing: Any = 0.0
 
     def check(self):
@@ -112,7 +119,8 @@ class Scaled:
             raise ValueError(f"clip counts standard deviations, at least 1: got {self.clip}")
         if self.patience < 1:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
-        return self._make((*self[:-2], scales_with(self.memory), missing_with(self.missing)))
+        stored = max(self.stored, self.patience)
+        return self._make((*self[:-3], scales_with(self.memory), stored, missing_with(self.missing)))
 
     def reads_rows(self):
         return True
@@ -126,7 +134,7 @@ class Scaled:
 
     def init(self, dim):
         scales = (*(np.zeros(dim) for _ in range(3)), self.memory.init(dim))
-        rows = (np.zeros(dim + 1), np.zeros((self.patience, dim + 1)))
+        rows = (np.zeros(dim + 1), np.zeros((self.stored, dim + 1)))
         return ScaledState(self.learner.init(dim + 1), *scales, *rows, *self.first_numbers())
 
     def first_numbers(self):
@@ -135,10 +143,10 @@ class Scaled:
         return (0.0, 0.0, y, 0.0, 0.0, spread, math.inf, -math.inf)
 
     def valid(self, state):
-        stored = min(state.rounds, float(self.patience))
+        known = min(state.rounds, float(self.stored))
         if not (is_whole(state.rounds) and state.rounds >= 0.0 and self.learner.valid(state.inner)):
             return False
-        return bool(np.isfinite(state.first[: int(stored), -1]).all()) or not self.target
+        return bool(np.isfinite(state.first[: int(known), -1]).all()) or not self.target
 
     def reset(self, state, dim):
         for array in (state.center, state.spread, state.factors):
@@ -154,7 +162,7 @@ class Scaled:
 
     def to_lazy(self, state, summed):
         inner = self.learner.to_lazy(state.inner, False)
-        return state._replace(inner=inner, first=np.zeros((self.patience, 1)))  # of sparse rows, the targets
+        return state._replace(inner=inner, first=np.zeros((self.stored, 1)))  # of sparse rows, the targets
 
     def predict(self, state):
         v = self.learner.predict(state.inner)
@@ -180,8 +188,7 @@ class Scaled:
     def update_transformed(self, state, slope, x, row):
         if state.rounds < self.patience:
             return self.update_first(state, x)
-        inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
-        inner, n = self.learner.update(inner, slope, row), state.rounds + 1.0
+        inner, n = self.update_inner(state, slope, row), state.rounds + 1.0
         filled = self.missing.fill(state.row, x, state.center)  # `row` is no longer needed
         scales = (state.center, state.spread, state.factors, state.counts)
         has_new = self.memory.update_columns(*scales, n, filled)
@@ -200,7 +207,52 @@ class Scaled:
             if y_squares > 0.0:
                 y_spread = math.sqrt(y_squares / count)
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
-        return ScaledState(inner, *self.arrays(state), n, due, state.y, *numbers)
+        state = ScaledState(inner, *self.arrays(state), n, due, state.y, *numbers)
+        return self.compare_with_first(state, x) if n <= self.stored else state
+
+    def update_inner(self, state, slope, row):
+        """The state of the learner after the round, in the units of the scales."""
+        inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
+        return self.learner.update(inner, slope, row)
+
+    def update_weights(self, state, slope, x, row):
+        """The state in which only the learner has learned from the round. The first rounds teach nothing."""
+        if state.rounds < self.patience:
+            return state
+        inner = self.update_inner(state, slope, row)
+        numbers = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
+        return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
+
+    @rarely_called
+    def compare_with_first(self, state, x):
+        """Store one of the first rounds; sometimes, set scales that are far too large from all of them."""
+        rows, n = state.first, int(state.rounds)
+        copy_row(rows[n - 1], x)
+        rows[n - 1, -1] = state.y
+        if not is_checked(n, self.stored):
+            return state
+        count, wide = self.memory.squares(float(n)), False
+        for i in range(rows.shape[1] - 1):
+            center, square, moved = median_deviation(rows[:n, i])
+            if 0.0 < _NORMAL * square < _WIDE * float(state.spread[i]) / count:
+                state.center[i], wide = center, True
+                state.spread[i] = _NORMAL * self.memory.count_first(state.counts, i, moved, n) * square
+        if rows.shape[1] > 1:
+            update_factors(state.factors, state.spread, count, x)
+        y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
+        y_low, y_high = state.y_low, state.y_high
+        if self.target:
+            targets = rows[:n, -1]
+            center, square, moved = median_deviation(targets)
+            if 0.0 < _NORMAL * square < _WIDE * y_squares / count:
+                y_center, wide = center, True
+                y_squares = _NORMAL * self.memory.count_first(state.counts, -1, moved, n) * square
+                y_spread = math.sqrt(y_squares / count)
+                near = targets[np.abs(targets - y_center) <= SWING * y_spread]
+                y_low, y_high = float(np.min(near)), float(np.max(near))
+        inner = self.learner.reset(state.inner, len(state.row)) if wide else state.inner
+        numbers = (y_center, y_squares, y_spread, y_low, y_high)
+        return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def after_change(self, state, rows):
         """Take scales that no longer fit from recent rows. All then move as after so many rounds."""
@@ -265,6 +317,11 @@ class Scaled:
             y_low, y_high = float(np.min(near)), float(np.max(near))
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
+
+
+def is_checked(n, last):
+    """Whether scales are compared with the first n rounds: when there are half as many more, and at last."""
+    return n == last or int(math.log(n) / _STEP) > int(math.log(n - 1) / _STEP)
 
 
 def median_deviation(values):

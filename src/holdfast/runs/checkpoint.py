@@ -35,7 +35,7 @@ def read_config(folder):
             raise ValueError("source_begins has bytes and crc32")
         readers = {"settings": Settings.from_json, "layout": read_layout, "target": read_target}
         config |= {name: read(config.get(name)) for name, read in readers.items()}
-        config["settings"].player(config["target"].regression)
+        config["settings"].player(config["target"].regression, config["layout"])
     except (ValueError, TypeError, OverflowError, RecursionError) as problem:
         raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
     return config

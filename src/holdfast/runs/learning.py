@@ -53,7 +53,7 @@ def _begin(path, settings, folder, source, say):
         "layout": layout.to_json(),
         "target": target.to_json(),
         "loss": repr(loss),
-        "player": repr(settings.player(target.regression)),
+        "player": repr(settings.player(target.regression, layout)),
     }
     folder.write([(CONFIG, to_json(config))])
     run = Run(folder, source.name, settings, layout, target)

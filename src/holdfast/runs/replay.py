@@ -46,11 +46,14 @@ def replayed(run, outliers):
     """
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
-    player = dataclasses.replace(run.settings, outliers=outliers).player(run.regression)
-    guarded = player.player if isinstance(player, Certified) else player
+    recency = {} if outliers == "auto" else {"memory": "auto", "patience": "auto"}  # only auto has them
+    player = dataclasses.replace(run.settings, outliers=outliers, **recency).player(
+        run.regression, run.layout
+    )
+    guarded = player.player if isinstance(player, Certified) else player.core()
     by_target = run.log.by_target
     filters = (guarded.features, guarded.target if by_target else guarded.gradient)
-    keyed = KeyedFilters(filters, guarded.labels and not by_target, run.trace.rounds >= WORTH_COMPILING)
+    keyed = KeyedFilters(filters, not by_target and guarded.labels, run.trace.rounds >= WORTH_COMPILING)
     before = SkippedRows(run.read("audit", ["row"]))
     answer = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
     gone: list[int] = []

@@ -42,7 +42,7 @@ class Run:
         self.layout, self.target = layout, target
         self.regression = target.regression
         self.loss = loss_for(settings.loss, self.regression)
-        self.player = settings.player(self.regression)
+        self.player = settings.player(self.regression, layout)
         labels, keyed = target.modelled_labels() or ("",), settings.key is not None
         self.games = Games(self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
         self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)

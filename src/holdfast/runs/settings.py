@@ -1,12 +1,13 @@
 """The settings of a run, as the command line has them, and the player that they stand for."""
 
 import dataclasses
+import math
 from typing import Any
 
 from holdfast import losses
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import LEARNER, LEARNERS, named_learner, recommended
-from holdfast.domains import Ball
+from holdfast.defaults import ALL_LEARNERS, LEARNER, default_learner, named_learner, recommended
+from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
 from holdfast.io.typed import typed
 from holdfast.learners import OGD
@@ -35,8 +36,10 @@ class Settings:
     task: str = "auto"
     loss: str = "auto"
     outliers: str = "auto"
-    learner: str = "adagrad"
+    learner: str = "auto"
     scale: bool = True
+    memory: str = "auto"
+    patience: str = "auto"
     missing: str = "auto"
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -59,14 +62,29 @@ class Settings:
         """Raise if a setting has a value that is not allowed."""
         outliers_for(self.outliers)
         learner_for(self.learner)
+        rows_for(self.memory, "--memory")
+        rows_for(self.patience, "--patience")
         if self.loss != "auto":
             loss_for(self.loss, None)
 
-    def player(self, regression):
-        """The player; it tracks a certificate if there can be one."""
-        outliers = outliers_for(self.outliers)
-        learner = learner_for(self.learner, loss_for(self.loss, regression))
-        player = recommended(regression, outliers, learner, self.scale)
+    def player(self, regression, layout=None):
+        """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
+
+        With keys the default learner is AdaGrad, because there is a state for each key, and that of a mixture
+        is ten times as large.
+        """
+        outliers, loss = outliers_for(self.outliers), loss_for(self.loss, regression)
+        if self.learner == "auto":
+            columns = 0 if layout is None else math.inf if layout.is_sparse() else layout.feature_count()
+            keyed = self.key is not None
+            learner = default_learner(regression, outliers, self.scale, loss, columns, keyed)
+        else:
+            learner = learner_for(self.learner, loss)
+        recency = rows_for(self.memory, "--memory"), rows_for(self.patience, "--patience")
+        try:
+            player = recommended(regression, outliers, learner, self.scale, *recency)
+        except ValueError as problem:
+            raise RunError(str(problem)) from None
         if not self.why_no_certificate():
             return Certified(player, outliers)
         return player
@@ -82,7 +100,7 @@ class Settings:
         outliers = outliers_for(self.outliers)
         if not (isinstance(outliers, int) and outliers >= 1):
             return "There is none: it needs a number of outliers. Learn with a count, such as --outliers 50."
-        if not learner_for(self.learner).domain.bounded():
+        if not getattr(learner_for(self.learner), "domain", Everywhere()).bounded():
             return (
                 f"There is none: the weights of {self.learner} are not bounded. Learn with another --learner."
             )
@@ -131,16 +149,29 @@ def loss_for(text, regression):
 def learner_for(text, loss=None):
     """A learner by name, such as adaftrl, adagrad:0.01 or ogd:5; with a loss, one that suits it."""
     name, _, value = text.partition(":")
+    if text == "auto":
+        return LEARNER
     if name == "adagrad" and value:
         return LEARNER._replace(rate=_number(value, f"--learner {text}"))
     if name == "ogd" and value:
         return OGD(_made(Ball, value, f"--learner {text}"))
-    if name not in LEARNERS or value:
-        raise RunError(f"--learner must be {', '.join(LEARNERS)}, adagrad:RATE or ogd:RADIUS: got {text!r}")
+    if name not in ALL_LEARNERS or value:
+        names = ", ".join(ALL_LEARNERS)
+        raise RunError(f"--learner must be {names}, adagrad:RATE or ogd:RADIUS: got {text!r}")
     try:
-        return LEARNERS[name] if loss is None else named_learner(name, loss)
+        return ALL_LEARNERS[name] if loss is None else named_learner(name, loss)
     except ValueError as problem:
         raise RunError(f"--learner {text}: {problem}") from None
+
+
+def rows_for(text, option):
+    """A number of rows, or "auto"."""
+    if text.strip() == "auto":
+        return "auto"
+    rows = _number(text, f"{option} {text}")
+    if not (10.0 <= rows <= 1e6 and rows.is_integer()):
+        raise RunError(f"{option} must be auto, or a number of rows from 10 to 1,000,000: got {text!r}")
+    return int(rows)
 
 
 def _made(rule: Any, value, where):

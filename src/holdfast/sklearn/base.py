@@ -14,7 +14,7 @@ from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.compiling import FEW, expecting
 from holdfast.continuing import Rows, continued, drop_rounds
-from holdfast.defaults import LEARNER, recommended, refuse_weights
+from holdfast.defaults import default_learner, recommended, refuse_weights
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.learners.compressed import view_of
@@ -179,7 +179,7 @@ class RobustEstimator(BaseEstimator):
 
     # -- learn
 
-    def _start(self, X, classes, regression, passes=1):
+    def _start(self, X, classes, regression, weighted=False, passes=1):
         """Check the parameters and start again, with a model for each of these classes."""
         epochs = self.n_epochs
         if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
@@ -192,6 +192,8 @@ class RobustEstimator(BaseEstimator):
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
         self._loss = loss_rule(self.loss, self._LOSSES, regression)
+        columns = np.inf if sp.issparse(X) else X.shape[1]
+        self._default = default_learner(regression, self.outliers, self.scale, self._loss, columns, weighted)
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
@@ -208,16 +210,14 @@ class RobustEstimator(BaseEstimator):
         self.n_iter_ = 0
 
     def _recommended_player(self, X, learner, regression):
-        return recommended(regression, self.outliers, learner, bool(self.scale))
+        recency = (self.memory, self.patience)
+        return recommended(regression, self.outliers, learner, bool(self.scale), *recency)
 
     def _learner_rule(self):
         if self.learner is None and self.learning_rate is None and self.alpha == 0.0:
-            return self._default_learner()
+            return self._default
         constant = bool(self.scale or self.fit_intercept)
         return learner_rule(self.learner, self._loss, self.learning_rate, self.alpha, constant)
-
-    def _default_learner(self):
-        return LEARNER
 
     def _missing_share(self):
         """The largest share of missing cells in a row that is learned from."""
@@ -259,7 +259,7 @@ class RobustEstimator(BaseEstimator):
         They learn from some rows at a time, so that copies of them in float64 take little memory.
         """
         records, decisions = list(self._records), [[] for _ in targets]
-        weighted = any((weights[own] != 1.0).any() for own in rows)
+        weighted = any(are_unequal(weights[own]) for own in rows)
         if weighted:
             refuse_weights(self._learner_rule())
         entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
@@ -369,3 +369,8 @@ class RobustEstimator(BaseEstimator):
         check_is_fitted(self)
         X = self._read(X, first=False)
         return self._models.predict(X)
+
+
+def are_unequal(weights):
+    """Whether the rows that count have other weights than 1."""
+    return bool(((weights != 1.0) & (weights > 0.0)).any())

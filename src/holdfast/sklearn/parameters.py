@@ -7,6 +7,7 @@ from holdfast.learners import (
     OGD,
     VAW,
     Adaptive,
+    Mixture,
     OnlineLogistic,
     OnlineRidge,
     Penalized,
@@ -16,7 +17,7 @@ from holdfast.learners import (
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
 
-_OWN_PENALTY = (OnlineRidge, VAW, RobustRidge, OnlineLogistic, ScaleInvariant)
+_OWN_PENALTY = (OnlineRidge, VAW, RobustRidge, OnlineLogistic, ScaleInvariant, Mixture)
 
 
 def nested_parameters(name, rule):

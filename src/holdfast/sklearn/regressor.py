@@ -6,16 +6,21 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Pinball, Squared
-from holdfast.sklearn.base import RobustEstimator
+from holdfast.sklearn.base import RobustEstimator, are_unequal
 
 
 class RobustRegressor(RegressorMixin, RobustEstimator):
     """A linear regression for tables in which some rows are arbitrarily wrong.
 
     It learns from one row after the other, as `SGDRegressor` does, and skips a row if the size of its
-    features, of its target or of its gradient is too large, compared with the rows before
-    (`holdfast.Guarded`). Features and targets are standardised with the mean and the spread of the rows
-    learned from.
+    features, of its target or of its gradient is too large, compared with the rows before. Features and
+    targets are standardised with the mean and the spread of the rows learned from.
+
+    With outliers="auto" it follows changes, and a row whose target alone is surprising still moves the
+    weights a little (`holdfast.soft_guard.SoftGuarded`). It withstands wild rows and targets, one wild cell,
+    stuck sensors and bad first rows. No theorem covers all of that together. A count, a share or a filter as
+    `outliers`, another learner, and rows with weights use `holdfast.Guarded`, which has a theorem and does
+    not follow changes.
 
     With scale=True, predictions are at most a standard deviation above the largest target learned from, and
     at most as much below the smallest.
@@ -28,8 +33,19 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
-    learner, learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
+    learner : a learner or the name of one
+        By default, with outliers="auto", "second_order" up to 100 columns: a mixture of AdaGrad and four
+        ridge regressions that forget at different rates. "first_order" for more columns and for sparse rows:
+        a mixture of three AdaGrads. With learning_rate, alpha or another `outliers` it is
+        `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. All other names are as in `RobustClassifier`.
+    learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
+    memory : "auto" or a number of rows
+        With outliers="auto": after so many rows a value counts about a third in the running scales. "auto" is
+        300.
+    patience : "auto" or a number of rows
+        With outliers="auto": so many bad rows in a row are withstood, and about as many good ones are lost
+        after a change of units. "auto" is 1000.
     scale : bool
         Whether features and target have a running scale. If not, a wrong target is found by its gradient
         only.
@@ -76,6 +92,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         learning_rate=None,
         alpha=0.0,
         scale=True,
+        memory="auto",
+        patience="auto",
         fit_intercept=True,
         average=False,
         n_epochs=5,
@@ -91,6 +109,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.learning_rate = learning_rate
         self.alpha = alpha
         self.scale = scale
+        self.memory = memory
+        self.patience = patience
         self.fit_intercept = fit_intercept
         self.average = average
         self.n_epochs = n_epochs
@@ -108,7 +128,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         weights = self._read_weights(sample_weight, X)
         if not (weights > 0.0).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._start(X, ["target"], regression=True, passes=self.n_epochs)
+        self._start(X, ["target"], True, are_unequal(weights), passes=self.n_epochs)
         self._learn_passes(X, [y], weights)
         return self._set_coefficients()
 
@@ -118,7 +138,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         X, y = self._read(X, first), self._read_target(X, y)
         weights = self._read_weights(sample_weight, X)
         if first:
-            self._start(X, ["target"], regression=True)
+            self._start(X, ["target"], True, are_unequal(weights))
         self._learn_once(X, [y], weights)
         return self._set_coefficients()
 
