@@ -52,6 +52,16 @@ def test_a_game_on_disk_is_used_from_a_few_rounds_on(disk):
     assert chosen(FEW) and chosen(100, before=FEW) and disk.looks == 1
 
 
+def test_fewer_rounds_are_enough_if_a_round_takes_long_in_python(disk, monkeypatch):
+    disk.has = True
+    monkeypatch.delitem(sys.modules, "holdfast._compiled")
+    with expecting(LOADING // 10, cost=10):
+        assert chosen(100)
+    disk.has = False
+    with expecting(WORTH_COMPILING - 1, cost=10):
+        assert not chosen(100, args=(hf.TopK(2), 1.0))  # compiling takes long too
+
+
 def test_the_disk_is_looked_at_once(disk):
     assert not any(chosen(WORTH_COMPILING - 1) for _ in range(5))
     assert disk.looks == 1

@@ -1,7 +1,8 @@
 """When to play compiled: if that is on disk already, if another process has compiled it, or if it is long.
 
-The figures are for the guarded learner of the estimators, whose round takes 85 us in Python. The results have
-the same bits either way.
+The figures are for AdaGrad behind `Guarded`, whose round takes 85 us in Python. Rounds of second order take
+ten times as long, and compiling them takes a minute: `expecting` has a `cost` for them. The results have the
+same bits either way.
 """
 
 import contextlib
@@ -18,15 +19,18 @@ SHORT = 10  # rounds in one call: in Python they are faster than to convert the 
 LOADING = 5_000  # rounds of this process: in Python they take as long as importing numba and loading a game
 WORTH_COMPILING = 50_000  # rounds: in Python they take 4 s, compiling takes 4 to 15
 
-_expected: contextvars.ContextVar = contextvars.ContextVar("rounds to come", default=0)
+_expected: contextvars.ContextVar = contextvars.ContextVar("rounds to come, cost of one", default=(0, 1))
 _on_disk: dict = {}  # kind, function, signature -> whether it was on disk
-_interpreted = [0]  # rounds that this process has played in Python
+_interpreted = [0]  # rounds that this process has played in Python, times their cost
 
 
 @contextlib.contextmanager
-def expecting(rounds):
-    """All games inside together have this many rounds. With `math.inf` they are compiled at once."""
-    token = _expected.set(max(rounds, _expected.get()))
+def expecting(rounds, cost=1):
+    """All games inside together have this many rounds. With `math.inf` they are compiled at once.
+
+    `cost` is the time that a round takes in Python, over that of AdaGrad behind `Guarded`.
+    """
+    token = _expected.set(tuple(map(max, (rounds, cost), _expected.get())))
     try:
         yield
     finally:
@@ -34,7 +38,7 @@ def expecting(rounds):
 
 
 def count_interpreted(rounds):
-    _interpreted[0] += rounds
+    _interpreted[0] += rounds * _expected.get()[1]
 
 
 def choose(kind, function, args, rounds, before=0):
@@ -43,13 +47,14 @@ def choose(kind, function, args, rounds, before=0):
     `kind` is "call" or "state": whether for `_compiled.call` or for `_compiled.bind_state`. `rounds` are to
     come, `before` were played in this game.
     """
-    expected = max(rounds + before, _expected.get())
+    to_come, cost = _expected.get()
+    expected = max(rounds + before, to_come)
     if expected == math.inf:
         return True
     if kind == "call" and rounds < SHORT:
         return False
     known = "holdfast._compiled" in sys.modules
-    if (expected < FEW) if known else (_interpreted[0] + expected < LOADING):
+    if (cost * expected < FEW) if known else (_interpreted[0] + cost * expected < LOADING):
         return False
     types = signature(args)
     if types is None:  # a function of the user is among them
@@ -58,7 +63,7 @@ def choose(kind, function, args, rounds, before=0):
     if _on_disk.get(key) or (known and kind == "call" and _is_ready(function, args)):
         return True
     in_background, look = background.is_possible(args), key not in _on_disk
-    if in_background and _interpreted[0] + expected >= LOADING:
+    if in_background and _interpreted[0] + cost * expected >= LOADING:
         look |= background.compile_soon(kind, function, args)
     if look and (known or not is_empty()):
         _on_disk[key] = _is_stored(kind, function, args)
