@@ -53,7 +53,7 @@ def test_it_compiles_fits_and_single_rows(model, monkeypatch):
     chosen = []
 
     def choose(kind, *rest):
-        chosen.append((kind, compiling._expected.get()))
+        chosen.append((kind, compiling._expected.get()[0]))
         return False
 
     monkeypatch.setattr(sys.modules["holdfast.continuing"], "choose", choose)
