@@ -76,3 +76,9 @@ def test_the_certificate_counts_a_row_in_every_pass():
 def test_small_tables_are_judged_again_until_the_scales_are_settled(rows):
     X, y = linear_table(rows, dim=3)
     assert RobustRegressor(random_state=0).fit(X, y).kept_mask_.all()
+
+
+def test_a_target_without_noise_is_no_reason_to_skip_rows():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    model = RobustRegressor(random_state=0, n_epochs=3).fit(X, X[:, 0])
+    assert model.kept_ > 290
