@@ -112,7 +112,7 @@ def recommended(regression, outliers="auto", learner=None, scale=True, memory="a
 def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     """A guarded player for labels -1 and +1, for `Logistic()` losses and up to about a hundred features.
 
-    Logistic regression of second order (`OnlineLogistic`) learns from standardised features, of which far
+    Logistic regression of second order (`OnlineLogistic`) learns from standardised features. Far
     cells are compressed (`Compressed`). A row is skipped if its farthest cell is too far, before it is
     compressed. Labels are not filtered, because a filter cannot tell a wrong label from a rare class: the
     learner counts with 5 % of wrong labels instead. If most rows are skipped for long, or most features vary
