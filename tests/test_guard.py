@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import like, same
-from samples import slow, thinned
+from samples import slow
 
 import holdfast as hf
 from holdfast import bounds
@@ -38,9 +38,12 @@ def data(regression, rounds=800, sparse=False):
 
 @pytest.mark.parametrize(
     "regression, is_sparse, outliers",
-    thinned(
-        [(True, False, "auto"), (False, True, "auto"), (True, False, 20), (False, False, hf.Quantile(0.9))], 4
-    ),
+    [
+        (True, False, "auto"),
+        slow((False, True, "auto")),
+        pytest.param(True, False, 20, marks=pytest.mark.exhaustive),
+        pytest.param(False, False, hf.Quantile(0.9), marks=pytest.mark.exhaustive),
+    ],
     ids=str,
 )
 def test_both_worlds_give_the_same_bits(regression, is_sparse, outliers):
