@@ -31,7 +31,7 @@ def names_in(rule):
 
 
 def test_every_learner_is_compared():
-    wrappers = {"Recentered", "Averaged", "Bounded", "Fixed", "Scaled", "Mixture"}
+    wrappers = {"Recentered", "Averaged", "Bounded", "Fixed", "Penalized", "Scaled", "Mixture"}
     others = {
         "Adaptive",
         "LogWealth",
