@@ -187,7 +187,7 @@ def test_targets_change_with_sparse_rows_too(name):
 @pytest.mark.parametrize(
     ("name", "sparse"),
     [
-        pytest.param("first order", False, marks=pytest.mark.slow),
+        pytest.param("first order", False, marks=pytest.mark.exhaustive),
         pytest.param("mixture", False, marks=pytest.mark.exhaustive),
         pytest.param("ridge", True, marks=pytest.mark.exhaustive),
     ],

@@ -169,7 +169,7 @@ def test_the_final_weights_are_the_mean_of_those_of_the_learners():
 @pytest.mark.parametrize(
     "sparse",
     [
-        pytest.param(False, marks=pytest.mark.slow),
+        pytest.param(False, marks=pytest.mark.exhaustive),  # the laws play one of these in both worlds
         pytest.param(True, marks=pytest.mark.exhaustive),  # compiles for two minutes
     ],
     ids=["dense", "sparse"],
