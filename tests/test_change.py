@@ -184,13 +184,12 @@ def test_targets_change_with_sparse_rows_too(name):
     assert np.abs(record.predictions - y)[1400:].mean() / unit < 1.0
 
 
-@pytest.mark.slow  # compiles for long
 @pytest.mark.parametrize(
     ("name", "sparse"),
     [
-        ("first order", False),
-        ("mixture", False),
-        ("ridge", True),
+        pytest.param("first order", False, marks=pytest.mark.exhaustive),
+        pytest.param("mixture", False, marks=pytest.mark.exhaustive),
+        pytest.param("ridge", True, marks=pytest.mark.exhaustive),
     ],
 )
 def test_both_worlds_give_the_same_bits(name, sparse):

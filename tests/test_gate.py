@@ -34,7 +34,7 @@ def test_it_decides_as_its_filter(filter, stream):
         assert one.threshold == threshold or not math.isfinite(size)
 
 
-@pytest.mark.parametrize("filter", thinned(FILTERS, 6), ids=repr)
+@pytest.mark.parametrize("filter", thinned(FILTERS, 18), ids=repr)
 def test_compiled_it_decides_the_same(filter):
     sizes = np.concatenate([STREAMS["k spikes"], STREAMS["nan"], STREAMS["all magnitudes"]])
     gate, compiled = hf.Gate(filter, compiled=False), hf.Gate(filter, compiled=True)

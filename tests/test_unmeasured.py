@@ -95,7 +95,7 @@ def test_no_stream_makes_a_weight_nan_or_changes_the_learner_in_a_skipped_round(
 
 
 @pytest.mark.slow
-@fuzzed(2_000)
+@fuzzed(500)
 @np.errstate(all="ignore")
 def test_no_stream_does_that_in_many_examples(player, stream, loss):
     survives(player, stream, loss)

@@ -60,6 +60,6 @@ print("all the same")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_public_api_compiles_methods_and_players_and_sees_changed_names():
     assert printed(PROGRAM, HOLDFAST_PUBLIC_NUMBA="1") == ["all the same"]

@@ -276,6 +276,7 @@ def moved(state, other, row):
     return restore(other, row, 0)[0]
 
 
+@pytest.mark.slow  # compiles for long
 def test_compiled_code_flattens_and_restores_the_same_state():
     topshare = hf.TopShare(0.1, window=40)
     _, _, state = filtered(topshare, topshare.init(1), STREAMS["heavy-tailed"])

@@ -56,7 +56,7 @@ def damaged(data, rng):
     return bytes(data)
 
 
-@pytest.mark.parametrize("files", [150, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("files", [150, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_damaged_files_lead_to_a_run_or_to_a_sentence(tmp_path, monkeypatch, files):
     monkeypatch.setattr("os.fsync", lambda handle: None)  # not needed here, and slow
     rng, statuses = random.Random(SEED), []

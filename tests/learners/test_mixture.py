@@ -167,7 +167,12 @@ def test_the_final_weights_are_the_mean_of_those_of_the_learners():
 
 
 @pytest.mark.parametrize(
-    "sparse", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["dense", "sparse"]
+    "sparse",
+    [
+        pytest.param(False, marks=pytest.mark.exhaustive),  # the laws play one of these in both worlds
+        pytest.param(True, marks=pytest.mark.exhaustive),  # compiles for two minutes
+    ],
+    ids=["dense", "sparse"],
 )
 def test_both_worlds_give_the_same_bits(sparse):
     player = hf.Guarded(hf.Scaled(Mixture((RobustRidge(memory=50), THREE[2]), ABSOLUTE), target=True))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from laws import like, same
+from samples import slow
 from scipy.sparse import csr_array
 
 import holdfast as hf
@@ -25,7 +26,9 @@ def play(X, y, missing=0.5, memory=None, compiled=False):
     return hf.play(player, hf.Replay(X, y, hf.Absolute()), compiled=compiled)
 
 
-@pytest.mark.parametrize(("memory", "rows"), [(None, np.asarray), (100, np.float32), (None, csr_array)])
+@pytest.mark.parametrize(
+    ("memory", "rows"), [(None, np.asarray), slow((100, np.float32)), slow((None, csr_array))]
+)
 def test_filled_games_have_the_same_bits_compiled(memory, rows):
     X, y, _ = table()
     X[7] = np.nan

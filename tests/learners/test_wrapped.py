@@ -29,7 +29,7 @@ def guarded(name, target=True):
     return hf.Guarded(learner, hf.TopK(25), hf.TopK(25), hf.Everything())
 
 
-@pytest.mark.slow  # compiling takes 10 s each, and test_guard.py has one of them
+@pytest.mark.exhaustive  # compiling takes 10 s each, and test_guard.py has one of them
 @every_learner
 def test_the_guard_around_a_scaled_learner_gives_the_same_bits_in_both_worlds(name):
     worlds = [hf.play(guarded(name), stream(), keep=KEEP, compiled=compiled) for compiled in (False, True)]

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 from runs.small import called, learned, refused, write_source
+from samples import slow
 
 READ = ["manifest.json", "config.json", "checkpoint.safetensors", "model.safetensors"]
 PARTS = ["audit/part-000000.parquet", "sizes/part-000000.parquet"]
@@ -40,8 +41,9 @@ def test_a_flipped_bit_is_found_or_changes_no_answer(source, run):
     flip_and_ask(source, run, every=151)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(4))  # so that two processes can share a long file
+@pytest.mark.parametrize(
+    "first", [slow(0), *(pytest.param(first, marks=pytest.mark.exhaustive) for first in (1, 2, 3))]
+)
 @pytest.mark.parametrize("name", [*READ, *PARTS, *ONLY_WRITTEN, "audit/part-000001.parquet"])
 def test_a_flipped_bit_of_any_byte_is_found_or_changes_no_answer(source, run, name, first):
     flip_and_ask(source, run, every=4, first=first, names=[name])

@@ -20,7 +20,7 @@ SEED = 4
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kills", [10, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [10, pytest.param(250, marks=pytest.mark.exhaustive)])
 def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, kills):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     script = Path(__file__).with_name("killing.py")

@@ -4,7 +4,7 @@ import pytest
 from speed.counting import NOWHERE, counts, obstacle
 
 pytestmark = [
-    pytest.mark.slow,  # for minutes: under callgrind it already takes one to start numba
+    pytest.mark.exhaustive,  # for minutes: under callgrind it already takes one to start numba
     pytest.mark.skipif(obstacle() is not None, reason=obstacle() or ""),
 ]
 

@@ -6,7 +6,7 @@ from holdfast import bounds
 from holdfast.lab.trials import crowd
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_with_100_000_experts_and_1_000_rounds_robustness_is_almost_free():
     cost = crowd.measure(100_000)
     assert (

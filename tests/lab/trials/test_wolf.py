@@ -56,6 +56,7 @@ def test_a_column_that_dies_out_keeps_a_covariance_that_is_positive_definite():
     assert state.covariance.diagonal().max() <= 10.0 * (1.0 + 1e-12)
 
 
+@pytest.mark.slow  # compiles for long
 def test_both_worlds_give_the_same_predictions(monkeypatch):
     X, y = rows()
     table = Table(X, y, np.zeros(len(y), bool), True)
