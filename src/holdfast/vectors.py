@@ -342,8 +342,10 @@ class ScaledWeights(NamedTuple):
         return y
 
     def slopes(self):
-        """The weights of the features in their own units, and those of the target."""
-        return self.y_spread * values_of(self.v)[: len(self.factors)] * self.factors
+        """The weights of the features in their own units, and those of the target; at most 1.79e308."""
+        slopes = self.y_spread * values_of(self.v)[: len(self.factors)]
+        most = 1.79e308 / np.maximum(self.factors, 1.0)
+        return np.minimum(np.maximum(slopes, -most), most) * self.factors
 
     def constant(self):
         """What is predicted where all features are 0, as far as none is clipped."""
