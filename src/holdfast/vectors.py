@@ -305,6 +305,12 @@ def lazy(w, summed):
     return LazyWeights(w, np.zeros(len(w) if summed else 0), np.array([1.0, squared(w), 0.0, 0.0, moved]))
 
 
+def rescaled(w, factors):
+    """w * factors; entries that would be larger than any float are 1.79e308."""
+    most = 1.79e308 / np.maximum(factors, 1.0)
+    return np.minimum(np.maximum(w, -most), most) * factors
+
+
 class ScaledWeights(NamedTuple):
     """Weights of standardised features, and of a constant: what `Scaled` learners predict with.
 
@@ -342,10 +348,8 @@ class ScaledWeights(NamedTuple):
         return y
 
     def slopes(self):
-        """The weights of the features in their own units, and those of the target; at most 1.79e308."""
-        slopes = self.y_spread * values_of(self.v)[: len(self.factors)]
-        most = 1.79e308 / np.maximum(self.factors, 1.0)
-        return np.minimum(np.maximum(slopes, -most), most) * self.factors
+        """The weights of the features in their own units, and those of the target."""
+        return rescaled(self.y_spread * values_of(self.v)[: len(self.factors)], self.factors)
 
     def constant(self):
         """What is predicted where all features are 0, as far as none is clipped."""

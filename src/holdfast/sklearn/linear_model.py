@@ -10,6 +10,7 @@ from sklearn.utils import gen_batches
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.learners.compressed import compressed
 from holdfast.sklearn.cells import filled
+from holdfast.vectors import rescaled
 
 _BATCH = 2**20  # entries of a matrix that are standardised together
 _FEW = 2**12  # entries, of all models together
@@ -31,7 +32,7 @@ class FittedModel(NamedTuple):
     knee: float = np.inf  # features are linear up to here, then logarithmic (`holdfast.learners.Compressed`)
 
     def coefficients(self):
-        return self.y_spread * self.weights * self.factors
+        return rescaled(self.y_spread * self.weights, self.factors)
 
     def intercept(self):
         shift = self.weights @ (self.factors * self.center)
