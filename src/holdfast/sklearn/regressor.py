@@ -96,7 +96,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         patience="auto",
         fit_intercept=True,
         average=False,
-        n_epochs=5,
+        n_epochs="auto",
         shuffle=True,
         random_state=None,
         missing="impute",
@@ -128,8 +128,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         weights = self._read_weights(sample_weight, X)
         if not (weights > 0.0).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._start(X, ["target"], True, are_unequal(weights), passes=self.n_epochs)
-        self._learn_passes(X, [y], weights)
+        self._start(X, 1, True, are_unequal(weights), all_rows=True)
+        self._learn_passes(X, *self._targets(y), weights)
         return self._set_coefficients()
 
     def partial_fit(self, X, y, sample_weight=None):
@@ -138,8 +138,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         X, y = self._read(X, first), self._read_target(X, y)
         weights = self._read_weights(sample_weight, X)
         if first:
-            self._start(X, ["target"], True, are_unequal(weights))
-        self._learn_once(X, [y], weights)
+            self._start(X, 1, True, are_unequal(weights))
+        self._learn_once(X, *self._targets(y), weights)
         return self._set_coefficients()
 
     def predict(self, X):
@@ -154,6 +154,10 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         return np.where(np.isfinite(y), y, np.nan)  # an infinite target would have a finite slope
+
+    def _targets(self, y):
+        """The targets of the only model, which rows it learns from, and the label of each row."""
+        return [y], [np.ones(len(y), bool)], np.full(len(y), "target")
 
     def _set_coefficients(self):
         self.coef_ = self._models[0].coefficients()
