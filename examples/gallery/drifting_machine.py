@@ -1,12 +1,12 @@
 """A machine that drifts
 
 A server sends an alarm when its network traffic is far above the usual. But what is usual changes: after an
-incident the traffic falls to a tenth. A filter that remembers everything goes on comparing with the old
-days, and misses later bursts. A filter with a window forgets the old days.
+incident its regular bursts of 3 MB are gone. A filter that remembers everything goes on comparing with the
+old days, and misses later bursts. A filter with a window forgets the old days.
 
-Result: before the change both filters skip the same 13 readings. In the quiet time after it there are five
-bursts of more than twice the usual: `TopShare(0.01)` sees 0 of them, and `TopShare(0.01, window=300)` sees
-5.
+Result: of the first 2,000 readings both filters skip 13: some at the start, which have nothing to be
+compared with, and the incident. In the quiet time after that `TopShare(0.01)` skips 0 and `TopShare(0.01,
+window=300)` skips 5, all at least twice as large as what is usual then.
 
 Data: traffic of an Amazon EC2 server (ec2_network_in_257a54), Numenta Anomaly Benchmark, MIT.
 """
@@ -33,7 +33,7 @@ gates = {
 }
 for name, (_, _, skipped) in gates.items():
     before, after = skipped[:CHANGE].sum(), skipped[CHANGE:].sum()
-    print(f"{name:15} skips {before} readings before, {after} in the quiet time")
+    print(f"{name:15} skips {before} of the first {CHANGE:,} readings, {after} later")
 
 with picture() as axes:
     axes.plot(traffic, ".", ms=2, color=GREY)
