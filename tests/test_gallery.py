@@ -22,13 +22,16 @@ def test_the_page_has_what_the_script_prints_and_draws(name, tmp_path):
     assert abs(drawn - shown).mean() < 0.02  # fonts may differ a little
 
 
+def figures(text):
+    return set(re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text))
+
+
 @ALL
 def test_the_page_prints_every_figure_that_its_words_claim(name):
     printed = (gallery.PAGES / f"{name}.md").read_text(encoding="utf-8").split("```")[1]
     claimed = re.sub(r"`[^`]*`", "", gallery.words(name).result)  # without code
-    figures = set(re.findall(r"\d[\d,]*(?:\.\d+)?", claimed))
-    assert figures - set(re.findall(r"\d[\d,]*(?:\.\d+)?", printed)) == set()
-    assert figures
+    assert figures(claimed)
+    assert figures(claimed) <= figures(printed)
 
 
 @ALL
