@@ -17,7 +17,7 @@ from common import picture, table
 import holdfast as hf
 from holdfast.pages.palette import BLUE, INK, RED
 
-relatives = table("nyse")[:800]  # the price of each stock, divided by its price of the day before
+relatives = table("nyse")  # the price of each stock, divided by its price of the day before
 days, stocks = relatives.shape
 
 
