@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c $(PINS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format api bench pins clean
+.PHONY: help demo test check format api gallery bench pins clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-8s %s\n' "$$target" "$$does"; done
@@ -33,7 +33,8 @@ test-public-numba: $(VENV)/.everything # these once more, compiled through numba
 .PHONY: test-all
 test-all: $(VENV)/.heavy ## also install torch, jax, Lightning ..., and run what needs them
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
-		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md $(ARGS)
+		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md docs/solved-training.md \
+		"tests/test_gallery.py::test_the_page_has_what_the_script_prints_and_draws[training_loop]" $(ARGS)
 
 check: $(VENV)/.everything ## style, types, and the direction of imports
 	$(BIN)/ruff check .
@@ -47,6 +48,9 @@ format: $(VENV)/.everything ## let ruff fix what it can
 
 api: $(VENV)/.everything ## write the API reference, docs/api/, from the docstrings
 	@$(BIN)/python tools/api_reference.py
+
+gallery: $(VENV)/.everything ## run the examples, and write docs/gallery/ from them (ARGS="own_filter")
+	@$(BIN)/python tools/gallery.py $(ARGS)
 
 bench: $(VENV)/.bench ## measure speed on this machine, beside its peers (ARGS=--quick)
 	@$(BIN)/holdfast bench $(ARGS)
