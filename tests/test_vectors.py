@@ -7,18 +7,8 @@ import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.vectors import (
-    Sparse,
-    add,
-    dot,
-    fade_moments,
-    largest,
-    rescaled,
-    spread,
-    squared,
-    sum_abs,
-    update_factors,
-)
+from holdfast.entrywise import fade_moments, update_factors
+from holdfast.vectors import Sparse, add, dot, largest, rescaled, spread, squared, sum_abs
 
 MOST = 20_000
 LENGTHS = np.array([*range(301), 511, 512, 513, 1000, 1023, 1025, 4096, 8192, 8193, 16_385, MOST])

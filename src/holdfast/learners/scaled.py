@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.entrywise import SWING, copy_row, update_factors, update_max_abs
 from holdfast.learners.missing_cells import missing_with
 from holdfast.learners.needs import check_hints
 from holdfast.learners.running_scales import scales_with
@@ -12,15 +13,7 @@ from holdfast.norms import LONG
 from holdfast.protocols import Learner
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import (
-    SWING,
-    ScaledWeights,
-    assign,
-    copy_row,
-    target_for,
-    update_factors,
-    update_max_abs,
-)
+from holdfast.vectors import ScaledWeights, assign, target_for
 
 _NORMAL = 2.198  # the mean of squared normal numbers over their median
 _WIDE = 0.01  # of its square: a scale is far too large if that of the first rounds is smaller

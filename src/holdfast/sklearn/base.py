@@ -21,7 +21,7 @@ from holdfast.learners import Averaged
 from holdfast.learners.compressed import view_of
 from holdfast.role_checks import Rule
 from holdfast.sklearn.cells import empty_columns, farthest_cells, filled, with_missing
-from holdfast.sklearn.judging import NOTHING_JUDGED, MEASURES, is_ordinary, joined, judged, thinned
+from holdfast.sklearn.judging import MEASURES, NOTHING_JUDGED, is_ordinary, joined, judged, thinned
 from holdfast.sklearn.linear_model import FittedModel, Models
 from holdfast.sklearn.parameters import as_rule, learner_rule, loss_rule, nested_parameters, with_parameter
 from holdfast.soft_guard import SoftGuarded
@@ -32,13 +32,14 @@ _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() an
 _SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
 _CHUNK = 2**21  # entries: 16 MB of float64
-_EPOCHS, _ENOUGH = 5, 5_000  # the most passes by default, and the rows of all passes of a second-order learner
+_EPOCHS = 5  # the most passes by default
+_ENOUGH = 5_000  # rows of all passes, for a learner of second order
 
 
 class RobustEstimator(BaseEstimator):
-    """Learn from the rows of a table, one after the other, and skip outliers. One model, or one for each pair of classes.
+    """Learn from the rows of a table, one after the other, and skip outliers.
 
-    Two classes, or a regression, need one model. Each continues from its record of `holdfast.play`.
+    Two classes, or a regression, need one model, more classes several. Each continues from its record of `holdfast.play`.
     """
 
     def __sklearn_tags__(self):

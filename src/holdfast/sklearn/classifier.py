@@ -56,8 +56,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         the weighted loss.
     n_epochs : "auto" or int
         The number of passes of `fit`. "auto" is 5. For learners of second order it is the number after which
-        5,000 rows have been seen, at most 5: each row moves their weights nearly as far as it can. The first pass judges each row. A row that it skips is left out of the
-        other passes, unless it may have been skipped only because it was one of the first rows.
+        5,000 rows have been seen, at most 5. The first pass judges each row. A row that it skips is left out
+        of the other passes, unless it may have been skipped only because it was one of the first rows.
     shuffle : bool
         Whether each pass of `fit` has another order of the rows.
     random_state : int, RandomState or None
@@ -77,9 +77,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     classes_ : array
         The labels.
     coef_, intercept_ : arrays of shape (models, features) and (models,)
-        One model for two classes; for more, those of the pairs (1, 0), (2, 0), (2, 1), (3, 0), ..., each
-        positive for its first class, or one for each class if there are more than 20. In the units of the data. They do not apply to a row with a feature so far from its mean that it is
-        compressed, more than 1.5 standard deviations (`holdfast.learners.Compressed`).
+        In the units of the data. Two classes have one model. More have those of the pairs (1, 0), (2, 0),
+        (2, 1), (3, 0), ..., each positive for its first class; more than 20 have one for each class. They do
+        not apply to a row with a feature so far from its mean that it is compressed, more than 1.5 standard
+        deviations (`holdfast.learners.Compressed`).
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
