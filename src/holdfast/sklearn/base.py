@@ -39,7 +39,8 @@ _ENOUGH = 5_000  # rows of all passes, for a learner of second order
 class RobustEstimator(BaseEstimator):
     """Learn from the rows of a table, one after the other, and skip outliers.
 
-    Two classes, or a regression, need one model, more classes several. Each continues from its record of `holdfast.play`.
+    Two classes, or a regression, need one model, more classes several. Each continues from its record of
+    `holdfast.play`.
     """
 
     def __sklearn_tags__(self):
