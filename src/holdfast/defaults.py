@@ -128,7 +128,7 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
         "auto" is 2,500.
     patience : "auto" or a number of rounds
         So many bad rows in a row are withstood, and after a change of units about so many good ones are lost.
-        "auto" is 1,000.
+        "auto" is 1,000. It must be "auto" if `outliers` is a count or a filter.
 
     Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 50 times
     the farthest cell of the good rows of the window, if at most 10 % of the window and no run longer than
@@ -142,14 +142,19 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     """
     features, _, gradient = filters_for(outliers)
     memory = rounds_for("memory", memory, LABEL_LEARNER.memory)
-    patience = int(rounds_for("patience", patience, PATIENCE))
+    rounds = int(rounds_for("patience", patience, PATIENCE))
     learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
     scaled = Scaled(learner, clip=1e6, memory=0.25 * memory)
     share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
-        rows = TopShare(float(share), slack=50.0, window=max(5 * patience, 5000), patience=patience)
+        rows = TopShare(float(share), slack=50.0, window=max(5 * rounds, 5000), patience=rounds)
         guard = Guarded(scaled, rows, Everything(), Everything(), labels=True, norm=L1())
-        return Changing(guard, patience)
+        return Changing(guard, rounds)
+    if not is_auto(patience):
+        raise ValueError(
+            'patience is for labels with outliers="auto" or a share: with a count or a filter it has no '
+            f"effect, got outliers={outliers!r} and patience={patience!r}"
+        )
     return Guarded(scaled, features, Everything(), gradient, labels=True, norm=L1())
 
 

@@ -1,4 +1,4 @@
-"""Many kinds of bad rows in a table with numbers as targets, in any share of the rounds."""
+"""Many kinds of bad rows in a table with numbers or labels as targets, in any share of the rounds."""
 
 import numpy as np
 
@@ -39,6 +39,18 @@ def mirrored(table, bad, share, rng):
     return bad
 
 
+def flips(table, bad, share, rng):
+    """The other label."""
+    table.y[bad] *= -1.0
+    return bad
+
+
+def far_flips(table, bad, share, rng):
+    """The other label, and all features x 100."""
+    table.X[bad] *= 100.0
+    return flips(table, bad, share, rng)
+
+
 def stuck(table, bad, share, rng):
     """Rows repeat the one before, for 50 rounds each time."""
     bad[:] = False
@@ -76,6 +88,12 @@ def burst_of_targets(table, bad, share, rng):
     return bad
 
 
+def burst_of_flips(table, bad, share, rng):
+    """A block with the other label."""
+    _block(table, bad, share, rng)
+    return flips(table, bad, share, rng)
+
+
 def bad_first_rows(table, bad, share, rng):
     """The first rows x 1000."""
     _first(table, bad, share)
@@ -88,6 +106,12 @@ def bad_first_targets(table, bad, share, rng):
     _first(table, bad, share)
     table.y[bad] *= -1000.0
     return bad
+
+
+def bad_first_labels(table, bad, share, rng):
+    """The first rows with the other label."""
+    _first(table, bad, share)
+    return flips(table, bad, share, rng)
 
 
 NUMBER_KINDS = {
@@ -104,15 +128,29 @@ NUMBER_KINDS = {
     "start X x1000": bad_first_rows,
     "start y x-1000": bad_first_targets,
 }
+LABEL_KINDS = {
+    "X x1000": far_rows,
+    "column x1000": one_column,
+    "flips": flips,
+    "flips, X x100": far_flips,
+    "stuck": stuck,
+    "NaN cell": missing,
+    "ramp": ramp,
+    "burst X x1000": burst_of_rows,
+    "burst of flips": burst_of_flips,
+    "start X x1000": bad_first_rows,
+    "start flips": bad_first_labels,
+}
+_KINDS = NUMBER_KINDS | LABEL_KINDS
 
 
-def corrupt_numbers(table, kind, share, seed):
+def corrupt_rows(table, kind, share, seed):
     """A corrupted copy of the table; the seed decides which rounds."""
     rng = np.random.default_rng(seed)
     bad = rng.random(table.rounds) < share
     bad[:SPARED] = False
     copy = table._replace(X=table.X.copy(), y=table.y.copy())
-    bad = NUMBER_KINDS[kind](copy, bad, share, rng)
+    bad = _KINDS[kind](copy, bad, share, rng)
     return CorruptedTable(copy, bad, table.y)
 
 
