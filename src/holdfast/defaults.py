@@ -63,6 +63,7 @@ ALL_LEARNERS = LEARNERS | LEARNERS_FOR_LABELS | FOR_NUMBERS
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
+_STORED = 120  # first rounds, for labels: up to 59 of them may be wild. With 250, spambase is 5 % worse
 
 
 def recommended(regression, outliers="auto", learner=None, scale=True, memory="auto", patience="auto"):
@@ -144,7 +145,7 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     memory = rounds_for("memory", memory, LABEL_LEARNER.memory)
     rounds = int(rounds_for("patience", patience, PATIENCE))
     learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
-    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory)
+    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory, stored=_STORED)
     share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
         rows = TopShare(float(share), slack=50.0, window=max(5 * rounds, 5000), patience=rounds)

@@ -390,5 +390,8 @@ def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
     for name, words in (("onlineridge", "squared losses"), ("ons", "concave"), ("adahedge", "must be")):
         to = str(tmp_path / name)
-        assert main(["learn", str(path), "--target", "y", "--task", "regression", "--learner", name, "--to", to]) == 2
+        assert (
+            main(["learn", str(path), "--target", "y", "--task", "regression", "--learner", name, "--to", to])
+            == 2
+        )
         assert words in capsys.readouterr().err

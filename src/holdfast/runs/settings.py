@@ -92,7 +92,9 @@ class Settings:
             learner = None  # that of `recommended_for_labels`
         else:
             learner = default_learner(regression, outliers, self.scale, loss, columns, self.key is not None)
-        follows = is_auto(outliers) and self.scale and withstands_targets(learner) if regression else not learner
+        follows = (
+            is_auto(outliers) and self.scale and withstands_targets(learner) if regression else not learner
+        )
         if recency != ("auto", "auto") and not follows:
             raise RunError(_wrong_recency(regression))
         try:
