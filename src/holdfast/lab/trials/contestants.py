@@ -52,6 +52,7 @@ def without_a_filter(stream):
 
 def oracle(stream):
     """The same learner, which meets neither the corrupted rounds nor the marked ones."""
+
     def predict(table):
         return unfiltered_default(stream._replace(table=table))
 
