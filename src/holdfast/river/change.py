@@ -9,8 +9,8 @@ _FAR = 2.0  # times its limit: a size that the filters had not kept before the t
 class ChangeDetector:
     """Finds that a stream has changed, as `holdfast.change.Changing` does.
 
-    A stream has changed if `patience` more rows were skipped than kept, one after the other; or if most of the
-    recent rows were skipped, and now the filters keep a row of twice the size that they kept before.
+    A stream has changed if `patience` more rows were skipped than kept, one after the other; or if most of
+    the recent rows were skipped, and now the filters keep a row of twice the size that they kept before.
 
     Examples
     --------

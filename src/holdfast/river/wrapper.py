@@ -6,20 +6,14 @@ import numbers
 from river import base, linear_model, reco
 
 from holdfast.audit import NOT_FINITE, SkipMonitor
-from holdfast.defaults import LABEL_LEARNER, PATIENCE, filters_for, is_auto, rounds_for
-from holdfast.filters import TopShare
-from holdfast.for_numbers import MEMORY
 from holdfast.river import batches
 from holdfast.river.change import ChangeDetector
 from holdfast.river.gradients import gradient_size, has_gradient
 from holdfast.river.pipelines import has_imputer, last_step, teach_transformers
+from holdfast.river.recommended import recommended
 from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange, as_float
 from holdfast.river.size_filters import SizeFilters
 
-_FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows, as in the estimators for scikit-learn
-_SLACK, _WINDOW = 15.0, 3  # the window is in units of the patience
-_GRADIENT = TopShare(0.01)
-_LABEL_MEMORY = 0.25 * LABEL_LEARNER.memory  # of the scales of `recommended_for_labels`
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
 
@@ -133,42 +127,20 @@ class Robust(base.Wrapper, base.Estimator):
         self.memory, self.patience = memory, patience
         self._fills = missing == "impute" and not has_imputer(model)
         names = ["features", "target", "gradient"] if score is None else ["score"]
-        filters, self._rounds = self._recommended()
-        self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size)
+        self._settings = recommended(isinstance(self, base.Regressor), outliers, memory, patience)
+        self._filters = SizeFilters(dict(zip(names, self._settings.filters, strict=False)), audit_size)
         self._linear = score is None and has_gradient(model)
         self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._start()
-
-    def _recommended(self):
-        """The filters, and the memory and the patience as numbers. They are infinite if nothing is forgotten."""
-        features, target, gradient = filters_for(self.outliers)
-        auto, share = (
-            (MEMORY, _FOR_NUMBERS) if isinstance(self, base.Regressor) else (_LABEL_MEMORY, _FOR_LABELS)
-        )
-        share = share if is_auto(self.outliers) else self.outliers
-        if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
-            memory = rounds_for("memory", self.memory, auto)
-            rounds = int(rounds_for("patience", self.patience, PATIENCE))
-            sizes = TopShare(float(share), slack=_SLACK, window=_WINDOW * rounds, patience=rounds)
-            return (sizes, sizes, _GRADIENT if is_auto(self.outliers) else gradient), (memory, rounds)
-        if not (is_auto(self.memory) and is_auto(self.patience)):
-            raise ValueError(
-                'memory and patience are for outliers="auto" or a share: with a count or a filter nothing is '
-                f"forgotten, got memory={self.memory!r} and patience={self.patience!r}"
-            )
-        return (features, target, gradient), (math.inf, math.inf)
 
     def _start(self):
         self._start_scales()
         self._rows, self._untrained = 0, True
 
     def _start_scales(self):
-        memory, patience = self._rounds
-        self._features, self._target, self._target_range = (
-            RunningScale(memory),
-            RunningScale(memory),
-            TargetRange(),
-        )
+        _, memory, patience = self._settings
+        self._features, self._target = RunningScale(memory), RunningScale(memory)
+        self._target_range = TargetRange()
         self._changes = ChangeDetector(patience) if patience < math.inf else None
 
     # -- learn and predict

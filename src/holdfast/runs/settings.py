@@ -215,8 +215,8 @@ def _wrong_recency(regression):
             "second_order, and scaled features, without --key: leave them out, or leave those as they are"
         )
     return (
-        "--memory and --patience are for labels with --learner auto, --loss logistic and scaled features, at "
-        f"most {MOST_COLUMNS} of them and not sparse, without --key: leave them out, or leave those as they are"
+        "--memory and --patience are for labels with --learner auto, --loss logistic and scaled features, "
+        f"at most {MOST_COLUMNS} and not sparse, without --key: leave them out, or leave those as they are"
     )
 
 
