@@ -93,7 +93,9 @@ class Settings:
         else:
             learner = default_learner(regression, outliers, self.scale, loss, columns, self.key is not None)
         follows = (
-            is_auto(outliers) and self.scale and withstands_targets(learner) if regression else not learner
+            is_auto(outliers) and self.scale and withstands_targets(learner)
+            if regression
+            else learner is None
         )
         if recency != ("auto", "auto") and not follows:
             raise RunError(_wrong_recency(regression))

@@ -71,14 +71,20 @@ def test_a_table_of_scikit_learn_or_river_needs_no_folder(tmp_path):
 
 def test_the_summary_counts_the_cells_of_each_half():
     cells = [
-        Cell("diabetes", "ramp", 0.01, 1.01, {"WoLF": 2.0}),
-        Cell("covid_deaths", "ramp", 0.01, 1.2, {"WoLF": 1.1}),
-        Cell("covid_deaths", "stuck", 0.01, 1.0, {"WoLF": 1.0}),
+        Cell("diabetes", "ramp", 0.01, 0.5, 1.01, {"WoLF": 2.0}),
+        Cell("covid_deaths", "ramp", 0.01, 0.5, 1.2, {"WoLF": 1.1}),
+        Cell("covid_deaths", "stuck", 0.01, 0.5, 1.0, {"WoLF": 1.0}),
+        Cell("eeg channel", "clean", 0.0, 0.5, 1.0, {"WoLF": 0.9}),
     ]
-    chosen, reported = summary(cells, NUMBERS)
+    chosen, clean, reported = summary(cells, NUMBERS)
+    assert clean == "reported half, clean: a peer more than 3 % ahead in 1 of 1 (eeg channel)"
     assert "1 of 1" in chosen
     assert "1 of 2 cells, worst 1.20 (covid_deaths, ramp)" in reported and "ahead in 1" in reported
-    assert "| ramp | 0 of 1, worst 1.20, covid_deaths |" in markdown(cells, NUMBERS, "about")
+    text = markdown(cells, NUMBERS, "about")
+    assert (
+        "| ramp | 0 of 1, worst 1.20, covid_deaths |" in text
+        and "| eeg channel | 0.5 | 1.00 | 0.90 |" in text
+    )
 
 
 @pytest.mark.parametrize("regression", [True, False])
@@ -93,6 +99,7 @@ def test_an_oracle_without_mistakes_is_no_division_by_zero():
 
 def test_the_table_is_written_between_the_markers_of_its_option(tmp_path, monkeypatch):
     monkeypatch.setattr(bad_row_trials, "SHARES", (0.05,))
+    monkeypatch.setattr(bad_row_trials, "_FEW", 300)
     few = FOR_LABELS._replace(kinds={"flips": LABEL_KINDS["flips"]}, peers={})
     few = few._replace(halves=LABELS._replace(reported={"breast_cancer": LABELS.reported["breast_cancer"]}))
     page = tmp_path / "page.md"

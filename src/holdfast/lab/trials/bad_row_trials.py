@@ -1,5 +1,6 @@
 """`holdfast trials --numbers` and `--labels`: the default and its own oracle, with many kinds of bad rows."""
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,7 +9,7 @@ import numpy as np
 
 from holdfast.lab.bench.table import put_between_markers
 from holdfast.lab.trials.about import written_by
-from holdfast.lab.trials.bad_rows import LABEL_KINDS, NUMBER_KINDS, corrupt_rows, first_scored
+from holdfast.lab.trials.bad_rows import CLEAN, LABEL_KINDS, NUMBER_KINDS, corrupt_rows, first_scored
 from holdfast.lab.trials.contestants import by_default, fading_sgd, oracle, qc_sgd, wolf
 from holdfast.lab.trials.halves import LABELS, NUMBERS, Halves
 from holdfast.lab.trials.table import ratio
@@ -17,7 +18,7 @@ from holdfast.terminal import overwrite, tell
 SHARES = (0.01, 0.05, 0.1)
 _ROUNDS, _FEW = 20_000, 4_000  # of any stream, at most
 _SEEDS = 3
-_NEAR = 1.05
+_NEAR, _NEAR_IF_CLEAN = 1.05, 1.03
 
 
 class Trials(NamedTuple):
@@ -43,6 +44,7 @@ class Cell(NamedTuple):
     data: str
     kind: str
     share: float
+    oracle: float  # its error
     ours: float
     peers: dict[str, float]
 
@@ -56,11 +58,11 @@ def hold_trials_of(trials, folder, quick=False, page=None, reported=False):
         if not tables:
             tell(f"{name}: not in {folder}")
             continue
-        for kind in trials.kinds:
-            for share in SHARES:
-                overwrite(f"{name}: {kind}, {share:.0%}")
-                cells.append(measure(trials.peers, name, tables, kind, share, 1 if quick else _SEEDS))
-                tell(line(cells[-1]))
+        for kind, share in [(CLEAN, 0.0), *itertools.product(trials.kinds, SHARES)]:
+            overwrite(f"{name}: {kind}, {share:.0%}")
+            seeds = 1 if quick or kind == CLEAN else _SEEDS
+            cells.append(measure(trials.peers, name, tables, kind, share, seeds))
+            tell(line(cells[-1]))
     tell("", *summary(cells, trials.halves))
     if page is not None:
         options = [trials.option, *["--quick"] * quick, *["--reported"] * reported]
@@ -71,7 +73,8 @@ def hold_trials_of(trials, folder, quick=False, page=None, reported=False):
 def measure(peers, name, tables, kind, share, seeds):
     runs = [_errors(peers, tables, kind, share, seed) for seed in range(seeds)]
     ours, *others = (float(np.median([over(run[i], run[0]) for run in runs])) for i in range(1, len(runs[0])))
-    return Cell(name, kind, share, ours, dict(zip(peers, others, strict=True)))
+    error = float(np.median([run[0] for run in runs]))
+    return Cell(name, kind, share, error, ours, dict(zip(peers, others, strict=True)))
 
 
 def over(error, least):
@@ -102,6 +105,11 @@ def summary(cells, halves):
     """For each half and share: in how many cells the default is near the oracle, and where it is worst."""
     lines = []
     for half, names in halves._asdict().items():
+        behind = [cell.data for cell in cells if cell.data in names and _is_behind(cell)]
+        clean = sum(cell.data in names and cell.kind == CLEAN for cell in cells)
+        if clean:
+            where = f" ({', '.join(behind)})" if behind else ""
+            lines.append(f"{half} half, clean: a peer more than 3 % ahead in {len(behind)} of {clean}{where}")
         for share in SHARES:
             some = [cell for cell in cells if cell.data in names and cell.share == share]
             if some:
@@ -115,6 +123,11 @@ def summary(cells, halves):
     return lines
 
 
+def _is_behind(cell):
+    """Whether a peer makes fewer mistakes where nothing is corrupted, by more than 3 %."""
+    return cell.kind == CLEAN and min(cell.peers.values(), default=math.inf) * _NEAR_IF_CLEAN < cell.ours
+
+
 def _near(cells):
     return sum(cell.ours <= _NEAR for cell in cells)
 
@@ -123,7 +136,7 @@ def markdown(cells, halves, about):
     """A row for each kind: cells of the reported half within 5 % of the oracle, and the worst ratio."""
     head = " | ".join(f"{share:.0%} bad" for share in SHARES)
     lines = [f"| kind | {head} |", "|---|" + "--:|" * len(SHARES)]
-    for kind in dict.fromkeys(cell.kind for cell in cells):
+    for kind in dict.fromkeys(cell.kind for cell in cells if cell.kind != CLEAN):
         figures = []
         for share in SHARES:
             some = [c for c in cells if c.data in halves.reported and c.kind == kind and c.share == share]
@@ -131,4 +144,16 @@ def markdown(cells, halves, about):
             where = f"worst {ratio(worst.ours)}, {worst.data}" if worst else "not measured"
             figures.append(f"{_near(some)} of {len(some)}, {where}")
         lines.append(f"| {kind} | {' | '.join(figures)} |")
-    return "\n".join([*lines, "", *(f"- {each}." for each in summary(cells, halves)), "", about, ""])
+    lines += ["", *clean_table(cells, halves), "", *(f"- {each}." for each in summary(cells, halves))]
+    return "\n".join([*lines, "", about, ""])
+
+
+def clean_table(cells, halves):
+    """A row for each table of the reported half: the errors where nothing is corrupted, over the oracle's."""
+    clean = [cell for cell in cells if cell.kind == CLEAN and cell.data in halves.reported]
+    peers = [name for cell in clean[:1] for name in cell.peers]
+    lines = [f"| clean | {' | '.join(['oracle', 'default', *peers])} |", "|---|" + "--:|" * (2 + len(peers))]
+    for cell in clean:
+        figures = [f"{cell.oracle:.4g}", *map(ratio, (cell.ours, *cell.peers.values()))]
+        lines.append(f"| {cell.data} | {' | '.join(figures)} |")
+    return lines if clean else []

@@ -9,6 +9,12 @@ FIRST = 1_000  # of so many first rounds, a share is bad where a stream starts b
 _RUN = 50  # rows for which a sensor is stuck
 
 
+def clean(table, bad, share, rng):
+    """No bad row, but those of the source."""
+    bad[:] = False
+    return bad
+
+
 def far_rows(table, bad, share, rng):
     """All features x 1000."""
     table.X[bad] *= 1000.0
@@ -141,7 +147,8 @@ LABEL_KINDS = {
     "start X x1000": bad_first_rows,
     "start flips": bad_first_labels,
 }
-_KINDS = NUMBER_KINDS | LABEL_KINDS
+CLEAN = "clean"
+_KINDS = {CLEAN: clean} | NUMBER_KINDS | LABEL_KINDS
 
 
 def corrupt_rows(table, kind, share, seed):
