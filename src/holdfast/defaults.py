@@ -81,8 +81,10 @@ def recommended(regression, outliers="auto", learner=None, scale=True, memory="a
     regression : bool
         Whether targets are numbers, which are standardised too, or labels -1 and +1.
     outliers : "auto", a share below 1, a count, or a filter
-        How many rounds may be wrong. "auto" tolerates 10 % of wrong rows and targets, and 1 % of wrong labels
-        in rows whose features are not wrong, for each label. 0 keeps every round.
+        How many rounds may be wrong. "auto" tolerates, in the default for numbers, 15 % of wrong rows and
+        15 % of wrong targets; in that for labels, 10 % of wrong rows and some 5 % of wrong labels. With
+        `Guarded` it tolerates 10 % of wrong rows and targets, and 1 % of wrong labels in rows whose features
+        are not wrong, for each label. 0 keeps every round.
     learner : a learner, optional
         If features are scaled, it has one weight more than there are features, for the constant. By default
         that of `default_learner`. `for_numbers` is used only with a mixture of `RobustRidge` and `AdaGrad`,

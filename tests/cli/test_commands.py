@@ -59,11 +59,16 @@ def test_the_model_can_be_read_with_nothing_but_the_documented_format(source, ta
     assert np.abs(y - table["y"])[good].mean() < 0.6 * np.abs(table["y"])[good].mean()
 
 
-def test_the_model_for_labels_has_a_knee_and_is_that_of_the_estimators(source, table, learn, tmp_path):
+def test_the_model_for_labels_has_a_knee_and_is_that_of_the_estimators(
+    source, table, learn, tmp_path, capsys
+):
     names = np.where(table["y"] > 0.0, "yes", "no")
     pacsv.write_csv(pa.table({**table, "y": names}), tmp_path / "labels.csv")
-    run, status, printed = learn(tmp_path / "labels.csv", "--target", "y")
+    run, status, printed = learn(tmp_path / "labels.csv", "--target", "y", "--patience", "200")
     assert status == 0 and "loss: Logistic()" in printed
+    for budget in ("auto", "10%"):
+        answer = json.loads(output(capsys, "audit", run, "--replay", budget, "--json"))
+        assert answer["skipped"] == answer["skipped_in_the_run"] > 0
     p = {name: array[0] for name, array in load_file(run / "model.safetensors").items()}
     X = np.column_stack([table[name] for name in "abc"])
     u = (X - p["center"]) * p["factors"]
@@ -73,7 +78,7 @@ def test_the_model_for_labels_has_a_knee_and_is_that_of_the_estimators(source, t
     assert main(["predict", str(run), str(source), "--to", str(tmp_path / "found.csv"), "--quiet"]) == 0
     found = pacsv.read_csv(tmp_path / "found.csv").column("prediction").to_pylist()
     assert found == np.where(y > 0.0, "yes", "no").tolist() and (far > 0.0).any()
-    estimator = RobustClassifier().partial_fit(X, names, classes=["no", "yes"])
+    estimator = RobustClassifier(patience=200).partial_fit(X, names, classes=["no", "yes"])
     assert np.allclose(estimator.decision_function(X), y, rtol=1e-9)
 
 
