@@ -43,7 +43,8 @@ from holdfast.protocols import Filter, LipschitzLoss
 from holdfast.role_checks import Rule, check_role
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-LABEL_LEARNER = OnlineLogistic(memory=2500.0, prior=10.0, flips=0.05)
+LABEL_MEMORY = 2500.0  # rounds, of the weights; scales have a quarter
+LABEL_LEARNER = OnlineLogistic(memory=LABEL_MEMORY, prior=10.0, flips=0.05)
 LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial
     "adagrad": LEARNER,
     "ogd": OGD(Ball(10.0), Adaptive(0.03)),
@@ -63,7 +64,8 @@ ALL_LEARNERS = LEARNERS | LEARNERS_FOR_LABELS | FOR_NUMBERS
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
-_STORED = 120  # first rounds, for labels: up to 59 of them may be wild. With 250, spambase is 5 % worse
+_STORED = 100  # first rounds, for labels: not more than `Changing` takes new scales from, or a stream that has
+# changed would be compared with its first rows
 
 
 def recommended(regression, outliers="auto", learner=None, scale=True, memory="auto", patience="auto"):
@@ -144,10 +146,10 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     OnlineLogistic(memory=10000.0, prior=10.0, flips=0.05, domain=Everywhere())
     """
     features, _, gradient = filters_for(outliers)
-    memory = rounds_for("memory", memory, LABEL_LEARNER.memory)
+    memory = rounds_for("memory", memory, LABEL_MEMORY)
     rounds = int(rounds_for("patience", patience, PATIENCE))
     learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
-    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory, stored=_STORED)
+    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory, stored=min(rounds, _STORED))
     share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
         rows = TopShare(float(share), slack=50.0, window=max(5 * rounds, 5000), patience=rounds)
