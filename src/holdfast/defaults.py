@@ -64,8 +64,9 @@ ALL_LEARNERS = LEARNERS | LEARNERS_FOR_LABELS | FOR_NUMBERS
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
-_STORED = 100  # first rounds, for labels: not more than `Changing` takes new scales from, or a stream that has
-# changed would be compared with its first rows
+# First rounds, for labels. Not more than `Changing` takes new scales from, or a stream that has changed would
+# be compared with its first rows.
+_STORED = 100
 
 
 def recommended(regression, outliers="auto", learner=None, scale=True, memory="auto", patience="auto"):
