@@ -20,9 +20,11 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import ROWS, bits, holdfast
+from safetensors.numpy import load_file
 
 from holdfast.cli.main import main
 from holdfast.defaults import LEARNERS
+from holdfast.sklearn import RobustClassifier
 
 
 def output(capsys, *args):
@@ -38,7 +40,7 @@ def test_the_model_can_be_read_with_nothing_but_the_documented_format(source, ta
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
     about = json.loads(header.pop("__metadata__")["holdfast"])
-    assert about["format"] == "holdfast model 1"
+    assert about["format"] == "holdfast model 2"
     p = {}
     for name, entry in header.items():
         start, stop = entry["data_offsets"]
@@ -55,6 +57,29 @@ def test_the_model_can_be_read_with_nothing_but_the_documented_format(source, ta
     good = np.abs(table["y"]) < 100
     good &= np.abs(X).max(axis=1) < 10
     assert np.abs(y - table["y"])[good].mean() < 0.6 * np.abs(table["y"])[good].mean()
+
+
+def test_the_model_for_labels_has_a_knee_and_is_that_of_the_estimators(
+    source, table, learn, tmp_path, capsys
+):
+    names = np.where(table["y"] > 0.0, "yes", "no")
+    pacsv.write_csv(pa.table({**table, "y": names}), tmp_path / "labels.csv")
+    run, status, printed = learn(tmp_path / "labels.csv", "--target", "y", "--patience", "200")
+    assert status == 0 and "loss: Logistic()" in printed
+    for budget in ("auto", "10%"):
+        answer = json.loads(output(capsys, "audit", run, "--replay", budget, "--json"))
+        assert answer["skipped"] == answer["skipped_in_the_run"] > 0
+    p = {name: array[0] for name, array in load_file(run / "model.safetensors").items()}
+    X = np.column_stack([table[name] for name in "abc"])
+    u = (X - p["center"]) * p["factors"]
+    far = np.maximum(np.abs(u) - p["knee"], 0.0)
+    z = np.clip(np.where(far > 0.0, np.sign(u) * (p["knee"] + np.log1p(far)), u), -p["clip"], p["clip"])
+    y = z @ p["weights"] + p["constant"]
+    assert main(["predict", str(run), str(source), "--to", str(tmp_path / "found.csv"), "--quiet"]) == 0
+    found = pacsv.read_csv(tmp_path / "found.csv").column("prediction").to_pylist()
+    assert found == np.where(y > 0.0, "yes", "no").tolist() and (far > 0.0).any()
+    estimator = RobustClassifier(patience=200).partial_fit(X, names, classes=["no", "yes"])
+    assert np.allclose(estimator.decision_function(X), y, rtol=1e-9)
 
 
 def test_predictions_need_no_target_and_come_in_every_format(source, table, learn, tmp_path):
@@ -370,5 +395,8 @@ def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
     for name, words in (("onlineridge", "squared losses"), ("ons", "concave"), ("adahedge", "must be")):
         to = str(tmp_path / name)
-        assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", to]) == 2
+        assert (
+            main(["learn", str(path), "--target", "y", "--task", "regression", "--learner", name, "--to", to])
+            == 2
+        )
         assert words in capsys.readouterr().err

@@ -57,14 +57,14 @@ def add(parser):
         "--loss",
         default="auto",
         help="absolute, squared, huber[:KNEE], pinball[:TAU], epsilon_insensitive[:EPSILON] for numbers; "
-        "hinge, squared_hinge, logistic for labels (default: absolute, hinge)",
+        "hinge, squared_hinge, logistic for labels (default: absolute, logistic)",
     )
     parser.add_argument(
         "--outliers",
         default="auto",
         metavar="HOW MANY",
-        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 10%% of the rows and "
-        "targets, 1%% of the labels (default: %(default)s)",
+        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 15%% of the rows and of "
+        "the targets for numbers; 10%% of the rows and some 5%% of the labels (default: %(default)s)",
     )
     parser.add_argument(
         "--learner",
@@ -72,20 +72,21 @@ def add(parser):
         metavar="NAME",
         help="first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
         "docs/learners.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
-        "scaleinvariant (default: second_order for numbers, up to 100 columns; first_order beyond; adagrad "
-        "for labels, and with --key)",
+        "scaleinvariant (default, up to 100 columns: second_order for numbers, onlinelogistic for labels; "
+        "beyond: first_order, adagrad; with --key: adagrad)",
     )
     parser.add_argument(
         "--memory",
         default="auto",
         metavar="ROWS",
-        help="for numbers: after so many rows a value counts about a third in the scales (default: 300)",
+        help="after so many rows a row counts about a third: for numbers in the scales, for labels in the "
+        "weights, and a quarter as many in the scales (default: 300, 2500)",
     )
     parser.add_argument(
         "--patience",
         default="auto",
         metavar="ROWS",
-        help="for numbers: so many bad rows in a row are withstood, and about as many good ones are lost "
+        help="so many bad rows in a row are withstood, and about as many good ones are lost "
         "after a change of units (default: 1000)",
     )
     parser.add_argument(

@@ -6,12 +6,14 @@ import numpy as np
 
 from holdfast.adversaries import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
+from holdfast.learners.compressed import compressed
 from holdfast.terminal import quoted
 
 # What a column is read as, unless the source has types of its own. A label or key is text, or the exact value
 # of a number as text (`holdfast.io.cells.labels`).
 NUMBER, TEXT, LABEL = "number", "text", "label"
 _WIDE = ("center", "factors", "weights")  # parameters with one entry for each feature
+_LIMITS = ("knee", "clip")  # parameters of standardised cells
 
 
 class Batch(NamedTuple):
@@ -72,8 +74,8 @@ class DenseRows:
 
         `p` has the parameters of all models, `models` the model of each row, or one model for all rows.
         """
-        center, factors, weights, clip = (p[name][models] for name in (*_WIDE, "clip"))
-        Z = np.clip((self.X - center) * factors, -clip[:, None], clip[:, None])
+        center, factors, weights = (p[name][models] for name in _WIDE)
+        Z = _seen((self.X - center) * factors, *(p[name][models, None] for name in _LIMITS))
         sums = Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
         return np.where(np.isfinite(self.X).all(axis=1), sums, 0.0)
 
@@ -129,8 +131,7 @@ class SparseRows:
         row_of = self._row_of()
         model = models[row_of] if len(models) > 1 else models[0]
         center, factors, weights = (p[name][model, self.places] for name in _WIDE)
-        clip = p["clip"][model]
-        Z = np.clip((self.values - center) * factors, -clip, clip)
+        Z = _seen((self.values - center) * factors, *(p[name][model] for name in _LIMITS))
         sums = np.bincount(row_of, Z * weights, len(self))
         return np.where(self._any(~np.isfinite(self.values)), 0.0, sums)
 
@@ -148,3 +149,10 @@ class SparseRows:
         starts = np.concatenate([[0], np.cumsum(np.bincount(row_of, minlength=len(self)))])
         places = np.concatenate([self.places[kept], places])[order]
         return SparseRows(np.concatenate([self.values[kept], values])[order], places, starts, self.dim)
+
+
+def _seen(Z, knee, clip):
+    """Standardised cells as the weights see them: with the logarithm beyond the knee, and clipped."""
+    if np.min(knee, initial=np.inf) < np.inf:
+        Z = compressed(Z, knee)
+    return np.clip(Z, -clip, clip)

@@ -93,18 +93,26 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER --only air_quality     one data set\n"
         "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
         "  holdfast trials --data FOLDER --numbers --quick      twelve kinds of bad rows, in two minutes\n"
+        "  holdfast trials --data FOLDER --labels --reported    eleven kinds, and labels as targets\n"
         "  holdfast trials --drift                              streams that change, in two minutes\n"
         f"data sets: {', '.join(NAMES)}"
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
     which.add_argument("--drift", action="store_true", help="play streams that change; they need no data")
-    parser.add_argument(
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument(
         "--numbers",
         action="store_true",
         help="numbers as targets, with many kinds of bad rows in 1, 5 and 10%% of the rounds",
     )
+    kind.add_argument("--labels", action="store_true", help="the same with labels as targets")
     parser.add_argument(
+        "--reported",
+        action="store_true",
+        help="with --numbers or --labels: only the tables on which nothing was chosen",
+    )
+    kind.add_argument(
         "--tune", action="store_true", help="only try the settings of WoLF and QC-SGD on the data sets"
     )
     parser.add_argument("--quick", action="store_true", help="fewer seeds and rounds")
@@ -186,12 +194,14 @@ def _run_trials(options):
         from holdfast.lab.trials.peer_tuning import tune_peers
 
         return _tabulated(None, (), partial(tune_peers, options.data))
-    if options.numbers:
-        from holdfast.lab.trials.number_trials import MARKERS as NUMBERS
-        from holdfast.lab.trials.number_trials import hold_number_trials
+    if options.numbers or options.labels:
+        from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, hold_trials_of
 
-        measure = partial(hold_number_trials, options.data, options.quick, options.write)
-        return _tabulated(options.write, NUMBERS, measure)
+        trials = FOR_NUMBERS if options.numbers else FOR_LABELS
+        measure = partial(
+            hold_trials_of, trials, options.data, options.quick, options.write, options.reported
+        )
+        return _tabulated(options.write, trials.markers, measure)
     from holdfast.lab.trials.runner import hold_trials
     from holdfast.lab.trials.table import MARKERS
 

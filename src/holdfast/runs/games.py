@@ -9,6 +9,7 @@ from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
 from holdfast.flatten import check_flat, flatten, layout_digest, restore
 from holdfast.game import Counts, play_round
+from holdfast.learners.compressed import view_of
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
 from holdfast.runs.files import damaged, of_another_layout
@@ -109,6 +110,8 @@ class Games:
         collect = collect_scaled if self.scaled else collect_plain
         states = (self._new_state(), self._states.buffer, self._states.starts, self._scratch())
         self._caller()(collect, self.player, *states, found)
+        knee, clip = view_of(self.player.current_weights(states[0])) if self.scaled else (np.inf, np.inf)
+        found.knee[:], found.clip[:] = knee, clip
         return found._asdict()
 
     def state(self):

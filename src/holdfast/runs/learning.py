@@ -44,6 +44,7 @@ def _begin(path, settings, folder, source, say):
         raise SourceError(f"{source.name}: no column is left to predict from")
     loss = loss_for(settings.loss, target.regression)
     say(f"features: {layout.feature_count():,}, loss: {loss!r}, outliers: {settings.outliers}")
+    player = repr(settings.player(target.regression, layout))  # raises if settings do not go together
     folder.create()
     config = {
         "format": CONFIG_FORMAT,
@@ -53,7 +54,7 @@ def _begin(path, settings, folder, source, say):
         "layout": layout.to_json(),
         "target": target.to_json(),
         "loss": repr(loss),
-        "player": repr(settings.player(target.regression, layout)),
+        "player": player,
     }
     folder.write([(CONFIG, to_json(config))])
     run = Run(folder, source.name, settings, layout, target)

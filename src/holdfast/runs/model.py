@@ -13,7 +13,7 @@ from holdfast.io.typed import typed
 from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.vectors import values_of
 
-FORMAT = "holdfast model 1"  # the number changes with the formula in docs/run-folder.md
+FORMAT = "holdfast model 2"  # the number changes with the formula in docs/run-folder.md
 FILE = "model.safetensors"
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
@@ -25,6 +25,7 @@ class Parameters(NamedTuple):
     center: Any
     factors: Any
     weights: Any
+    knee: Any
     clip: Any
     constant: Any
     high: Any
@@ -52,7 +53,7 @@ def collect_scaled(player, state, buffer, starts, scratch, found):
         w = player.current_weights(state)
         v = values_of(w.v)
         found.weights[game], found.constant[game] = v[:dim], v[dim]
-        found.center[game], found.factors[game], found.clip[game] = w.center, w.factors, w.clip
+        found.center[game], found.factors[game] = w.center, w.factors
         found.y_center[game], found.y_spread[game] = w.y_center, w.y_spread
         # If targets are not scaled, predictions have no limits.
         bounded = w.y_low <= w.y_high
@@ -70,7 +71,7 @@ def collect_plain(player, state, buffer, starts, scratch, found):
         v = values_of(player.current_weights(state))
         found.weights[game], found.constant[game] = v[:dim], v[dim]
         found.factors[game], found.y_spread[game] = 1.0, 1.0
-        found.clip[game], found.low[game], found.high[game] = np.inf, -np.inf, np.inf
+        found.low[game], found.high[game] = -np.inf, np.inf
         flatten(state, scratch, 0)
     return 0
 

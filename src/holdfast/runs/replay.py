@@ -13,6 +13,7 @@ from holdfast.flatten import flatten, restore
 from holdfast.play_many import caller
 from holdfast.runs.files import RunError
 from holdfast.runs.flat_states import FlatStates, group_rounds
+from holdfast.runs.settings import outliers_for
 
 _SHOWN = 10
 _SIZES = ("features", "target", "gradient", "positive")
@@ -46,7 +47,8 @@ def replayed(run, outliers):
     """
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
-    recency = {} if outliers == "auto" else {"memory": "auto", "patience": "auto"}  # only auto has them
+    share = not run.regression and isinstance(outliers_for(outliers), float)
+    recency = {} if outliers == "auto" or share else {"memory": "auto", "patience": "auto"}
     player = dataclasses.replace(run.settings, outliers=outliers, **recency).player(
         run.regression, run.layout
     )

@@ -6,7 +6,17 @@ from typing import Any
 
 from holdfast import losses
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import ALL_LEARNERS, LEARNER, default_learner, named_learner, recommended
+from holdfast.defaults import (
+    ALL_LEARNERS,
+    LEARNER,
+    MOST_COLUMNS,
+    default_learner,
+    is_auto,
+    named_learner,
+    recommended,
+    recommended_loss,
+    withstands_targets,
+)
 from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
 from holdfast.io.typed import typed
@@ -70,17 +80,25 @@ class Settings:
     def player(self, regression, layout=None):
         """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
 
-        With keys the default learner is AdaGrad, because there is a state for each key, and that of a mixture
-        is ten times as large.
+        With keys the default learner is AdaGrad, because there is a state for each key, and that of the other
+        defaults is ten times as large.
         """
+        columns = 0 if layout is None else math.inf if layout.is_sparse() else layout.feature_count()
         outliers, loss = outliers_for(self.outliers), loss_for(self.loss, regression)
-        if self.learner == "auto":
-            columns = 0 if layout is None else math.inf if layout.is_sparse() else layout.feature_count()
-            keyed = self.key is not None
-            learner = default_learner(regression, outliers, self.scale, loss, columns, keyed)
-        else:
-            learner = learner_for(self.learner, loss)
         recency = rows_for(self.memory, "--memory"), rows_for(self.patience, "--patience")
+        if self.learner != "auto":
+            learner = learner_for(self.learner, loss)
+        elif not regression and self._is_default_for_labels(loss, columns):
+            learner = None  # that of `recommended_for_labels`
+        else:
+            learner = default_learner(regression, outliers, self.scale, loss, columns, self.key is not None)
+        follows = (
+            is_auto(outliers) and self.scale and withstands_targets(learner)
+            if regression
+            else learner is None
+        )
+        if recency != ("auto", "auto") and not follows:
+            raise RunError(_wrong_recency(regression))
         try:
             player = recommended(regression, outliers, learner, self.scale, *recency)
         except ValueError as problem:
@@ -88,6 +106,10 @@ class Settings:
         if not self.why_no_certificate():
             return Certified(player, outliers)
         return player
+
+    def _is_default_for_labels(self, loss, columns):
+        is_plain = self.scale and self.key is None and columns <= MOST_COLUMNS
+        return is_plain and isinstance(loss, losses.Logistic)
 
     def why_no_certificate(self):
         """A sentence; empty if there can be a certificate."""
@@ -129,9 +151,9 @@ def outliers_for(text):
 
 
 def loss_for(text, regression):
-    """A loss by name, such as huber:2; `auto` is absolute for numbers, hinge for labels."""
+    """A loss by name, such as huber:2; `auto` is absolute for numbers, logistic for labels."""
     if text == "auto":
-        return losses.Absolute() if regression else losses.Hinge()
+        return recommended_loss(regression)
     name, _, value = text.partition(":")
     if name not in LOSSES:
         raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {text!r}")
@@ -186,6 +208,18 @@ def _number(value, where):
         return float(value)
     except ValueError:
         raise RunError(f"{where}: {value!r} is not a number") from None
+
+
+def _wrong_recency(regression):
+    if regression:
+        return (
+            "--memory and --patience are for numbers with --outliers auto, --learner auto, first_order or "
+            "second_order, and scaled features, without --key: leave them out, or leave those as they are"
+        )
+    return (
+        "--memory and --patience are for labels with --learner auto, --loss logistic and scaled features, "
+        f"at most {MOST_COLUMNS} and not sparse, without --key: leave them out, or leave those as they are"
+    )
 
 
 def _wrong_outliers(text):

@@ -26,7 +26,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     ----------
     outliers : "auto", a share below 1, a count, or a filter
         How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 10 % of wrong rows, and some 5 %
-        of wrong labels. 0 keeps every row that is finite.
+        of wrong labels; with another learner or loss, 1 % of the labels of each class. 0 keeps every row that
+        is finite.
     loss : "log_loss", "hinge", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
         By default logistic regression of second order, `holdfast.learners.OnlineLogistic`, for dense rows

@@ -43,12 +43,9 @@ class FittedModel(NamedTuple):
         """A number for every row. If it has infinity, or too many missing cells: that of the constant."""
         X = filled(X, self.center, self.missing)
         step, only = max(_BATCH // max(X.shape[1], 1), 1), np.zeros(1, int)
-        p = {name: np.asarray([getattr(self, name)]) for name in ("center", "factors", "weights", "clip")}
-        parts = (X[part] for part in gen_batches(X.shape[0], step))
-        if self.knee < np.inf:
-            parts = (compressed((part - self.center) * self.factors, self.knee) for part in parts)
-            p |= {"center": np.zeros((1, len(self.center))), "factors": np.ones((1, len(self.center)))}
-        scores = [_rows(part).scores(p, only) for part in parts]
+        names = ("center", "factors", "weights", "knee", "clip")
+        p = {name: np.asarray([getattr(self, name)]) for name in names}
+        scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
         z = np.concatenate(scores) + self.constant
         y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
         return np.clip(y, self.y_low, self.y_high)

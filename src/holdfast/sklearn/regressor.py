@@ -28,8 +28,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" tolerates 10 % of wrong rows and targets. 0 keeps every row that is
-        finite.
+        How many rows may be wrong. "auto" tolerates 15 % of wrong rows and 15 % of wrong targets; 10 % with
+        another learner, scale=False, or rows with weights. 0 keeps every row that is finite.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.

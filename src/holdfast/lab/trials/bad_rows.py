@@ -1,4 +1,4 @@
-"""Many kinds of bad rows in a table with numbers as targets, in any share of the rounds."""
+"""Many kinds of bad rows in a table with numbers or labels as targets, in any share of the rounds."""
 
 import numpy as np
 
@@ -7,6 +7,12 @@ from holdfast.lab.trials.corruptions import SPARED, CorruptedTable
 BURST = 1_000  # rounds of a burst, at most: the default believes longer ones
 FIRST = 1_000  # of so many first rounds, a share is bad where a stream starts badly
 _RUN = 50  # rows for which a sensor is stuck
+
+
+def clean(table, bad, share, rng):
+    """No bad row, but those of the source."""
+    bad[:] = False
+    return bad
 
 
 def far_rows(table, bad, share, rng):
@@ -37,6 +43,18 @@ def mirrored(table, bad, share, rng):
     """Targets on the other side of their median."""
     table.y[bad] = 2.0 * np.median(table.y) - table.y[bad]
     return bad
+
+
+def flips(table, bad, share, rng):
+    """The other label."""
+    table.y[bad] *= -1.0
+    return bad
+
+
+def far_flips(table, bad, share, rng):
+    """The other label, and all features x 100."""
+    table.X[bad] *= 100.0
+    return flips(table, bad, share, rng)
 
 
 def stuck(table, bad, share, rng):
@@ -76,6 +94,12 @@ def burst_of_targets(table, bad, share, rng):
     return bad
 
 
+def burst_of_flips(table, bad, share, rng):
+    """A block with the other label."""
+    _block(table, bad, share, rng)
+    return flips(table, bad, share, rng)
+
+
 def bad_first_rows(table, bad, share, rng):
     """The first rows x 1000."""
     _first(table, bad, share)
@@ -88,6 +112,12 @@ def bad_first_targets(table, bad, share, rng):
     _first(table, bad, share)
     table.y[bad] *= -1000.0
     return bad
+
+
+def bad_first_labels(table, bad, share, rng):
+    """The first rows with the other label."""
+    _first(table, bad, share)
+    return flips(table, bad, share, rng)
 
 
 NUMBER_KINDS = {
@@ -104,15 +134,30 @@ NUMBER_KINDS = {
     "start X x1000": bad_first_rows,
     "start y x-1000": bad_first_targets,
 }
+LABEL_KINDS = {
+    "X x1000": far_rows,
+    "column x1000": one_column,
+    "flips": flips,
+    "flips, X x100": far_flips,
+    "stuck": stuck,
+    "NaN cell": missing,
+    "ramp": ramp,
+    "burst X x1000": burst_of_rows,
+    "burst of flips": burst_of_flips,
+    "start X x1000": bad_first_rows,
+    "start flips": bad_first_labels,
+}
+CLEAN = "clean"
+_KINDS = {CLEAN: clean} | NUMBER_KINDS | LABEL_KINDS
 
 
-def corrupt_numbers(table, kind, share, seed):
+def corrupt_rows(table, kind, share, seed):
     """A corrupted copy of the table; the seed decides which rounds."""
     rng = np.random.default_rng(seed)
     bad = rng.random(table.rounds) < share
     bad[:SPARED] = False
     copy = table._replace(X=table.X.copy(), y=table.y.copy())
-    bad = NUMBER_KINDS[kind](copy, bad, share, rng)
+    bad = _KINDS[kind](copy, bad, share, rng)
     return CorruptedTable(copy, bad, table.y)
 
 
