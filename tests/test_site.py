@@ -1,4 +1,4 @@
-"""The site can be built, has no broken link, loads nothing from elsewhere, and has a page for each public name."""
+"""The site has no broken link, loads nothing from elsewhere, and has a page for each public name."""
 
 import re
 from html.parser import HTMLParser

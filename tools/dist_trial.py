@@ -29,9 +29,22 @@ def trial(package, pins, tests, folder):
     home = folder / package.suffix[1:]
     venv.create(home, with_pip=False)
     python = home / "bin" / "python"
-    uv = [Path(sys.executable).parent / "uv", "pip", "install", "-q", "--python", python, "-c", pins, "-b", pins]
+    uv = [
+        Path(sys.executable).parent / "uv",
+        "pip",
+        "install",
+        "-q",
+        "--python",
+        python,
+        "-c",
+        pins,
+        "-b",
+        pins,
+    ]
     call(*uv, package, cwd=folder)
-    call(python, "-c", "import holdfast as hf; hf.Gate(hf.TopK(1)).keep(1.0)", cwd=folder)  # no extra is needed
+    call(
+        python, "-c", "import holdfast as hf; hf.Gate(hf.TopK(1)).keep(1.0)", cwd=folder
+    )  # no extra is needed
     call(*uv, f"{package}[{EXTRAS}]", "pytest", "hypothesis", cwd=folder)
     found = Path(call(python, "-c", WHERE, cwd=folder))
     if not found.is_relative_to(home) or not (found / "py.typed").exists():
@@ -39,7 +52,9 @@ def trial(package, pins, tests, folder):
     call(home / "bin" / "holdfast", "--version", cwd=folder)
     call(home / "bin" / "holdfast", "demo", "--to", folder / f"{home.name}-demo", cwd=folder)
     # pythonpath without src: the installed package is tested
-    last = call(python, "-m", "pytest", "-q", "-o", "pythonpath=tests tools", *TESTS, cwd=tests).splitlines()[-1]
+    last = call(python, "-m", "pytest", "-q", "-o", "pythonpath=tests tools", *TESTS, cwd=tests).splitlines()[
+        -1
+    ]
     print(f"{package.name}: {last}")
 
 

@@ -22,7 +22,12 @@ class SigmaRule:
     """Keep a size up to the mean of the last 128 plus six standard deviations."""
 
     def __init__(self, remember_skipped=True, window=128, warm_up=64, sigmas=6.0):
-        self.remember_skipped, self.window, self.warm_up, self.sigmas = remember_skipped, window, warm_up, sigmas
+        self.remember_skipped, self.window, self.warm_up, self.sigmas = (
+            remember_skipped,
+            window,
+            warm_up,
+            sigmas,
+        )
         self.past = []
 
     def threshold(self):
@@ -131,7 +136,14 @@ def draw(path, title, outliers, game, top):
         axes.set(yscale="log", ylim=(0.2, top), xlabel="round", ylabel="size")
         axes.minorticks_off()
         axes.set_title(title, loc="left", fontsize=11)
-        figure.legend(loc="outside lower center", ncols=4, fontsize=8.5, frameon=False, handletextpad=0.2, columnspacing=1.2)
+        figure.legend(
+            loc="outside lower center",
+            ncols=4,
+            fontsize=8.5,
+            frameon=False,
+            handletextpad=0.2,
+            columnspacing=1.2,
+        )
         figure.savefig(path, metadata={"Date": None, "Creator": None})
 
 
@@ -139,7 +151,10 @@ def main(folder=FOLDER):
     """Draw all figures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, (stream, outliers, usual, ours) in FIGURES.items():
-        games = {"usual": ("mean + 6 σ", played(usual(), stream())), "topk": ("TopK", played(ours(), stream()))}
+        games = {
+            "usual": ("mean + 6 σ", played(usual(), stream())),
+            "topk": ("TopK", played(ours(), stream())),
+        }
         top = 10.0 * max(np.nanmax(sizes) for _, (sizes, _, _) in games.values())
         for suffix, (title, game) in games.items():
             skipped = int((~game[2]).sum())

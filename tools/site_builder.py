@@ -25,7 +25,9 @@ OUTSIDE = {
     "SECURITY.md": "security.md",
 }
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
-SHIM = "https://unpkg.com/iframe-worker/shim"  # Zensical's script for the search in local files; ours is local
+SHIM = (
+    "https://unpkg.com/iframe-worker/shim"  # Zensical's script for the search in local files; ours is local
+)
 
 
 def stage(staged):
@@ -42,7 +44,9 @@ def stage(staged):
     for path in sources:
         code = path.read_text(encoding="utf-8")
         title = path.relative_to(ROOT).as_posix()
-        write(staged / source_page(path), f"---\nsearch:\n  exclude: true\n---\n# {title}\n\n{fenced(code)}\n")
+        write(
+            staged / source_page(path), f"---\nsearch:\n  exclude: true\n---\n# {title}\n\n{fenced(code)}\n"
+        )
     for path in DOCS.rglob("*"):
         if path.suffix in {".png", ".svg", ".css", ".js"}:
             shutil.copy2(path, parent_made(staged / path.relative_to(DOCS)))

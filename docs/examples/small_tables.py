@@ -1,7 +1,7 @@
 """Robust estimators on small tables: those of scikit-learn that read the whole table, and `RobustRegressor`.
 
-The target is linear in five columns, with noise of 0.5. The error is the mean distance of the predictions from
-the truth, on 1,000 fresh rows.
+The target is linear in five columns, with noise of 0.5. The error is the mean distance of the predictions
+from the truth, on 1,000 fresh rows.
 
     python docs/examples/small_tables.py
 
