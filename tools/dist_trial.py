@@ -1,7 +1,7 @@
 """Install the sdist and the wheel of dist/ into empty environments, and try them there: `make test-dist`.
 
-Nothing of the checkout is used: each environment is in a temporary folder, and so is the working directory. The
-tests and the pages are those of the sdist. Some of them are enough: all tests run in the checkout.
+Nothing of the checkout is used: each environment is in a temporary folder, and so is the working directory.
+The tests and the pages are those of the sdist. Some of them are enough: all tests run in the checkout.
 """
 
 import subprocess
@@ -13,6 +13,7 @@ from pathlib import Path
 
 EXTRAS = "cli,plot,pandas,sklearn,river"
 TESTS = ["tests/filters/test_topk.py", "tests/test_gate.py", "tests/test_record_display.py", "docs/start.md"]
+BARE = "import holdfast as hf; hf.Gate(hf.TopK(1)).keep(1.0)"  # needs no extra
 WHERE = "import holdfast, pathlib; print(pathlib.Path(holdfast.__file__).parent)"
 
 
@@ -29,22 +30,10 @@ def trial(package, pins, tests, folder):
     home = folder / package.suffix[1:]
     venv.create(home, with_pip=False)
     python = home / "bin" / "python"
-    uv = [
-        Path(sys.executable).parent / "uv",
-        "pip",
-        "install",
-        "-q",
-        "--python",
-        python,
-        "-c",
-        pins,
-        "-b",
-        pins,
-    ]
+    uv = [Path(sys.executable).parent / "uv", "pip", "install", "-q", "--python", python, "-c", pins]
+    uv += ["-b", pins]
     call(*uv, package, cwd=folder)
-    call(
-        python, "-c", "import holdfast as hf; hf.Gate(hf.TopK(1)).keep(1.0)", cwd=folder
-    )  # no extra is needed
+    call(python, "-c", BARE, cwd=folder)
     call(*uv, f"{package}[{EXTRAS}]", "pytest", "hypothesis", cwd=folder)
     found = Path(call(python, "-c", WHERE, cwd=folder))
     if not found.is_relative_to(home) or not (found / "py.typed").exists():
@@ -52,10 +41,8 @@ def trial(package, pins, tests, folder):
     call(home / "bin" / "holdfast", "--version", cwd=folder)
     call(home / "bin" / "holdfast", "demo", "--to", folder / f"{home.name}-demo", cwd=folder)
     # pythonpath without src: the installed package is tested
-    last = call(python, "-m", "pytest", "-q", "-o", "pythonpath=tests tools", *TESTS, cwd=tests).splitlines()[
-        -1
-    ]
-    print(f"{package.name}: {last}")
+    said = call(python, "-m", "pytest", "-q", "-o", "pythonpath=tests tools", *TESTS, cwd=tests)
+    print(f"{package.name}: {said.splitlines()[-1]}")
 
 
 def main(dist, pins):

@@ -1,4 +1,4 @@
-"""Draw the figures of docs/why-a-filter.md: `make figures`. `tests/test_figures.py` checks that they are current.
+"""Draw the figures of docs/why-a-filter.md: `make figures`. `tests/test_figures.py` checks them.
 
 The rule in use today skips a size that is six standard deviations above the mean of the last 128, after 64
 rounds without a decision. Each figure shows a stream on which it fails, and `hf.TopK` on the same stream.
@@ -22,13 +22,8 @@ class SigmaRule:
     """Keep a size up to the mean of the last 128 plus six standard deviations."""
 
     def __init__(self, remember_skipped=True, window=128, warm_up=64, sigmas=6.0):
-        self.remember_skipped, self.window, self.warm_up, self.sigmas = (
-            remember_skipped,
-            window,
-            warm_up,
-            sigmas,
-        )
-        self.past = []
+        self.remember_skipped, self.window = remember_skipped, window
+        self.warm_up, self.sigmas, self.past = warm_up, sigmas, []
 
     def threshold(self):
         if len(self.past) < self.warm_up:

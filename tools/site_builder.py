@@ -1,8 +1,8 @@
 """Build the site, build/site, from docs/ and the pages of the repository's root: `make docs`.
 
-docs/ is also read on its own, and run by pytest, so its links are those of the repository. They are changed in
-a copy, build/docs, from which Zensical builds the site. There each name of the API has a page of its own, and
-each source file that a page links to. The site needs no network, also when it is opened as files.
+docs/ is also read on its own, and run by pytest, so its links are those of the repository. They are changed
+in a copy, build/docs, from which Zensical builds the site. There each name of the API has a page of its own,
+and so has each source file that a page links to. The site needs no network, also when it is opened as files.
 """
 
 import os

@@ -112,7 +112,7 @@ def _in_notebook(stream):
 
 
 def overwrite(text):
-    """Show a text on the last line of a terminal or cell until the next one replaces it; nothing elsewhere."""
+    """Show a text on the last line of a terminal or cell, until the next replaces it; nothing elsewhere."""
     if not is_live(sys.stderr):
         return
     width = _columns(sys.stderr) - 1
