@@ -80,3 +80,23 @@ def test_every_page_of_docs_is_in_the_navigation_and_in_llms_txt(site):
 def test_search_finds_pages_by_their_text_and_leaves_out_sources(site):
     index = (site / "search.json").read_text(encoding="utf-8")
     assert '"start.html' in index and '"api/filters/topk.html' in index and '"source/' not in index
+
+
+def test_the_search_works_in_local_files_without_a_network(site, browser):
+    page = browser.new_page()
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((site / "api" / "filters" / "topk.html").as_uri())
+    page.keyboard.press("Control+k")
+    page.keyboard.type("lock-out")
+    page.get_by_text("after a change, everything is skipped").first.wait_for()
+    assert all(url.startswith(("file:", "about:", "data:")) for url in requests)
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["index", "start", "why-a-filter", "which-tool", "comparison", "real-data"])
+def test_a_page_is_not_wider_than_a_phone(site, browser, name):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()

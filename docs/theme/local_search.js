@@ -1,30 +1,23 @@
-// Browsers start no worker from a local file. The search then runs in a hidden frame.
+// Browsers start no worker from a local file. The search then runs in a hidden frame. As with a worker, messages
+// are copied, and arrive later.
 if (location.protocol === "file:") {
-  window.Worker = class extends EventTarget {
+  window.Worker = class {
     constructor(url) {
-      super()
-      this.waiting = []
       this.frame = document.createElement("iframe")
       this.frame.hidden = true
       document.body.append(this.frame)
       const inner = this.frame.contentWindow
+      inner.postMessage = data => setTimeout(() => {
+        if (this.onmessage) this.onmessage({ data: structuredClone(data) })
+      })
       const script = inner.document.createElement("script")
-      inner.postMessage = data => {
-        const event = new MessageEvent("message", { data })
-        this.dispatchEvent(event)
-        if (this.onmessage) this.onmessage(event)
-      }
       script.src = url
-      script.onload = () => {
-        const messages = this.waiting
-        this.waiting = null
-        messages.forEach(data => this.postMessage(data))
-      }
+      this.loaded = new Promise(done => { script.onload = done })
       inner.document.body.append(script)
     }
     postMessage(data) {
-      if (this.waiting) this.waiting.push(data)
-      else this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data }))
+      const inner = this.frame.contentWindow
+      this.loaded.then(() => setTimeout(() => inner.onmessage({ data: inner.structuredClone(data) })))
     }
     terminate() {
       this.frame.remove()
