@@ -53,6 +53,8 @@ def test_a_certificate_shows_its_sentences_and_draws_its_bounds(record):
     assert "1 more rounds had no finite size" in proof._repr_html_()
     (line,) = proof.plot().get_lines()
     assert line.get_ydata()[0] == proof.bound / proof.rounds and len(line.get_xdata()) == 3
+    between = line.get_xdata()[1:].mean()
+    assert line.get_drawstyle() == "steps-pre" and line.get_ydata()[2] == proof.at(between) / proof.rounds
 
 
 def test_an_audit_is_a_dict_that_shows_its_first_rows():

@@ -26,7 +26,7 @@ class ColumnTable(dict):
     """A dict of columns of the same length, which a notebook shows as a table.
 
     >>> ColumnTable(row=[7], by=["features"])._repr_html_()
-    '<div><table><tr><th>row</th><th>by</th></tr><tr><td>7</td><td>features</td></tr></table></div>'
+    '<div ...><table><tr><th>row</th><th>by</th></tr><tr><td>7</td><td>features</td></tr></table></div>'
     """
 
     shown = 20  # rows
@@ -39,7 +39,7 @@ class ColumnTable(dict):
             for row in rows[: self.shown]
         )
         more = f"<p>{len(rows) - self.shown:,} more rows</p>" if len(rows) > self.shown else ""
-        return f"<div><table><tr>{head}</tr>{body}</table>{more}</div>"
+        return f'<div style="overflow-x:auto"><table><tr>{head}</tr>{body}</table>{more}</div>'
 
 
 def _cell(value):

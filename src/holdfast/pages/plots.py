@@ -34,12 +34,14 @@ def draw_rounds(sizes, thresholds, kept, first=1, ax=None):
 
 
 def draw_bounds(sizes, bounds, rounds, ax=None):
-    """The bound on the regret a round, by the largest size that the good rounds may have."""
+    """The bound on the regret a round, by the largest size of a good round, as `Certificate.at` has it."""
     ax = ax or _new_axes()
     fine = np.isfinite(bounds) & (sizes > 0.0)
-    ax.step(sizes[fine][::-1], bounds[fine][::-1] / max(rounds, 1), where="post", color=BLUE, marker=".")
+    ax.step(sizes[fine][::-1], bounds[fine][::-1] / max(rounds, 1), where="pre", color=BLUE, marker=".")
     ax.set(xlabel="largest size of a good round", ylabel="regret a round, at most")
     ax.set_xscale("log", nonpositive="mask")
+    if (bounds[fine] > 0.0).all():
+        ax.set_yscale("log")
     return ax
 
 
