@@ -35,7 +35,7 @@ test-all: $(VENV)/.heavy ## also install torch, jax, Lightning ..., and run what
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
 		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md $(ARGS)
 
-check: $(VENV)/.everything ## style, types, and the direction of imports
+check: $(VENV)/.everything ## style, types, the direction of imports, and the repository
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

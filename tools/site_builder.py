@@ -126,7 +126,8 @@ def first_sentence(page):
     blocks = re.split(r"\n\s*\n", page.read_text(encoding="utf-8"))
     words = next(block for block in blocks if re.match(r"[\w*`\[“]", block) and not block.startswith("---"))
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(words.split())).replace("**", "")
-    return re.match(r".*?[.:!?](?= |$)|.*", plain)[0]
+    plain = re.sub(r"^`[\w.]+`: ", "", plain)  # the name of a module
+    return re.match(r".*?[.!?](?= |$)|.*", plain)[0]
 
 
 def fenced(code):
