@@ -1,7 +1,9 @@
 """Hypothesis reads no clock and draws the same examples in every run. No other process compiles."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -13,3 +15,17 @@ settings.register_profile(
 )
 settings.load_profile("holdfast")
 os.environ["HOLDFAST_BACKGROUND"] = "0"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, to open pages; one for all tests of a process, as Playwright starts only once."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: pages were not opened")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with playwright.sync_playwright() as driver:
+        chrome = driver.chromium.launch(executable_path=chromium, args=flags)
+        yield chrome
+        chrome.close()

@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 
+from holdfast.pages.notebook import ColumnTable
+
 NOT_FINITE = "not finite"
 _MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows are skipped while filters have little to compare
 _PARTS = 64  # tables of single batches; above that they are joined into one
@@ -142,9 +144,9 @@ class Audit:
                 self._parts = [self.table()]
 
     def table(self):
-        """The columns by name."""
+        """The columns by name; a notebook shows the first rows."""
         filled = [part for part in self._parts if len(part["by"])] or self._parts
-        return {name: np.concatenate([part[name] for part in filled]) for name in filled[0]}
+        return ColumnTable({name: np.concatenate([part[name] for part in filled]) for name in filled[0]})
 
     def _table(self, places, sizes, thresholds, by):
         kind = None if len(by) else int

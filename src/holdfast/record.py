@@ -9,6 +9,8 @@ import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certificate import certificate, quantile_certificate
+from holdfast.pages.notebook import facts
+from holdfast.pages.plots import draw_rounds
 from holdfast.protocols import PlayerInDomain
 from holdfast.role_checks import check_role
 
@@ -127,6 +129,23 @@ class Record:
 
         columns = {name: getattr(self, name) for name in (*COLUMNS, *GUARD)}
         return pd.DataFrame({name: c for name, c in columns.items() if c is not None and c.ndim == 1})
+
+    def plot(self, ax=None):
+        """Draw sizes, thresholds and skipped rounds with matplotlib; returns the axes."""
+        sizes, thresholds, kept = (self.column(name) for name in ("sizes", "thresholds", "kept"))
+        first = 1 if self.state is None else self.last - len(sizes) + 1
+        return draw_rounds(sizes, thresholds, kept, first, ax)
+
+    def _repr_html_(self):
+        rows = {
+            "rounds": self.rounds,
+            "kept": self.kept_count,
+            "skipped": self.skipped_count,
+            "of these without a finite size": self.unmeasured_count,
+        }
+        if self.losses is not None and self.kept is not None and self.kept.any():
+            rows["mean loss on the kept rounds"] = float(self.losses[self.kept].mean())
+        return facts("Record", rows | {"player": self.player})
 
     def __repr__(self):
         return (

@@ -102,12 +102,24 @@ def print_error(text):
     print_note(f"holdfast: {text}")
 
 
+def is_live(stream):
+    """Whether a line of this stream can be overwritten: on a terminal, and in a cell of a notebook."""
+    return stream.isatty() or _in_notebook(stream)
+
+
+def _in_notebook(stream):
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
+
+
 def overwrite(text):
-    """Show a text on the last line of a terminal, where the next one replaces it; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    """Show a text on the last line of a terminal or cell, until the next replaces it; nothing elsewhere."""
+    if not is_live(sys.stderr):
         return
+    width = _columns(sys.stderr) - 1
+    line = _line(text)[:width]
+    erase, line = ("", line.ljust(width)) if _in_notebook(sys.stderr) else ("\033[K", line)
     with contextlib.suppress(OutputLost):
-        _write(sys.stderr, f"\r\033[K{_line(text)[: _columns(sys.stderr) - 1]}\r")
+        _write(sys.stderr, f"\r{erase}{line}\r")
 
 
 def _columns(stream):
@@ -126,8 +138,8 @@ class ProgressLine:
         self._start, self._first = None, 0
 
     def show(self, words, done=0, total=None):
-        """Replace the line of the terminal; without a bar if the total is unknown."""
-        if not sys.stderr.isatty():
+        """Replace the line of the terminal or cell; without a bar if the total is unknown."""
+        if not is_live(sys.stderr):
             return
         if self._start is None:
             self._start, self._first = time.monotonic(), done

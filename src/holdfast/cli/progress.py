@@ -3,7 +3,7 @@
 import sys
 import time
 
-from holdfast.terminal import ProgressLine, print_json, print_note
+from holdfast.terminal import ProgressLine, is_live, print_json, print_note
 
 
 class Progress:
@@ -92,7 +92,7 @@ def progress_for(quiet, json=False):
         return Events()
     if quiet:
         return Progress()
-    return Bar() if sys.stderr.isatty() else Sentences()
+    return Bar() if is_live(sys.stderr) else Sentences()
 
 
 def in_words(figures):

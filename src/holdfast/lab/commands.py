@@ -46,7 +46,7 @@ def add_bench(parser):
         "  holdfast bench                              everything, in under ten minutes\n"
         "  holdfast bench --quick                      less of it, in under two\n"
         "  holdfast bench --only dense robustness      two sections\n"
-        "  holdfast bench --readme README.md           and write the table of that file\n"
+        "  holdfast bench --write docs/benchmarks.md   and write the table of that page\n"
         f"sections: {', '.join(NAMES)}"
     )
     scales = parser.add_mutually_exclusive_group()
@@ -57,7 +57,7 @@ def add_bench(parser):
     parts = parser.add_mutually_exclusive_group()
     parts.add_argument("--only", nargs="+", choices=NAMES, metavar="SECTION", help="only these sections")
     parts.add_argument(
-        "--readme",
+        "--write",
         type=Path,
         metavar="FILE",
         help="write the whole table between the two markers of this file",
@@ -232,14 +232,14 @@ def _run_bench(options):
 
     scale = "tiny" if options.tiny else "quick" if options.quick else "full"
     try:
-        if options.readme:
-            split_at_markers(options.readme)  # before minutes of measuring
+        if options.write:
+            split_at_markers(options.write)  # before minutes of measuring
         if options.disk and not options.disk.is_dir():
             raise ValueError(f"--disk is a folder on another disk, and there is none at {options.disk}")
     except (OSError, ValueError) as problem:
         print_error(problem)
         return WRONG
-    bench(options.only or NAMES, scale, options.to, options.readme, options.disk)
+    bench(options.only or NAMES, scale, options.to, options.write, options.disk)
     return DONE
 
 
