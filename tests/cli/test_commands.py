@@ -89,8 +89,8 @@ def test_a_row_that_cannot_be_read_gets_an_empty_answer(source, learn, tmp_path)
     run, _, _ = learn(source, "--target", "y")
     (tmp_path / "rows.csv").write_text("a,b,c\n1,2,3\n1,x,3\n1,2\n,2,3\n")
     main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv")])
-    lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert [line.endswith(",") for line in lines[1:]] == [False, True, True, False]
+    found = pacsv.read_csv(tmp_path / "out.csv")
+    assert [value is None for value in found.column("prediction").to_pylist()] == [False, True, True, False]
 
 
 def test_the_audit_lists_the_outliers_with_the_worst_first(source, table, learn, capsys):
@@ -132,7 +132,7 @@ def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, c
     assert "every set of at most 30 outliers" in words
     assert words in output(capsys, "inspect", run)
     run, _, _ = learn(source, "--target", "y", to="scaled")
-    assert "There is none: features have a running scale" in output(capsys, "inspect", run)
+    assert "There is no certificate: features have a running scale" in output(capsys, "inspect", run)
 
 
 def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path):

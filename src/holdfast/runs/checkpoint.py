@@ -6,7 +6,8 @@ from typing import Any
 
 from holdfast.flatten import digest
 from holdfast.io.columns import read_layout, read_target
-from holdfast.runs.audit import REASONS
+from holdfast.runs.answers import TENSORS as ANSWERS
+from holdfast.runs.audit import REASONS, RELEASED
 from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.model import read_tensors
@@ -20,6 +21,7 @@ _LONGEST_HEAD = 1 << 16  # bytes; no source has a longer fingerprint
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of games.tape.
 _COLUMNS = {"keys": KEY_COLUMNS} | {f"trace.{name}": columns for name, columns in TRACE.items()}
 _COLUMNS |= {f"games.{name}": columns for name, columns in GAMES.items()}
+_COLUMNS |= {f"answers.{name}": columns for name, columns in ANSWERS.items()}
 
 
 def read_config(folder):
@@ -35,6 +37,9 @@ def read_config(folder):
             raise ValueError("source_begins has bytes and crc32")
         readers = {"settings": Settings.from_json, "layout": read_layout, "target": read_target}
         config |= {name: read(config.get(name)) for name, read in readers.items()}
+        notes = config.setdefault("notes", [])
+        if not (isinstance(notes, list) and all(isinstance(note, str) for note in notes)):
+            raise ValueError("notes are texts")
         config["settings"].player(config["target"].regression, config["layout"])
     except (ValueError, TypeError, OverflowError, RecursionError) as problem:
         raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
@@ -52,18 +57,22 @@ class CheckpointHeader:
     counts: dict[str, int]  # skipped rounds by reason
     keys: list[str]
     state_layout: str  # digest of the states of the games; compared at their first use
+    seconds: float  # of learning so far
+    saved: str  # when the checkpoint was written: date and time, UTC
 
     def check(self):
         """Raise ValueError if an entry is not valid."""
         if not (_is_count(self.done) and _is_count(self.parts) and isinstance(self.finished, bool)):
             raise ValueError("done, parts and finished are not those of a checkpoint")
-        if not (isinstance(self.counts, dict) and set(self.counts) <= set(REASONS)):
+        if not (isinstance(self.counts, dict) and set(self.counts) <= {*REASONS, RELEASED}):
             raise ValueError("its reasons are not those of a checkpoint")
         if not all(map(_is_count, self.counts.values())):
             raise ValueError("its counts are not those of a checkpoint")
         texts = isinstance(self.keys, list) and all(isinstance(key, str) for key in self.keys)
         if not texts or len(set(self.keys)) < len(self.keys):
             raise ValueError("its keys are not those of a checkpoint")
+        if not (isinstance(self.seconds, int | float) and self.seconds >= 0 and isinstance(self.saved, str)):
+            raise ValueError("its times are not those of a checkpoint")
         if self.mark is not None and not _is_mark(self.mark):
             raise ValueError("its mark is not that of a checkpoint")
 

@@ -55,8 +55,11 @@ class Games:
         """The index of each of these keys; new keys are added at the end."""
         return np.array([self.keys.setdefault(name, len(self.keys)) for name in names], np.int64)
 
-    def play(self, keys, label, rows, y, compiled):
-        """Play these rounds, each in the game of its key and of this label, both given by index."""
+    def play(self, keys, label, rows, y, compiled, player=None):
+        """Play these rounds, each in the game of its key and of this label, both given by index.
+
+        Another player may play them, if it has the same states; not compiled.
+        """
         self.check()
         adversary, call = rows.replay(y, self.loss), caller(compiled)
         check_first_round(self.player, self.width, adversary)
@@ -71,7 +74,8 @@ class Games:
 
         def play_some(some):
             state = self._idle.pop() if self._idle else self._new_state()
-            call(play_groups, self.player, adversary, state, columns, groups, self._states.buffer, *some)
+            game = (player or self.player, adversary, state, columns, groups)
+            call(play_groups, *game, self._states.buffer, *some)
             self._idle.append(state)
 
         workers = min(cores(), len(slots)) if compiled else 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 FORMAT = "holdfast manifest 1"
 FILE = "manifest.json"
-TABLES = ("audit", "sizes")  # folders of numbered parts
+TABLES = ("audit", "sizes", "released")  # folders of numbered parts
 FILES = (
     "config.json",
     "checkpoint.safetensors",

@@ -4,6 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -17,6 +18,8 @@ FORMAT = "holdfast model 1"  # the number changes with the formula in docs/run-f
 FILE = "model.safetensors"
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
+# Tensors that a model may have too: without them there are no intervals, probabilities or outliers.
+_RECENT, _THRESHOLD = "recent", "threshold"
 
 
 class Parameters(NamedTuple):
@@ -83,6 +86,18 @@ class Model(NamedTuple):
     keys: tuple[str, ...]
     key: str | None
     parameters: dict[str, np.ndarray]
+    recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
+    threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
+    farthest: bool = False  # whether a row is as large as its farthest cell; if not, its Euclidean length
+
+    def places(self, keys, count):
+        """The index of each row's key, -1 if it is unknown; 0 for each of `count` rows in a model without keys."""
+        if self.key is None:
+            return np.zeros(count, int)
+        known = {key: i for i, key in enumerate(self.keys)}
+        coded = pc.dictionary_encode(keys)
+        found = np.array([known.get(key, -1) for key in coded.dictionary.to_pylist()], int)
+        return found[coded.indices.to_numpy()]
 
     @np.errstate(all="ignore")
     def outcomes(self, rows, places):
@@ -120,8 +135,11 @@ class Model(NamedTuple):
             "target": self.target.to_json(),
             "key": self.key,
             "keys": list(self.keys),
+            "farthest": self.farthest,
         }
-        return save(self.parameters, metadata={"holdfast": json.dumps(header, sort_keys=True)})
+        more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
+        tensors = self.parameters | {name: array for name, array in more.items() if array is not None}
+        return save(tensors, metadata={"holdfast": json.dumps(header, sort_keys=True)})
 
 
 def read_model(folder):
@@ -138,12 +156,15 @@ def read_model(folder):
     if len(set(keys)) < len(keys) or (key is None) != (not keys):
         raise damaged(path, "its keys are not those of a model")
     shapes = _shapes((len(keys) or 1) * (len(target.modelled_labels()) or 1), layout.feature_count())
+    shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
+    shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
     if set(tensors) != set(shapes):
         raise damaged(path, f"its tensors are not {', '.join(sorted(shapes))}")
     for name, array in tensors.items():
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
-    return Model(layout, target, keys, key, tensors)
+    more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), header.get("farthest") is True
+    return Model(layout, target, keys, key, tensors, *more)
 
 
 def _layout(parameters):
