@@ -25,8 +25,8 @@ def add(parser):
         parser,
         run,
         (
-            "Count the skipped rounds of a run by reason and by column, show where rows were skipped one after\n"
-            "the other, and show the worst rows: those that exceed their threshold by the largest factor.\n"
+            "Count the skipped rounds of a run by reason and by column, show where rows were skipped one\n"
+            "after the other, and the worst rows: those that exceed their threshold by the largest factor.\n"
             "The whole audit is RUN/audit, in Parquet. With --skipped, write the skipped rows of the source\n"
             "to a file, to look at them and to release some (holdfast release). With --replay, show what\n"
             "another budget would skip, from the sizes that the run recorded, without learning again."
@@ -184,7 +184,8 @@ def _summary_lines(answer):
 
 
 def _group_line(group):
-    found = f"  rows {group['first']:,} to {group['last']:,}: {group['rows']:,} skipped, most by {group['reason']}"
+    found = f"  rows {group['first']:,} to {group['last']:,}: {group['rows']:,} skipped, "
+    found += f"most by {group['reason']}"
     if group["column"]:
         found += f", {cell(group['column'], group['low'], group['high'])}"
     return found
@@ -195,7 +196,12 @@ def cell(column, low, high=None):
     name = visible(column, 80)
     if low is None:
         return name
-    return f"{name} = {low:.6g}" if high in (None, low) else f"{name} from {low:.6g} to {high:.6g}"
+    first, last = (_number(value) for value in (low, low if high is None else high))
+    return f"{name} = {first}" if first == last else f"{name} from {first} to {last}"
+
+
+def _number(value):
+    return f"{value:,.0f}" if abs(value) < 1e12 and value == math.floor(value) else f"{value:.6g}"
 
 
 def _row_lines(rows):

@@ -12,10 +12,10 @@ def add(parser):
         parser,
         run,
         (
-            "Learn from rows that the run in RUN has skipped, although its filters refused them. SOURCE is a\n"
-            "file that audit --skipped has written: look at it, delete the rows that are wrong, correct\n"
+            "Learn from rows that the run in RUN has skipped, although its filters refused them. SOURCE is\n"
+            "a file that audit --skipped has written: look at it, delete the rows that are wrong, correct\n"
             "values if you like, and release the others. They are learned from after the last row of the\n"
-            "run. Each row is released once, and RUN/released records it. The audit still has it as skipped.\n"
+            "run. Each row is released once, and RUN/released records it; the audit still has it, too.\n"
             "No certificate and no theorem covers released rows."
         ),
         [
@@ -46,9 +46,7 @@ def run(options):
         if options.json:
             print_json(counts)
         else:
-            tell(
-                f"{counts['released']:,} rows released, and learned from; {counts['others']:,} rows not released"
-            )
+            tell(f"{counts['released']:,} rows released and learned from, {counts['others']:,} not released")
             if counts["others"]:
                 tell("A row is released if the run has skipped it, if it can be read, and once.")
     return DONE

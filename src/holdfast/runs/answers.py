@@ -29,7 +29,8 @@ class Answers:
     Examples
     --------
     >>> answers = Answers(labels=0)
-    >>> answers.add(np.array([[2.0], [2.5]]), np.array([2.0, 2.5]), np.array([3.0, 5.0]), np.array([True, True]))
+    >>> scores, targets = np.array([2.0, 2.5]), np.array([3.0, 5.0])
+    >>> answers.add(scores[:, None], scores, targets, np.array([True, True]))
     >>> answers.recent.tolist(), answers.baseline_error()
     ([[2.0, 3.0], [2.5, 5.0]], 2.5)
     """
@@ -39,9 +40,7 @@ class Answers:
         counted = labels if labels <= _MOST_LABELS else 0
         self.recent = np.zeros((0, 2))
         self.confusion = np.zeros((counted, counted))
-        self.targets = np.zeros(
-            labels or 2
-        )  # how often each label came; or the sum and the number of targets
+        self.targets = np.zeros(labels or 2)  # counts of labels; or sum and number of targets
         self.baseline = np.zeros(2)
 
     @np.errstate(all="ignore")

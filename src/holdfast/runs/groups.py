@@ -1,6 +1,7 @@
 """Skipped rows that follow each other, as groups: a sensor that failed is one event, not a thousand rows."""
 
 import heapq
+import itertools
 from collections import Counter
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ def largest_groups(tables, count):
         if waiting is not None:
             part = {name: np.concatenate([waiting[name], column]) for name, column in part.items()}
         starts = np.concatenate([[0], 1 + np.flatnonzero(np.diff(part["row"]) > 1 + _BETWEEN)])
-        for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        for start, stop in itertools.pairwise(starts):
             total += 1
             _keep(largest, {name: column[start:stop] for name, column in part.items()}, total, count)
         waiting = {name: column[starts[-1] :] for name, column in part.items()}

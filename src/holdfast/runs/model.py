@@ -91,7 +91,7 @@ class Model(NamedTuple):
     farthest: bool = False  # whether a row is as large as its farthest cell; if not, its Euclidean length
 
     def places(self, keys, count):
-        """The index of each row's key, -1 if it is unknown; 0 for each of `count` rows in a model without keys."""
+        """The index of each row's key, -1 if it is unknown; without keys, 0 for each of `count` rows."""
         if self.key is None:
             return np.zeros(count, int)
         known = {key: i for i, key in enumerate(self.keys)}

@@ -193,7 +193,7 @@ class Run:
         """Write everything that is needed to resume from here."""
         if self._since is not None:
             self.start_clock()
-        self.saved = datetime.datetime.now(datetime.UTC).isoformat(sep=" ", timespec="seconds")
+        self.saved = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
         self.folder.write(self._checkpoint_files())
         self.parts += 1
         self.log.clear()
@@ -289,8 +289,8 @@ class Run:
         why, released = self.settings.why_no_certificate(), self.log.counts.get(RELEASED, 0)
         if released and not why:
             why = (
-                f"There is no certificate: {released:,} rows that a filter had refused were released and learned "
-                "from, and no theorem covers that."
+                f"There is no certificate: {released:,} rows that a filter had refused were released and "
+                "learned from, and no theorem covers that."
             )
         if why:
             return {"proves": None, "words": why}

@@ -94,8 +94,8 @@ class Settings:
         if self.scale:
             return (
                 "There is no certificate: features have a running scale, so the meaning of a weight changes "
-                "from round to round, and there are no fixed weights to compare with. For a certificate learn "
-                "with --no-scale and a count, such as --outliers 50."
+                "from round to round, and there are no fixed weights to compare with. For a certificate "
+                "learn with --no-scale and a count, such as --outliers 50."
             )
         outliers = outliers_for(self.outliers)
         if not (isinstance(outliers, int) and outliers >= 1):
