@@ -231,7 +231,7 @@ def test_a_folder_that_is_no_run_is_one_sentence(tmp_path, capsys):
 
 
 def test_help_has_examples(capsys):
-    for command in ("learn", "predict", "audit", "report", "inspect"):
+    for command in ("learn", "predict", "audit", "release", "report", "inspect"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         text = capsys.readouterr().out
@@ -262,7 +262,7 @@ def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
     )
     Path("today.jsonl").write_text('{"x": 1, "u": 2, "v": 3, "w": "p"}\n')
     ran = 0
-    for command in ("learn", "predict", "audit", "report", "inspect"):
+    for command in ("learn", "predict", "audit", "release", "report", "inspect"):
         for line in filter(None, examples(command, capsys)):
             before, _, last = line.rpartition("|")
             words = shlex.split(last, comments=True)
@@ -276,7 +276,7 @@ def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
                 status = main(words[1:])
             assert status == 0, (line, capsys.readouterr().err)
             ran += 1
-    assert ran == 17
+    assert ran == 21
     assert Path("answers.parquet").exists() and Path("page.html").exists()
 
 

@@ -60,8 +60,8 @@ def comparison(found, metrics):
         sentences.append("So the model predicts no better than the baseline.")
     if metrics["skipped"] and of_all is not None:
         sentences.append(
-            f"On all rounds, with the skipped ones, the error is {figure(of_all)}. If they are outliers, that "
-            "says how wild they are, not how good the model is."
+            f"On all rounds, with the skipped ones, the error is {figure(of_all)}. If they are outliers, "
+            "that says how wild they are, not how good the model is."
         )
     return sentences
 

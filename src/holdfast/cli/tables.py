@@ -51,6 +51,8 @@ def table_writer(path):
         yield write
         return
     with atomic_file(path) as target:
-        yield write
-        if writer is not None:
-            writer.close()
+        try:
+            yield write
+        finally:  # also after an error, or its destructor would write into the closed file
+            if writer is not None:
+                writer.close()
