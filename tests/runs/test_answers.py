@@ -1,4 +1,4 @@
-"""Recent results, the baseline and the confusion of labels: the same for all batches, and as computed slowly."""
+"""Recent results, the baseline and the confusion of labels, for all batches, and as computed slowly."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_answers_continue_from_their_saved_state_and_refuse_another():
     again.load(answers.state())
     assert all(np.array_equal(value, again.state()[name]) for name, value in answers.state().items())
     for wrong in ({"recent": np.zeros((RECENT + 1, 2))}, {"targets": np.zeros(3)}, {"baseline": np.zeros(1)}):
-        with pytest.raises(ValueError, match="recent|numbers"):
+        with pytest.raises(ValueError, match=r"recent|numbers"):
             Answers(0).load(answers.state() | wrong)
 
 

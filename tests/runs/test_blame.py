@@ -11,7 +11,7 @@ ROWS = 400
 
 
 def planted(path):
-    """Rows with one wild cell, a wild target, an infinite, a missing and an unreadable cell, and a stuck row."""
+    """Rows with a wild cell, a wild target, an infinite, a missing and an unreadable cell, a stuck row."""
     rng = np.random.default_rng(8)
     X = rng.normal(size=(ROWS, 3)).round(3)
     y = (X @ [1.0, -2.0, 0.5]).round(3)

@@ -9,7 +9,7 @@ from runs.test_model import model
 
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.runs.folder import Folder
-from holdfast.runs.model import read_model
+from holdfast.runs.model import RowMeasure, read_model
 from holdfast.runs.predicting import interval, isotonic, outliers, probability
 
 
@@ -45,7 +45,7 @@ def test_the_steps_of_a_probability_are_those_of_isotonic_regression():
     places = np.searchsorted(starts, x, side="right") - 1
     counts = np.bincount(places)
     assert np.allclose((shares * (counts + 1.0) - 0.5)[places] / counts[places], slow)
-    assert (np.diff(shares) > -0.5 / counts.min()).all() and 0.0 < shares.min() and shares.max() < 1.0
+    assert (np.diff(shares) > -0.5 / counts.min()).all() and shares.min() > 0.0 and shares.max() < 1.0
 
 
 def test_a_probability_is_that_of_the_predicted_label():
@@ -84,11 +84,11 @@ def test_the_farthest_cell_of_sparse_rows_is_that_of_the_same_dense_rows():
     rng = np.random.default_rng(2)
     X = np.where(rng.random((50, 6)) < 0.4, rng.normal(size=(50, 6)), 0.0)
     X[7] = 0.0
-    p = {"center": np.zeros((1, 6)), "factors": rng.random((1, 6)) + 0.5, "clip": np.full(1, 1.5)}
+    p = {"center": np.zeros((1, 6)), "factors": rng.random((1, 6)) + 0.5}
     filled = X != 0.0
     starts = np.concatenate([[0], np.cumsum(filled.sum(axis=1))])
     sparse = SparseRows(X[filled], np.nonzero(filled)[1], starts, 6)
-    one, other = (rows.farthest(p, np.zeros(1, int)) for rows in (DenseRows(X), sparse))
+    one, other = (rows.farthest(p, np.zeros(1, int), 1.5) for rows in (DenseRows(X), sparse))
     assert np.allclose(one[2], other[2]) and np.allclose(one[3], other[3])
     clear = one[2] < 1.5
     clear[7] = False
@@ -97,7 +97,7 @@ def test_the_farthest_cell_of_sparse_rows_is_that_of_the_same_dense_rows():
 
 def test_outliers_have_the_farthest_column_and_unknown_rows_are_neither():
     rows = DenseRows(np.array([[1.0, 0.0], [0.0, 99.0], [np.nan, 99.0], [np.inf, 0.0]]))
-    found = model()._replace(threshold=np.array([5.0]), farthest=True)
+    found = model()._replace(threshold=np.array([5.0]), measure=RowMeasure(True, None))
     wrong, columns, values = outliers(found, rows, np.zeros(4, int))
     assert np.array_equal(wrong, [0.0, 1.0, np.nan, 1.0], equal_nan=True)
     assert (columns[1], values[1], columns[3]) == (1, 99.0, 0)

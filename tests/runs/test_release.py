@@ -12,7 +12,7 @@ import pytest
 from cli.conftest import bits
 from runs.small import called, learned, refused, write_source
 
-from holdfast import Absolute, AdaGrad, Ball, Box, Guarded, OGD, Scaled, TopK
+from holdfast import OGD, Absolute, AdaGrad, Ball, Box, Guarded, Scaled, TopK
 from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
 from holdfast.change import Changing

@@ -132,23 +132,24 @@ def _known(entry):
 
 def _write_skipped(found, options):
     from holdfast.io.sources import SourceError, open_source
-    from holdfast.runs.quarantine import quarantine
+    from holdfast.runs.quarantine import Entries, quarantine, source_places, without_rows
 
     check_path(options.skipped, "--skipped")
-    path = options.source or found.source_name
-    if path in ("-", "standard input"):
-        raise SourceError(
-            "the source of the run was standard input, which cannot be read again: name a file that has the "
-            "same rows with --source"
-        )
-    answer = {"file": str(options.skipped), "rows": 0}
-    with (
-        contextlib.closing(open_source(path, found.settings.format)) as source,
-        table_writer(options.skipped) as write,
-    ):
-        for table in quarantine(found, source):
-            write(table)
-            answer["rows"] += table.num_rows
+    answer, entries = {"file": str(options.skipped), "rows": 0}, Entries(found.read("audit"))
+    with table_writer(options.skipped) as write:
+        for place in source_places(found):
+            path = options.source or place.name
+            if path in ("-", "standard input"):
+                raise SourceError(
+                    "the source of the run was standard input, which cannot be read again: name a file that "
+                    "has the same rows with --source"
+                )
+            with contextlib.closing(open_source(path, found.settings.format)) as source:
+                for table in quarantine(entries, place, source):
+                    write(table)
+                    answer["rows"] += table.num_rows
+                if not answer["rows"]:
+                    write(without_rows(source))
     return answer
 
 

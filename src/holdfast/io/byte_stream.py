@@ -49,7 +49,7 @@ def another_source(name, row):
 class ByteStream:
     """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked.
 
-    If `eager`, no more than the first line of standard input is waited for.
+    If `eager`, of standard input no more than the first line is waited for.
     """
 
     def __init__(self, path, eager=False):
@@ -88,7 +88,9 @@ class ByteStream:
 
     def peek(self, count):
         """The next bytes, without reading on."""
-        while len(self._peeked) < count and not (self._eager and b"\n" in self._peeked):
+        while len(self._peeked) < count:
+            if self._eager and b"\n" in self._peeked and not _has_more(self._raw):
+                break
             more = self._read(count - len(self._peeked))
             if not more:
                 break

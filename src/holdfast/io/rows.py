@@ -11,6 +11,7 @@ from holdfast.terminal import quoted
 # What a column is read as, unless the source has types of its own. A label or key is text, or the exact value
 # of a number as text (`holdfast.io.cells.labels`).
 NUMBER, TEXT, LABEL = "number", "text", "label"
+_WIDE = ("center", "factors", "weights")  # parameters with one entry for each feature
 
 
 class Batch(NamedTuple):
@@ -71,22 +72,20 @@ class DenseRows:
 
         `p` has the parameters of all models, `models` the model of each row, or one model for all rows.
         """
-        weights, Z = p["weights"][models], self._deviations(p, models)
+        center, factors, weights, clip = (p[name][models] for name in (*_WIDE, "clip"))
+        Z = np.clip((self.X - center) * factors, -clip[:, None], clip[:, None])
         sums = Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
         return np.where(np.isfinite(self.X).all(axis=1), sums, 0.0)
 
-    def farthest(self, p, models):
-        """Of each row the column that is farthest from its center, its value, the distance, and the sum of
-        the squares of all distances, in the units of the model. NaN where a cell is missing.
-        """
-        Z = np.abs(self._deviations(p, models))
-        places = Z.argmax(axis=1)
-        rows = np.arange(len(self))
-        return places, self.X[rows, places], Z[rows, places], (Z * Z).sum(axis=1)
+    def farthest(self, p, models, clip):
+        """The column of each row that is farthest from its center, its value, the distance, and the sum of
+        the squares of all distances. NaN where a cell is missing.
 
-    def _deviations(self, p, models):
-        center, factors, clip = (p[name][models] for name in ("center", "factors", "clip"))
-        return np.clip((self.X - center) * factors, -clip[:, None], clip[:, None])
+        Distances are in units of the scale of the model, and at most `clip`. `p` and `models` as in `scores`.
+        """
+        Z = np.minimum(np.abs((self.X - p["center"][models]) * p["factors"][models]), clip)
+        rows, places = np.arange(len(self)), Z.argmax(axis=1)
+        return places, self.X[rows, places], Z[rows, places], (Z * Z).sum(axis=1)
 
 
 class SparseRows:
@@ -138,27 +137,25 @@ class SparseRows:
 
     def scores(self, p, models):
         row_of = self._row_of()
-        weights = p["weights"][models[row_of] if len(models) > 1 else models[0], self.places]
-        sums = np.bincount(row_of, self._deviations(p, models) * weights, len(self))
+        model = models[row_of] if len(models) > 1 else models[0]
+        center, factors, weights = (p[name][model, self.places] for name in _WIDE)
+        clip = p["clip"][model]
+        Z = np.clip((self.values - center) * factors, -clip, clip)
+        sums = np.bincount(row_of, Z * weights, len(self))
         return np.where(self._any(~np.isfinite(self.values)), 0.0, sums)
 
-    def farthest(self, p, models):
-        """As for dense rows; zeros are as near as can be."""
-        Z, row_of = np.abs(self._deviations(p, models)), self._row_of()
-        order = np.lexsort((Z, row_of))
-        last = np.searchsorted(row_of, np.arange(len(self)), side="right") - 1
-        found = order[last] if len(order) else np.zeros(len(self), np.int64)
-        filled = np.diff(self.starts) > 0
-        columns = (self.places, self.values, Z)
-        places, values, far = (np.where(filled, column[found] if len(column) else 0, 0) for column in columns)
-        squares = np.bincount(row_of, Z * Z, len(self))
-        return places, values, np.where(np.isnan(squares), np.nan, far), squares
-
-    def _deviations(self, p, models):
-        model = models[self._row_of()] if len(models) > 1 else models[0]
+    def farthest(self, p, models, clip):
+        """As for dense rows, among the values that a row has."""
+        row_of = self._row_of()
+        model = models[row_of] if len(models) > 1 else models[0]
         center, factors = (p[name][model, self.places] for name in ("center", "factors"))
-        clip = p["clip"][model]
-        return np.clip((self.values - center) * factors, -clip, clip)
+        Z = np.minimum(np.abs((self.values - center) * factors), clip)
+        squares, filled = np.bincount(row_of, Z * Z, len(self)), np.diff(self.starts) > 0
+        if not filled.any():
+            return np.zeros(len(self), np.int64), np.zeros(len(self)), np.zeros(len(self)), squares
+        last = np.lexsort((Z, row_of))[self.starts[1:] - 1]  # the farthest of each row that has values
+        found = (np.where(filled, column[last], 0) for column in (self.places, self.values, Z))
+        return *found, squares
 
     def _row_of(self):
         """The row of each value."""

@@ -2,10 +2,11 @@
 
 import dataclasses
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.flatten import digest
 from holdfast.io.columns import read_layout, read_target
+from holdfast.io.typed import typed
 from holdfast.runs.answers import TENSORS as ANSWERS
 from holdfast.runs.audit import REASONS, RELEASED
 from holdfast.runs.files import RunError, damaged, of_another_layout
@@ -16,6 +17,7 @@ from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.runs.trace import TENSORS as TRACE
 
 CONFIG, CONFIG_FORMAT = "config.json", "holdfast run 1"
+TIMES = "times.json"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
 _LONGEST_HEAD = 1 << 16  # bytes; no source has a longer fingerprint
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of games.tape.
@@ -46,6 +48,25 @@ def read_config(folder):
     return config
 
 
+class Times(NamedTuple):
+    """How long a run has learned, and when it was saved: for the report. They are not in the checkpoint, so
+    that two runs of the same rows have the same one.
+    """
+
+    seconds: float = 0.0
+    saved: str = ""  # date and time
+
+
+def read_times(folder):
+    """The content of times.json; nothing if there is none."""
+    if not folder.has(TIMES):
+        return Times()
+    try:
+        return typed(Times, json.loads(folder.read(TIMES)))
+    except (ValueError, RecursionError) as problem:
+        raise problem if isinstance(problem, RunError) else damaged(folder.path / TIMES, problem) from None
+
+
 @dataclasses.dataclass(frozen=True)
 class CheckpointHeader:
     """What a checkpoint contains beside its tensors."""
@@ -57,8 +78,6 @@ class CheckpointHeader:
     counts: dict[str, int]  # skipped rounds by reason
     keys: list[str]
     state_layout: str  # digest of the states of the games; compared at their first use
-    seconds: float  # of learning so far
-    saved: str  # when the checkpoint was written: date and time, UTC
 
     def check(self):
         """Raise ValueError if an entry is not valid."""
@@ -71,8 +90,6 @@ class CheckpointHeader:
         texts = isinstance(self.keys, list) and all(isinstance(key, str) for key in self.keys)
         if not texts or len(set(self.keys)) < len(self.keys):
             raise ValueError("its keys are not those of a checkpoint")
-        if not (isinstance(self.seconds, int | float) and self.seconds >= 0 and isinstance(self.saved, str)):
-            raise ValueError("its times are not those of a checkpoint")
         if self.mark is not None and not _is_mark(self.mark):
             raise ValueError("its mark is not that of a checkpoint")
 

@@ -15,6 +15,7 @@ FILES = (
     "model.safetensors",
     "keys.parquet",
     "metrics.json",
+    "times.json",
     "certificate.json",
     "report.html",
 )

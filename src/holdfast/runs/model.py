@@ -78,6 +78,16 @@ def collect_plain(player, state, buffer, starts, scratch, found):
     return 0
 
 
+class RowMeasure(NamedTuple):
+    """How the feature filter measures a row: its farthest cell, or the Euclidean length with a constant 1.
+
+    Cells are in units of the running scale, each at most `clip`; None if there is no limit.
+    """
+
+    farthest: bool
+    clip: float | None
+
+
 class Model(NamedTuple):
     """What predicts: for every key and label, the weights of the features and their scale."""
 
@@ -88,7 +98,7 @@ class Model(NamedTuple):
     parameters: dict[str, np.ndarray]
     recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
     threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
-    farthest: bool = False  # whether a row is as large as its farthest cell; if not, its Euclidean length
+    measure: RowMeasure | None = None  # what is compared with the threshold
 
     def places(self, keys, count):
         """The index of each row's key, -1 if it is unknown; without keys, 0 for each of `count` rows."""
@@ -135,7 +145,7 @@ class Model(NamedTuple):
             "target": self.target.to_json(),
             "key": self.key,
             "keys": list(self.keys),
-            "farthest": self.farthest,
+            "measure": None if self.measure is None else self.measure._asdict(),
         }
         more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
         tensors = self.parameters | {name: array for name, array in more.items() if array is not None}
@@ -151,6 +161,7 @@ def read_model(folder):
     try:
         key, keys = typed(_Keys, {name: header.get(name) for name in _Keys._fields})
         layout, target = read_layout(header.get("layout")), read_target(header.get("target"))
+        measure = None if header.get("measure") is None else typed(RowMeasure, header["measure"])
     except ValueError as problem:
         raise damaged(path, problem) from None
     if len(set(keys)) < len(keys) or (key is None) != (not keys):
@@ -163,7 +174,7 @@ def read_model(folder):
     for name, array in tensors.items():
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
-    more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), header.get("farthest") is True
+    more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), measure
     return Model(layout, target, keys, key, tensors, *more)
 
 

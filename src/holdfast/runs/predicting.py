@@ -70,13 +70,14 @@ def outliers(model, rows, places):
     Unknown is a row with a missing cell or an unknown key, and every row while there is no threshold.
     """
     count = len(rows)
-    if model.threshold is None:
+    if model.threshold is None or model.measure is None:
         return np.full(count, math.nan), np.zeros(count, np.int64), np.full(count, math.nan)
     key = np.maximum(places, 0)
     labels = len(model.target.modelled_labels()) or 1
     models = key * labels if model.key is not None else np.zeros(1, np.int64)
-    columns, values, far, squares = rows.farthest(model.parameters, models)
-    size = np.maximum(far, 1.0) if model.farthest else np.sqrt(squares + 1.0)  # 1: the constant
+    clip = math.inf if model.measure.clip is None else model.measure.clip
+    columns, values, far, squares = rows.farthest(model.parameters, models, clip)
+    size = np.maximum(far, 1.0) if model.measure.farthest else np.sqrt(squares + 1.0)  # 1: the constant
     threshold = model.threshold[key]
     found = np.where(size <= threshold, 0.0, 1.0)
     unknown = np.isnan(squares) | (places < 0) | ~(threshold > 0.0)

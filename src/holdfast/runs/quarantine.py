@@ -1,5 +1,7 @@
 """The rows that a run has skipped, as they are in its source, with the reason: to look at and to release."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 
@@ -13,32 +15,48 @@ ROW = "skipped_row"
 _COLUMNS = ("reason", "column", "value", "measure", "size", "threshold", "times", "detail")
 
 
-def check_source(run, source):
-    """Raise if this is not the source of the run, or has columns that a quarantine adds."""
-    begins = read_config(run.folder)["source_begins"]
-    if source.fingerprint(begins["bytes"]) != begins:
+class SourcePlace(NamedTuple):
+    """A source of a run. Its first row has the number `base` + 1."""
+
+    name: str
+    base: int
+    begins: dict  # the fingerprint of its first bytes
+
+
+def source_places(run):
+    """The sources of a run, in the order of their rows."""
+    return [SourcePlace(run.source_name, 0, read_config(run.folder)["source_begins"])]
+
+
+def check_source(place, source):
+    """Raise if this is not the source that was learned from, or has columns that a quarantine adds."""
+    if source.fingerprint(place.begins["bytes"]) != place.begins:
         raise another_source(source.name, 1)
     for name in (ROW, *(f"skipped_{name}" for name in _COLUMNS)):
         if name in source.names:
             raise SourceError(f"{source.name} has a column {quoted(name)} of its own: give it another name")
 
 
-def quarantine(run, source):
-    """The skipped rows of the source, block by block: what the audit says, then all columns of the source.
+def quarantine(entries, place, source):
+    """The skipped rows of a source, block by block: what the audit says, then all columns of the source.
 
-    A row that several games have skipped is there once.
+    `entries` are those of the audit; what is left of them is for the next source.
     """
-    check_source(run, source)
-    entries, empty = Entries(run.read("audit")), True
+    check_source(place, source)
     for block in source.blocks():
         count = block.lines if isinstance(block, LineBlock) else block.data.num_rows
-        found = entries.take_below(block.row + count)
+        found = entries.take_below(place.base + block.row + count)
         if found is not None:
-            columns = unchanged(source, block, source.names, found.column("row").to_numpy())
-            yield _table(found, columns)
-            empty = False
-    if empty:
-        yield _table(entries.none(), {name: pa.array([], pa.string()) for name in source.names})
+            rows = found.column("row").to_numpy() - place.base
+            yield _table(found, unchanged(source, block, source.names, rows))
+
+
+def without_rows(source):
+    """The columns of a quarantine, if nothing was skipped."""
+    kinds = dict.fromkeys(_COLUMNS, pa.string())
+    kinds |= dict.fromkeys(("value", "size", "threshold", "times"), pa.float64())
+    empty = pa.schema({"row": pa.int64()} | kinds).empty_table()
+    return _table(empty, {name: pa.array([], pa.string()) for name in source.names})
 
 
 def _table(found, columns):
@@ -67,11 +85,6 @@ class Entries:
         found, rest = self._waiting.slice(0, end), self._waiting.slice(end)
         self._waiting = rest if rest.num_rows else None
         return found if found.num_rows else None
-
-    def none(self):
-        kinds = dict.fromkeys(_COLUMNS, pa.string())
-        kinds |= dict.fromkeys(("value", "size", "threshold", "times"), pa.float64())
-        return pa.schema({"row": pa.int64()} | kinds).empty_table()
 
     def _once(self, table):
         rows = table.column("row").to_numpy()

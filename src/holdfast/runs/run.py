@@ -11,6 +11,7 @@ from safetensors.numpy import save
 
 from holdfast.compiling import WORTH_COMPILING
 from holdfast.flatten import digest
+from holdfast.learners import Scaled
 from holdfast.norms import L1
 from holdfast.runs.answers import Answers
 from holdfast.runs.audit import MISSING, NO_TARGET, RELEASED, RoundLog, sizes_of, thresholds_of
@@ -18,16 +19,19 @@ from holdfast.runs.blame import Blame
 from holdfast.runs.checkpoint import (
     CHECKPOINT,
     FORMAT,
+    TIMES,
     CheckpointHeader,
+    Times,
     read_checkpoint,
     read_config,
+    read_times,
     table_layout,
 )
 from holdfast.runs.files import RunError, damaged
 from holdfast.runs.folder import Folder, table_bytes
 from holdfast.runs.games import Games
 from holdfast.runs.manifest import part_name
-from holdfast.runs.model import FILE, Model
+from holdfast.runs.model import FILE, Model, RowMeasure
 from holdfast.runs.settings import loss_for
 from holdfast.runs.trace import KeySums, Trace
 from holdfast.terminal import as_json
@@ -55,13 +59,11 @@ class Run:
         self.trace.wide &= not keyed
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
         self.keys, self.answers = KeySums(), Answers(len(target.labels))
-        self.farthest = isinstance(
-            self.player.core().norm, L1
-        )  # whether a row is as large as its farthest cell
+        self.measure = row_measure(self.player.core())
         names = [] if layout.is_sparse() else layout.features()
-        self.blame = Blame(names, target.name, self.regression, self.farthest)
+        self.blame = Blame(names, target.name, self.regression, self.measure.farthest)
         self.compiled, self.expected, self._looked_up = False, 0, False
-        self.seconds, self.saved, self.notes, self._since = 0.0, "", [], None
+        self.times, self.notes, self._since = Times(), [], None
 
     # -- rounds
 
@@ -184,16 +186,18 @@ class Run:
     # -- the folder
 
     def start_clock(self):
-        """Count the seconds from here on; those since the last call are added to the sum."""
-        now = time.monotonic()
-        self.seconds += now - (now if self._since is None else self._since)
-        self._since = now
+        """Count the seconds of learning from here on."""
+        self._since = time.monotonic()
+
+    def _add_times(self):
+        seconds, now = self.times.seconds, time.monotonic()
+        if self._since is not None:
+            seconds, self._since = seconds + now - self._since, now
+        saved = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+        self.times = Times(round(seconds, 3), saved)
 
     def checkpoint(self):
         """Write everything that is needed to resume from here."""
-        if self._since is not None:
-            self.start_clock()
-        self.saved = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
         self.folder.write(self._checkpoint_files())
         self.parts += 1
         self.log.clear()
@@ -202,17 +206,11 @@ class Run:
         """Names and contents. The checkpoint comes last, because it counts the parts."""
         for name, table in self.log.tables().items():
             yield part_name(name, self.parts), table_bytes(table)
+        self._add_times()
+        yield TIMES, to_json(self.times._asdict())
         keys, layout = list(self.games.keys), self.games.layout
         header = CheckpointHeader(
-            self.mark,
-            self.done,
-            self.parts + 1,
-            self.finished,
-            self.log.counts,
-            keys,
-            layout,
-            self.seconds,
-            self.saved,
+            self.mark, self.done, self.parts + 1, self.finished, self.log.counts, keys, layout
         )
         formats = {"format": FORMAT, "table_layout": digest(table_layout())}
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
@@ -234,7 +232,7 @@ class Run:
             raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
         self.mark, self.done, self.parts = header.mark, header.done, header.parts
         self.finished, self.log.counts = header.finished, header.counts
-        self.seconds, self.saved = header.seconds, header.saved
+        self.times = read_times(self.folder)
         self.folder.check_parts(self.parts)
         return self
 
@@ -262,7 +260,7 @@ class Run:
         """What predicts."""
         keyed = self.settings.key is not None
         parts = (self.layout, self.target, tuple(self.games.keys) if keyed else (), self.settings.key)
-        more = (self.answers.recent, self.keys.thresholds(), self.farthest)
+        more = (self.answers.recent, self.keys.thresholds(), self.measure)
         return Model(*parts, self.games.parameters(), *more)
 
     def metrics(self):
@@ -320,6 +318,12 @@ def open_run(to, folder=None):
     run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
     run.notes = config["notes"]
     return run.restore() if folder.has(CHECKPOINT) else run
+
+
+def row_measure(guard):
+    """How the feature filter of a guarded player measures a row."""
+    clip = guard.learner.clip if isinstance(guard.learner, Scaled) else None
+    return RowMeasure(isinstance(guard.norm, L1), clip)
 
 
 def to_json(found):
