@@ -21,6 +21,7 @@ from holdfast.filters import Everything
 from holdfast.learners import RobustRidge
 from holdfast.play import play
 from holdfast.runs.release import Unfiltered
+from holdfast.runs.run import Run
 
 PLAYERS = {
     "guarded": Guarded(Scaled(AdaGrad(Box(-10.0, 10.0)), target=True)),
@@ -115,6 +116,24 @@ def test_only_rows_that_were_skipped_and_can_be_read_are_released(quarantined):
     one[0], two[-1], three[-4] = str(kept), "", "x"
     file.write_text("\n".join([head, *map(",".join, (one, two, three)), lines[4], lines[4]]) + "\n")
     assert released(run, file) == {"released": 1, "others": 4}
+
+
+def test_a_release_that_was_killed_is_complete_or_did_not_happen(quarantined, tmp_path, monkeypatch):
+    run, file, rows = quarantined
+    whole = shutil.copytree(run, tmp_path / "whole")
+    released(whole, file)
+    for name in ("checkpoint", "write_results"):  # killed before and after the checkpoint
+
+        def killed(run):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Run, name, killed)
+            assert called("release", run, file)[0] == 130
+        expected = 0 if name == "checkpoint" else rows.num_rows
+        assert len(list((run / "released").glob("*"))) == (1 if expected else 0)
+    assert released(run, file) == {"released": 0, "others": rows.num_rows}
+    assert (run / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
 
 def test_the_run_resumes_after_a_release(quarantined, tmp_path):

@@ -92,7 +92,7 @@ def release(run, source):
         }
         run.log.add_released(pa.table(table, run.log.schema("released")))
         run.checkpoint()
-        run.write_results()
+    run.write_results()  # also if nothing is new: a killed process may have left the results of before
     return counts
 
 
