@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from holdfast.pages.palette import NAMES
 from holdfast.pages.render import figure
 from holdfast.pages.svg import Plot
+from holdfast.runs.predicting import feature_names
 from holdfast.runs.trace import SAMPLES
 
 _MARKED = 2_000  # skipped rounds in a plot, at most
@@ -56,7 +57,7 @@ def answers(found):
         return None
     plot = Plot("Predicted against actual", 0, low, high, across="predicted")
     plot.line(np.array([low, high]), np.array([low, high]), "quiet", 1.2, "predicted exactly", dashed=True)
-    plot.dots(predicted[shown], actual[shown], "blue", radius=1.5, opacity=0.45)
+    plot.dots(predicted[shown], actual[shown], "blue", radius=1.8, opacity=0.55)
     return {"plot": plot.svg(), "count": int(shown.sum())}
 
 
@@ -112,7 +113,7 @@ def _marked(found, measure):
 
 def weights(found):
     """A plot of the largest weights; None if there is nothing to plot."""
-    table, names = found.trace.weights, found.layout.features()
+    table = found.trace.weights
     if len(table) < 2 or not found.trace.wide:
         return None
     factors = found.games.parameters()["factors"][0]
@@ -124,7 +125,7 @@ def weights(found):
     if not np.isfinite(shown).all() or not np.abs(shown).max() > 0:
         return None
     plot = Plot("Weights over the rounds", found.trace.rounds, float(shown.min()), float(shown.max()))
-    lines = [(color, names[column]) for color, column in zip(_SERIES, largest, strict=False)]
+    lines = list(zip(_SERIES, feature_names(found.layout, largest), strict=False))
     for (color, name), column in zip(lines, largest, strict=True):
         plot.line(table[:, 0], values[:, column], color, 2.0, name)
     return {"label": found.games.labels[0], "lines": lines, "plot": plot.svg()}

@@ -7,6 +7,7 @@ import numpy as np
 from holdfast.cli.audit import cell
 from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
 from holdfast.pages.render import figure
+from holdfast.runs.predicting import feature_names
 
 _MOST_LABELS = 12  # in a table
 
@@ -113,15 +114,15 @@ def weights(found, most):
     """The features with the largest weights, as a head and rows; None if there are none or many models."""
     if found.settings.key is not None or not found.trace.rounds:
         return None
-    p, names = found.games.parameters(), found.layout.features()
+    p = found.games.parameters()
     effects = (p["y_spread"][:, None] * p["weights"])[:_MOST_LABELS]
     order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:most]
     labels = [label or "effect" for label in found.games.labels][:_MOST_LABELS]
     with np.errstate(all="ignore"):
         spread = np.where(p["factors"][0] > 0, 1.0 / p["factors"][0], np.nan)
     rows = []
-    for i in order:
-        row = (names[i], *map(float, effects[:, i]))
+    for i, name in zip(order, feature_names(found.layout, order), strict=True):
+        row = (name, *map(float, effects[:, i]))
         rows.append((*row, float(p["center"][0, i]), float(spread[i])) if found.games.scaled else row)
     head = ("feature", *labels, *(("center", "spread") if found.games.scaled else ()))
     return {"head": head, "rows": rows, "scaled": found.games.scaled}

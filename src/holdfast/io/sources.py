@@ -124,6 +124,9 @@ def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
     for block in blocks:
         batch = source.decode(block, kinds)
         others = unchanged(source, block, also, batch.rows) if also else {}
+        for name in also:
+            if name not in others:
+                raise SourceError(f"{source.name}, column {quoted(name)}: no CSV file can have such values")
         read = source.progress()
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
@@ -141,18 +144,16 @@ def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
 
 
 def unchanged(source, block, names, rows):
-    """These columns of a block, for the rows of these numbers. CSV and JSON lines have text."""
+    """These columns of a block as they are, for the rows of these numbers. CSV and JSON lines have text.
+
+    Without columns of lists and the like, which no CSV file can have.
+    """
     batch = source.decode(block, {name: source.decode_kind(name, TEXT) for name in names})
-    for name, column in batch.columns.items():
-        if not cells.can_be_labels(column.type):
-            raise SourceError(
-                f"{source.name}, column {quoted(name)}: {visible(column.type, 80)} cannot be written to a "
-                "table of plain columns: leave it out"
-            )
+    columns = {name: column for name, column in batch.columns.items() if cells.can_be_labels(column.type)}
     if np.array_equal(batch.rows, rows):
-        return batch.columns
+        return columns
     places = pc.index_in(pa.array(rows), pa.array(batch.rows))
-    return {name: column.take(places) for name, column in batch.columns.items()}
+    return {name: column.take(places) for name, column in columns.items()}
 
 
 def column_kinds(source, layout, target=None, key=None):

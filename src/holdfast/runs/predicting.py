@@ -85,6 +85,14 @@ def outliers(model, rows, places):
     return np.where(np.isinf(values), 1.0, found), columns, values
 
 
+def feature_names(layout, places):
+    """The names of the features with these indices. Sparse rows can have millions, so not all are made."""
+    if layout.is_sparse():
+        return [str(place) for place in places]
+    names = layout.features() if len(places) else []
+    return [names[place] for place in places]
+
+
 def answer_types(model):
     """The columns of the answers, and their types."""
     numbers = model.target.regression
@@ -110,7 +118,6 @@ def answers(model, piece, share):
     predictions = model.answers(outcomes)
     wrong, columns, _ = outliers(model, piece.features, places)
     wrong[list(piece.faults)] = math.nan
-    names = model.layout.features()
     found = {"row": piece.rows, "key": piece.keys}
     found["prediction"] = pa.array(predictions, mask=empty)
     if model.target.regression:
@@ -118,7 +125,8 @@ def answers(model, piece, share):
     else:
         found["probability"] = probability(model, outcomes)
     found["outlier"] = wrong
-    found["outlier_column"] = [names[c] if w == 1.0 else None for c, w in zip(columns, wrong, strict=True)]
+    found["outlier_column"] = np.full(len(wrong), None, object)
+    found["outlier_column"][wrong == 1.0] = feature_names(model.layout, columns[wrong == 1.0])
     arrays = {name: _array(found[name], kind) for name, kind in answer_types(model).items()}
     return pa.table(arrays), int(empty.sum())
 
@@ -127,4 +135,4 @@ def _array(column, kind):
     """A column of Arrow, null for NaN."""
     if isinstance(column, np.ndarray) and column.dtype == np.float64:
         column = pa.array(column, from_pandas=True)
-    return pa.array(column, kind) if isinstance(column, list | np.ndarray) else column.cast(kind)
+    return pa.array(column, kind) if isinstance(column, np.ndarray) else column.cast(kind)
