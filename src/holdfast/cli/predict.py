@@ -74,13 +74,19 @@ def run(options):
 
 
 def _predictions(options, counts):
-    from holdfast.io.sources import open_source
+    """The answers, a table for each piece of the source; an empty one if there are no rows."""
+    from holdfast.io.sources import open_source, pieces
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
 
     model = read_model(Folder(options.run))
     with contextlib.closing(open_source(options.source, options.format, eager=True)) as source:
-        yield from _tables(model, source, _passed(options, source), options.interval, counts)
+        passed = _passed(options, source)
+        found = pieces(source, source.blocks(), model.layout, None, model.key, also=passed)
+        tables = _tables(((model, piece) for piece in found), options.interval, counts)
+        first = next(tables, None)
+        yield _without_rows(model, passed) if first is None else first
+        yield from tables
 
 
 def _passed(options, source):
@@ -93,22 +99,19 @@ def _passed(options, source):
     return tuple(source.names) if options.all_columns else options.passed
 
 
-def _tables(model, source, passed, share, counts):
-    """The answers, a table for each piece of the source; an empty one if there are no rows."""
-    from holdfast.io.sources import column_kinds, pieces
+def _tables(pieces, share, counts):
+    """The answers for pieces, each given with its model."""
     from holdfast.runs.predicting import answers
 
-    column_kinds(source, model.layout, None, model.key)  # raises if a column is not there
-    empty = True
-    for piece in pieces(source, source.blocks(), model.layout, None, model.key, also=passed):
-        table, without = answers(model, piece, share)
+    before, known = None, {}
+    for model, piece in pieces:
+        if model is not before:
+            before, known = model, model.key_indices()
+        table, without = answers(model, known, piece, share)
         counts["rows"] += table.num_rows
         counts["empty"] += without
         counts["outliers"] += int(_sum(table.column("outlier")))
-        empty = False
         yield _with_columns(table, piece.also)
-    if empty:
-        yield _without_rows(model, passed)
 
 
 def _sum(column):

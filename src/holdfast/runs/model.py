@@ -4,7 +4,6 @@ import json
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -100,14 +99,9 @@ class Model(NamedTuple):
     threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
     measure: RowMeasure | None = None  # what is compared with the threshold
 
-    def places(self, keys, count):
-        """The index of each row's key, -1 if it is unknown; without keys, 0 for each of `count` rows."""
-        if self.key is None:
-            return np.zeros(count, int)
-        known = {key: i for i, key in enumerate(self.keys)}
-        coded = pc.dictionary_encode(keys)
-        found = np.array([known.get(key, -1) for key in coded.dictionary.to_pylist()], int)
-        return found[coded.indices.to_numpy()]
+    def key_indices(self):
+        """The index of each key."""
+        return {key: i for i, key in enumerate(self.keys)}
 
     @np.errstate(all="ignore")
     def outcomes(self, rows, places):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holdfast.runs.answers import scores
 
@@ -105,12 +106,16 @@ def answer_types(model):
     )
 
 
-def answers(model, piece, share):
+def answers(model, known, piece, share):
     """The answers about the rows of a piece as a table, and how many have no prediction.
 
-    `share` is that of `interval`.
+    `known` has the index of each key of the model, `share` is that of `interval`.
     """
-    places = model.places(piece.keys, len(piece.rows))
+    places = np.zeros(len(piece.rows), int)
+    if model.key is not None:
+        coded = pc.dictionary_encode(piece.keys)
+        indices = np.array([known.get(key, -1) for key in coded.dictionary.to_pylist()], int)
+        places = indices[coded.indices.to_numpy()]
     outcomes = model.outcomes(piece.features, places)
     empty = np.isnan(outcomes).all(axis=1)
     empty[list(piece.faults)] = True
