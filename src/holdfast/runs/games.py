@@ -98,9 +98,11 @@ class Games:
         """All games, as pairs: index of the key, index of the label."""
         return [(key, label) for key in range(len(self.keys)) for label in range(len(self.labels))]
 
-    def weights(self, name):
-        """The weights of the features, in the units of the data."""
-        return values_of(self.player.current_weights(self._state(name)))[: self.dim]
+    def weights_and_scale(self, name):
+        """The weights of the features, in the units of the data; their centers, and their factors."""
+        found = self.player.current_weights(self._state(name))
+        scale = (found.center, found.factors) if self.scaled else (np.zeros(self.dim), np.ones(self.dim))
+        return values_of(found)[: self.dim], *scale
 
     def certificate(self, name, k):
         unmeasured = int(self.counts[self._slot(name), 2])

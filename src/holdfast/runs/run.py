@@ -95,8 +95,7 @@ class Run:
                 count = min(count, snapshot - self.trace.rounds)
             self._play(piece, start, start + count)
             if self.trace.wide and self.trace.rounds == snapshot:
-                scale = self.games.parameters()
-                self.trace.add_snapshot(self.games.weights((0, 0)), scale["center"][0], scale["factors"][0])
+                self.trace.add_snapshot(*self.games.weights_and_scale((0, 0)))
             start += count
             self.mark, self.done = piece.mark, piece.first + start
             if after():
