@@ -48,7 +48,7 @@ class SkipMonitor:
         self.remedy, self.enough = remedy, enough
         self.depth = depth  # the number of calls from the user's to `warnings.warn`
         self.rows, self.skipped, self.run, self.longest = 0, 0, 0, 0
-        self._share_told = self._run_told = False
+        self._warned_of_share = self._warned_of_run = False
 
     def add(self, kept):
         """Count these rows, in their order."""
@@ -76,12 +76,12 @@ class SkipMonitor:
         self.longest = max(self.longest, self.run)
 
     def _warn(self):
-        if self.longest >= _LONG_RUN and not self._run_told:
-            self._run_told = True
+        if self.longest >= _LONG_RUN and not self._warned_of_run:
+            self._warned_of_run = True
             self._say(f"{self.longest:,} rows one after the other were skipped: the data may have changed")
         many = self.rows >= self.enough and self.skipped > _FIRST + _MANY * self.rows
-        if many and not self._share_told:
-            self._share_told = True
+        if many and not self._warned_of_share:
+            self._warned_of_share = True
             self._say(f"{self.skipped:,} of {self.rows:,} rows were skipped, more than {_MANY:.0%}")
 
     def _say(self, sentence):

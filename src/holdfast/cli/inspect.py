@@ -74,7 +74,7 @@ def certificate(found):
     return (
         found.certificate()
         if found.trace.rounds
-        else {"proves": None, "words": "There is none: no rounds yet."}
+        else {"proves": None, "words": "There is no certificate: no rounds yet."}
     )
 
 

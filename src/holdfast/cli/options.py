@@ -36,3 +36,8 @@ def add_source(parser):
 
 def add_json(parser):
     parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def column_names(text):
+    """The names in an option such as --drop A,B."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -24,6 +24,10 @@ COMMANDS = {
         "holdfast.cli.audit:add",
         "see what a run skipped and why, and what another budget would have skipped",
     ),
+    "release": (
+        "holdfast.cli.release:add",
+        "learn from rows that a run has skipped, after a look at them",
+    ),
     "report": (
         "holdfast.cli.report:add",
         "write a page about a run: errors, sizes and thresholds, weights, skipped rows",

@@ -47,10 +47,13 @@ def another_source(name, row):
 
 
 class ByteStream:
-    """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked."""
+    """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked.
 
-    def __init__(self, path):
-        self.path = str(path)
+    If `eager`, of standard input no more than the first line is waited for.
+    """
+
+    def __init__(self, path, eager=False):
+        self.path, self._eager = str(path), eager and str(path) == "-"
         self.name = "standard input" if self.path == "-" else self.path
         self.size = None  # bytes of the file as stored; None if unknown
         try:
@@ -86,6 +89,8 @@ class ByteStream:
     def peek(self, count):
         """The next bytes, without reading on."""
         while len(self._peeked) < count:
+            if self._eager and b"\n" in self._peeked and not _has_more(self._raw):
+                break
             more = self._read(count - len(self._peeked))
             if not more:
                 break

@@ -79,6 +79,16 @@ class DenseRows:
         sums = Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
         return np.where(np.isfinite(self.X).all(axis=1), sums, 0.0)
 
+    def farthest(self, p, models, clip):
+        """The column of each row that is farthest from its center, its value, the distance, and the sum of
+        the squares of all distances. NaN where a cell is missing.
+
+        Distances are in units of the scale of the model, and at most `clip`. `p` and `models` as in `scores`.
+        """
+        Z = np.minimum(np.abs((self.X - p["center"][models]) * p["factors"][models]), clip)
+        rows, places = np.arange(len(self)), Z.argmax(axis=1)
+        return places, self.X[rows, places], Z[rows, places], (Z * Z).sum(axis=1)
+
 
 class SparseRows:
     """Compressed rows: row i has values[starts[i]:starts[i + 1]]. `places` has the column of each value."""
@@ -134,6 +144,19 @@ class SparseRows:
         Z = _seen((self.values - center) * factors, *(p[name][model] for name in _LIMITS))
         sums = np.bincount(row_of, Z * weights, len(self))
         return np.where(self._any(~np.isfinite(self.values)), 0.0, sums)
+
+    def farthest(self, p, models, clip):
+        """As for dense rows, among the values that a row has."""
+        row_of = self._row_of()
+        model = models[row_of] if len(models) > 1 else models[0]
+        center, factors = (p[name][model, self.places] for name in ("center", "factors"))
+        Z = np.minimum(np.abs((self.values - center) * factors), clip)
+        squares, filled = np.bincount(row_of, Z * Z, len(self)), np.diff(self.starts) > 0
+        if not filled.any():
+            return np.zeros(len(self), np.int64), np.zeros(len(self)), np.zeros(len(self)), squares
+        last = np.lexsort((Z, row_of))[self.starts[1:] - 1]  # the farthest of each row that has values
+        found = (np.where(filled, column[last], 0) for column in (self.places, self.values, Z))
+        return *found, squares
 
     def _row_of(self):
         """The row of each value."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
@@ -32,12 +33,13 @@ _ENTRIES = 1 << 21  # of a piece
 _SPARSE_ROWS = 1 << 16  # of a piece
 
 
-def open_source(path, form=None):
+def open_source(path, form=None, eager=False):
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
-    The first bytes decide the format, then the name of the file, then the first line.
+    The first bytes decide the format, then the name of the file, then the first line. If `eager`, a pipe is
+    opened as soon as its first line is there; JSON objects then have the columns of the first lines.
     """
-    stream = ByteStream(path)
+    stream = ByteStream(path, eager)
     try:
         return _checked(_opened(stream, form or _format(stream)), stream.name)
     except BaseException:
@@ -109,14 +111,22 @@ class Piece(NamedTuple):
     mark: Any  # of the block that they are in
     first: int  # the position of the first row in its block
     read: int | None  # bytes of the source so far
+    also: dict[str, Any]  # other columns that were asked for, as in the source
 
 
-def pieces(source, blocks, layout, target, key=None, skip=0):
-    """The rows of these blocks in pieces, without the first `skip`. If `target` is None, none is read."""
+def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
+    """The rows of these blocks in pieces, without the first `skip`. If `target` is None, none is read.
+
+    `also` are columns that each piece has as they are in the source: text, or with the type of the file.
+    """
     kinds = column_kinds(source, layout, target, key)
     step = _SPARSE_ROWS if layout.is_sparse() else max(_ENTRIES // max(layout.feature_count(), 1), 1)
     for block in blocks:
         batch = source.decode(block, kinds)
+        others = unchanged(source, block, also, batch.rows) if also else {}
+        for name in also:
+            if name not in others:
+                raise SourceError(f"{source.name}, column {quoted(name)}: no CSV file can have such values")
         read = source.progress()
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
@@ -128,8 +138,22 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
             keys = None
             if key is not None:
                 keys = keys_of(batch.columns[key].slice(start, stop - start), key, source.name)
-            yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
+            some = {name: column.slice(start, stop - start) for name, column in others.items()}
+            yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read, some)
         skip = max(skip - len(batch.rows), 0)
+
+
+def unchanged(source, block, names, rows):
+    """These columns of a block as they are, for the rows of these numbers. CSV and JSON lines have text.
+
+    Without columns of lists and the like, which no CSV file can have.
+    """
+    batch = source.decode(block, {name: source.decode_kind(name, TEXT) for name in names})
+    columns = {name: column for name, column in batch.columns.items() if cells.can_be_labels(column.type)}
+    if np.array_equal(batch.rows, rows):
+        return columns
+    places = pc.index_in(pa.array(rows), pa.array(batch.rows))
+    return {name: column.take(places) for name, column in columns.items()}
 
 
 def column_kinds(source, layout, target=None, key=None):

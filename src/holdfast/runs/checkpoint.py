@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.flatten import digest
 from holdfast.io.columns import read_layout, read_target
-from holdfast.runs.audit import REASONS
+from holdfast.io.typed import typed
+from holdfast.runs.answers import TENSORS as ANSWERS
+from holdfast.runs.audit import REASONS, RELEASED
 from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.model import read_tensors
@@ -15,11 +17,13 @@ from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.runs.trace import TENSORS as TRACE
 
 CONFIG, CONFIG_FORMAT = "config.json", "holdfast run 1"
+TIMES = "times.json"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
 _LONGEST_HEAD = 1 << 16  # bytes; no source has a longer fingerprint
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of games.tape.
 _COLUMNS = {"keys": KEY_COLUMNS} | {f"trace.{name}": columns for name, columns in TRACE.items()}
 _COLUMNS |= {f"games.{name}": columns for name, columns in GAMES.items()}
+_COLUMNS |= {f"answers.{name}": columns for name, columns in ANSWERS.items()}
 
 
 def read_config(folder):
@@ -35,10 +39,32 @@ def read_config(folder):
             raise ValueError("source_begins has bytes and crc32")
         readers = {"settings": Settings.from_json, "layout": read_layout, "target": read_target}
         config |= {name: read(config.get(name)) for name, read in readers.items()}
+        notes = config.setdefault("notes", [])
+        if not (isinstance(notes, list) and all(isinstance(note, str) for note in notes)):
+            raise ValueError("notes are texts")
         config["settings"].player(config["target"].regression, config["layout"])
     except (ValueError, TypeError, OverflowError, RecursionError) as problem:
         raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
     return config
+
+
+class Times(NamedTuple):
+    """How long a run has learned, and when it was saved: for the report. They are not in the checkpoint, so
+    that two runs of the same rows have the same one.
+    """
+
+    seconds: float = 0.0
+    saved: str = ""  # date and time
+
+
+def read_times(folder):
+    """The content of times.json; nothing if there is none."""
+    if not folder.has(TIMES):
+        return Times()
+    try:
+        return typed(Times, json.loads(folder.read(TIMES)))
+    except (ValueError, RecursionError) as problem:
+        raise problem if isinstance(problem, RunError) else damaged(folder.path / TIMES, problem) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +83,7 @@ class CheckpointHeader:
         """Raise ValueError if an entry is not valid."""
         if not (_is_count(self.done) and _is_count(self.parts) and isinstance(self.finished, bool)):
             raise ValueError("done, parts and finished are not those of a checkpoint")
-        if not (isinstance(self.counts, dict) and set(self.counts) <= set(REASONS)):
+        if not (isinstance(self.counts, dict) and set(self.counts) <= {*REASONS, RELEASED}):
             raise ValueError("its reasons are not those of a checkpoint")
         if not all(map(_is_count, self.counts.values())):
             raise ValueError("its counts are not those of a checkpoint")

@@ -56,8 +56,11 @@ class Games:
         """The index of each of these keys; new keys are added at the end."""
         return np.array([self.keys.setdefault(name, len(self.keys)) for name in names], np.int64)
 
-    def play(self, keys, label, rows, y, compiled):
-        """Play these rounds, each in the game of its key and of this label, both given by index."""
+    def play(self, keys, label, rows, y, compiled, player=None):
+        """Play these rounds, each in the game of its key and of this label, both given by index.
+
+        Another player may play them, if it has the same states; not compiled.
+        """
         self.check()
         adversary, call = rows.replay(y, self.loss), caller(compiled)
         check_first_round(self.player, self.width, adversary)
@@ -72,7 +75,8 @@ class Games:
 
         def play_some(some):
             state = self._idle.pop() if self._idle else self._new_state()
-            call(play_groups, self.player, adversary, state, columns, groups, self._states.buffer, *some)
+            game = (player or self.player, adversary, state, columns, groups)
+            call(play_groups, *game, self._states.buffer, *some)
             self._idle.append(state)
 
         workers = min(cores(), len(slots)) if compiled else 1
@@ -95,9 +99,11 @@ class Games:
         """All games, as pairs: index of the key, index of the label."""
         return [(key, label) for key in range(len(self.keys)) for label in range(len(self.labels))]
 
-    def weights(self, name):
-        """The weights of the features, in the units of the data."""
-        return values_of(self.player.current_weights(self._state(name)))[: self.dim]
+    def weights_and_scale(self, name):
+        """The weights of the features, in the units of the data; their centers, and their factors."""
+        found = self.player.current_weights(self._state(name))
+        scale = (found.center, found.factors) if self.scaled else (np.zeros(self.dim), np.ones(self.dim))
+        return values_of(found)[: self.dim], *scale
 
     def certificate(self, name, k):
         unmeasured = int(self.counts[self._slot(name), 2])

@@ -38,6 +38,7 @@ def _begin(path, settings, folder, source, say):
     if settings.key is not None:
         keys_of(head.columns[settings.key], settings.key, source.name)  # raises if it cannot be a key
     layout, sentences = guess_layout(head, names, settings.missing)
+    notes = [sentence, *sentences]
     for sentence in sentences:
         say(sentence)
     if not layout.columns:
@@ -55,9 +56,11 @@ def _begin(path, settings, folder, source, say):
         "target": target.to_json(),
         "loss": repr(loss),
         "player": player,
+        "notes": notes,
     }
     folder.write([(CONFIG, to_json(config))])
     run = Run(folder, source.name, settings, layout, target)
+    run.notes = notes
     rows = sum(len(batch.rows) for batch in batches)
     run.expected = rows * (source.size or 0) // max(source.progress() or source.size or 1, 1)
 
@@ -117,6 +120,7 @@ def learn(run, source, rows, every, progress, stopped):
     """Learn until there are no more rows or `stopped()`. `every`: rounds and seconds between checkpoints."""
     ahead, last, since = ReadAhead(rows), time.monotonic(), run.trace.rounds
     rounds, seconds = every
+    run.start_clock()
 
     def after():
         nonlocal last, since

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 FORMAT = "holdfast manifest 1"
 FILE = "manifest.json"
-TABLES = ("audit", "sizes")  # folders of numbered parts
+TABLES = ("audit", "sizes", "released")  # folders of numbered parts
 FILES = (
     "config.json",
     "checkpoint.safetensors",
     "model.safetensors",
     "keys.parquet",
     "metrics.json",
+    "times.json",
     "certificate.json",
     "report.html",
 )

@@ -17,6 +17,8 @@ FORMAT = "holdfast model 2"  # the number changes with the formula in docs/run-f
 FILE = "model.safetensors"
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
+# Tensors that a model may have too: without them there are no intervals, probabilities or outliers.
+_RECENT, _THRESHOLD = "recent", "threshold"
 
 
 class Parameters(NamedTuple):
@@ -76,6 +78,16 @@ def collect_plain(player, state, buffer, starts, scratch, found):
     return 0
 
 
+class RowMeasure(NamedTuple):
+    """How the feature filter measures a row: its farthest cell, or the Euclidean length with a constant 1.
+
+    Cells are in units of the running scale, each at most `clip`; None if there is no limit.
+    """
+
+    farthest: bool
+    clip: float | None
+
+
 class Model(NamedTuple):
     """What predicts: for every key and label, the weights of the features and their scale."""
 
@@ -84,6 +96,13 @@ class Model(NamedTuple):
     keys: tuple[str, ...]
     key: str | None
     parameters: dict[str, np.ndarray]
+    recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
+    threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
+    measure: RowMeasure | None = None  # what is compared with the threshold
+
+    def key_indices(self):
+        """The index of each key."""
+        return {key: i for i, key in enumerate(self.keys)}
 
     @np.errstate(all="ignore")
     def outcomes(self, rows, places):
@@ -121,8 +140,11 @@ class Model(NamedTuple):
             "target": self.target.to_json(),
             "key": self.key,
             "keys": list(self.keys),
+            "measure": None if self.measure is None else self.measure._asdict(),
         }
-        return save(self.parameters, metadata={"holdfast": json.dumps(header, sort_keys=True)})
+        more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
+        tensors = self.parameters | {name: array for name, array in more.items() if array is not None}
+        return save(tensors, metadata={"holdfast": json.dumps(header, sort_keys=True)})
 
 
 def read_model(folder):
@@ -134,17 +156,21 @@ def read_model(folder):
     try:
         key, keys = typed(_Keys, {name: header.get(name) for name in _Keys._fields})
         layout, target = read_layout(header.get("layout")), read_target(header.get("target"))
+        measure = None if header.get("measure") is None else typed(RowMeasure, header["measure"])
     except ValueError as problem:
         raise damaged(path, problem) from None
     if len(set(keys)) < len(keys) or (key is None) != (not keys):
         raise damaged(path, "its keys are not those of a model")
     shapes = _shapes((len(keys) or 1) * (len(target.modelled_labels()) or 1), layout.feature_count())
+    shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
+    shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
     if set(tensors) != set(shapes):
         raise damaged(path, f"its tensors are not {', '.join(sorted(shapes))}")
     for name, array in tensors.items():
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
-    return Model(layout, target, keys, key, tensors)
+    more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), measure
+    return Model(layout, target, keys, key, tensors, *more)
 
 
 def _layout(parameters):

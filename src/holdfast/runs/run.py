@@ -1,7 +1,9 @@
 """A run: its folder, its games, and how far it is. It can be killed at any moment and resumed."""
 
 import dataclasses
+import datetime
 import json
+import time
 
 import numpy as np
 import pyarrow.compute as pc
@@ -9,20 +11,27 @@ from safetensors.numpy import save
 
 from holdfast.compiling import WORTH_COMPILING
 from holdfast.flatten import digest
-from holdfast.runs.audit import MISSING, NO_TARGET, RoundLog, sizes_of, thresholds_of
+from holdfast.learners import Scaled
+from holdfast.norms import L1
+from holdfast.runs.answers import Answers
+from holdfast.runs.audit import MISSING, NO_TARGET, RELEASED, RoundLog, sizes_of, thresholds_of
+from holdfast.runs.blame import Blame
 from holdfast.runs.checkpoint import (
     CHECKPOINT,
     FORMAT,
+    TIMES,
     CheckpointHeader,
+    Times,
     read_checkpoint,
     read_config,
+    read_times,
     table_layout,
 )
 from holdfast.runs.files import RunError, damaged
 from holdfast.runs.folder import Folder, table_bytes
 from holdfast.runs.games import Games
 from holdfast.runs.manifest import part_name
-from holdfast.runs.model import FILE, Model
+from holdfast.runs.model import FILE, Model, RowMeasure
 from holdfast.runs.settings import loss_for
 from holdfast.runs.trace import KeySums, Trace
 from holdfast.terminal import as_json
@@ -49,8 +58,12 @@ class Run:
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
-        self.keys = KeySums()
+        self.keys, self.answers = KeySums(), Answers(len(target.labels))
+        self.measure = row_measure(self.player.core())
+        names = [] if layout.is_sparse() else layout.features()
+        self.blame = Blame(names, target.name, self.regression, self.measure.farthest)
         self.compiled, self.expected, self._looked_up = False, 0, False
+        self.times, self.notes, self._since = Times(), [], None
 
     # -- rounds
 
@@ -82,7 +95,7 @@ class Run:
                 count = min(count, snapshot - self.trace.rounds)
             self._play(piece, start, start + count)
             if self.trace.wide and self.trace.rounds == snapshot:
-                self.trace.add_snapshot(self.games.weights((0, 0)))
+                self.trace.add_snapshot(*self.games.weights_and_scale((0, 0)))
             start += count
             self.mark, self.done = piece.mark, piece.first + start
             if after():
@@ -105,17 +118,43 @@ class Run:
         rounds = self.trace.rounds + 1 + np.arange(len(y))
         outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
         measures = ()
+
+        def blame(reasons, skipped, thresholds):
+            return self.blame.columns(reasons, features, y, skipped, self.trace.scale, thresholds)
+
         for label in range(len(self.games.labels)):
             target = self._target_of(y, label)
             columns = self.games.play(keys, label, features, target, self.compiled)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
             measures = measures or (sizes_of(columns), thresholds_of(columns))
-            self.log.add(columns, rounds, rows, target, faults, missing, label, names)
-        errors = self._errors(outcomes, y)
-        self.trace.add(errors, kept, *measures)
+            self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame)
+        predicted = self._predicted(outcomes)
+        errors = self._errors(outcomes, predicted, y)
+        self.trace.add(errors, kept, *measures, predicted, y)
+        self.answers.add(outcomes, predicted, y, kept)
+        self.keys.set_thresholds(len(self.games.keys), keys, measures[1][0])
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept)
+
+    def learn_released(self, piece, places, player):
+        """Learn from these rows of a piece with another player; return those learned from.
+
+        They are no rounds: they change no count, no error and no audit.
+        """
+        found, counts = [], self.games.counts.copy()
+        for place in places:
+            features, y = piece.features.part(place, place + 1), piece.y[place : place + 1]
+            features = features if self.games.scaled else features.with_constant()
+            names = None if piece.keys is None else piece.keys.slice(place, 1)
+            keys = self._key_indices(names, 1)
+            learned = [
+                self.games.play(keys, label, features, self._target_of(y, label), False, player).kept[0]
+                for label in range(len(self.games.labels))
+            ]
+            found += [place] if all(learned) else []
+        self.games.counts = counts
+        return np.array(found, np.int64)
 
     def _key_indices(self, names, count):
         """The index of the key of each round."""
@@ -130,19 +169,31 @@ class Run:
             return np.where(np.isfinite(y), y, np.nan)
         return np.where(y == (1.0 if len(self.target.labels) == 2 else float(label)), 1.0, -1.0)
 
-    def _errors(self, outcomes, y):
+    def _predicted(self, outcomes):
+        """The prediction of each round: a number, or the index of a label."""
+        if self.regression:
+            return outcomes[:, 0]
+        return (outcomes[:, 0] > 0.0 if outcomes.shape[1] == 1 else outcomes.argmax(axis=1)).astype(float)
+
+    def _errors(self, outcomes, predicted, y):
         """The error of each prediction; NaN if it is unknown."""
         known = np.isfinite(outcomes).all(axis=1) & np.isfinite(y)
         with np.errstate(all="ignore"):
-            if self.regression:
-                errors = np.abs(outcomes[:, 0] - y)
-            elif len(self.target.labels) == 2:
-                errors = ((outcomes[:, 0] > 0.0) != (y > 0.0)).astype(float)
-            else:
-                errors = (outcomes.argmax(axis=1) != y).astype(float)
+            errors = np.abs(predicted - y) if self.regression else predicted != y
         return np.where(known, errors, np.nan)
 
     # -- the folder
+
+    def start_clock(self):
+        """Count the seconds of learning from here on."""
+        self._since = time.monotonic()
+
+    def _add_times(self):
+        seconds, now = self.times.seconds, time.monotonic()
+        if self._since is not None:
+            seconds, self._since = seconds + now - self._since, now
+        saved = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+        self.times = Times(round(seconds, 3), saved)
 
     def checkpoint(self):
         """Write everything that is needed to resume from here."""
@@ -152,9 +203,10 @@ class Run:
 
     def _checkpoint_files(self):
         """Names and contents. The checkpoint comes last, because it counts the parts."""
-        for name, table in zip(("audit", "sizes"), self.log.tables(), strict=True):
-            if table is not None:
-                yield part_name(name, self.parts), table_bytes(table)
+        for name, table in self.log.tables().items():
+            yield part_name(name, self.parts), table_bytes(table)
+        self._add_times()
+        yield TIMES, to_json(self.times._asdict())
         keys, layout = list(self.games.keys), self.games.layout
         header = CheckpointHeader(
             self.mark, self.done, self.parts + 1, self.finished, self.log.counts, keys, layout
@@ -162,6 +214,7 @@ class Run:
         formats = {"format": FORMAT, "table_layout": digest(table_layout())}
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
         tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
+        tensors |= {f"answers.{name}": array for name, array in self.answers.state().items()}
         tensors |= {"keys": self.keys.sums}
         yield CHECKPOINT, save(tensors, {"holdfast": json.dumps(formats | dataclasses.asdict(header))})
 
@@ -172,16 +225,18 @@ class Run:
             header, tensors = read_checkpoint(self.folder)
             self.trace.load(_with_prefix(tensors, "trace."))
             self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
-            self.keys.load(tensors["keys"], len(header.keys) if self.settings.key is not None else 0)
+            self.answers.load(_with_prefix(tensors, "answers."))
+            self.keys.load(tensors["keys"], len(header.keys))
         except ValueError as problem:
             raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
         self.mark, self.done, self.parts = header.mark, header.done, header.parts
         self.finished, self.log.counts = header.finished, header.counts
+        self.times = read_times(self.folder)
         self.folder.check_parts(self.parts)
         return self
 
     def read(self, table, columns=None):
-        """The parts of `audit` or `sizes`, one by one."""
+        """The parts of `audit`, `sizes` or `released`, one by one."""
         return self.folder.read_parts(table, self.parts, self.log.schema(table), columns)
 
     # -- results
@@ -194,16 +249,23 @@ class Run:
     def _result_files(self):
         keyed = self.settings.key is not None
         keys = list(self.games.keys) if keyed else []
-        model = Model(self.layout, self.target, tuple(keys), self.settings.key, self.games.parameters())
-        yield FILE, model.to_bytes()
+        yield FILE, self.model().to_bytes()
         if keyed:
             yield "keys.parquet", table_bytes(self.keys.table(keys))
         yield "metrics.json", to_json(self.metrics())
         yield "certificate.json", to_json(self.certificate())
 
+    def model(self):
+        """What predicts."""
+        keyed = self.settings.key is not None
+        parts = (self.layout, self.target, tuple(self.games.keys) if keyed else (), self.settings.key)
+        more = (self.answers.recent, self.keys.thresholds(), self.measure)
+        return Model(*parts, self.games.parameters(), *more)
+
     def metrics(self):
         """The content of metrics.json."""
         error, kept_error = self.trace.errors()
+        counts = dict(sorted(self.log.counts.items()))
         skipped = int(self.trace.sums[4])
         return {
             "task": "regression" if self.regression else "classification",
@@ -211,15 +273,22 @@ class Run:
             "rounds": self.trace.rounds,
             "kept": self.trace.rounds - skipped,
             "skipped": skipped,
-            "skipped_by_reason": dict(sorted(self.log.counts.items())),
+            "released": counts.pop(RELEASED, 0),
+            "skipped_by_reason": counts,
             "error": kept_error,
             "error_of_all_rounds": error,
+            "baseline": self.answers.baseline_error(),
             "finished": self.finished,
         } | ({"keys": self.keys.summary(list(self.games.keys))} if self.settings.key is not None else {})
 
     def certificate(self):
         """The content of certificate.json: what the run proves, or why it proves nothing."""
-        why = self.settings.why_no_certificate()
+        why, released = self.settings.why_no_certificate(), self.log.counts.get(RELEASED, 0)
+        if released and not why:
+            why = (
+                f"There is no certificate: {released:,} rows that a filter had refused were released and "
+                "learned from, and no theorem covers that."
+            )
         if why:
             return {"proves": None, "words": why}
         k, keys, proofs = self.player.k, list(self.games.keys), {}
@@ -246,7 +315,14 @@ def open_run(to, folder=None):
     folder = folder or Folder(to)
     config = read_config(folder)
     run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
+    run.notes = config["notes"]
     return run.restore() if folder.has(CHECKPOINT) else run
+
+
+def row_measure(guard):
+    """How the feature filter of a guarded player measures a row."""
+    clip = guard.learner.clip if isinstance(guard.learner, Scaled) else None
+    return RowMeasure(isinstance(guard.norm, L1), clip)
 
 
 def to_json(found):

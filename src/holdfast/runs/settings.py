@@ -115,16 +115,20 @@ class Settings:
         """A sentence; empty if there can be a certificate."""
         if self.scale:
             return (
-                "There is none: features have a running scale, so the meaning of a weight changes from round "
-                "to round, and there are no fixed weights to compare with. For a certificate learn with "
-                "--no-scale and a count, such as --outliers 50."
+                "There is no certificate: features have a running scale, so the meaning of a weight changes "
+                "from round to round, and there are no fixed weights to compare with. For a certificate "
+                "learn with --no-scale and a count, such as --outliers 50."
             )
         outliers = outliers_for(self.outliers)
         if not (isinstance(outliers, int) and outliers >= 1):
-            return "There is none: it needs a number of outliers. Learn with a count, such as --outliers 50."
+            return (
+                "There is no certificate: it needs a number of outliers. Learn with a count, such as "
+                "--outliers 50."
+            )
         if not getattr(learner_for(self.learner), "domain", Everywhere()).bounded():
             return (
-                f"There is none: the weights of {self.learner} are not bounded. Learn with another --learner."
+                f"There is no certificate: the weights of {self.learner} are not bounded. Learn with another "
+                "--learner."
             )
         return ""
 
