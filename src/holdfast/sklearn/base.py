@@ -330,6 +330,10 @@ class RobustEstimator(BaseEstimator):
     def _add_to_audit(self, X, targets, labels, weights, all_decisions):
         """Record each skipped row once: where the first of the models has skipped it first."""
         self.kept_mask_ = weights > 0.0
+        if all(decisions.kept.all() for passed in all_decisions for decisions in passed):
+            self._audit.kept += int(self.kept_mask_.sum())
+            self._monitor.add(self.kept_mask_[self.kept_mask_])
+            return
         for passed in all_decisions:
             for i, decisions in enumerate(passed):
                 if decisions.kept.all():

@@ -16,9 +16,9 @@ class ClassModel(NamedTuple):
 
     def targets(self, codes):
         """+1 for the rows of the class, -1 for others; and which rows the model learns from."""
-        signs = np.where(codes == self.positive, 1.0, -1.0)
-        everything = np.ones(len(codes), bool)
-        return signs, everything if self.negative == _REST else (signs > 0.0) | (codes == self.negative)
+        mine = codes == self.positive
+        taught = np.ones(len(codes), bool) if self.negative == _REST else mine | (codes == self.negative)
+        return 2.0 * mine - 1.0, taught
 
 
 def models_for(count):
@@ -37,8 +37,8 @@ def class_margins(margins, models):
     """
     if models[0].negative == _REST:
         return margins
+    positive, negative = np.transpose(models)
     count = models[-1].positive + 1
-    against = np.full((len(margins), count, count), np.inf)  # a class is no rival of itself
-    for (positive, negative), margin in zip(models, margins.T, strict=True):
-        against[:, positive, negative], against[:, negative, positive] = margin, -margin
-    return -np.logaddexp.reduce(-against, axis=2)
+    against = np.full((len(margins), count, count), -np.inf)  # a class is no rival of itself
+    against[:, positive, negative], against[:, negative, positive] = -margins, margins
+    return -np.logaddexp.reduce(against, axis=2)

@@ -135,7 +135,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows."""
         first = not hasattr(self, "_records")
-        X, y = self._read(X, first), self._read_target(X, y)
+        X, y = self._read(X, first), self._read_target(X, y, first)
         weights = self._read_weights(sample_weight, X)
         if first:
             self._start(X, 1, True, are_unequal(weights))
@@ -146,14 +146,23 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         """The target of every row."""
         return self._predictions(X)[:, 0]
 
-    def _read_target(self, X, y):
+    def _read_target(self, X, y, first=True):
+        if not first and isinstance(y, np.ndarray) and y.dtype == np.float64 and y.shape == X.shape[:1]:
+            return y if np.isfinite(y).all() else self._with_nan(y)
         if y is None:
             raise ValueError("RobustRegressor requires y to be passed, but the target y is None")
         finite = self.missing == "raise"
         y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        return np.where(np.isfinite(y), y, np.nan)  # an infinite target would have a finite slope
+        return self._with_nan(y)
+
+    def _with_nan(self, y):
+        """NaN for targets that are not finite: an infinite one would have a finite slope."""
+        finite = np.isfinite(y)
+        if self.missing == "raise" and not finite.all():
+            assert_all_finite(y, input_name="y")
+        return np.where(finite, y, np.nan)
 
     def _targets(self, y):
         """The targets of the only model, which rows it learns from, and the label of each row."""
