@@ -11,7 +11,6 @@ from holdfast.lab.trials import sgd
 from holdfast.lab.trials.clipped_gradients import ClippedGradients
 from holdfast.lab.trials.corruptions import CorruptedTable
 from holdfast.lab.trials.one_pass import WithConstant, on_rounds, predictions_of
-from holdfast.lab.trials.parts import forgetful
 from holdfast.lab.trials.qcsgd import QCSGD
 from holdfast.lab.trials.river import filtered_river, plain_river
 from holdfast.lab.trials.scalers import FadingScale, Running, Still
@@ -57,11 +56,6 @@ def oracle(stream):
         return unfiltered_default(stream._replace(table=table))
 
     return on_rounds(stream.good, predict, stream.table)
-
-
-def of_parts(stream):
-    """A player of ours that forgets."""
-    return _played(forgetful(), stream.table)
 
 
 def clipped(stream):
@@ -167,13 +161,12 @@ class Contestant(NamedTuple):
         return table.regression or not self.needs_numbers
 
 
-ORACLE, OURS, PARTS = "oracle", "default", "forgetful"
+ORACLE, OURS = "oracle", "default"
 PLAIN, FADING = "SGD", "SGD, fading scale"
 
 CONTESTANTS = {
     ORACLE: Contestant(oracle, is_peer=False),
     OURS: Contestant(by_default, is_peer=False),
-    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
     "true share": Contestant(with_true_share, is_peer=False),
     "no filter": Contestant(without_a_filter, is_peer=False),
     "clipping": Contestant(clipped),
@@ -189,7 +182,6 @@ CONTESTANTS = {
 AFTER_A_CHANGE = {
     FADING: Contestant(fading_sgd),
     OURS: Contestant(by_default, is_peer=False),
-    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
     "no filter": Contestant(without_a_filter, is_peer=False),
     "clipping": Contestant(clipped),
     PLAIN: Contestant(plain_sgd),
