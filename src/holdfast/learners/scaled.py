@@ -266,8 +266,6 @@ class Scaled:
             if is_new:
                 near = targets[np.abs(targets - y_center) <= SWING * y_spread]
                 y_low, y_high = float(np.min(near)), float(np.max(near))
-        count = min(len(rows), len(state.first))
-        state.first[:count] = rows[:count]  # or scales would be compared with rows of before the change
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         inner = self.learner.after_change(state.inner, rows)
         return ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers)
