@@ -248,7 +248,11 @@ class Scaled:
         return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def after_change(self, state, rows):
-        """Take scales that no longer fit from recent rows. All then move as after so many rounds."""
+        """Take scales that no longer fit from recent rows. All then move as after so many rounds.
+
+        The stored first rows stay. So the next rounds are compared with them again, and what looked like a
+        change, but was a burst of bad rows, is undone. A change for good is then learned later.
+        """
         n = float(max(len(rows), self.patience))
         before, after = self.memory.squares(max(state.rounds, 1.0)), self.memory.squares(n)
         for i in range(rows.shape[1] - 1):
