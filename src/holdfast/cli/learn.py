@@ -116,6 +116,18 @@ def add(parser):
         "extra feature (default: fill if more than 10%% of the first rows would be skipped)",
     )
     parser.add_argument("--key", metavar="COLUMN", help="a separate model for each value of this column")
+    parser.add_argument(
+        "--no-prior",
+        dest="prior",
+        action="store_false",
+        help="a new key starts from nothing, not from what was learned from the first rows of other keys",
+    )
+    parser.add_argument(
+        "--evict",
+        type=int,
+        metavar="ROWS",
+        help="forget a key that has had no row for so many rows (default: never)",
+    )
     parser.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
     parser.add_argument(
         "--resume", action="store_true", help="go on with the run in that folder, if there is one"

@@ -252,6 +252,8 @@ class Scaled:
                 y_low, y_high = float(np.min(near)), float(np.max(near))
         inner = self.learner.reset(state.inner, len(state.row)) if wide else state.inner
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
+        if n == self.stored:
+            rows[:] = 0.0  # no longer needed; zeros take no space when many states are packed
         return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def after_change(self, state, rows):
@@ -316,6 +318,8 @@ class Scaled:
             near = targets[np.abs(targets - y_center) <= SWING * y_spread]
             y_low, y_high = float(np.min(near)), float(np.max(near))
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
+        if n == self.stored:
+            rows[:] = 0.0  # no longer needed
         return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from functools import partial
 
 import numpy as np
 import pyarrow.compute as pc
@@ -24,7 +25,9 @@ from holdfast.runs.games import Games
 from holdfast.runs.manifest import part_name
 from holdfast.runs.model import FILE, Model
 from holdfast.runs.settings import loss_for
+from holdfast.runs.state_parts import StateParts
 from holdfast.runs.trace import KeySums, Trace
+from holdfast.runs.upkeep import Upkeep, next_upkeep
 from holdfast.terminal import as_json
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
@@ -44,7 +47,10 @@ class Run:
         self.loss = loss_for(settings.loss, self.regression)
         self.player = settings.player(self.regression, layout)
         labels, keyed = target.modelled_labels() or ("",), settings.key is not None
-        self.games = Games(self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
+        figures = (self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
+        self.games = Games(*figures, keyed=keyed)
+        self.upkeep = Upkeep(self.games, partial(Games, *figures), settings.has_prior(), settings.evict)
+        self.states = StateParts()
         self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
@@ -80,7 +86,12 @@ class Run:
             snapshot = self.trace.next_snapshot()
             if self.trace.wide:
                 count = min(count, snapshot - self.trace.rounds)
+            if self.settings.key is not None:
+                upkeep = next_upkeep(self.trace.rounds)
+                count = min(count, upkeep - self.trace.rounds)
             self._play(piece, start, start + count)
+            if self.settings.key is not None and self.trace.rounds == upkeep:
+                self._after_upkeep(self.upkeep.after_round(upkeep))
             if self.trace.wide and self.trace.rounds == snapshot:
                 self.trace.add_snapshot(self.games.weights((0, 0)))
             start += count
@@ -105,8 +116,12 @@ class Run:
         rounds = self.trace.rounds + 1 + np.arange(len(y))
         outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
         measures = ()
-        for label in range(len(self.games.labels)):
-            target = self._target_of(y, label)
+        targets = [self._target_of(y, label) for label in range(len(self.games.labels))]
+        if names is not None:
+            self.keys.extend(len(self.games.keys))
+            self.games.table.touch(keys, rounds)
+            self.upkeep.play(keys, self.keys.sums, targets, features, self.compiled)
+        for label, target in enumerate(targets):
             columns = self.games.play(keys, label, features, target, self.compiled)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
@@ -116,6 +131,10 @@ class Run:
         self.trace.add(errors, kept, *measures)
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept)
+
+    def _after_upkeep(self, left):
+        if left is not None:
+            self.keys.take(left)
 
     def _key_indices(self, names, count):
         """The index of the key of each round."""
@@ -146,7 +165,8 @@ class Run:
 
     def checkpoint(self):
         """Write everything that is needed to resume from here."""
-        self.folder.write(self._checkpoint_files())
+        self.folder.write(self._checkpoint_files(), self.states.gone)
+        self.states.settle(self.games.table.parts)
         self.parts += 1
         self.log.clear()
 
@@ -155,14 +175,19 @@ class Run:
         for name, table in zip(("audit", "sizes"), self.log.tables(), strict=True):
             if table is not None:
                 yield part_name(name, self.parts), table_bytes(table)
-        keys, layout = list(self.games.keys), self.games.layout
+        keyed = self.settings.key is not None
+        if keyed:
+            yield from self.states.next_files(self.games, self.keys.sums)
+        keys, layout = [] if keyed else list(self.games.keys), self.games.layout
         header = CheckpointHeader(
             self.mark, self.done, self.parts + 1, self.finished, self.log.counts, keys, layout
         )
         formats = {"format": FORMAT, "table_layout": digest(table_layout())}
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
-        tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
-        tensors |= {"keys": self.keys.sums}
+        if keyed:
+            tensors |= self.states.tensors(self.games.table) | self.upkeep.tensors()
+        else:
+            tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
         yield CHECKPOINT, save(tensors, {"holdfast": json.dumps(formats | dataclasses.asdict(header))})
 
     def restore(self):
@@ -171,9 +196,13 @@ class Run:
         try:
             header, tensors = read_checkpoint(self.folder)
             self.trace.load(_with_prefix(tensors, "trace."))
-            self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
-            self.keys.load(tensors["keys"], len(header.keys) if self.settings.key is not None else 0)
-        except ValueError as problem:
+            if self.settings.key is None:
+                self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
+            else:
+                sums = self.states.read(self.folder, self.games, tensors)
+                self.keys.load(sums, len(self.games.keys))
+                self.upkeep.load(_with_prefix(tensors, "prior."), path, header.state_layout)
+        except (ValueError, KeyError) as problem:
             raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
         self.mark, self.done, self.parts = header.mark, header.done, header.parts
         self.finished, self.log.counts = header.finished, header.counts
@@ -188,7 +217,9 @@ class Run:
 
     def write_results(self):
         """Write the model, the metrics and the certificate."""
-        self.folder.write(self._result_files())
+        gone = self.states.gone if self.finished else []
+        self.folder.write(self._result_files(), gone)
+        self.states.gone = [name for name in self.states.gone if name not in gone]
         self.folder.write_manifest()
 
     def _result_files(self):
@@ -215,7 +246,11 @@ class Run:
             "error": kept_error,
             "error_of_all_rounds": error,
             "finished": self.finished,
-        } | ({"keys": self.keys.summary(list(self.games.keys))} if self.settings.key is not None else {})
+        } | (self._key_metrics() if self.settings.key is not None else {})
+
+    def _key_metrics(self):
+        evicted = self.games.table.count - len(self.games.keys)
+        return {"keys": self.keys.summary(list(self.games.keys)) | {"evicted": evicted}}
 
     def certificate(self):
         """The content of certificate.json: what the run proves, or why it proves nothing."""

@@ -127,13 +127,22 @@ class KeySums:
     def __init__(self):
         self.sums = np.zeros((0, len(KEY_COLUMNS)))
 
+    def extend(self, count):
+        """There are so many keys by now; the new ones have no rounds yet."""
+        if count > len(self.sums):
+            self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
+
     def add(self, count, keys, errors, kept):
         """Add rounds. `keys` has the index of each round's key; there are `count` keys by now."""
-        self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
+        self.extend(count)
         counted = np.isfinite(errors) & kept
         # In the order of the rounds, so that the sums do not depend on the batches.
         for place, figures in enumerate((1.0, kept, np.where(counted, errors, 0.0), counted)):
             np.add.at(self.sums[:, place], keys, figures)
+
+    def take(self, keys):
+        """Keep the sums of these keys only."""
+        self.sums = self.sums[keys]
 
     def load(self, sums, count):
         """Continue from these sums of `count` keys; raises ValueError if they are not valid."""
