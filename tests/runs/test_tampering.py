@@ -194,8 +194,8 @@ def test_tampered_numbers_of_a_checkpoint_are_refused_or_can_be_used(run, source
     for module in ("run", "replay"):  # interpreted, an index outside of an array is an error
         monkeypatch.setattr(f"holdfast.runs.{module}.WORTH_COMPILING", math.inf)
     rng, refusals = np.random.default_rng(2), 0
-    names = ["keys", "games.tape", "games.lengths", "games.counts", "trace.rounds", "trace.sums"]
-    names += ["trace.weights", "trace.points.stride", "trace.points.table", "trace.samples.table"]
+    names: list = []
+    rewrite_tensors(run, "checkpoint.safetensors", lambda about, tensors: names.extend(tensors))
     for name in names * 2:
         shutil.rmtree(tmp_path / "copy", ignore_errors=True)
         shutil.copytree(run, tmp_path / "copy")

@@ -168,13 +168,13 @@ class Games:
         """Add games without their keys, from what `packed` returned; raises ValueError if they do not fit."""
         self._states.add_packed(words, sizes, len(sizes) > _MANY)
 
-    def load_packed(self, table, order, counts, path):
+    def load_packed(self, table, order, counts, path, layout):
         """Continue with the keys of this table, which are the games that were added, in this order."""
         slots = self.slots(order)
         self._load_counts(len(slots), counts[slots])
         self.table = table
         self._states.take(slots)
-        self._checked, self._read_from, self._layout_read = False, path, self.layout
+        self._checked, self._read_from, self._layout_read = False, path, layout
 
     def _load_counts(self, count, counts):
         if counts.dtype != np.int64 or counts.shape != (count, 3):

@@ -199,7 +199,7 @@ class Run:
             if self.settings.key is None:
                 self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
             else:
-                sums = self.states.read(self.folder, self.games, tensors)
+                sums = self.states.read(self.folder, self.games, tensors, path, header.state_layout)
                 self.keys.load(sums, len(self.games.keys))
                 self.upkeep.load(_with_prefix(tensors, "prior."), path, header.state_layout)
         except (ValueError, KeyError) as problem:

@@ -12,7 +12,7 @@ import numpy as np
 from safetensors.numpy import save
 
 from holdfast.play_many import caller
-from holdfast.runs.files import RunError, damaged, of_another_layout
+from holdfast.runs.files import RunError, damaged
 from holdfast.runs.flat_states import copy_rows
 from holdfast.runs.key_table import CHANGED, KeyTable
 from holdfast.runs.manifest import part_name
@@ -54,7 +54,7 @@ class StateParts:
         for keys in _cut(rows, sizes):
             tensors = {"serials": table.serials[keys], "last": table.last[keys]} | games.packed(keys)
             tensors |= {"sums": sums[keys]}
-            header = {"format": FORMAT, "state_layout": games.layout, "keys": [names[i] for i in keys]}
+            header = {"format": FORMAT, "keys": [names[i] for i in keys]}
             yield part_name(STATES, self._next), save(tensors, {"holdfast": json.dumps(header)})
             table.parts[keys], self.words[self._next] = self._next, int(sizes[keys].sum())
             self._next += 1
@@ -88,8 +88,11 @@ class StateParts:
                 again.append(number)
         return again
 
-    def read(self, folder, games, tensors):
-        """Load the keys of a checkpoint into the games; return their sums, in order."""
+    def read(self, folder, games, tensors, path, layout):
+        """Load the keys of a checkpoint into the games; return their sums, in order.
+
+        `layout` is the digest of the states; it is compared at their first use.
+        """
         serials, parts, count = (_checked(tensors[f"keys.{name}"]) for name in ("serials", "parts", "count"))
         if len(serials) != len(parts) or len(count) != 1 or (parts < 0).any():
             raise ValueError("its keys are not those of a checkpoint")
@@ -100,7 +103,7 @@ class StateParts:
             raise ValueError("its parts do not have the states of all keys")
         names, table = [name for part in found for name in part["keys"]], KeyTable()
         table.load([names[i] for i in order], serials, whole["last"][order], parts, int(count[0]))
-        games.load_packed(table, order, whole["counts"], folder.path / STATES)
+        games.load_packed(table, order, whole["counts"], path, layout)
         return whole["sums"][order]
 
     def _read_part(self, folder, games, number, serials, parts):
@@ -108,8 +111,6 @@ class StateParts:
         name = part_name(STATES, number)
         path = folder.path / name
         header, tensors = read_tensors(path, folder.read(name), FORMAT)
-        if header.get("state_layout") != games.layout:
-            raise of_another_layout(path, "the states", "; predict still reads this run")
         try:
             keys, count = header.get("keys"), len(tensors["serials"])
             _check_part(keys, tensors, count, len(games.labels))

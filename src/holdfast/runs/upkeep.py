@@ -42,6 +42,7 @@ class Upkeep:
         """Let the pool of the prior learn from its share of these rounds, with a target for each label."""
         if not self.has_prior:
             return
+        self.prior.ready.check()  # if it was read from a file
         chosen = self.prior.choose(keys, sums[:, 0])
         for label, y in enumerate(targets):
             self.prior.play(chosen, label, rows, y, compiled)
@@ -67,7 +68,6 @@ class Upkeep:
         self.prior.load(tensors, path, layout)
         first = self.prior.first_states()
         if first is not None:
-            self.prior.ready.check()
             self.games.set_first_states(first)
 
 
