@@ -1,4 +1,4 @@
-"""Runs with many keys: what changed is saved, old keys are removed, and new ones start from a shared prior."""
+"""Runs with many keys: what changed is saved, old keys are removed, new ones start from a shared prior."""
 
 import json
 import os
@@ -119,6 +119,10 @@ def test_a_new_key_with_the_prior_learns_where_one_without_skips(learn, tmp_path
     assert without["skipped"] > 0.3 * without["rounds"]
     assert with_prior["skipped"] < 0.1 * with_prior["rounds"]
     assert with_prior["error_of_all_rounds"] < 0.5 * without["error_of_all_rounds"]
+    (tmp_path / "new.csv").write_text("a,b,c,who\n1,0,0,somebody new\n")
+    answers = [called("predict", run, tmp_path / "new.csv", "--quiet")[1] for run in (shared, alone)]
+    assert abs(float(answers[0].split(",")[-1]) - 6.0) < 1.0
+    assert answers[1].split(",")[-1].strip() == ""
 
 
 def test_few_keys_and_certificates_have_no_prior(tmp_path, learn):

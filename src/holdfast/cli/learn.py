@@ -7,9 +7,11 @@ import signal
 import time
 from pathlib import Path
 
+from holdfast.cli.config import add_config
 from holdfast.cli.exits import Failure, report_errors
 from holdfast.cli.options import add_source, describe
 from holdfast.cli.progress import progress_for
+from holdfast.cli.skipped_limit import share, skipped_status
 from holdfast.terminal import (
     DONE,
     STOPPED,
@@ -147,6 +149,19 @@ def add(parser):
     )
     parser.add_argument("--report", action="store_true", help="write report.html when done")
     parser.add_argument(
+        "--metrics",
+        type=Path,
+        metavar="FILE",
+        help="write the figures of each checkpoint to this file, for Prometheus",
+    )
+    parser.add_argument(
+        "--fail-if-skipped",
+        type=share,
+        metavar="SHARE",
+        help="exit with status 3 if more of the new rows were skipped, such as 20%%",
+    )
+    add_config(parser)
+    parser.add_argument(
         "--json",
         action="store_true",
         help="only JSON lines on standard output: the progress every two seconds, then the results",
@@ -171,6 +186,9 @@ def run(options):
             closing.enter_context(contextlib.closing(source))
             closing.enter_context(contextlib.closing(found.folder))
             bar, before = progress_for(options.quiet, options.json), found.trace.rounds
+            skipped_before = int(found.trace.sums[4])
+            if options.metrics:
+                found.write_metrics_to(options.metrics)
             signals.wait = True
             try:
                 learn(found, source, rows, options.checkpoint, bar, signals.arrived)
@@ -195,7 +213,9 @@ def run(options):
             )
         elif not options.quiet:
             tell(*summary(found, to, page, seconds, signals.status()))
-        return signals.status()
+        skipped = int(found.trace.sums[4]) - skipped_before
+        new = found.trace.rounds - before
+        return signals.status() or skipped_status(options.fail_if_skipped, new, skipped)
 
 
 def settings_of(options):

@@ -138,16 +138,22 @@ class Games:
         unmeasured = int(self.counts[self._slot(name), 2])
         return certificate_of_state(self._state(name), self.player, k, unmeasured)
 
-    def parameters(self):
-        """The parameters of all models by name (`docs/run-folder.md`)."""
+    def parameters(self, others=None):
+        """The parameters of all models by name (`docs/run-folder.md`), and of other games at the end."""
+        found = zero_parameters(len(self._states) + (len(others._states) if others else 0), self.dim)
+        self._collect(found)
+        if others:
+            others._collect(Parameters(*(array[len(self._states) :] for array in found)))
+        return found._asdict()
+
+    def _collect(self, found):
+        """Write the parameters of all models into these arrays."""
         self.check()
-        found = zero_parameters(len(self._states), self.dim)
         collect, state = collect_scaled if self.scaled else collect_plain, self._new_state()
         for slots, buffer, places, lengths in self._unpacked():
             some = Parameters(*(array[slots[0] : slots[-1] + 1] for array in found))
             scratch = np.zeros(int(lengths.max()))
             caller(self._are_many())(collect, self.player, state, buffer, places, scratch, some)
-        return found._asdict()
 
     def state(self):
         """The states and counts of all games, as arrays by name."""

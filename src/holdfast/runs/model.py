@@ -83,14 +83,18 @@ class Model(NamedTuple):
     keys: tuple[str, ...]
     key: str | None
     parameters: dict[str, np.ndarray]
+    prior: bool = False  # whether there is one more model after those of the keys, for all other keys
 
     @np.errstate(all="ignore")
     def outcomes(self, rows, places):
         """A number for each row and label, by the model of the row's key, whose index is in `places`.
 
-        NaN if the index is -1, for an unknown key. A row with a missing cell gets the constant.
+        If the index is -1, for an unknown key, it is by the shared prior, or NaN if there is none. A row with
+        a missing cell gets the constant.
         """
         labels = len(self.target.modelled_labels()) or 1
+        if self.prior:
+            places = np.where(places < 0, len(self.keys), places)
         found = np.full((len(rows), labels), np.nan)
         p = self.parameters
         for label in range(labels):
@@ -120,6 +124,7 @@ class Model(NamedTuple):
             "target": self.target.to_json(),
             "key": self.key,
             "keys": list(self.keys),
+            "prior": self.prior,
         }
         return save(self.parameters, metadata={"holdfast": json.dumps(header, sort_keys=True)})
 
@@ -135,15 +140,17 @@ def read_model(folder):
         layout, target = read_layout(header.get("layout")), read_target(header.get("target"))
     except ValueError as problem:
         raise damaged(path, problem) from None
-    if len(set(keys)) < len(keys) or (key is None) != (not keys):
+    prior = header.get("prior", False) is True
+    if len(set(keys)) < len(keys) or (key is None) != (not keys) or (prior and not keys):
         raise damaged(path, "its keys are not those of a model")
-    shapes = _shapes((len(keys) or 1) * (len(target.modelled_labels()) or 1), layout.feature_count())
+    games = ((len(keys) or 1) + prior) * (len(target.modelled_labels()) or 1)
+    shapes = _shapes(games, layout.feature_count())
     if set(tensors) != set(shapes):
         raise damaged(path, f"its tensors are not {', '.join(sorted(shapes))}")
     for name, array in tensors.items():
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
-    return Model(layout, target, keys, key, tensors)
+    return Model(layout, target, keys, key, tensors, prior)
 
 
 def _layout(parameters):

@@ -1,10 +1,10 @@
 """Pack rows of float64 numbers into fewer bytes, and back with the same bits.
 
 Most numbers of a state are zeros, counts, or indices of buckets that follow each other. A packed row is an
-array of 64-bit words: how many numbers there are; the kind of each, two bits; then the numbers that need eight
-bytes, those that need four (equal to a float32), and those that need one. A number that needs one byte or none
-is whole, and written as the difference to the last number but one, or to 0 if that is not whole. The buckets
-of a histogram are pairs of index and count, so most of them take one byte.
+array of 64-bit words: how many numbers there are; the kind of each, two bits; then the numbers that need
+eight bytes, those that need four (equal to a float32), and those that need one. A number that needs one byte
+or none is whole, and written as the difference to the last number but one, or to 0 if that is not whole. The
+buckets of a histogram are pairs of index and count, so most of them take one byte.
 
 Like the functions of `holdfast.vectors`, packing and unpacking have two bodies: `pack_row` and `unpack_row`
 are fast in Python, `pack_rows` and `unpack_rows` compiled. They give the same bits.

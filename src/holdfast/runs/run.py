@@ -23,6 +23,7 @@ from holdfast.runs.files import RunError, damaged
 from holdfast.runs.folder import Folder, table_bytes
 from holdfast.runs.games import Games
 from holdfast.runs.manifest import part_name
+from holdfast.runs.metrics_file import metrics_writer
 from holdfast.runs.model import FILE, Model
 from holdfast.runs.settings import loss_for
 from holdfast.runs.state_parts import StateParts
@@ -57,6 +58,7 @@ class Run:
         self.mark, self.done, self.parts, self.finished = None, 0, 0, False
         self.keys = KeySums()
         self.compiled, self.expected, self._looked_up = False, 0, False
+        self._write_metrics = None
 
     # -- rounds
 
@@ -169,6 +171,13 @@ class Run:
         self.states.settle(self.games.table.parts)
         self.parts += 1
         self.log.clear()
+        if self._write_metrics is not None:
+            self._write_metrics(self)
+
+    def write_metrics_to(self, path):
+        """Write the figures for Prometheus to this file, now and at each checkpoint."""
+        self._write_metrics = metrics_writer(path)
+        self._write_metrics(self)
 
     def _checkpoint_files(self):
         """Names and contents. The checkpoint comes last, because it counts the parts."""
@@ -225,8 +234,10 @@ class Run:
     def _result_files(self):
         keyed = self.settings.key is not None
         keys = list(self.games.keys) if keyed else []
-        model = Model(self.layout, self.target, tuple(keys), self.settings.key, self.games.parameters())
-        yield FILE, model.to_bytes()
+        prior = self.upkeep.prior.ready  # it has no games if there is no prior
+        names, parameters = (tuple(keys), self.settings.key), self.games.parameters(prior)
+        yield FILE, Model(self.layout, self.target, *names, parameters, bool(prior.keys)).to_bytes()
+        del parameters  # may be large
         if keyed:
             yield "keys.parquet", table_bytes(self.keys.table(keys))
         yield "metrics.json", to_json(self.metrics())

@@ -29,7 +29,7 @@ TENSORS = {  # columns by name
     "sums": KEY_COLUMNS,
 }
 _SHORT = ("serials", "last", "counts", "sums")  # not the states
-_NONE = {"serials": np.zeros(0, np.int64), "last": np.zeros(0, np.int64)}
+_NONE: dict[str, np.ndarray] = {"serials": np.zeros(0, np.int64), "last": np.zeros(0, np.int64)}
 _NONE |= {"counts": np.zeros((0, 3), np.int64), "sums": np.zeros((0, len(KEY_COLUMNS)))}
 _LARGEST = 1 << 23  # words in a part: 64 MB
 _SMALL, _MOST_SMALL = 1 << 20, 64  # words; with more parts smaller than that, they are joined
