@@ -51,5 +51,7 @@ def test_a_linter_accepts_the_dockerfile():
 
 def test_the_image_gets_all_files_that_a_build_needs():
     """What is copied into the image has every file that pyproject.toml names for a wheel."""
-    allowed = {line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().split() if line[0] == "!"}
+    allowed = {
+        line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().split() if line[0] == "!"
+    }
     assert allowed >= {"pyproject.toml", "README.md", "LICENSE", "src", "constraints.txt"}

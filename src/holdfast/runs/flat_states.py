@@ -51,6 +51,9 @@ class FlatStates:
         """The rows of these games have these lengths now."""
         self.lengths[slots] = lengths
 
+    def trim(self, compiled):
+        """Few games have nothing to give back."""
+
     def row(self, slot, compiled):
         start = self.starts[slot]
         return self.buffer[start : start + self.lengths[slot]]

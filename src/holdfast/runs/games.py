@@ -149,6 +149,7 @@ class Games:
     def _collect(self, found):
         """Write the parameters of all models into these arrays."""
         self.check()
+        self._states.trim(self._are_many())
         collect, state = collect_scaled if self.scaled else collect_plain, self._new_state()
         for slots, buffer, places, lengths in self._unpacked():
             some = Parameters(*(array[slots[0] : slots[-1] + 1] for array in found))

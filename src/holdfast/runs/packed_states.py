@@ -7,7 +7,7 @@ from holdfast.play_many import caller
 from holdfast.runs.flat_states import copy_rows
 from holdfast.runs.packing import first_unreadable, pack, unpack
 
-_ROUNDING = 16  # words; the space of a row is a multiple, so that a row which grows is not always moved
+_ROUNDING = 8  # words; the space of a row is a multiple, so that a row which grows is not always moved
 _SPARE = 16  # with more than a 16th unused, rows are moved together; else the array grows by a 16th
 
 
@@ -92,6 +92,11 @@ class PackedStates:
     def take(self, slots):
         """Keep these games only, in this order."""
         self.starts, self.sizes, self.spaces = self.starts[slots], self.sizes[slots], self.spaces[slots]
+
+    def trim(self, compiled):
+        """Give back memory that is not used."""
+        self._move_together(compiled)
+        self.words.resize(self.end, refcheck=False)
 
     def _extend(self, count):
         if count > 0:
