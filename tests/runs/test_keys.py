@@ -60,6 +60,21 @@ def test_keys_that_were_evicted_and_killed_runs_have_the_same_bits(source, learn
         assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
 
 
+def test_keys_with_three_labels_and_a_prior_resume_with_the_same_bits(learn, tmp_path):
+    table = rows_of(400)
+    kind = np.array(["low", "middle", "high"])[np.digitize(table.column("y").to_numpy(), [4.0, 6.0])]
+    pacsv.write_csv(table.append_column("kind", pa.array(kind)), tmp_path / "rows.csv")
+    args = ("--target", "kind", "--drop", "y", "--key", "who", "--learner", "adagrad", "--evict", "200")
+    whole, _, _ = learn(tmp_path / "rows.csv", *args, to="whole")
+    lines = (tmp_path / "rows.csv").read_bytes().splitlines(keepends=True)
+    for count in (210, 301, len(lines)):
+        (tmp_path / "growing.csv").write_bytes(b"".join(lines[:count]))
+        run, status, said = learn(tmp_path / "growing.csv", *args, "--resume", to="run")
+        assert status == 0, said
+    assert open_run(run).upkeep.ready_prior() is not None
+    assert bits(run) == bits(whole)
+
+
 def test_a_key_is_evicted_when_it_has_had_no_row_for_so_long(source, learn):
     run, _, _ = learn(source, *ARGS, "--evict", "150")
     last = {}

@@ -50,7 +50,9 @@ class Run:
         labels, keyed = target.modelled_labels() or ("",), settings.key is not None
         figures = (self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
         self.games = Games(*figures, keyed=keyed)
-        self.upkeep = Upkeep(self.games, partial(Games, *figures), settings.has_prior(), settings.evict)
+        self.upkeep = None
+        if keyed:
+            self.upkeep = Upkeep(self.games, partial(Games, *figures), settings.has_prior(), settings.evict)
         self.states = StateParts()
         self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
         self.trace = Trace(0 if keyed else layout.feature_count())
@@ -88,12 +90,12 @@ class Run:
             snapshot = self.trace.next_snapshot()
             if self.trace.wide:
                 count = min(count, snapshot - self.trace.rounds)
-            if self.settings.key is not None:
-                upkeep = next_upkeep(self.trace.rounds)
+            upkeep = next_upkeep(self.trace.rounds)
+            if self.upkeep is not None:
                 count = min(count, upkeep - self.trace.rounds)
             self._play(piece, start, start + count)
-            if self.settings.key is not None and self.trace.rounds == upkeep:
-                self._after_upkeep(self.upkeep.after_round(upkeep))
+            if self.upkeep is not None and self.trace.rounds == upkeep:
+                self.keys.take(self.upkeep.after_round(upkeep))
             if self.trace.wide and self.trace.rounds == snapshot:
                 self.trace.add_snapshot(self.games.weights((0, 0)))
             start += count
@@ -133,10 +135,6 @@ class Run:
         self.trace.add(errors, kept, *measures)
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept)
-
-    def _after_upkeep(self, left):
-        if left is not None:
-            self.keys.take(left)
 
     def _key_indices(self, names, count):
         """The index of the key of each round."""
@@ -234,9 +232,9 @@ class Run:
     def _result_files(self):
         keyed = self.settings.key is not None
         keys = list(self.games.keys) if keyed else []
-        prior = self.upkeep.prior.ready  # it has no games if there is no prior
+        prior = self.upkeep.ready_prior() if self.upkeep is not None else None
         names, parameters = (tuple(keys), self.settings.key), self.games.parameters(prior)
-        yield FILE, Model(self.layout, self.target, *names, parameters, bool(prior.keys)).to_bytes()
+        yield FILE, Model(self.layout, self.target, *names, parameters, prior is not None).to_bytes()
         del parameters  # may be large
         if keyed:
             yield "keys.parquet", table_bytes(self.keys.table(keys))

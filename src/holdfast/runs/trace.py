@@ -142,7 +142,8 @@ class KeySums:
 
     def take(self, keys):
         """Keep the sums of these keys only."""
-        self.sums = self.sums[keys]
+        if len(keys) < len(self.sums):
+            self.sums = self.sums[keys]
 
     def load(self, sums, count):
         """Continue from these sums of `count` keys; raises ValueError if they are not valid."""

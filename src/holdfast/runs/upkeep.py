@@ -48,18 +48,21 @@ class Upkeep:
             self.prior.play(chosen, label, rows, y, compiled)
 
     def after_round(self, rounds):
-        """What is due after this round. Returns the indices of the keys that are left; None if all are."""
+        """Do what is due after this round; return the indices of the keys that are left."""
         first = self.prior.publish()
         if first is not None:
             self.games.set_first_states(first)
-        if self.evict is None or not is_sweep(rounds, self.evict):
-            return None
         last = self.games.table.last
+        if self.evict is None or not is_sweep(rounds, self.evict):
+            return np.arange(len(last))
         left = np.flatnonzero(last > rounds - self.evict)
-        if len(left) == len(last):
-            return None
-        self.games.take(left)
+        if len(left) < len(last):
+            self.games.take(left)
         return left
+
+    def ready_prior(self):
+        """The games from which new keys start; None if there are none yet."""
+        return self.prior.ready if self.prior.ready.keys else None
 
     def tensors(self):
         return {f"prior.{name}": array for name, array in self.prior.state().items()}
