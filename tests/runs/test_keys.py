@@ -45,7 +45,7 @@ def metrics(run):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.exhaustive)])
 def test_keys_that_were_evicted_and_killed_runs_have_the_same_bits(source, learn, tmp_path, kills):
     args = (*ARGS, "--evict", "150")
     expected, _, _ = learn(source, *args, to="whole")
@@ -166,7 +166,7 @@ def test_damaged_parts_of_states_are_a_sentence(source, learn, tmp_path):
     run, _, _ = learn(source, *ARGS)
     part = next((run / "states").iterdir())
     name, data, rng = f"states/{part.name}", part.read_bytes(), np.random.default_rng(1)
-    for _ in range(12):
+    for _ in range(6):
         other, changed = tmp_path / "other", bytearray(data)
         shutil.copytree(run, other)
         changed[rng.integers(0, min(len(data), 4000))] ^= 1 << int(rng.integers(0, 8))

@@ -260,6 +260,8 @@ def _key_lines(keys):
             f"; error from {spread['least']:.4g} to {spread['most']:.4g}, for half of them from "
             f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
         )
+    if keys["evicted"]:
+        lines[0] += f"; {keys['evicted']:,} evicted"
     lines.append("largest share of skipped rounds:")
     for one in keys["most_skipped"]:
         error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
