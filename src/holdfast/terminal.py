@@ -8,7 +8,7 @@ import sys
 import time
 
 # Exit statuses. The last three are 128 + SIGINT, SIGTERM and SIGPIPE, as a shell reports these signals.
-DONE, FAILED, WRONG, STOPPED, TERMINATED, BROKEN_PIPE = 0, 1, 2, 130, 143, 141
+DONE, FAILED, WRONG, TOO_MANY_SKIPPED, STOPPED, TERMINATED, BROKEN_PIPE = 0, 1, 2, 3, 130, 143, 141
 _LONGEST = 4_000  # characters of a line
 _LAST = 1_000  # characters of the end of a line that is cut
 

@@ -193,7 +193,7 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     monkeypatch.setattr("holdfast.runs.run._MANY_KEYS", 5)
     monkeypatch.setattr("holdfast.runs.games._MANY", 5)
     monkeypatch.setattr("holdfast.io.sources._ENTRIES", 300)  # so that each key is played many times
-    monkeypatch.setattr("holdfast.runs.flat_states._SPARE", 1.0)  # and games have to be moved
+    monkeypatch.setattr("holdfast.runs.packed_states._ROUNDING", 1)  # and games have to be moved
     compiled, _, printed = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
     assert bits(compiled) == bits(plain)
     _, counts = np.unique(who, return_counts=True)

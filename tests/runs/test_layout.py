@@ -14,7 +14,6 @@ from holdfast.learners.adagrad import AdaGradState
 from holdfast.runs import checkpoint, model
 from holdfast.runs.games import Games
 from holdfast.runs.settings import Settings
-from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.sketches import LogHistogram, histogram
 
 
@@ -126,7 +125,7 @@ def test_a_state_of_other_settings_is_another_layout():
 def test_tables_of_another_layout_are_not_read(source, tmp_path, monkeypatch, change):
     run = learned(source, tmp_path / "run")
     if change == "column":
-        monkeypatch.setitem(checkpoint._COLUMNS, "keys", ("kept", "rounds", *KEY_COLUMNS[2:]))
+        monkeypatch.setitem(checkpoint._ONE_KEY, "games.counts", ("kept", "rounds", "unmeasured"))
     else:
         fields = checkpoint.CheckpointHeader.__dataclass_fields__
         monkeypatch.setattr(checkpoint.CheckpointHeader, "__dataclass_fields__", fields | {"more": None})

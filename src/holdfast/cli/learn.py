@@ -7,9 +7,11 @@ import signal
 import time
 from pathlib import Path
 
+from holdfast.cli.config import add_config
 from holdfast.cli.exits import Failure, report_errors
 from holdfast.cli.options import add_source, describe
 from holdfast.cli.progress import progress_for
+from holdfast.cli.skipped_limit import share, skipped_status
 from holdfast.terminal import (
     DONE,
     STOPPED,
@@ -117,6 +119,18 @@ def add(parser):
         "extra feature (default: fill if more than 10%% of the first rows would be skipped)",
     )
     parser.add_argument("--key", metavar="COLUMN", help="a separate model for each value of this column")
+    parser.add_argument(
+        "--no-prior",
+        dest="prior",
+        action="store_false",
+        help="a new key starts from nothing, not from what was learned from the first rows of other keys",
+    )
+    parser.add_argument(
+        "--evict",
+        type=int,
+        metavar="ROWS",
+        help="forget a key that has had no row for so many rows (default: never)",
+    )
     parser.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
     parser.add_argument(
         "--resume", action="store_true", help="go on with the run in that folder, if there is one"
@@ -135,6 +149,19 @@ def add(parser):
         help="do not record the sizes of all rounds, about 20 bytes each, which audit --replay needs",
     )
     parser.add_argument("--report", action="store_true", help="write report.html when done")
+    parser.add_argument(
+        "--metrics",
+        type=Path,
+        metavar="FILE",
+        help="write the figures of each checkpoint to this file, for Prometheus",
+    )
+    parser.add_argument(
+        "--fail-if-skipped",
+        type=share,
+        metavar="SHARE",
+        help="exit with status 3 if more of the new rows were skipped, such as 20%%",
+    )
+    add_config(parser)
     parser.add_argument(
         "--json",
         action="store_true",
@@ -160,6 +187,9 @@ def run(options):
             closing.enter_context(contextlib.closing(source))
             closing.enter_context(contextlib.closing(found.folder))
             bar, before = progress_for(options.quiet, options.json), found.trace.rounds
+            skipped_before = int(found.trace.sums[4])
+            if options.metrics:
+                found.write_metrics_to(options.metrics)
             signals.wait = True
             try:
                 learn(found, source, rows, options.checkpoint, bar, signals.arrived)
@@ -184,7 +214,9 @@ def run(options):
             )
         elif not options.quiet:
             tell(*summary(found, to, page, seconds, signals.status()))
-        return signals.status()
+        skipped = int(found.trace.sums[4]) - skipped_before
+        new = found.trace.rounds - before
+        return signals.status() or skipped_status(options.fail_if_skipped, new, skipped)
 
 
 def settings_of(options):
@@ -229,6 +261,8 @@ def _key_lines(keys):
             f"; error from {spread['least']:.4g} to {spread['most']:.4g}, for half of them from "
             f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
         )
+    if keys["evicted"]:
+        lines[0] += f"; {keys['evicted']:,} evicted"
     lines.append("largest share of skipped rounds:")
     for one in keys["most_skipped"]:
         error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"

@@ -4,6 +4,7 @@ import argparse
 from pkgutil import resolve_name
 
 from holdfast import __version__
+from holdfast.cli.config import with_config
 from holdfast.terminal import tell, visible
 
 # Name: the function that adds the options of the command, and one line of help.
@@ -35,6 +36,10 @@ COMMANDS = {
     "inspect": (
         "holdfast.cli.inspect:add",
         "see how a run was set up, how far it is, and which features weigh most",
+    ),
+    "export": (
+        "holdfast.cli.export:add",
+        "write the model of a run for scikit-learn or ONNX",
     ),
     "warm": (
         "holdfast.cli.warm:add",
@@ -109,7 +114,7 @@ class _Command(_Parser):
 
     def parse_known_args(self, args=None, namespace=None):
         self.load()
-        return super().parse_known_args(args, namespace)
+        return super().parse_known_args(with_config(self, args), namespace)
 
 
 class _Version(argparse.Action):

@@ -17,9 +17,9 @@ def add(parser):
         run,
         (
             "Predict each row with the model in RUN. Columns are found by name; the target may be missing.\n"
-            "If a cell is missing, the prediction is that of an average row. A row that cannot be read, or\n"
-            "has a key that is not in the run, gets an empty prediction. Rows of a pipe are answered as\n"
-            "they come.\n\n"
+            "If a cell is missing, the prediction is that of an average row. A row that cannot be read gets\n"
+            "an empty prediction. So does one with a key that is not in the run, if the run has no prior\n"
+            "(docs/keys.md). Rows of a pipe are answered as they come.\n\n"
             "The answers are row, key (with --key), prediction, low and high for numbers or probability for\n"
             "labels, outlier (1 if the features are too far from those that the run learned from), and\n"
             "outlier_column, which is the farthest. docs/run-folder.md says how each is computed."

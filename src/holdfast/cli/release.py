@@ -40,7 +40,7 @@ def run(options):
         folder.lock()
         with contextlib.closing(folder):
             found = open_run(options.run, folder)
-            folder.clean_up(found.parts)
+            found.clean_up()
             with contextlib.closing(open_source(options.source, options.format)) as source:
                 counts = release(found, source)
         if options.json:

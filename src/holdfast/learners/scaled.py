@@ -245,6 +245,8 @@ class Scaled:
                 y_low, y_high = float(np.min(near)), float(np.max(near))
         inner = self.learner.reset(state.inner, len(state.row)) if wide else state.inner
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
+        if n == self.stored:
+            rows[:] = 0.0  # no longer needed; zeros take no space when many states are packed
         return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def after_change(self, state, rows):
@@ -266,8 +268,10 @@ class Scaled:
             if is_new:
                 near = targets[np.abs(targets - y_center) <= SWING * y_spread]
                 y_low, y_high = float(np.min(near)), float(np.max(near))
-        count = min(len(rows), len(state.first))
-        state.first[:count] = rows[:count]  # or scales would be compared with rows of before the change
+        state.first[:] = 0.0
+        if n < self.stored:  # scales are compared with rows after the change, not with those before it
+            for i in range(int(n)):
+                state.first[i] = rows[i % len(rows)]
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         inner = self.learner.after_change(state.inner, rows)
         return ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers)
@@ -311,6 +315,8 @@ class Scaled:
             near = targets[np.abs(targets - y_center) <= SWING * y_spread]
             y_low, y_high = float(np.min(near)), float(np.max(near))
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
+        if n == self.stored:
+            rows[:] = 0.0  # no longer needed
         return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
 
 

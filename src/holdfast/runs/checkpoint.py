@@ -13,6 +13,7 @@ from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.model import read_tensors
 from holdfast.runs.settings import Settings
+from holdfast.runs.state_parts import TENSORS as STATES
 from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.runs.trace import TENSORS as TRACE
 
@@ -20,10 +21,12 @@ CONFIG, CONFIG_FORMAT = "config.json", "holdfast run 1"
 TIMES = "times.json"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
 _LONGEST_HEAD = 1 << 16  # bytes; no source has a longer fingerprint
-# The columns of every tensor, by name. `state_layout` is the digest of the columns of games.tape.
-_COLUMNS = {"keys": KEY_COLUMNS} | {f"trace.{name}": columns for name, columns in TRACE.items()}
-_COLUMNS |= {f"games.{name}": columns for name, columns in GAMES.items()}
-_COLUMNS |= {f"answers.{name}": columns for name, columns in ANSWERS.items()}
+# The columns of every tensor, by name. `state_layout` is the digest of the columns of a tape.
+_ALWAYS = {f"trace.{name}": columns for name, columns in TRACE.items()}
+_ALWAYS |= {f"answers.{name}": columns for name, columns in ANSWERS.items()}
+_ONE_KEY = _ALWAYS | {"keys": KEY_COLUMNS} | {f"games.{name}": columns for name, columns in GAMES.items()}
+_KEYED = _ALWAYS | {f"keys.{name}": () for name in ("serials", "parts", "count")}
+_KEYED |= {f"prior.{game}.{name}": columns for game in ("pool", "ready") for name, columns in GAMES.items()}
 
 
 def read_config(folder):
@@ -76,7 +79,7 @@ class CheckpointHeader:
     parts: int
     finished: bool
     counts: dict[str, int]  # skipped rounds by reason
-    keys: list[str]
+    keys: list[str]  # empty with --key: the parts of the states have them
     state_layout: str  # digest of the states of the games; compared at their first use
 
     def check(self):
@@ -102,14 +105,14 @@ def read_checkpoint(folder):
         raise of_another_layout(path, "the tables", "; predict still reads this run")
     header = CheckpointHeader(**{name: found.get(name) for name in CheckpointHeader.__dataclass_fields__})
     header.check()
-    if set(tensors) != set(_COLUMNS):
+    if set(tensors) not in (set(_ONE_KEY), set(_KEYED)):
         raise ValueError("its tensors are not those of a checkpoint")
     return header, tensors
 
 
 def table_layout():
     """The entries of the header, the tensors and their columns, without the states of the games."""
-    return [list(CheckpointHeader.__dataclass_fields__), _COLUMNS]
+    return [list(CheckpointHeader.__dataclass_fields__), _ONE_KEY, _KEYED, STATES]
 
 
 def _is_count(value):

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from holdfast.runs import manifest as manifests
 from holdfast.runs.files import REMEDY, RunError, damaged, is_link, new_file, open_plain, read_plain, sync
-from holdfast.runs.manifest import FILES, TABLES, Digest, Manifest, part_number, read_manifest
+from holdfast.runs.manifest import FILES, PARTS, TABLES, Digest, Manifest, part_number, read_manifest
 
 _TRIES = 10  # to read a file that another process may be replacing
 
@@ -44,7 +44,7 @@ class Folder:
             self.load()  # a process was killed before it wrote anything else
             self._remove_temporary()
             return
-        for name in (*FILES, *(part for table in TABLES for part in self._parts_found(table))):
+        for name in (*FILES, *(part for table in PARTS for part in self._parts_found(table))):
             if self._exists(name):
                 raise self._foreign(name)
         self.manifest = Manifest.new()
@@ -160,10 +160,10 @@ class Folder:
             yield self.read_part(name, schema, columns)
 
     def check_parts(self, count):
-        """Raise if a part is missing, has another length, or is not of this run."""
+        """Raise if a part of a table is missing, has another length, or is not of this run."""
         files = self._listed().files
-        for table in TABLES:
-            for name in self.parts(table, count):
+        for table in PARTS:
+            for name in self.parts(table, count) if table in TABLES else ():
                 try:
                     found = os.lstat(self._place(name))
                 except FileNotFoundError:
@@ -180,8 +180,8 @@ class Folder:
 
     # -- writing
 
-    def write(self, files):
-        """Replace files, given as pairs of name and content, in this order.
+    def write(self, files, gone=()):
+        """Replace files, given as pairs of name and content, in this order; then remove those in `gone`.
 
         If the process is killed, each file has its old or its new content. The manifest lists both.
         """
@@ -192,7 +192,7 @@ class Folder:
                 self._check_owner(name)
                 staged[name] = self._stage(name, data)
                 digests[name] = Digest.of(data)
-            self.manifest = before.including(digests)
+            self.manifest = before.including(digests).allowing_absence(gone)
             self.write_manifest()
             for name, temporary in staged.items():
                 os.replace(temporary, self.path / name)
@@ -204,7 +204,8 @@ class Folder:
             raise
         for parent in {(self.path / name).parent for name in staged}:
             sync(parent)
-        self.manifest = before.settled(digests)
+        self._remove(gone)
+        self.manifest = before.settled(digests).without(gone)
 
     def write_alone(self, name, data):
         """Lock the folder and replace one file."""
@@ -216,25 +217,31 @@ class Folder:
         finally:
             self.close()
 
-    def clean_up(self, count):
-        """Remove what a killed process left: parts that no checkpoint counts, and temporary files."""
+    def clean_up(self, count, states=()):
+        """Remove what a killed process left: parts that no checkpoint needs, and temporary files.
+
+        A checkpoint needs the parts of tables below `count`, and the parts of `states` with these numbers.
+        """
         late = [
             name
-            for table in TABLES
+            for table in PARTS
             for number, name in self._listed().parts(table).items()
-            if number >= count
+            if (number >= count if table in TABLES else number not in states)
         ]
-        for name in late:
+        self._remove(late)
+        self.manifest = self._listed().without(late)
+        self._remove_temporary()
+
+    def _remove(self, names):
+        for name in names:
             self._check_owner(name)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._place(name))
-        self.manifest = self._listed().without(late)
-        self._remove_temporary()
 
     def _remove_temporary(self):
         """Remove temporary files of this run."""
         start = self._temporary("")
-        for folder in (".", *TABLES):
+        for folder in (".", *PARTS):
             for name in self._names_in(folder):
                 path = self.path / folder / name
                 if name.startswith(start) and stat.S_ISREG(os.lstat(path).st_mode):

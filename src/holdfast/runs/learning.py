@@ -92,7 +92,7 @@ def _resume(settings, folder, source, say):
     if source.fingerprint(config["source_begins"]["bytes"]) != config["source_begins"]:
         raise another_source(source.name, 1)
     run.games.check()
-    folder.clean_up(run.parts)
+    run.clean_up()
     parts = (run.layout, run.target, run.settings.key)
     column_kinds(source, *parts)  # raises if a column is gone
     say(f"going on after round {run.trace.rounds:,}")

@@ -96,6 +96,7 @@ class Model(NamedTuple):
     keys: tuple[str, ...]
     key: str | None
     parameters: dict[str, np.ndarray]
+    prior: bool = False  # whether there is one more model after those of the keys, for all other keys
     recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
     threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
     measure: RowMeasure | None = None  # what is compared with the threshold
@@ -108,9 +109,12 @@ class Model(NamedTuple):
     def outcomes(self, rows, places):
         """A number for each row and label, by the model of the row's key, whose index is in `places`.
 
-        NaN if the index is -1, for an unknown key. A row with a missing cell gets the constant.
+        If the index is -1, for an unknown key, it is by the shared prior, or NaN if there is none. A row with
+        a missing cell gets the constant.
         """
         labels = len(self.target.modelled_labels()) or 1
+        if self.prior:
+            places = np.where(places < 0, len(self.keys), places)
         found = np.full((len(rows), labels), np.nan)
         p = self.parameters
         for label in range(labels):
@@ -141,6 +145,7 @@ class Model(NamedTuple):
             "key": self.key,
             "keys": list(self.keys),
             "measure": None if self.measure is None else self.measure._asdict(),
+            "prior": self.prior,
         }
         more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
         tensors = self.parameters | {name: array for name, array in more.items() if array is not None}
@@ -159,9 +164,11 @@ def read_model(folder):
         measure = None if header.get("measure") is None else typed(RowMeasure, header["measure"])
     except ValueError as problem:
         raise damaged(path, problem) from None
-    if len(set(keys)) < len(keys) or (key is None) != (not keys):
+    prior = header.get("prior", False) is True
+    if len(set(keys)) < len(keys) or (key is None) != (not keys) or (prior and not keys):
         raise damaged(path, "its keys are not those of a model")
-    shapes = _shapes((len(keys) or 1) * (len(target.modelled_labels()) or 1), layout.feature_count())
+    games = ((len(keys) or 1) + prior) * (len(target.modelled_labels()) or 1)
+    shapes = _shapes(games, layout.feature_count())
     shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
     shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
     if set(tensors) != set(shapes):
@@ -170,7 +177,7 @@ def read_model(folder):
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
     more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), measure
-    return Model(layout, target, keys, key, tensors, *more)
+    return Model(layout, target, keys, key, tensors, prior, *more)
 
 
 def _layout(parameters):

@@ -4,6 +4,7 @@ import dataclasses
 import datetime
 import json
 import time
+from functools import partial
 
 import numpy as np
 import pyarrow.compute as pc
@@ -31,9 +32,12 @@ from holdfast.runs.files import RunError, damaged
 from holdfast.runs.folder import Folder, table_bytes
 from holdfast.runs.games import Games
 from holdfast.runs.manifest import part_name
+from holdfast.runs.metrics_file import metrics_writer
 from holdfast.runs.model import FILE, Model, RowMeasure
 from holdfast.runs.settings import loss_for
+from holdfast.runs.state_parts import StateParts
 from holdfast.runs.trace import KeySums, Trace
+from holdfast.runs.upkeep import Upkeep, next_upkeep
 from holdfast.terminal import as_json
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
@@ -53,7 +57,12 @@ class Run:
         self.loss = loss_for(settings.loss, self.regression)
         self.player = settings.player(self.regression, layout)
         labels, keyed = target.modelled_labels() or ("",), settings.key is not None
-        self.games = Games(self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
+        figures = (self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
+        self.games = Games(*figures, keyed=keyed)
+        self.upkeep = None
+        if keyed:
+            self.upkeep = Upkeep(self.games, partial(Games, *figures), settings.has_prior(), settings.evict)
+        self.states = StateParts()
         self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
@@ -64,6 +73,7 @@ class Run:
         self.blame = Blame(names, target.name, self.regression, self.measure.farthest)
         self.compiled, self.expected, self._looked_up = False, 0, False
         self.times, self.notes, self._since = Times(), [], None
+        self._write_metrics = None
 
     # -- rounds
 
@@ -93,7 +103,12 @@ class Run:
             snapshot = self.trace.next_snapshot()
             if self.trace.wide:
                 count = min(count, snapshot - self.trace.rounds)
+            upkeep = next_upkeep(self.trace.rounds)
+            if self.upkeep is not None:
+                count = min(count, upkeep - self.trace.rounds)
             self._play(piece, start, start + count)
+            if self.upkeep is not None and self.trace.rounds == upkeep:
+                self.keys.take(self.upkeep.after_round(upkeep))
             if self.trace.wide and self.trace.rounds == snapshot:
                 self.trace.add_snapshot(*self.games.weights_and_scale((0, 0)))
             start += count
@@ -118,12 +133,16 @@ class Run:
         rounds = self.trace.rounds + 1 + np.arange(len(y))
         outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
         measures = ()
+        targets = [self._target_of(y, label) for label in range(len(self.games.labels))]
 
         def blame(reasons, skipped, thresholds):
             return self.blame.columns(reasons, features, y, skipped, self.trace.scale, thresholds)
 
-        for label in range(len(self.games.labels)):
-            target = self._target_of(y, label)
+        if names is not None:
+            self.keys.extend(len(self.games.keys))
+            self.games.table.touch(keys, rounds)
+            self.upkeep.play(keys, self.keys.sums, targets, features, self.compiled)
+        for label, target in enumerate(targets):
             columns = self.games.play(keys, label, features, target, self.compiled)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
@@ -148,6 +167,7 @@ class Run:
             features = features if self.games.scaled else features.with_constant()
             names = None if piece.keys is None else piece.keys.slice(place, 1)
             keys = self._key_indices(names, 1)
+            self.games.table.change(keys)
             learned = [
                 self.games.play(keys, label, features, self._target_of(y, label), False, player).kept[0]
                 for label in range(len(self.games.labels))
@@ -197,9 +217,17 @@ class Run:
 
     def checkpoint(self):
         """Write everything that is needed to resume from here."""
-        self.folder.write(self._checkpoint_files())
+        self.folder.write(self._checkpoint_files(), self.states.gone)
+        self.states.settle(self.games.table.parts)
         self.parts += 1
         self.log.clear()
+        if self._write_metrics is not None:
+            self._write_metrics(self)
+
+    def write_metrics_to(self, path):
+        """Write the figures for Prometheus to this file, now and at each checkpoint."""
+        self._write_metrics = metrics_writer(path)
+        self._write_metrics(self)
 
     def _checkpoint_files(self):
         """Names and contents. The checkpoint comes last, because it counts the parts."""
@@ -207,15 +235,21 @@ class Run:
             yield part_name(name, self.parts), table_bytes(table)
         self._add_times()
         yield TIMES, to_json(self.times._asdict())
-        keys, layout = list(self.games.keys), self.games.layout
+        keyed = self.settings.key is not None
+        if keyed:
+            yield from self.states.next_files(self.games, self.keys.sums)
+        keys, layout = [] if keyed else list(self.games.keys), self.games.layout
         header = CheckpointHeader(
             self.mark, self.done, self.parts + 1, self.finished, self.log.counts, keys, layout
         )
         formats = {"format": FORMAT, "table_layout": digest(table_layout())}
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
-        tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
         tensors |= {f"answers.{name}": array for name, array in self.answers.state().items()}
-        tensors |= {"keys": self.keys.sums}
+        if keyed:
+            tensors |= self.states.tensors(self.games.table) | self.upkeep.tensors()
+        else:
+            tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
+            tensors |= {"keys": self.keys.sums}
         yield CHECKPOINT, save(tensors, {"holdfast": json.dumps(formats | dataclasses.asdict(header))})
 
     def restore(self):
@@ -224,16 +258,25 @@ class Run:
         try:
             header, tensors = read_checkpoint(self.folder)
             self.trace.load(_with_prefix(tensors, "trace."))
-            self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
             self.answers.load(_with_prefix(tensors, "answers."))
-            self.keys.load(tensors["keys"], len(header.keys))
-        except ValueError as problem:
+            if self.settings.key is None:
+                self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
+                self.keys.load(tensors["keys"], len(header.keys))
+            else:
+                sums = self.states.read(self.folder, self.games, tensors, path, header.state_layout)
+                self.keys.load(sums, len(self.games.keys))
+                self.upkeep.load(_with_prefix(tensors, "prior."), path, header.state_layout)
+        except (ValueError, KeyError) as problem:
             raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
         self.mark, self.done, self.parts = header.mark, header.done, header.parts
         self.finished, self.log.counts = header.finished, header.counts
         self.times = read_times(self.folder)
         self.folder.check_parts(self.parts)
         return self
+
+    def clean_up(self):
+        """Remove what a killed process left after the last checkpoint."""
+        self.folder.clean_up(self.parts, self.states.words)
 
     def read(self, table, columns=None):
         """The parts of `audit`, `sizes` or `released`, one by one."""
@@ -243,7 +286,9 @@ class Run:
 
     def write_results(self):
         """Write the model, the metrics and the certificate."""
-        self.folder.write(self._result_files())
+        gone = self.states.gone if self.finished else []
+        self.folder.write(self._result_files(), gone)
+        self.states.gone = [name for name in self.states.gone if name not in gone]
         self.folder.write_manifest()
 
     def _result_files(self):
@@ -259,8 +304,9 @@ class Run:
         """What predicts."""
         keyed = self.settings.key is not None
         parts = (self.layout, self.target, tuple(self.games.keys) if keyed else (), self.settings.key)
+        prior = self.upkeep.ready_prior() if self.upkeep is not None else None
         more = (self.answers.recent, self.keys.thresholds(), self.measure)
-        return Model(*parts, self.games.parameters(), *more)
+        return Model(*parts, self.games.parameters(prior), prior is not None, *more)
 
     def metrics(self):
         """The content of metrics.json."""
@@ -279,7 +325,11 @@ class Run:
             "error_of_all_rounds": error,
             "baseline": self.answers.baseline_error(),
             "finished": self.finished,
-        } | ({"keys": self.keys.summary(list(self.games.keys))} if self.settings.key is not None else {})
+        } | (self._key_metrics() if self.settings.key is not None else {})
+
+    def _key_metrics(self):
+        evicted = self.games.table.count - len(self.games.keys)
+        return {"keys": self.keys.summary(list(self.games.keys)) | {"evicted": evicted}}
 
     def certificate(self):
         """The content of certificate.json: what the run proves, or why it proves nothing."""

@@ -57,6 +57,8 @@ class Settings:
     key: str | None = None
     format: str | None = None
     sizes: bool = True
+    prior: bool = True
+    evict: int | None = None
 
     def to_json(self):
         return dataclasses.asdict(self)
@@ -76,6 +78,16 @@ class Settings:
         rows_for(self.patience, "--patience")
         if self.loss != "auto":
             loss_for(self.loss, None)
+        if self.evict is not None and not 1 <= self.evict < 1 << 53:
+            raise RunError(f"--evict counts rows, at least 1: got {self.evict}")
+        if self.key is None and self.evict is not None:
+            raise RunError("--evict removes keys, and there are none: add --key COLUMN")
+        if self.key is None and not self.prior:
+            raise RunError("--no-prior is about new keys, and there are none: add --key COLUMN")
+
+    def has_prior(self):
+        """Whether new keys start from a shared prior. A certificate is about keys that start from nothing."""
+        return self.key is not None and self.prior and bool(self.why_no_certificate())
 
     def player(self, regression, layout=None):
         """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
