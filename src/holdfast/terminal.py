@@ -3,14 +3,19 @@
 import contextlib
 import errno
 import json
+import math
 import os
 import sys
 import time
 
-# Exit statuses. The last three are 128 + SIGINT, SIGTERM and SIGPIPE, as a shell reports these signals.
-DONE, FAILED, WRONG, STOPPED, TERMINATED, BROKEN_PIPE = 0, 1, 2, 130, 143, 141
+# Exit statuses. The last four are 128 + SIGHUP, SIGINT, SIGPIPE and SIGTERM, as a shell reports them.
+DONE, FAILED, WRONG, HUNG_UP, STOPPED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 129, 130, 141, 143
 _LONGEST = 4_000  # characters of a line
 _LAST = 1_000  # characters of the end of a line that is cut
+
+
+class Refusal(ValueError):  # noqa: N818  (a sentence for the user)
+    """What is wrong with an option, a file or a folder, and the remedy, in one sentence."""
 
 
 class OutputLost(Exception):  # noqa: N818  (it ends a command, and need not be an error)
@@ -79,8 +84,25 @@ def print_json(found):
 
 
 def as_json(found, indent=None):
-    """JSON of printable ASCII."""
-    return json.dumps(found, indent=indent).replace("\x7f", "\\u007f")
+    """JSON of printable ASCII. A number that is not finite is null, because JSON has no word for it.
+
+    >>> as_json({"size": math.inf, "rows": (1.5, math.nan)})
+    '{"size": null, "rows": [1.5, null]}'
+    """
+    try:
+        text = json.dumps(found, indent=indent, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(found), indent=indent)
+    return text.replace("\x7f", "\\u007f")
+
+
+def _finite(found):
+    """The same dictionaries and lists, with None for numbers that are not finite."""
+    if isinstance(found, dict):
+        return {key: _finite(value) for key, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [_finite(value) for value in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
 def write_bytes(data):

@@ -33,7 +33,9 @@ def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, 
         assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
 def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, monkeypatch, number, status):
     """The signal comes right after the first checkpoint."""
     expected, _, _ = learn(source, "--target", "y", to="whole")

@@ -3,17 +3,15 @@
 import argparse
 import contextlib
 import math
-import signal
 import time
 from pathlib import Path
 
 from holdfast.cli.exits import Failure, report_errors
 from holdfast.cli.options import add_source, describe
 from holdfast.cli.progress import progress_for
+from holdfast.cli.signals import StopSignals, handled_by
 from holdfast.terminal import (
     DONE,
-    STOPPED,
-    TERMINATED,
     OutputLost,
     print_error,
     print_json,
@@ -151,8 +149,8 @@ def run(options):
         start, to = time.monotonic(), options.to or default_folder(options.source)
         settings = settings_of(options)
         first = resume if options.resume and Folder(to).is_begun() else begin
-        signals = _Signals()
-        with signals, contextlib.ExitStack() as closing:
+        signals = StopSignals()
+        with handled_by(signals.store), contextlib.ExitStack() as closing:
             found, source, rows = first(
                 options.source, settings, to, (lambda text: None) if quiet else print_note
             )
@@ -237,32 +235,6 @@ def _key_lines(keys):
     return lines
 
 
-class _Signals:
-    """Ctrl-C and SIGTERM. While a run learns, the first one is stored; the run stops after a round."""
-
-    def __init__(self):
-        self._number, self._before, self.wait = None, {}, False
-
-    def __enter__(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._store)
-
-    def __exit__(self, *problem):
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _store(self, number, frame):
-        if self._number is not None or not self.wait:
-            raise Failure({signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[number])
-        self._number = number
-
-    def arrived(self):
-        return self._number is not None
-
-    def status(self):
-        return {None: DONE, signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[self._number]
-
-
 def _names(text):
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
@@ -275,6 +247,6 @@ def _every(text):
         raise argparse.ArgumentTypeError(
             f"rounds such as 100000, or seconds such as 30s: got {quoted(text)}"
         ) from None
-    if not min(rounds, seconds) > 0:
+    if not (rounds > 0 and seconds > 0.0):
         raise argparse.ArgumentTypeError(f"must be above 0: got {quoted(text)}")
     return rounds, seconds

@@ -8,13 +8,15 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.terminal import Refusal
+
 BLOCK = 8 << 20  # bytes
 _HEAD = 4096  # bytes
 _MOST_CARRIED = 1 << 16  # bytes of a row with line ends that may be moved to the next block
 _LONGEST_LINE = 256 << 20  # bytes; with a longer line the file is not a table
 
 
-class SourceError(ValueError):
+class SourceError(Refusal):
     """What is wrong with a whole source, with its name and the remedy."""
 
 

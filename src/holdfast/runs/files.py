@@ -7,13 +7,15 @@ import secrets
 import stat
 from pathlib import Path
 
+from holdfast.terminal import Refusal
+
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # do not wait for the writer of a FIFO
 _BINARY = getattr(os, "O_BINARY", 0)
 REMEDY = "restore it from a copy, or learn again into another folder with --to"
 
 
-class RunError(ValueError):
+class RunError(Refusal):
     """What is wrong with a run, with the remedy."""
 
 
