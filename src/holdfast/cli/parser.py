@@ -34,6 +34,10 @@ COMMANDS = {
         "holdfast.cli.inspect:add",
         "see how a run was set up, how far it is, and which features weigh most",
     ),
+    "verify": (
+        "holdfast.cli.verify:add",
+        "check that every file of a run is what the run wrote",
+    ),
     "warm": (
         "holdfast.cli.warm:add",
         "compile in advance what estimators and holdfast learn need, for an image or a CI job",

@@ -131,7 +131,7 @@ class Arrow(Columnar):
         self.name, self._stream, self._file, self._reader = stream.name, stream, None, None
         try:
             if stream.peek(6) == b"ARROW1" and stream.seekable:
-                self._file = ipc.open_file(pa.memory_map(os.fsencode(stream.path)))
+                self._file = ipc.open_file(pa.OSFile(os.fsencode(stream.path)))  # mapped, it could be cut while read
                 self._set_schema(self._file.schema)
                 return
             if stream.peek(6) == b"ARROW1":

@@ -1,6 +1,7 @@
 """Open a file or a pipe, and read its rows in pieces, so that memory does not grow with its length."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,7 +89,7 @@ def _delimiter(stream, form):
 
 
 def _checked(source, name):
-    twice = [column for column in dict.fromkeys(source.names) if source.names.count(column) > 1]
+    twice = [column for column, count in Counter(source.names).items() if count > 1]
     if twice:
         places = [str(i + 1) for i, column in enumerate(source.names) if column == twice[0]]
         raise SourceError(
@@ -140,8 +141,9 @@ def column_kinds(source, layout, target=None, key=None):
     }
     kinds |= {target.name: NUMBER if target.regression else LABEL} if target is not None else {}
     kinds |= {key: LABEL} if key is not None else {}
+    names = set(source.names)
     for name in kinds:
-        if name not in source.names:
+        if name not in names:
             raise SourceError(f"{source.name} has no column {quoted(name)}, which the run has learned from")
     return {name: source.decode_kind(name, kind) for name, kind in kinds.items()}
 
