@@ -73,6 +73,15 @@ def quoted(value, most=80):
     return f"'{visible(value, most)}'"
 
 
+def percent(share):
+    """A share in percent, with two digits.
+
+    >>> percent(0.0767), percent(1.0)
+    ('7.7 %', '100 %')
+    """
+    return f"{100.0 * share:.{2 if share < 0.995 else 3}g} %"
+
+
 def tell(*lines):
     """Print results on standard output, a line each."""
     _write(sys.stdout, "".join(f"{_line(text)}\n" for text in lines))

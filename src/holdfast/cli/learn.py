@@ -13,6 +13,7 @@ from holdfast.cli.signals import StopSignals, handled_by
 from holdfast.terminal import (
     DONE,
     OutputLost,
+    percent,
     print_error,
     print_json,
     print_note,
@@ -196,10 +197,10 @@ def summary(found, to, page, seconds, status=DONE):
     """The result of the run, in a few lines."""
     metrics = found.metrics()
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in metrics["skipped_by_reason"].items())
-    share = 100.0 * metrics["skipped"] / max(metrics["rounds"], 1)
+    share = metrics["skipped"] / max(metrics["rounds"], 1)
     lines = [
         f"{metrics['rounds']:,} rounds in {seconds:.1f} s: {metrics['kept']:,} learned from, "
-        f"{metrics['skipped']:,} skipped ({share:.2g} %)" + (f": {reasons}" if reasons else "")
+        f"{metrics['skipped']:,} skipped ({percent(share)})" + (f": {reasons}" if reasons else "")
     ]
     if metrics["error"] is not None:
         lines.append(
@@ -225,6 +226,12 @@ def _key_lines(keys):
         lines[0] += (
             f"; error from {spread['least']:.4g} to {spread['most']:.4g}, for half of them from "
             f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
+        )
+    if keys["nothing_learned"]:
+        lines.append(
+            f"{keys['nothing_learned']:,} of them have learned nothing: the first rows of each key are "
+            "skipped, until its filters have sizes to compare with. Use a column with fewer values, or "
+            "--outliers none."
         )
     lines.append("largest share of skipped rounds:")
     for one in keys["most_skipped"]:

@@ -49,10 +49,14 @@ def another_source(name, row):
 
 
 class ByteStream:
-    """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked."""
+    """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked.
 
-    def __init__(self, path):
-        self.path = str(path)
+    With `whole_lines`, a last line without a line end is left out: it may be unfinished.
+    """
+
+    def __init__(self, path, whole_lines=False):
+        self.path, self._whole_lines = str(path), whole_lines
+        self.unfinished = 0  # bytes of a last line that was left out
         self.name = "standard input" if self.path == "-" else self.path
         self.size = None  # bytes of the file as stored; None if unknown
         try:
@@ -153,6 +157,9 @@ class ByteStream:
             end = data.rfind(b"\n") + 1
             if end or not data:
                 block = b"".join([*parts, data[:end]])
+                if self._whole_lines and not data:
+                    self.unfinished = len(block) - block.rfind(b"\n") - 1
+                    block = block[: len(block) - self.unfinished]
                 tail = _open_quote(block) if quoted and data else 0
                 if tail:
                     block, data, end = block[:-tail], block[-tail:] + data[end:], 0

@@ -56,7 +56,8 @@ def first_blocks(source, blocks):
         if rows >= ROWS:
             break
     if not rows:
-        raise SourceError(f"{source.name} has the names of columns, but no rows")
+        what = "only a row without a line end, which may be unfinished" if source.unfinished else "no rows"
+        raise SourceError(f"{source.name} has the names of columns, but {what}")
     return raw, batches
 
 

@@ -19,7 +19,7 @@ from holdfast.io.svmlight import SvmLight
 from holdfast.terminal import quoted, visible
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
-_SUFFIXES = {f".{form}": form for form in FORMATS} | {
+SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".tab": "tsv",
     ".ndjson": "jsonl",
     ".pq": "parquet",
@@ -29,16 +29,18 @@ _SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".svm": "svmlight",
     ".libsvm": "svmlight",
 }
+PACKED = (".gz",)
 _ENTRIES = 1 << 21  # of a piece
 _SPARSE_ROWS = 1 << 16  # of a piece
 
 
-def open_source(path, form=None):
+def open_source(path, form=None, whole_lines=False):
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
-    The first bytes decide the format, then the name of the file, then the first line.
+    The first bytes decide the format, then the name of the file, then the first line. With `whole_lines`, a
+    last line without a line end is left out, and `unfinished` is its length.
     """
-    stream = ByteStream(path)
+    stream = ByteStream(path, whole_lines)
     try:
         return _checked(_opened(stream, form or _format(stream)), stream.name)
     except BaseException:
@@ -69,9 +71,9 @@ def _format(stream):
         return "parquet"
     if head[:6] == b"ARROW1" or head[:4] == b"\xff\xff\xff\xff":
         return "arrow"
-    names = [suffix for suffix in Path(stream.path).suffixes if suffix.lower() != ".gz"]
-    if names and names[-1].lower() in _SUFFIXES:
-        return _SUFFIXES[names[-1].lower()]
+    names = [suffix for suffix in Path(stream.path).suffixes if suffix.lower() not in PACKED]
+    if names and names[-1].lower() in SUFFIXES:
+        return SUFFIXES[names[-1].lower()]
     line = head.lstrip().partition(b"\n")[0]
     if line.startswith(b"{"):
         return "jsonl"
@@ -109,7 +111,7 @@ class Piece(NamedTuple):
     faults: dict[int, str]
     mark: Any  # of the block that they are in
     first: int  # the position of the first row in its block
-    read: int | None  # bytes of the source so far
+    read: tuple[float, float] | None  # bytes of the source before these rows, and with them
 
 
 def pieces(source, blocks, layout, target, key=None, skip=0):
@@ -118,9 +120,12 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
     step = _SPARSE_ROWS if layout.is_sparse() else max(_ENTRIES // max(layout.feature_count(), 1), 1)
     for block in blocks:
         batch = source.decode(block, kinds)
-        read = source.progress()
+        span = source.span(block)
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
+            read = span and tuple(
+                span[0] + (span[1] - span[0]) * place / len(batch.rows) for place in (start, stop)
+            )
             features, faults = layout.rows(batch, start, stop)
             y = np.full(stop - start, np.nan)
             if target is not None:
@@ -131,6 +136,11 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
                 keys = keys_of(batch.columns[key].slice(start, stop - start), key, source.name)
             yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
         skip = max(skip - len(batch.rows), 0)
+    if skip:
+        raise SourceError(
+            f"{source.name} ends {skip:,} rows before the place where the run stopped: go on with the same "
+            "source, or learn from this one into another folder with --to"
+        )
 
 
 def column_kinds(source, layout, target=None, key=None):

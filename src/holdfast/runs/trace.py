@@ -161,7 +161,8 @@ class KeySums:
             for name, by in (("most_skipped", skipped), ("largest_error", mean))
         }
         spreads = {"rounds": rounds, "skipped_share": skipped, "error": mean[known]}
-        return {"count": len(rounds)} | {name: _spread(each) for name, each in spreads.items()} | worst
+        counts = {"count": len(rounds), "nothing_learned": int((kept == 0).sum())}
+        return counts | {name: _spread(each) for name, each in spreads.items()} | worst
 
 
 def count_in(tensor, least=0):
