@@ -41,6 +41,16 @@ def test_a_number_without_a_meaning_is_refused(source, tmp_path, args):
     assert not (tmp_path / "run").exists()
 
 
+def test_an_empty_name_is_refused(source, run, tmp_path):
+    for args in (
+        ("learn", source, "--target", "y", "--key", "", "--to", tmp_path / "run"),
+        ("report", run, "--to", ""),
+    ):
+        status, _, said = called(*args)
+        assert status == 2
+        assert said.startswith("holdfast: ") and said.count("\n") == 1
+
+
 def test_a_replay_of_too_many_outliers_is_refused(run):
     status, _, said = called("audit", run, "--replay", "k=1e300")
     assert (status, said.count("\n")) == (2, 1)

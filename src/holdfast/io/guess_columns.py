@@ -63,7 +63,12 @@ def first_blocks(source, blocks):
 
 def feature_columns(source, settings):
     """The names of the columns to predict from; raises if the settings name a column that is not there."""
-    asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
+    asked = [
+        settings.target,
+        *settings.features,
+        *settings.drop,
+        *([] if settings.key is None else [settings.key]),
+    ]
     for name in asked:
         if name not in source.names:
             near = [visible(each, 40) for each in source.names[:20]]

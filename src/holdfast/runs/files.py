@@ -58,6 +58,8 @@ def new_file(path):
 def atomic_file(path):
     """A temporary file to write to. At the end it replaces `path` in one step, unless there was an error."""
     path = Path(path)
+    if not path.name:
+        raise RunError(f"{path} is a folder: name a file in it")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with new_file(temporary) as file:
