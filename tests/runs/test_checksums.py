@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pytest
 from runs.small import called, learned, refused, write_source
-from samples import slow
 
 READ = ["manifest.json", "config.json", "checkpoint.safetensors", "model.safetensors"]
 PARTS = ["audit/part-000000.parquet", "sizes/part-000000.parquet"]
@@ -38,25 +37,12 @@ def answers(run, source):
 
 
 def test_a_flipped_bit_is_found_or_changes_no_answer(source, run):
-    flip_and_ask(source, run, every=151)
-
-
-@pytest.mark.parametrize(
-    "first", [slow(0), *(pytest.param(first, marks=pytest.mark.exhaustive) for first in (1, 2, 3))]
-)
-@pytest.mark.parametrize("name", [*READ, *PARTS, *ONLY_WRITTEN, "audit/part-000001.parquet"])
-def test_a_flipped_bit_of_any_byte_is_found_or_changes_no_answer(source, run, name, first):
-    flip_and_ask(source, run, every=4, first=first, names=[name])
-
-
-def flip_and_ask(source, run, every, first=0, names=None):
-    rng, expected = np.random.default_rng(first), answers(run, source)
+    """tests/fuzz/test_folders.py does this for every byte."""
+    rng, expected = np.random.default_rng(0), answers(run, source)
     for path in sorted(path for path in run.rglob("*") if path.is_file()):
         name = str(path.relative_to(run))
         data = path.read_bytes()
-        if names is not None and name not in names:
-            continue
-        for place in range(first, len(data), every):
+        for place in range(0, len(data), 151):
             bit = int(rng.integers(8))
             flipped = bytearray(data)
             flipped[place] ^= 1 << bit

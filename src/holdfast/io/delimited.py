@@ -14,6 +14,7 @@ from holdfast.terminal import quoted
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
 _PARTS = 16  # a block that pyarrow cannot read is cut into this many
 _LONGEST_ROW = 100  # lines
+csv.field_size_limit(1 << 28)  # characters, as many as a line may have; its own limit is 131,072
 
 
 class Delimited:
@@ -43,7 +44,8 @@ class Delimited:
             cells = next(csv.reader([text], delimiter=delimiter, strict=True))
         except (csv.Error, StopIteration):
             raise SourceError(
-                f"{stream.name}: the header has a quote that does not end, or no names"
+                f"{stream.name}: the header has a quote that does not end, or no names, or lines end with CR "
+                "alone: convert these, as with tr '\\r' '\\n'"
             ) from None
         self.names = [cell.strip() for cell in cells]
 

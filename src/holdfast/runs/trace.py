@@ -68,6 +68,7 @@ class Trace:
         self.wide = dim <= _MOST_WEIGHTS
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
 
+    @np.errstate(over="ignore")  # a sum of huge errors is infinite
     def add(self, errors, kept, sizes, thresholds):
         """Add rounds: the error of each, NaN if unknown, whether it was kept, three sizes and thresholds."""
         counted = np.isfinite(errors)
@@ -127,6 +128,7 @@ class KeySums:
     def __init__(self):
         self.sums = np.zeros((0, len(KEY_COLUMNS)))
 
+    @np.errstate(over="ignore")
     def add(self, count, keys, errors, kept):
         """Add rounds. `keys` has the index of each round's key; there are `count` keys by now."""
         self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
