@@ -186,3 +186,17 @@ def test_a_temporary_manifest_of_a_killed_process_is_removed(source, tmp_path):
     other.write_text("mine")
     learned(source, run, "--learner", "adagrad")
     assert (left.exists(), other.exists()) == (False, True)
+
+
+def test_the_next_command_removes_what_a_killed_one_left_beside_its_file(source, tmp_path):
+    """But not what another process is writing, nor a link."""
+    from holdfast.runs.files import locked
+
+    run, place = learned(source, tmp_path / "run", "--learner", "adagrad"), tmp_path / "answers.csv"
+    left, used, link = (tmp_path / f".answers.csv.holdfast-{c * 16}" for c in "abc")
+    left.write_bytes(b"half")
+    link.symlink_to(source)
+    with open(used, "wb") as file:
+        assert locked(file)
+        assert called("predict", run, source, "--to", place)[0] == 0
+    assert (left.exists(), used.exists(), link.is_symlink(), place.exists()) == (False, True, True, True)

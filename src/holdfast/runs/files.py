@@ -60,9 +60,12 @@ def atomic_file(path):
     path = Path(path)
     if not path.name:
         raise RunError(f"{path} is a folder: name a file in it")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    start = f".{path.name}.holdfast-"
+    temporary = path.with_name(f"{start}{secrets.token_hex(8)}")
     try:
+        _remove_unused(path.parent, start)
         with new_file(temporary) as file:
+            locked(file)
             yield file
         os.replace(temporary, path)
     except BaseException as problem:
@@ -72,6 +75,31 @@ def atomic_file(path):
             problem.filename = str(path)  # the name that the user gave
         raise
     sync(path.parent)
+
+
+def _remove_unused(folder, start):
+    """Remove the temporary files of processes that were killed: those that nothing locks."""
+    for path in folder.iterdir():
+        if path.name.startswith(start):
+            with (
+                contextlib.suppress(OSError, RunError),
+                os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file,
+            ):
+                if locked(file):
+                    os.unlink(path)
+
+
+def locked(file):
+    """Lock an open file; False if another process has locked it, None if this system has no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def open_plain(path, flags):

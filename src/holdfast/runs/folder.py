@@ -11,7 +11,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holdfast.runs import manifest as manifests
-from holdfast.runs.files import REMEDY, RunError, damaged, is_link, new_file, open_plain, read_plain, sync
+from holdfast.runs.files import (
+    REMEDY,
+    RunError,
+    damaged,
+    is_link,
+    locked,
+    new_file,
+    open_plain,
+    read_plain,
+    sync,
+)
 from holdfast.runs.manifest import FILES, TABLES, Digest, Manifest, part_number, read_manifest
 
 _TEMPORARY = re.compile(r"\.holdfast-[0-9a-f]{16}-[0-9a-f]{16}")
@@ -66,18 +76,12 @@ class Folder:
         Not with filelock: it empties a file that has this name, changes its mode, and deletes it at release.
         The file may be the user's. Here it is not changed, and links and FIFOs are refused.
         """
-        try:
-            import fcntl
-        except ImportError:  # not on this system
-            return
         path = self.path / "lock"
         handle = open_plain(path, os.O_RDWR | os.O_CREAT)
         self._lock = os.fdopen(handle, "rb")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if locked(self._lock) is False:
             self.close()
-            raise RunError(f"{self.path}: another process is learning into this folder") from None
+            raise RunError(f"{self.path}: another process is learning into this folder")
 
     def close(self):
         if self._lock is not None:
