@@ -18,9 +18,14 @@ ONLY_WRITTEN = ("metrics.json", "certificate.json", "report.html", "keys.parquet
 
 @pytest.fixture(scope="module")
 def runs(work):
+    """Small runs, with two parts of each table."""
     source = write_source(work / "rows.csv", 30)
-    for name, args in KINDS.items():
-        learned(source, work / name, *args, "--checkpoint", "15")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_INTERPRETED", "_INTERPRETED_KEYS"):
+            patch.setattr(f"holdfast.runs.run.{name}", 15)  # rounds, before a checkpoint can be written
+        for name, args in KINDS.items():
+            learned(source, work / name, *args, "--checkpoint", "15")
+            assert len(list((work / name / "sizes").iterdir())) == 2
     return {name: work / name for name in KINDS}
 
 

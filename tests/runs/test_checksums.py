@@ -1,15 +1,16 @@
-"""Every file of a run has a checksum, so an accidental change is found and named in one sentence."""
+"""Every file of a run has a checksum, so an accidental change is found and named in one sentence.
+
+tests/fuzz/test_folders.py changes every byte.
+"""
 
 import json
 import shutil
 
-import numpy as np
 import pytest
 from runs.small import called, learned, refused, write_source
 
 READ = ["manifest.json", "config.json", "checkpoint.safetensors", "model.safetensors"]
 PARTS = ["audit/part-000000.parquet", "sizes/part-000000.parquet"]
-ONLY_WRITTEN = ["metrics.json", "certificate.json"]
 
 
 @pytest.fixture(scope="module")
@@ -34,28 +35,6 @@ def answers(run, source):
     """What four commands print: predict, audit, inspect, and audit with --replay."""
     commands = (["predict", run, source], ["audit", run], ["inspect", run], ["audit", run, "--replay", "k=3"])
     return [called(*command) for command in commands]
-
-
-def test_a_flipped_bit_is_found_or_changes_no_answer(source, run):
-    """tests/fuzz/test_folders.py does this for every byte."""
-    rng, expected = np.random.default_rng(0), answers(run, source)
-    for path in sorted(path for path in run.rglob("*") if path.is_file()):
-        name = str(path.relative_to(run))
-        data = path.read_bytes()
-        for place in range(0, len(data), 151):
-            bit = int(rng.integers(8))
-            flipped = bytearray(data)
-            flipped[place] ^= 1 << bit
-            path.write_bytes(flipped)
-            found = answers(run, source)
-            where = f"{name}, byte {place}, bit {bit}"
-            wrong = [refused(answer) for answer in found]
-            assert any(wrong) or found == expected, where
-            assert all(str(path) in said for (_, _, said), bad in zip(found, wrong, strict=True) if bad), (
-                where
-            )
-            assert any(wrong) or name in ONLY_WRITTEN or name == "manifest.json", where  # a space in JSON
-        path.write_bytes(data)
 
 
 @pytest.mark.parametrize("name", [*READ, *PARTS])
