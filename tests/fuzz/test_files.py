@@ -60,5 +60,9 @@ def check(work, file, options):
         assert status == 0, said
         answers = sum(1 for _ in csv.reader(io.StringIO(out))) - 1
         assert answers - metrics["rounds"] == ("no line end" in learned)  # predict answers this row, too
-        strict_json(ask("audit", run, "--json")[1])
+        for command in ("audit", "inspect"):
+            strict_json(ask(command, run, "--json")[1])
+            assert ask(command, run)[0] == 0
+        if len(data) % 3 == 0:  # because it takes as long as all others together
+            assert ask("report", run, "--to", work / "page.html")[0] == 0
     path.unlink()
