@@ -93,7 +93,7 @@ def print_json(found):
 
 
 def as_json(found, indent=None):
-    """JSON of printable ASCII. A number that is not finite is null, because JSON has no word for it.
+    """JSON of printable ASCII. A number that is not finite is null, because JSON has no such numbers.
 
     >>> as_json({"size": math.inf, "rows": (1.5, math.nan)})
     '{"size": null, "rows": [1.5, null]}'

@@ -64,7 +64,7 @@ class Folder:
         self.write_manifest()
 
     def is_begun(self):
-        """Whether a run has written a checkpoint here. Until then there is nothing that could be lost."""
+        """Whether a run has written a checkpoint here. Without one, another run may begin here."""
         if not self._exists(manifests.FILE):
             return False
         self.load()
