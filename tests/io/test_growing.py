@@ -36,6 +36,21 @@ def test_a_last_line_without_a_line_end_is_learned_from_when_it_is_whole(tmp_pat
     assert (tmp_path / "run" / model).read_bytes() == (tmp_path / "whole" / model).read_bytes()
 
 
+def test_a_last_row_of_several_lines_waits_as_a_whole(tmp_path):
+    path, whole = tmp_path / "rows.csv", "a,y,note\n" + '1,2.5,"p"\n2,3.5,"q"\n' * 9 + '3,4.5,"one\ntwo"\n'
+    path.write_text(whole[:-3])
+    learn = ("learn", path, "--target", "y", *ARGS, "--to", tmp_path / "run", "--task", "regression")
+    assert called(*learn)[0] == 0
+    assert rounds(tmp_path / "run") == 18
+    path.write_text(whole)
+    assert called(*learn, "--resume")[0] == 0
+    assert rounds(tmp_path / "run") == 19
+    assert (
+        json.loads((tmp_path / "run" / "metrics.json").read_text())["skipped_by_reason"].get("unreadable")
+        is None
+    )
+
+
 def test_a_single_row_without_a_line_end_is_one_sentence(tmp_path):
     (tmp_path / "rows.csv").write_text("a,y\n1,2")
     status, _, said = called("learn", tmp_path / "rows.csv", "--target", "y")

@@ -158,8 +158,10 @@ class ByteStream:
             if end or not data:
                 block = b"".join([*parts, data[:end]])
                 if self._whole_lines and not data:
-                    self.unfinished = len(block) - block.rfind(b"\n") - 1
-                    block = block[: len(block) - self.unfinished]
+                    kept = block.rfind(b"\n") + 1
+                    if kept < len(block) and quoted and block.count(b'"', 0, kept) % 2:
+                        kept = 0  # the last row has several lines
+                    self.unfinished, block = len(block) - kept, block[:kept]
                 tail = _open_quote(block) if quoted and data else 0
                 if tail:
                     block, data, end = block[:-tail], block[-tail:] + data[end:], 0
