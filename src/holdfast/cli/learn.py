@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import math
-import signal
 import time
 from pathlib import Path
 
@@ -11,12 +10,12 @@ from holdfast.cli.config import add_config
 from holdfast.cli.exits import Failure, report_errors
 from holdfast.cli.options import add_source, describe
 from holdfast.cli.progress import progress_for
+from holdfast.cli.signals import StopSignals, handled_by
 from holdfast.cli.skipped_limit import share, skipped_status
 from holdfast.terminal import (
     DONE,
-    STOPPED,
-    TERMINATED,
     OutputLost,
+    percent,
     print_error,
     print_json,
     print_note,
@@ -179,8 +178,8 @@ def run(options):
         start, to = time.monotonic(), options.to or default_folder(options.source)
         settings = settings_of(options)
         first = resume if options.resume and Folder(to).is_begun() else begin
-        signals = _Signals()
-        with signals, contextlib.ExitStack() as closing:
+        signals = StopSignals()
+        with handled_by(signals.store), contextlib.ExitStack() as closing:
             found, source, rows = first(
                 options.source, settings, to, (lambda text: None) if quiet else print_note
             )
@@ -231,10 +230,10 @@ def summary(found, to, page, seconds, status=DONE):
     """The result of the run, in a few lines."""
     metrics = found.metrics()
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in metrics["skipped_by_reason"].items())
-    share = 100.0 * metrics["skipped"] / max(metrics["rounds"], 1)
+    share = metrics["skipped"] / max(metrics["rounds"], 1)
     lines = [
         f"{metrics['rounds']:,} rounds in {seconds:.1f} s: {metrics['kept']:,} learned from, "
-        f"{metrics['skipped']:,} skipped ({share:.2g} %)" + (f": {reasons}" if reasons else "")
+        f"{metrics['skipped']:,} skipped ({percent(share)})" + (f": {reasons}" if reasons else "")
     ]
     if metrics["error"] is not None:
         lines.append(
@@ -263,6 +262,12 @@ def _key_lines(keys):
         )
     if keys["evicted"]:
         lines[0] += f"; {keys['evicted']:,} evicted"
+    if keys["nothing_learned"]:
+        lines.append(
+            f"{keys['nothing_learned']:,} of them have learned nothing: the first rows of each key are "
+            "skipped, until its filters have sizes to compare with. Use a column with fewer values, or "
+            "--outliers none."
+        )
     lines.append("largest share of skipped rounds:")
     for one in keys["most_skipped"]:
         error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
@@ -270,32 +275,6 @@ def _key_lines(keys):
         key = visible(one["key"] or "(none)", 80)
         lines.append(f"  {key:20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}")
     return lines
-
-
-class _Signals:
-    """Ctrl-C and SIGTERM. While a run learns, the first one is stored; the run stops after a round."""
-
-    def __init__(self):
-        self._number, self._before, self.wait = None, {}, False
-
-    def __enter__(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._store)
-
-    def __exit__(self, *problem):
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _store(self, number, frame):
-        if self._number is not None or not self.wait:
-            raise Failure({signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[number])
-        self._number = number
-
-    def arrived(self):
-        return self._number is not None
-
-    def status(self):
-        return {None: DONE, signal.SIGINT: STOPPED, signal.SIGTERM: TERMINATED}[self._number]
 
 
 def _names(text):
@@ -310,6 +289,6 @@ def _every(text):
         raise argparse.ArgumentTypeError(
             f"rounds such as 100000, or seconds such as 30s: got {quoted(text)}"
         ) from None
-    if not min(rounds, seconds) > 0:
+    if not (rounds > 0 and seconds > 0.0):
         raise argparse.ArgumentTypeError(f"must be above 0: got {quoted(text)}")
     return rounds, seconds

@@ -8,7 +8,7 @@ EXITS = """exit status:
        the last checkpoint is valid
   2    a wrong call, or a source or run that cannot be read; what was learned before is saved
   3    more rows were skipped than --fail-if-skipped allows; everything is saved
-  130  stopped by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
+  129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
   141  nothing reads the pipe on standard output any more, as after | head: what was learned is saved"""
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 # How each shell completes files and folders, for shtab.

@@ -7,7 +7,7 @@ import time
 from holdfast.cache_folder import writable
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import describe
-from holdfast.terminal import DONE, WRONG, print_error, tell
+from holdfast.terminal import DONE, WRONG, Refusal, print_error, tell
 
 _MODELS = ("regressor", "classifier")
 _ROWS = ("dense", "sparse")
@@ -64,7 +64,10 @@ def run(options):
         tell(f"Into {folder}:")
         for name, work in _jobs(options):
             start = time.perf_counter()
-            work()
+            try:
+                work()
+            except ValueError as problem:  # a loss, a learner or outliers that an estimator refuses
+                raise Refusal(f"{name}: {problem}") from None
             tell(f"  {name:48}{time.perf_counter() - start:6.1f} s")
     return DONE
 
@@ -74,7 +77,7 @@ def _outliers(text):
         number = float(text)
     except ValueError:
         return text
-    return int(number) if number >= 1.0 else number
+    return int(number) if 1.0 <= number < math.inf else number
 
 
 def _jobs(options):

@@ -8,13 +8,15 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.terminal import Refusal
+
 BLOCK = 8 << 20  # bytes
 _HEAD = 4096  # bytes
 _MOST_CARRIED = 1 << 16  # bytes of a row with line ends that may be moved to the next block
 _LONGEST_LINE = 256 << 20  # bytes; with a longer line the file is not a table
 
 
-class SourceError(ValueError):
+class SourceError(Refusal):
     """What is wrong with a whole source, with its name and the remedy."""
 
 
@@ -49,11 +51,13 @@ def another_source(name, row):
 class ByteStream:
     """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked.
 
-    If `eager`, of standard input no more than the first line is waited for.
+    If `eager`, of standard input no more than the first line is waited for. With `whole_lines`, a last line
+    without a line end is left out: it may be unfinished.
     """
 
-    def __init__(self, path, eager=False):
+    def __init__(self, path, eager=False, whole_lines=False):
         self.path, self._eager = str(path), eager and str(path) == "-"
+        self._whole_lines, self.unfinished = whole_lines, 0  # bytes of a last line that was left out
         self.name = "standard input" if self.path == "-" else self.path
         self.size = None  # bytes of the file as stored; None if unknown
         try:
@@ -156,6 +160,11 @@ class ByteStream:
             end = data.rfind(b"\n") + 1
             if end or not data:
                 block = b"".join([*parts, data[:end]])
+                if self._whole_lines and not data:
+                    kept = block.rfind(b"\n") + 1
+                    if kept < len(block) and quoted and block.count(b'"', 0, kept) % 2:
+                        kept = 0  # the last row has several lines
+                    self.unfinished, block = len(block) - kept, block[:kept]
                 tail = _open_quote(block) if quoted and data else 0
                 if tail:
                     block, data, end = block[:-tail], block[-tail:] + data[end:], 0

@@ -34,7 +34,7 @@ class Columnar(abc.ABC):
 
     name: str
     size: int | None = None
-    _read = 0
+    unfinished = 0
 
     def _set_schema(self, schema):
         self.names, self._schema = list(schema.names), schema
@@ -52,7 +52,6 @@ class Columnar(abc.ABC):
                     mark = None
                     yield RowBlock(piece, row)
                     row += piece.num_rows
-                    self._read = row - 1
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(
                 f"{self.name}, row {row:,}: damaged ({_brief(problem)}): get it again"
@@ -82,9 +81,9 @@ class Columnar(abc.ABC):
     def decode_kind(self, name, kind):
         return TEXT
 
-    def progress(self):
-        """How many rows were read; None if the total is unknown."""
-        return self._read if self.size else None
+    def span(self, block):
+        """The rows of the source up to this block, and with it; None if the total is unknown."""
+        return (block.row - 1, block.row - 1 + block.data.num_rows) if self.size else None
 
     @abc.abstractmethod
     def close(self): ...
@@ -131,7 +130,9 @@ class Arrow(Columnar):
         self.name, self._stream, self._file, self._reader = stream.name, stream, None, None
         try:
             if stream.peek(6) == b"ARROW1" and stream.seekable:
-                self._file = ipc.open_file(pa.memory_map(os.fsencode(stream.path)))
+                self._file = ipc.open_file(
+                    pa.OSFile(os.fsencode(stream.path))
+                )  # mapped, it could be cut while read
                 self._set_schema(self._file.schema)
                 return
             if stream.peek(6) == b"ARROW1":

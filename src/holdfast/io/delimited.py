@@ -14,6 +14,7 @@ from holdfast.terminal import quoted
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
 _PARTS = 16  # a block that pyarrow cannot read is cut into this many
 _LONGEST_ROW = 100  # lines
+csv.field_size_limit(1 << 28)  # characters, as many as a line may have; its own limit is 131,072
 
 
 class Delimited:
@@ -24,6 +25,7 @@ class Delimited:
     """
 
     quoted = True  # whether a row can have several lines
+    _read = 0  # bytes of a packed file, up to the last block
 
     def __init__(self, stream, delimiter):
         self.stream, self.delimiter = stream, delimiter
@@ -42,7 +44,8 @@ class Delimited:
             cells = next(csv.reader([text], delimiter=delimiter, strict=True))
         except (csv.Error, StopIteration):
             raise SourceError(
-                f"{stream.name}: the header has a quote that does not end, or no names"
+                f"{stream.name}: the header has a quote that does not end, or no names, or lines end with CR "
+                "alone: convert these, as with tr '\\r' '\\n'"
             ) from None
         self.names = [cell.strip() for cell in cells]
 
@@ -55,9 +58,15 @@ class Delimited:
         """The fingerprint of the first bytes, by which a source is recognised when it has grown."""
         return fingerprint(self.stream.head, most)
 
-    def progress(self):
-        """How many bytes of the file were read."""
-        return self.stream.progress()
+    def span(self, block):
+        """Where this block begins and ends in the file, in bytes; None if the length is unknown.
+
+        Of a packed file only the bytes that were read so far are known.
+        """
+        if self.stream.seekable:
+            return block.offset, block.offset + len(block.data)
+        begin, self._read = self._read, self.stream.progress()
+        return None if self._read is None else (begin, self._read)
 
     def close(self):
         self.stream.close()
@@ -65,6 +74,10 @@ class Delimited:
     @property
     def size(self):
         return self.stream.size
+
+    @property
+    def unfinished(self):
+        return self.stream.unfinished
 
     @property
     def name(self):

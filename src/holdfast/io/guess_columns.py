@@ -56,13 +56,19 @@ def first_blocks(source, blocks):
         if rows >= ROWS:
             break
     if not rows:
-        raise SourceError(f"{source.name} has the names of columns, but no rows")
+        what = "only a row without a line end, which may be unfinished" if source.unfinished else "no rows"
+        raise SourceError(f"{source.name} has the names of columns, but {what}")
     return raw, batches
 
 
 def feature_columns(source, settings):
     """The names of the columns to predict from; raises if the settings name a column that is not there."""
-    asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
+    asked = [
+        settings.target,
+        *settings.features,
+        *settings.drop,
+        *([] if settings.key is None else [settings.key]),
+    ]
     for name in asked:
         if name not in source.names:
             near = [visible(each, 40) for each in source.names[:20]]

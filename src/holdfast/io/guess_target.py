@@ -17,21 +17,24 @@ _FEW_NUMBERS = 10  # so few different integers are labels
 
 def guess_target(head, name, task, labels, where):
     """The target, and a sentence about it."""
+    array, place = head.columns[name], f"{where}, column {quoted(name)}"
+    if not cells.can_be_labels(array.type):
+        raise SourceError(f"{place}: {visible(array.type, 80)} cannot be a target, numbers and labels can")
     if labels:
         if len(labels) < 2 or len(set(labels)) < len(labels):
             raise SourceError(f"--labels must be at least two, each once: got {_listed(labels)}")
-        found = _found(head.columns[name])
+        found = _found(array)
         if found and not set(found) & set(labels):
             raise SourceError(
-                f"{where}, column {quoted(name)}: the first {head.rows:,} rows have {_listed(found)}, and "
+                f"{place}: the first {head.rows:,} rows have {_listed(found)}, and "
                 f"none of the --labels {_listed(labels)}: write them as they are in the file"
             )
         return Target(name, tuple(labels)), f"task: classification of {_listed(labels)}"
-    array, kind, place = head.columns[name], kind_of(head.columns[name]), f"{where}, column {quoted(name)}"
+    kind = kind_of(array)
     if kind == "empty":
         raise SourceError(f"{place}: no row has a target; name another with --target")
-    if kind in ("time", "other"):
-        raise SourceError(f"{place}: {kind} cannot be a target, numbers and labels can")
+    if kind == "time":
+        raise SourceError(f"{place}: a time cannot be a target, numbers and labels can")
     if task == "regression" and kind not in ("number", "truth"):
         raise SourceError(f"{place}: holds no numbers; use --task classification")
     if task == "auto":
@@ -44,6 +47,8 @@ def guess_target(head, name, task, labels, where):
             f"{place}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
             "are the most; use --task regression if they are numbers"
         )
+    if not found:
+        raise SourceError(f"{place}: no row has a label; name another column with --target")
     if len(found) < 2:
         raise SourceError(
             f"{place}: only the label {quoted(found[0])} in the first {head.rows:,} rows; "
@@ -54,8 +59,6 @@ def guess_target(head, name, task, labels, where):
 
 def _found(array):
     """The labels of a column, each once, in order."""
-    if not cells.can_be_labels(array.type):
-        return []
     return sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist(), key=_order)
 
 

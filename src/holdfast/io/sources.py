@@ -1,6 +1,7 @@
 """Open a file or a pipe, and read its rows in pieces, so that memory does not grow with its length."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from holdfast.io.svmlight import SvmLight
 from holdfast.terminal import quoted, visible
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
-_SUFFIXES = {f".{form}": form for form in FORMATS} | {
+SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".tab": "tsv",
     ".ndjson": "jsonl",
     ".pq": "parquet",
@@ -29,17 +30,19 @@ _SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".svm": "svmlight",
     ".libsvm": "svmlight",
 }
+PACKED = (".gz",)
 _ENTRIES = 1 << 21  # of a piece
 _SPARSE_ROWS = 1 << 16  # of a piece
 
 
-def open_source(path, form=None, eager=False):
+def open_source(path, form=None, eager=False, whole_lines=False):
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
     The first bytes decide the format, then the name of the file, then the first line. If `eager`, a pipe is
-    opened as soon as its first line is there; JSON objects then have the columns of the first lines.
+    opened as soon as its first line is there; JSON objects then have the columns of the first lines. With
+    `whole_lines`, a last line without a line end is left out, and `unfinished` is its length.
     """
-    stream = ByteStream(path, eager)
+    stream = ByteStream(path, eager, whole_lines)
     try:
         return _checked(_opened(stream, form or _format(stream)), stream.name)
     except BaseException:
@@ -70,9 +73,9 @@ def _format(stream):
         return "parquet"
     if head[:6] == b"ARROW1" or head[:4] == b"\xff\xff\xff\xff":
         return "arrow"
-    names = [suffix for suffix in Path(stream.path).suffixes if suffix.lower() != ".gz"]
-    if names and names[-1].lower() in _SUFFIXES:
-        return _SUFFIXES[names[-1].lower()]
+    names = [suffix for suffix in Path(stream.path).suffixes if suffix.lower() not in PACKED]
+    if names and names[-1].lower() in SUFFIXES:
+        return SUFFIXES[names[-1].lower()]
     line = head.lstrip().partition(b"\n")[0]
     if line.startswith(b"{"):
         return "jsonl"
@@ -90,7 +93,7 @@ def _delimiter(stream, form):
 
 
 def _checked(source, name):
-    twice = [column for column in dict.fromkeys(source.names) if source.names.count(column) > 1]
+    twice = [column for column, count in Counter(source.names).items() if count > 1]
     if twice:
         places = [str(i + 1) for i, column in enumerate(source.names) if column == twice[0]]
         raise SourceError(
@@ -110,7 +113,7 @@ class Piece(NamedTuple):
     faults: dict[int, str]
     mark: Any  # of the block that they are in
     first: int  # the position of the first row in its block
-    read: int | None  # bytes of the source so far
+    read: tuple[float, float] | None  # bytes of the source before these rows, and with them
     also: dict[str, Any]  # other columns that were asked for, as in the source
 
 
@@ -123,13 +126,16 @@ def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
     step = _SPARSE_ROWS if layout.is_sparse() else max(_ENTRIES // max(layout.feature_count(), 1), 1)
     for block in blocks:
         batch = source.decode(block, kinds)
+        span = source.span(block)
         others = unchanged(source, block, also, batch.rows) if also else {}
         for name in also:
             if name not in others:
                 raise SourceError(f"{source.name}, column {quoted(name)}: no CSV file can have such values")
-        read = source.progress()
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
+            read = span and tuple(
+                span[0] + (span[1] - span[0]) * place / len(batch.rows) for place in (start, stop)
+            )
             features, faults = layout.rows(batch, start, stop)
             y = np.full(stop - start, np.nan)
             if target is not None:
@@ -141,6 +147,11 @@ def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
             some = {name: column.slice(start, stop - start) for name, column in others.items()}
             yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read, some)
         skip = max(skip - len(batch.rows), 0)
+    if skip:
+        raise SourceError(
+            f"{source.name} ends {skip:,} rows before the place where the run stopped: go on with the same "
+            "source, or learn from this one into another folder with --to"
+        )
 
 
 def unchanged(source, block, names, rows):
@@ -164,8 +175,9 @@ def column_kinds(source, layout, target=None, key=None):
     }
     kinds |= {target.name: NUMBER if target.regression else LABEL} if target is not None else {}
     kinds |= {key: LABEL} if key is not None else {}
+    names = set(source.names)
     for name in kinds:
-        if name not in source.names:
+        if name not in names:
             raise SourceError(f"{source.name} has no column {quoted(name)}, which the run has learned from")
     return {name: source.decode_kind(name, kind) for name, kind in kinds.items()}
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
@@ -10,9 +11,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holdfast.runs import manifest as manifests
-from holdfast.runs.files import REMEDY, RunError, damaged, is_link, new_file, open_plain, read_plain, sync
+from holdfast.runs.files import (
+    REMEDY,
+    RunError,
+    damaged,
+    is_link,
+    locked,
+    new_file,
+    open_plain,
+    read_plain,
+    sync,
+)
 from holdfast.runs.manifest import FILES, PARTS, TABLES, Digest, Manifest, part_number, read_manifest
 
+_TEMPORARY = re.compile(r"\.holdfast-[0-9a-f]{16}-[0-9a-f]{16}")
 _TRIES = 10  # to read a file that another process may be replacing
 
 
@@ -41,21 +53,22 @@ class Folder:
                 f"{self.path} holds a run already: go on with --resume, or choose another folder with --to"
             )
         if self._exists(manifests.FILE):
-            self.load()  # a process was killed before it wrote anything else
-            self._remove_temporary()
+            self.clean_up(0)  # a process stopped before its first checkpoint
             return
         for name in (*FILES, *(part for table in PARTS for part in self._parts_found(table))):
             if self._exists(name):
                 raise self._foreign(name)
+        for path in self._plain_files(".", _TEMPORARY.fullmatch):
+            os.unlink(path)  # of a process that was killed before it wrote the manifest
         self.manifest = Manifest.new()
         self.write_manifest()
 
     def is_begun(self):
-        """Whether a run has written its configuration here."""
+        """Whether a run has written a checkpoint here. Without one, another run may begin here."""
         if not self._exists(manifests.FILE):
             return False
         self.load()
-        return self.has("config.json")
+        return self.has("checkpoint.safetensors")
 
     def lock(self):
         """Let no other process learn into this folder, until this one closes it or ends.
@@ -63,18 +76,12 @@ class Folder:
         Not with filelock: it empties a file that has this name, changes its mode, and deletes it at release.
         The file may be the user's. Here it is not changed, and links and FIFOs are refused.
         """
-        try:
-            import fcntl
-        except ImportError:  # not on this system
-            return
         path = self.path / "lock"
         handle = open_plain(path, os.O_RDWR | os.O_CREAT)
         self._lock = os.fdopen(handle, "rb")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if locked(self._lock) is False:
             self.close()
-            raise RunError(f"{self.path}: another process is learning into this folder") from None
+            raise RunError(f"{self.path}: another process is learning into this folder")
 
     def close(self):
         if self._lock is not None:
@@ -230,7 +237,8 @@ class Folder:
         ]
         self._remove(late)
         self.manifest = self._listed().without(late)
-        self._remove_temporary()
+        for path in self.temporary_files():
+            os.unlink(path)
 
     def _remove(self, names):
         for name in names:
@@ -238,14 +246,18 @@ class Folder:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._place(name))
 
-    def _remove_temporary(self):
-        """Remove temporary files of this run."""
+    def temporary_files(self):
+        """The temporary files of this run: left by a killed process, or of one that is writing now."""
         start = self._temporary("")
-        for folder in (".", *PARTS):
-            for name in self._names_in(folder):
-                path = self.path / folder / name
-                if name.startswith(start) and stat.S_ISREG(os.lstat(path).st_mode):
-                    os.unlink(path)
+        return [
+            path
+            for folder in (".", *PARTS)
+            for path in self._plain_files(folder, lambda n: n.startswith(start))
+        ]
+
+    def _plain_files(self, folder, fits):
+        paths = (self.path / folder / name for name in self._names_in(folder) if fits(name))
+        return [path for path in paths if stat.S_ISREG(os.lstat(path).st_mode)]
 
     def write_manifest(self):
         """Write the manifest. After `write`, this removes the digests of the old contents."""

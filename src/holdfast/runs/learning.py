@@ -9,7 +9,7 @@ from pathlib import Path
 from holdfast.io.byte_stream import another_source
 from holdfast.io.guess_columns import Head, feature_columns, first_blocks, guess_layout
 from holdfast.io.guess_target import guess_target
-from holdfast.io.sources import SourceError, column_kinds, keys_of, open_source, pieces
+from holdfast.io.sources import PACKED, SUFFIXES, SourceError, column_kinds, keys_of, open_source, pieces
 from holdfast.runs.checkpoint import CONFIG, CONFIG_FORMAT, read_config
 from holdfast.runs.files import RunError
 from holdfast.runs.folder import Folder
@@ -23,7 +23,7 @@ _MOST_WAITING = 500_000  # rounds in the log; then there is a checkpoint in any 
 def begin(path, settings, to, say):
     """A new run, its source, and the pieces to learn from."""
     settings.check()
-    folder, source = Folder(to), open_source(path, settings.format)
+    folder, source = Folder(to), open_source(path, settings.format, whole_lines=True)
     with _closed_on_error(folder, source):
         return _begin(path, settings, folder, source, say)
 
@@ -61,8 +61,6 @@ def _begin(path, settings, folder, source, say):
     folder.write([(CONFIG, to_json(config))])
     run = Run(folder, source.name, settings, layout, target)
     run.notes = notes
-    rows = sum(len(batch.rows) for batch in batches)
-    run.expected = rows * (source.size or 0) // max(source.progress() or source.size or 1, 1)
 
     def all_blocks():
         yield from first
@@ -74,7 +72,7 @@ def _begin(path, settings, folder, source, say):
 
 def resume(path, settings, to, say):
     """The run in this folder, its source, and the pieces that are left."""
-    folder, source = Folder(to), open_source(path, settings.format)
+    folder, source = Folder(to), open_source(path, settings.format, whole_lines=True)
     with _closed_on_error(folder, source):
         return _resume(settings, folder, source, say)
 
@@ -91,7 +89,7 @@ def _resume(settings, folder, source, say):
             )
     if source.fingerprint(config["source_begins"]["bytes"]) != config["source_begins"]:
         raise another_source(source.name, 1)
-    run.games.check()
+    run.check_states()
     run.clean_up()
     parts = (run.layout, run.target, run.settings.key)
     column_kinds(source, *parts)  # raises if a column is gone
@@ -111,9 +109,11 @@ def _closed_on_error(*things):
 
 
 def default_folder(source_path):
-    """The run folder if none was named: SOURCE.run in the current folder."""
-    stem = "standard-input" if source_path == "-" else Path(source_path).name.split(".")[0]
-    return Path(f"{stem}.run")
+    """The run folder if none was named: SOURCE.run in the current folder, without the suffix of a format."""
+    name = "standard-input" if source_path == "-" else Path(source_path).name
+    for suffix in (*PACKED, *SUFFIXES):
+        name = name[: -len(suffix)] if name.lower().endswith(suffix) else name
+    return Path(f"{name or 'rows'}.run")
 
 
 def learn(run, source, rows, every, progress, stopped):
@@ -124,11 +124,13 @@ def learn(run, source, rows, every, progress, stopped):
 
     def after():
         nonlocal last, since
+        share = (run.done - piece.first) / len(piece.rows)
+        read = piece.read and piece.read[0] + share * (piece.read[1] - piece.read[0])
         due = run.trace.rounds - since >= rounds or time.monotonic() - last >= seconds
         if due or run.log.waiting >= _MOST_WAITING:
             run.checkpoint()
             last, since = time.monotonic(), run.trace.rounds
-        progress(run, source, piece.read)
+        progress(run, source, read)
         return stopped()
 
     try:
@@ -136,10 +138,16 @@ def learn(run, source, rows, every, progress, stopped):
             piece = ahead.next(stopped)
             if piece is None:
                 break
+            run.expected = max(run.expected, _expected(piece, source))
             run.choose_compiled(piece, progress)
             if run.learn(piece, after):
                 break
         run.finished = not stopped()
+        if source.unfinished and run.finished:
+            progress.note(
+                "the last line has no line end, so it may be unfinished: not learned from; --resume learns "
+                "from it when its end is there"
+            )
     except (SourceError, OutputLost):
         _save(run)  # the rest cannot be read, or the output has no reader: keep what was learned
         raise
@@ -147,6 +155,11 @@ def learn(run, source, rows, every, progress, stopped):
         ahead.stop()
     _save(run)
     return run
+
+
+def _expected(piece, source):
+    """The number of rows of the source, from those so far and their share of its bytes."""
+    return int(piece.rows[-1] * (source.size or 0) / piece.read[1]) if piece.read and piece.read[1] else 0
 
 
 def _save(run):

@@ -34,7 +34,7 @@ def exposition(run, now):
     gauge("skipped", "Rows that were skipped", found["skipped"])
     reasons = Gauge(
         "holdfast_skipped_by_reason",
-        "Skipped rounds by reason, with three labels or more once for each label",
+        "Skipped rounds by reason",
         ["run", "reason"],
         registry=registry,
     )

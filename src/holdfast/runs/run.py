@@ -274,6 +274,12 @@ class Run:
         self.folder.check_parts(self.parts)
         return self
 
+    def check_states(self):
+        """Raise RunError if a state of the checkpoint is not valid."""
+        self.games.check()
+        if self.upkeep is not None:
+            self.upkeep.prior.check()
+
     def clean_up(self):
         """Remove what a killed process left after the last checkpoint."""
         self.folder.clean_up(self.parts, self.states.words)

@@ -22,6 +22,7 @@ from holdfast.filters import Quantile
 from holdfast.io.typed import typed
 from holdfast.learners import OGD
 from holdfast.runs.files import RunError
+from holdfast.terminal import quoted
 
 LOSSES = {
     "absolute": losses.Absolute,
@@ -35,6 +36,7 @@ LOSSES = {
 }
 _WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
 FOR_LABELS = ("hinge", "squared_hinge", "logistic")
+_MOST_OUTLIERS = 10_000_000  # as a count; a filter stores so many sizes
 _DELTA = 1e-6  # the probability that a threshold of the quantile filter fails
 
 
@@ -157,7 +159,7 @@ def outliers_for(text):
             share = float(word[:-1]) / 100.0
         else:
             share = float(word)
-            if share >= 1.0 and share.is_integer():
+            if 1.0 <= share <= _MOST_OUTLIERS and share.is_integer():
                 return int(share)
     except ValueError:
         raise RunError(_wrong_outliers(text)) from None
@@ -172,9 +174,9 @@ def loss_for(text, regression):
         return recommended_loss(regression)
     name, _, value = text.partition(":")
     if name not in LOSSES:
-        raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {text!r}")
+        raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {quoted(text)}")
     if value and name not in _WITH_NUMBER:
-        raise RunError(f"--loss {name} takes no number: got {text!r}")
+        raise RunError(f"--loss {name} takes no number: got {quoted(text)}")
     if regression is not None and regression == (name in FOR_LABELS):
         others = [other for other in LOSSES if (other in FOR_LABELS) != regression]
         raise RunError(
@@ -190,16 +192,20 @@ def learner_for(text, loss=None):
     if text == "auto":
         return LEARNER
     if name == "adagrad" and value:
-        return LEARNER._replace(rate=_number(value, f"--learner {text}"))
+        return _made(_adagrad, value, f"--learner {text}")
     if name == "ogd" and value:
         return OGD(_made(Ball, value, f"--learner {text}"))
     if name not in ALL_LEARNERS or value:
         names = ", ".join(ALL_LEARNERS)
-        raise RunError(f"--learner must be {names}, adagrad:RATE or ogd:RADIUS: got {text!r}")
+        raise RunError(f"--learner must be {names}, adagrad:RATE or ogd:RADIUS: got {quoted(text)}")
     try:
         return ALL_LEARNERS[name] if loss is None else named_learner(name, loss)
     except ValueError as problem:
         raise RunError(f"--learner {text}: {problem}") from None
+
+
+def _adagrad(rate):
+    return type(LEARNER)(**LEARNER._asdict() | {"rate": rate})
 
 
 def rows_for(text, option):
@@ -208,7 +214,7 @@ def rows_for(text, option):
         return "auto"
     rows = _number(text, f"{option} {text}")
     if not (10.0 <= rows <= 1e6 and rows.is_integer()):
-        raise RunError(f"{option} must be auto, or a number of rows from 10 to 1,000,000: got {text!r}")
+        raise RunError(f"{option} must be auto, or a number of rows from 10 to 1,000,000: got {quoted(text)}")
     return int(rows)
 
 
@@ -223,7 +229,7 @@ def _number(value, where):
     try:
         return float(value)
     except ValueError:
-        raise RunError(f"{where}: {value!r} is not a number") from None
+        raise RunError(f"{where}: {quoted(value)} is not a number") from None
 
 
 def _wrong_recency(regression):
@@ -240,6 +246,6 @@ def _wrong_recency(regression):
 
 def _wrong_outliers(text):
     return (
-        "--outliers must be auto, a share such as 1%, a count such as 50, a quantile such as quantile:0.99, "
-        f"or none: got {text!r}"
+        f"--outliers must be auto, a share such as 1%, a count from 1 to {_MOST_OUTLIERS:,}, a quantile such "
+        f"as quantile:0.99, or none: got {quoted(text)}"
     )

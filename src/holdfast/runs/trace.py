@@ -72,6 +72,7 @@ class Trace:
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
         self.scale = np.zeros((2, dim if self.wide else 0))  # of the features, at the last snapshot
 
+    @np.errstate(over="ignore")  # a sum of huge errors is infinite
     def add(self, errors, kept, sizes, thresholds, predicted, actual):
         """Add rounds: the error of each, NaN if unknown, whether it was kept, three sizes and thresholds.
 
@@ -143,6 +144,7 @@ class KeySums:
         if count > len(self.sums):
             self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
 
+    @np.errstate(over="ignore")
     def add(self, count, keys, errors, kept):
         """Add rounds. `keys` has the index of each round's key; there are `count` keys by now."""
         self.extend(count)
@@ -191,7 +193,8 @@ class KeySums:
             for name, by in (("most_skipped", skipped), ("largest_error", mean))
         }
         spreads = {"rounds": rounds, "skipped_share": skipped, "error": mean[known]}
-        return {"count": len(rounds)} | {name: _spread(each) for name, each in spreads.items()} | worst
+        counts = {"count": len(rounds), "nothing_learned": int((kept == 0).sum())}
+        return counts | {name: _spread(each) for name, each in spreads.items()} | worst
 
 
 def count_in(tensor, least=0):

@@ -42,7 +42,7 @@ class Upkeep:
         """Let the pool of the prior learn from its share of these rounds, with a target for each label."""
         if not self.has_prior:
             return
-        self.prior.ready.check()  # if it was read from a file
+        self.prior.check()
         chosen = self.prior.choose(keys, sums[:, 0])
         for label, y in enumerate(targets):
             self.prior.play(chosen, label, rows, y, compiled)
@@ -131,6 +131,11 @@ class SharedPrior:
             games.load([""] if len(found["lengths"]) else [], found, path, layout)
         if self._played() > POOLED:
             raise ValueError("the shared prior has too many rounds")
+
+    def check(self):
+        """Raise RunError if a state that was read from a file is not valid."""
+        self.pool.check()
+        self.ready.check()
 
     def _played(self):
         return int(self.pool.counts[0, 0]) if len(self.pool.counts) else 0
