@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_run, add_source, describe
+from holdfast.cli.options import add_run, add_source, describe, reading_of
 from holdfast.terminal import DONE, print_note, write_bytes
 
 
@@ -53,7 +53,7 @@ def _predictions(options, counts):
     from holdfast.runs.model import read_model
 
     model = read_model(Folder(options.run))
-    with contextlib.closing(open_source(options.source, options.format)) as source:
+    with contextlib.closing(open_source(options.source, None, reading_of(options))) as source:
         yield from _tables(model, source, counts)
 
 

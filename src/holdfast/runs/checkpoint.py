@@ -11,12 +11,12 @@ from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.model import read_tensors
 from holdfast.runs.settings import Settings
+from holdfast.runs.source_records import is_fingerprint, read_record
 from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.runs.trace import TENSORS as TRACE
 
 CONFIG, CONFIG_FORMAT = "config.json", "holdfast run 1"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
-_LONGEST_HEAD = 1 << 16  # bytes; no source has a longer fingerprint
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of games.tape.
 _COLUMNS = {"keys": KEY_COLUMNS} | {f"trace.{name}": columns for name, columns in TRACE.items()}
 _COLUMNS |= {f"games.{name}": columns for name, columns in GAMES.items()}
@@ -31,7 +31,7 @@ def read_config(folder):
             raise ValueError(f"it is not {CONFIG_FORMAT!r}")
         if not all(isinstance(config.get(name), str) for name in ("source", "loss", "player")):
             raise ValueError("source, loss and player are texts")
-        if not _is_fingerprint(config.get("source_begins")):
+        if not is_fingerprint(config.get("source_begins")):
             raise ValueError("source_begins has bytes and crc32")
         readers = {"settings": Settings.from_json, "layout": read_layout, "target": read_target}
         config |= {name: read(config.get(name)) for name, read in readers.items()}
@@ -45,8 +45,7 @@ def read_config(folder):
 class CheckpointHeader:
     """What a checkpoint contains beside its tensors."""
 
-    mark: Any  # where the last block of the source begins; None before the first
-    done: int  # rows of that block that were learned from or skipped
+    sources: list[Any]  # a `SourceRecord` for each, as a dictionary
     parts: int
     finished: bool
     counts: dict[str, int]  # skipped rounds by reason
@@ -55,8 +54,8 @@ class CheckpointHeader:
 
     def check(self):
         """Raise ValueError if an entry is not valid."""
-        if not (_is_count(self.done) and _is_count(self.parts) and isinstance(self.finished, bool)):
-            raise ValueError("done, parts and finished are not those of a checkpoint")
+        if not (_is_count(self.parts) and isinstance(self.finished, bool)):
+            raise ValueError("parts and finished are not those of a checkpoint")
         if not (isinstance(self.counts, dict) and set(self.counts) <= set(REASONS)):
             raise ValueError("its reasons are not those of a checkpoint")
         if not all(map(_is_count, self.counts.values())):
@@ -64,8 +63,12 @@ class CheckpointHeader:
         texts = isinstance(self.keys, list) and all(isinstance(key, str) for key in self.keys)
         if not texts or len(set(self.keys)) < len(self.keys):
             raise ValueError("its keys are not those of a checkpoint")
-        if self.mark is not None and not _is_mark(self.mark):
-            raise ValueError("its mark is not that of a checkpoint")
+        if not isinstance(self.sources, list):
+            raise ValueError("its sources are not those of a checkpoint")
+
+    def records(self):
+        """The sources; raises ValueError if they are not valid."""
+        return [read_record(found) for found in self.sources]
 
 
 def read_checkpoint(folder):
@@ -88,17 +91,3 @@ def table_layout():
 
 def _is_count(value):
     return type(value) is int and 0 <= value < 1 << 53
-
-
-def _is_mark(mark):
-    """Whether this is a position in a source: two counts, and the fingerprint of the bytes there."""
-    if not isinstance(mark, dict) or set(mark) != {"offset", "row", "begins"}:
-        return False
-    counts = _is_count(mark["offset"]) and _is_count(mark["row"]) and mark["row"] > 0
-    return counts and _is_fingerprint(mark["begins"])
-
-
-def _is_fingerprint(found):
-    """Whether this is what `holdfast.io.byte_stream.fingerprint` returns."""
-    fits = isinstance(found, dict) and set(found) == {"bytes", "crc32"}
-    return fits and all(map(_is_count, found.values())) and found["bytes"] <= _LONGEST_HEAD

@@ -1,6 +1,7 @@
 """A run: its folder, its games, and how far it is. It can be killed at any moment and resumed."""
 
 import dataclasses
+import itertools
 import json
 
 import numpy as np
@@ -24,6 +25,7 @@ from holdfast.runs.games import Games
 from holdfast.runs.manifest import part_name
 from holdfast.runs.model import FILE, Model
 from holdfast.runs.settings import loss_for
+from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.trace import KeySums, Trace
 from holdfast.terminal import as_json
 
@@ -35,7 +37,7 @@ _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in 
 
 
 class Run:
-    """A run. `mark` and `done` are its position in the source, `parts` the number of checkpoints."""
+    """A run. `sources` has a record for each of its sources, `parts` is the number of checkpoints."""
 
     def __init__(self, folder, source_name, settings, layout, target):
         self.folder, self.source_name, self.settings = folder, source_name, settings
@@ -48,7 +50,8 @@ class Run:
         self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
-        self.mark, self.done, self.parts, self.finished = None, 0, 0, False
+        self.sources: list[SourceRecord] = []
+        self.parts, self.finished = 0, False
         self.keys = KeySums()
         self.compiled, self.expected, self._looked_up = False, 0, False
 
@@ -71,12 +74,13 @@ class Run:
                 "compiling for this learner and these filters, once on this machine: up to a minute ..."
             )
 
-    def learn(self, piece, after):
-        """Play the rounds of a piece, a few at a time. After each time, stop if `after()` is true."""
+    def learn(self, piece, after, limit):
+        """Play the rounds of a piece, at most `limit()` at a time. Stop if `after()` is true."""
         start = 0
         while start < len(piece.y):
             most = _INTERPRETED if self.settings.key is None else _INTERPRETED_KEYS
             count = len(piece.y) - start if self.compiled else min(len(piece.y) - start, most)
+            count = min(count, limit())
             snapshot = self.trace.next_snapshot()
             if self.trace.wide:
                 count = min(count, snapshot - self.trace.rounds)
@@ -84,10 +88,15 @@ class Run:
             if self.trace.wide and self.trace.rounds == snapshot:
                 self.trace.add_snapshot(self.games.weights((0, 0)))
             start += count
-            self.mark, self.done = piece.mark, piece.first + start
+            done, last = piece.first + start, int(piece.rows[start - 1]) - piece.record.base
+            self.note_source(piece.place, piece.record._replace(done=done, last=last))
             if after():
                 return True
         return False
+
+    def note_source(self, place, record):
+        """Replace the record of a source, or add it."""
+        self.sources[place:] = [record]
 
     def _play(self, piece, start, stop):
         features, y, rows = piece.features.part(start, stop), piece.y[start:stop], piece.rows[start:stop]
@@ -145,8 +154,9 @@ class Run:
     # -- the folder
 
     def checkpoint(self):
-        """Write everything that is needed to resume from here."""
-        self.folder.write(self._checkpoint_files())
+        """Write everything that is needed to resume from here, and the results so far."""
+        results = self._result_files() if self.trace.rounds else ()
+        self.folder.write(itertools.chain(results, self._checkpoint_files()))
         self.parts += 1
         self.log.clear()
 
@@ -156,9 +166,8 @@ class Run:
             if table is not None:
                 yield part_name(name, self.parts), table_bytes(table)
         keys, layout = list(self.games.keys), self.games.layout
-        header = CheckpointHeader(
-            self.mark, self.done, self.parts + 1, self.finished, self.log.counts, keys, layout
-        )
+        sources = [record.to_json() for record in self.sources]
+        header = CheckpointHeader(sources, self.parts + 1, self.finished, self.log.counts, keys, layout)
         formats = {"format": FORMAT, "table_layout": digest(table_layout())}
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
         tensors |= {f"games.{name}": array for name, array in self.games.state().items()}
@@ -173,10 +182,10 @@ class Run:
             self.trace.load(_with_prefix(tensors, "trace."))
             self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
             self.keys.load(tensors["keys"], len(header.keys) if self.settings.key is not None else 0)
+            self.sources = header.records()
         except ValueError as problem:
             raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
-        self.mark, self.done, self.parts = header.mark, header.done, header.parts
-        self.finished, self.log.counts = header.finished, header.counts
+        self.parts, self.finished, self.log.counts = header.parts, header.finished, header.counts
         self.folder.check_parts(self.parts)
         return self
 
@@ -186,12 +195,8 @@ class Run:
 
     # -- results
 
-    def write_results(self):
-        """Write the model, the metrics and the certificate."""
-        self.folder.write(self._result_files())
-        self.folder.write_manifest()
-
     def _result_files(self):
+        """Names and contents of the model, the metrics and the certificate."""
         keyed = self.settings.key is not None
         keys = list(self.games.keys) if keyed else []
         model = Model(self.layout, self.target, tuple(keys), self.settings.key, self.games.parameters())

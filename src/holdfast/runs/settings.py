@@ -1,6 +1,7 @@
 """The settings of a run, as the command line has them, and the player that they stand for."""
 
 import dataclasses
+import json
 import math
 from typing import Any
 
@@ -9,6 +10,7 @@ from holdfast.certificates.certified import Certified
 from holdfast.defaults import ALL_LEARNERS, LEARNER, default_learner, named_learner, recommended
 from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
+from holdfast.io.sources import DECIMALS, Reading
 from holdfast.io.typed import typed
 from holdfast.learners import OGD
 from holdfast.runs.files import RunError
@@ -46,6 +48,9 @@ class Settings:
     labels: tuple[str, ...] = ()
     key: str | None = None
     format: str | None = None
+    header: bool = True
+    decimal: str = "auto"
+    schema: str | None = None
     sizes: bool = True
 
     def to_json(self):
@@ -53,7 +58,13 @@ class Settings:
 
     @staticmethod
     def from_json(found):
-        """The settings that `to_json` wrote; raises ValueError if they are anything else."""
+        """The settings that `to_json` wrote; raises ValueError if they are anything else.
+
+        Those that an earlier version did not have are as they are by default.
+        """
+        if isinstance(found, dict):
+            default = {name: value for name, value in _default().items() if name != "target"}
+            found = default | found
         settings = typed(Settings, found)
         settings.check()
         return settings
@@ -66,6 +77,12 @@ class Settings:
         rows_for(self.patience, "--patience")
         if self.loss != "auto":
             loss_for(self.loss, None)
+        if self.decimal not in DECIMALS:
+            raise RunError(f"--decimal must be {', '.join(DECIMALS)}: got {self.decimal!r}")
+
+    def reading(self):
+        """How to read the sources."""
+        return Reading(self.format, self.header, self.decimal, self.schema)
 
     def player(self, regression, layout=None):
         """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
@@ -105,6 +122,11 @@ class Settings:
                 f"There is none: the weights of {self.learner} are not bounded. Learn with another --learner."
             )
         return ""
+
+
+def _default():
+    """The settings of a new run, as JSON has them."""
+    return json.loads(json.dumps(Settings("").to_json()))
 
 
 def outliers_for(text):
