@@ -9,7 +9,7 @@ import zlib
 from typing import NamedTuple
 
 from holdfast.io.following import FOLLOWED, FollowedFile, FollowedPipe
-from holdfast.io.unpacking import DAMAGED, is_archive, unpacked
+from holdfast.io.unpacking import DAMAGED, is_archive, is_packed, unpacked
 
 BLOCK = 8 << 20  # bytes
 _HEAD = 4096  # bytes
@@ -83,10 +83,6 @@ class ByteStream:
         self._row = 1  # the number of the next line
         try:
             self._unpacked = self._raw if isinstance(self._raw, FOLLOWED) else unpacked(self._raw)
-            if follow and self._unpacked is not self._raw:
-                raise SourceError(
-                    f"{self.name} is packed, so it does not grow: learn from it without --follow"
-                )
             self.head = self.peek(_HEAD)
             if is_archive(self.head):
                 raise SourceError(f"{self.name} is a zip archive: unpack it first, such as with unzip")
@@ -103,6 +99,8 @@ class ByteStream:
         self.is_file = stat.S_ISREG(found.st_mode)
         self.size = found.st_size or None if self.is_file and not self.follow else None
         if self.is_file and self.follow:
+            if is_packed(self.path):
+                raise SourceError(f"{self.name} is packed, so it cannot be followed: leave out --follow")
             return FollowedFile(self.path)
         if self.follow and stat.S_ISFIFO(found.st_mode):
             return FollowedPipe(self.path)

@@ -82,18 +82,19 @@ class FollowedPipe:
     truncated, changed = False, None
 
     def __init__(self, path):
-        self._handle, self._stopped = os.open(path, os.O_RDWR), False  # as a writer, so that it does not end
+        handle = os.open(path, os.O_RDWR)  # also as a writer, so that it does not end
+        self._file, self._stopped = os.fdopen(handle, "rb", buffering=0), False
 
     def tell(self):
         return 0
 
     def has_more(self):
-        return bool(select.select([self._handle], [], [], 0.0)[0])
+        return bool(select.select([self._file], [], [], 0.0)[0])
 
     def read(self, count):
         while not self._stopped:
             if self.has_more():
-                return os.read(self._handle, count)
+                return self._file.read(count)
             wait()
         return b""
 
@@ -101,7 +102,7 @@ class FollowedPipe:
         self._stopped = True
 
     def close(self):
-        os.close(self._handle)
+        self._file.close()
 
 
 FOLLOWED = (FollowedFile, FollowedPipe)

@@ -12,12 +12,16 @@ DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, pa.ArrowInval
 _LONGEST = 10  # bytes that show how a file is packed
 
 
+def _gzip(raw):
+    return gzip.GzipFile(fileobj=raw)
+
+
 def _zstd(raw):
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
 
 
 _UNPACKERS = (
-    (b"\x1f\x8b", gzip.GzipFile),
+    (b"\x1f\x8b", _gzip),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
     (b"\x28\xb5\x2f\xfd", _zstd),
 )
@@ -27,13 +31,20 @@ _BZIP2, _AFTER_DIGIT = b"BZh", (b"1AY&SY", b"\x17rE8P\x90")
 
 def unpacked(raw):
     """The unpacked bytes of a buffered file; the file itself if it is not packed."""
-    head = raw.peek(_LONGEST)[:_LONGEST]
+    unpack = _unpacker(raw.peek(_LONGEST)[:_LONGEST])
+    return raw if unpack is None else unpack(raw)
+
+
+def is_packed(path):
+    with open(path, "rb") as file:
+        return _unpacker(file.read(_LONGEST)) is not None
+
+
+def _unpacker(head):
     for start, unpack in _UNPACKERS:
         if head.startswith(start):
-            return unpack(fileobj=raw) if unpack is gzip.GzipFile else unpack(raw)
-    if head.startswith(_BZIP2) and head[4:] in _AFTER_DIGIT:
-        return bz2.BZ2File(raw)
-    return raw
+            return unpack
+    return bz2.BZ2File if head.startswith(_BZIP2) and head[4:] in _AFTER_DIGIT else None
 
 
 def is_archive(head):
