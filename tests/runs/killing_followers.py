@@ -1,7 +1,7 @@
 """Follow a log that is rotated. The follower is killed again and again, and the log goes on in the meantime.
 
-The steps of the log are made by this process. A follower that waits asks for the next one over a pipe. No clock
-is read: it is killed at a random call of its main thread, or at a random call of a function of `os`.
+The steps of the log are made by this process. A follower that waits asks for the next one over a pipe. No
+clock is read: it is killed at a random call of its main thread, or at a random call of a function of `os`.
 """
 
 import os
@@ -14,13 +14,13 @@ import pandas  # noqa: F401  (imported before the fork, since pyarrow would impo
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from runs.killing import Calls  # noqa: E402
-from runs.rotating import Log, rows, script  # noqa: E402
+from runs.killing import Calls
+from runs.rotating import Log, rows, script
 
-from holdfast.cli.main import main  # noqa: E402
-from holdfast.io import following  # noqa: E402
-from holdfast.runs import learning  # noqa: E402, F401
-from holdfast.runs.run import Run  # noqa: E402
+from holdfast.cli.main import main
+from holdfast.io import following
+from holdfast.runs import learning  # noqa: F401
+from holdfast.runs.run import Run
 
 LINES = rows(180)
 NEXT, OVER = b"n", b"o"
@@ -28,7 +28,7 @@ TERMINATED = 143
 
 
 def follow(log, steps, args, calls):
-    """Follow the log in another process, which may be killed; return its exit status and the calls it made."""
+    """Follow the log in another process, which may be killed; return its exit status and its calls."""
     ask, answer, report = os.pipe(), os.pipe(), os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -36,7 +36,7 @@ def follow(log, steps, args, calls):
             os.close(handle)
         sink = os.open(os.devnull, os.O_WRONLY)
         os.dup2(sink, 1)
-        os.dup2(sink, 2)
+        os.dup2(os.open(log.path.with_name("errors"), os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
         runs, stopped, begin = [], [], Run.__init__
         Run.__init__ = lambda run, *a: (runs.append(run), begin(run, *a))[1]
 
@@ -81,7 +81,7 @@ def chain(folder, args, plan):
         status, made = follow(log, steps, [*args, "--to", str(folder / "run")], calls)
         if os.WIFEXITED(status):
             if os.WEXITSTATUS(status) != TERMINATED:
-                sys.exit(f"a follower ended with {os.WEXITSTATUS(status)}")
+                sys.exit(log.path.with_name("errors").read_text())
             return killed, made
         killed += 1
         for _ in range(away):

@@ -1,4 +1,4 @@
-"""A log that grows, in steps: lines are added, also half lines, and it is rotated by renaming or truncation."""
+"""A log that grows, in steps: lines and half lines are added, and it is rotated by renaming or truncation."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ def rows(count, seed=11):
 
 
 class Log:
-    """The log in a folder. Times of files are the numbers of the steps, so that they do not depend on a clock."""
+    """The log in a folder. The times of its files are the numbers of the steps, not those of a clock."""
 
     def __init__(self, folder):
         self.path, self.time, self.rotations = folder / NAME, 0, 0

@@ -47,7 +47,7 @@ def run(options):
     with report_errors():
         from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
+        found = open_run(options.run, older=True)
         if options.replay is not None:
             from holdfast.runs.replay import replayed
 

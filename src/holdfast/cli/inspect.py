@@ -33,7 +33,7 @@ def run(options):
         from holdfast.runs.checkpoint import CONFIG
         from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
+        found = open_run(options.run, older=True)
         config = json.loads(found.folder.read(CONFIG))
         if options.json:
             print_json(
@@ -84,7 +84,7 @@ def _weights(found):
         return {}
     names = found.layout.features()
     answer = {}
-    p = found.games.parameters()
+    p = found.parameters()
     for place, label in enumerate(found.games.labels):
         answer[label] = dict(zip(names, (p["y_spread"][place] * p["weights"][place]).tolist(), strict=True))
     return answer

@@ -7,7 +7,7 @@ from typing import Any
 from holdfast.flatten import digest
 from holdfast.io.columns import read_layout, read_target
 from holdfast.runs.audit import REASONS
-from holdfast.runs.files import RunError, damaged, of_another_layout
+from holdfast.runs.files import RunError, damaged
 from holdfast.runs.games import TENSORS as GAMES
 from holdfast.runs.model import read_tensors
 from holdfast.runs.settings import Settings
@@ -33,6 +33,9 @@ def read_config(folder):
             raise ValueError("source, loss and player are texts")
         if not is_fingerprint(config.get("source_begins")):
             raise ValueError("source_begins has bytes and crc32")
+        names = config.get("names")  # earlier versions did not write it
+        if names is not None and not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
+            raise ValueError("names is a list of texts")
         readers = {"settings": Settings.from_json, "layout": read_layout, "target": read_target}
         config |= {name: read(config.get(name)) for name, read in readers.items()}
         config["settings"].player(config["target"].regression, config["layout"])
@@ -72,13 +75,19 @@ class CheckpointHeader:
 
 
 def read_checkpoint(folder):
-    """The header and the tensors of the checkpoint; raises ValueError if an entry is not valid."""
+    """The header and the tensors of the checkpoint; raises ValueError if an entry is not valid.
+
+    If the tables have another layout, there are no tensors: only parts, finished, counts and keys are read.
+    """
     path = folder.path / CHECKPOINT
     found, tensors = read_tensors(path, folder.read(CHECKPOINT), FORMAT)
-    if found.get("table_layout") != digest(table_layout()):
-        raise of_another_layout(path, "the tables", "; predict still reads this run")
+    older = found.get("table_layout") != digest(table_layout())
+    if older:
+        found |= {"sources": []}
     header = CheckpointHeader(**{name: found.get(name) for name in CheckpointHeader.__dataclass_fields__})
     header.check()
+    if older:
+        return header, None
     if set(tensors) != set(_COLUMNS):
         raise ValueError("its tensors are not those of a checkpoint")
     return header, tensors

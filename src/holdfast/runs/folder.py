@@ -140,8 +140,11 @@ class Folder:
         """The names of the parts numbered below `count`, in order."""
         return [name for number, name in self._listed().parts(table).items() if number < count]
 
-    def read_part(self, name, schema, columns=None):
-        """The table of one part; raises if it has other columns or a null."""
+    def read_part(self, name, schema, columns=None, older=False):
+        """The table of one part; raises if it has other columns or a null.
+
+        A part of an `older` version may lack columns; then they are empty.
+        """
         data = self.read(name)
         try:
             # Not `pq.read_table`, which always reads in threads of Arrow. One that still holds
@@ -150,14 +153,16 @@ class Folder:
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as problem:
             raise damaged(self.path / name, str(problem).splitlines()[0][:160]) from None
+        if older:
+            table = _with_columns(table, schema)
         if table.schema.remove_metadata() != schema or any(column.null_count for column in table.columns):
             raise damaged(self.path / name, "its columns are not those that a run writes")
         return table if columns is None else table.select(columns)
 
-    def read_parts(self, table, count, schema, columns=None):
+    def read_parts(self, table, count, schema, columns=None, older=False):
         """The tables of the parts numbered below `count`, one by one, because all may not fit into memory."""
         for name in self.parts(table, count):
-            yield self.read_part(name, schema, columns)
+            yield self.read_part(name, schema, columns, older)
 
     def check_parts(self, count):
         """Raise if a part is missing, has another length, or is not of this run."""
@@ -316,6 +321,18 @@ class Folder:
             f"{self.path / name} was not written by this run: move it away, or choose another folder "
             "with --to"
         )
+
+
+def _with_columns(table, schema):
+    """The table with all columns of the schema; those that it lacks have empty texts, zeros or NaN."""
+    empty = {pa.string(): "", pa.float64(): float("nan")}
+    columns = {
+        field.name: table.column(field.name)
+        if field.name in table.column_names
+        else pa.array([empty.get(field.type, 0)] * table.num_rows, field.type)
+        for field in schema
+    }
+    return pa.table(columns)
 
 
 def table_bytes(table):

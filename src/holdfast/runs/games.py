@@ -130,12 +130,17 @@ class Games:
         self._states.load(tensors["tape"], tensors["lengths"], count)
         self._checked, self._read_from, self._layout_read = False, path, layout
 
+    def is_current(self):
+        """Whether the states have the layout of this version."""
+        return self._checked or self._layout_read == self.layout
+
     def check(self):
         """Raise RunError if a state that was read from a file is not valid."""
         if self._checked:
             return
         if self._layout_read != self.layout:
-            raise of_another_layout(self._read_from, "the states", "; predict and audit still read this run")
+            still = "; predict, inspect and audit still read this run"
+            raise of_another_layout(self._read_from, "the states", still)
         rows = (self._states.buffer, self._states.starts, self._states.lengths, self._scratch())
         invalid = self._caller()(first_invalid, self.player, self._new_state(), *rows)
         if invalid >= 0:

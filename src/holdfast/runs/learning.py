@@ -2,12 +2,10 @@
 
 import contextlib
 import math
-import os
 import sys
 import time
 from pathlib import Path
 
-from holdfast.io.byte_stream import another_source
 from holdfast.io.delimited import Delimited
 from holdfast.io.guess_columns import (
     Head,
@@ -27,6 +25,7 @@ from holdfast.runs.inputs import Columns, Inputs, SourceEnd
 from holdfast.runs.read_ahead import ReadAhead
 from holdfast.runs.run import Run, open_run, to_json
 from holdfast.runs.settings import loss_for
+from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import OutputLost
 
 _MOST_WAITING = 500_000  # rounds in the log; then there is a checkpoint in any case
@@ -118,9 +117,8 @@ def resume(paths, settings, to, say, follow=False, strict=True):
         folder.lock()
         run, config = open_run(folder.path, folder), read_config(folder)
         _check_settings(run, config, settings, strict)
-        inputs = Inputs(paths, run.settings.reading(), run.sources, follow, strict, say)
-        if strict and not run.sources:
-            _check_first(inputs, config)
+        records = run.sources or [SourceRecord(config["source"], config["source_begins"])]
+        inputs = Inputs(paths, run.settings.reading(), records, follow, strict, say)
         run.games.check()
         folder.clean_up(run.parts)
         say(f"going on after round {run.trace.rounds:,}")
@@ -146,14 +144,6 @@ def _check_settings(run, config, settings, strict):
                 f"{run.folder.path} was begun by another version of holdfast, with another {name}: learn "
                 "again into another folder with --to; predict, inspect and audit still read this run"
             )
-
-
-def _check_first(inputs, config):
-    """Raise if the first source is not the one that a run without a checkpoint began with."""
-    if os.path.isfile(inputs.paths[0]):  # a pipe can be opened only once
-        with contextlib.closing(inputs.open_first()) as source:
-            if source.fingerprint(config["source_begins"]["bytes"]) != config["source_begins"]:
-                raise another_source(source.name, 1)
 
 
 @contextlib.contextmanager

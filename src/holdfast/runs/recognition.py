@@ -22,6 +22,8 @@ def place_of(path, records, reading):
     for place in places:
         record = records[place]
         if fingerprint(head, record.begins["bytes"]) == record.begins:
+            if record.mark is None:
+                return place
             with contextlib.suppress(AnotherSourceError), contextlib.closing(ByteStream(path)) as stream:
                 stream.continue_at(record.mark)
                 return place
@@ -36,7 +38,7 @@ def _place_of_columnar(path, records, places, reading):
             record = records[place]
             if source.fingerprint(record.begins["bytes"]) != record.begins:
                 continue
-            if record.ended and record.mark["before"] == sha256:
+            if record.mark is None or (record.ended and record.mark["before"] == sha256):
                 return place
             if record.name == source.name or not record.ended:
                 with (

@@ -19,11 +19,12 @@ from holdfast.runs.checkpoint import (
     read_config,
     table_layout,
 )
-from holdfast.runs.files import RunError, damaged
+from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.runs.folder import Folder, table_bytes
 from holdfast.runs.games import Games
 from holdfast.runs.manifest import part_name
-from holdfast.runs.model import FILE, Model
+from holdfast.runs.model import FILE, Model, read_model
+from holdfast.runs.older import older_metrics
 from holdfast.runs.settings import loss_for
 from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.trace import KeySums, Trace
@@ -51,6 +52,7 @@ class Run:
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
         self.sources: list[SourceRecord] = []
+        self._older: dict | None = None  # the metrics, if the tables have another layout than in this version
         self.parts, self.finished = 0, False
         self.keys = KeySums()
         self.compiled, self.expected, self._looked_up = False, 0, False
@@ -179,19 +181,52 @@ class Run:
         path = self.folder.path / CHECKPOINT
         try:
             header, tensors = read_checkpoint(self.folder)
+            self.parts, self.finished, self.log.counts = header.parts, header.finished, header.counts
+            if tensors is None:
+                self._restore_older(header)
+                return self
             self.trace.load(_with_prefix(tensors, "trace."))
             self.games.load(header.keys, _with_prefix(tensors, "games."), path, header.state_layout)
             self.keys.load(tensors["keys"], len(header.keys) if self.settings.key is not None else 0)
             self.sources = header.records()
         except ValueError as problem:
             raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
-        self.parts, self.finished, self.log.counts = header.parts, header.finished, header.counts
         self.folder.check_parts(self.parts)
+        return self
+
+    def _restore_older(self, header):
+        """Read what a run of an earlier version and one of this version have in common."""
+        self._older = older_metrics(self._read_results("metrics.json"), self.metrics())
+        self.trace.rounds = self._older["rounds"]
+        self.games.keys = {key: i for i, key in enumerate(header.keys)}
+        self.folder.check_parts(self.parts)
+
+    def _read_results(self, name):
+        """The content of metrics.json or certificate.json."""
+        try:
+            return json.loads(self.folder.read(name))
+        except (ValueError, RecursionError) as problem:
+            raise (
+                problem
+                if isinstance(problem, RunError)
+                else damaged(self.folder.path / name, "it is no JSON")
+            ) from None
+
+    def is_older(self):
+        """Whether tables or states have another layout than in this version, so that it cannot go on."""
+        return self._older is not None or not self.games.is_current()
+
+    def require_current(self):
+        """Raise if the tables have another layout than in this version."""
+        if self._older is not None:
+            still = "; predict, inspect and audit still read this run"
+            raise of_another_layout(self.folder.path / CHECKPOINT, "the tables", still)
         return self
 
     def read(self, table, columns=None):
         """The parts of `audit` or `sizes`, one by one."""
-        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns)
+        older = self._older is not None
+        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns, older)
 
     # -- results
 
@@ -206,8 +241,14 @@ class Run:
         yield "metrics.json", to_json(self.metrics())
         yield "certificate.json", to_json(self.certificate())
 
+    def parameters(self):
+        """The parameters of the model by name, from the file if the states have another layout."""
+        return read_model(self.folder).parameters if self.is_older() else self.games.parameters()
+
     def metrics(self):
         """The content of metrics.json."""
+        if self._older is not None:
+            return self._older
         error, kept_error = self.trace.errors()
         skipped = int(self.trace.sums[4])
         return {
@@ -227,6 +268,10 @@ class Run:
         why = self.settings.why_no_certificate()
         if why:
             return {"proves": None, "words": why}
+        if self.is_older():
+            found = self._read_results("certificate.json")
+            words = found.get("words") if isinstance(found, dict) else None
+            return {"proves": None, "words": str(words)}
         k, keys, proofs = self.player.k, list(self.games.keys), {}
         for key, label in self.games.names()[:_MOST_CERTIFICATES]:
             proof = self.games.certificate((key, label), k)
@@ -246,12 +291,16 @@ class Run:
         return {"proves": proofs, "words": " ".join(words)}
 
 
-def open_run(to, folder=None):
-    """The run in a folder, as of its last checkpoint; as of its beginning if there is none."""
+def open_run(to, folder=None, older=False):
+    """The run in a folder, as of its last checkpoint; as of its beginning if there is none.
+
+    With `older`, also a run of an earlier version, of which only metrics, certificate and audit can be read.
+    """
     folder = folder or Folder(to)
     config = read_config(folder)
     run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
-    return run.restore() if folder.has(CHECKPOINT) else run
+    run = run.restore() if folder.has(CHECKPOINT) else run
+    return run if older else run.require_current()
 
 
 def to_json(found):

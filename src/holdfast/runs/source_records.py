@@ -19,7 +19,7 @@ class SourceRecord(NamedTuple):
     begins: dict  # the fingerprint of its first bytes
     base: int = 0
     last: int = 0  # the number in the source of the last row that was learned from or skipped
-    mark: dict | None = None  # where the last block begins; None before the first
+    mark: dict | None = None  # where the last block begins; None if no row was learned
     done: int = 0  # rows of that block that were learned from or skipped
     ended: bool = False  # whether it was read to its end
 
