@@ -116,13 +116,14 @@ def test_of_a_file_that_has_grown_only_the_new_rows_are_learned(tmp_path, months
     assert [record.last_row for record in header.records()] == [100, 150, 155]
 
 
-def test_a_row_without_an_end_that_has_grown_is_not_learned_twice(tmp_path):
+def test_a_row_without_an_end_is_learned_when_it_is_whole(tmp_path, whole):
     path = write(tmp_path / "a.csv", LINES[:60])
     path.write_bytes(path.read_bytes()[:-3])
     run = learned(tmp_path / "run", path)
-    write(path, LINES[:62])
+    assert json.loads((run / "metrics.json").read_text())["rounds"] == 59
+    write(path, LINES)
     into(run, path)
-    assert json.loads((run / "metrics.json").read_text())["rounds"] == 62
+    assert same(run, whole)
 
 
 def test_a_shorter_copy_is_refused_and_another_content_of_the_same_name_is_new(tmp_path):

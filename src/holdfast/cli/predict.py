@@ -29,6 +29,12 @@ def add(parser):
     parser.add_argument(
         "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"
     )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="wait for more lines at the end of SOURCE, also after it was rotated, until Ctrl-C; use the "
+        "model of the last checkpoint while RUN is learning",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -38,6 +44,8 @@ def run(options):
 
         if options.to is not None and options.to.suffix not in (".csv", ".parquet"):
             raise RunError(f"--to must end in .csv or .parquet: got {options.to}")
+        if options.to is not None and options.follow:
+            raise RunError("--follow writes to standard output: leave out --to, or redirect it with >")
         counts = {"rows": 0, "empty": 0}
         with _output(options.to) as write:
             for table in _predictions(options, counts):
@@ -48,25 +56,31 @@ def run(options):
 
 
 def _predictions(options, counts):
-    from holdfast.io.sources import open_source
+    from holdfast.io.sources import open_source, pieces
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
+    from holdfast.runs.newest_model import followed_pieces
 
+    if options.follow:
+        yield from _tables(followed_pieces(options.run, options.source, reading_of(options)), counts)
+        return
     model = read_model(Folder(options.run))
-    with contextlib.closing(open_source(options.source, None, reading_of(options))) as source:
-        yield from _tables(model, source, counts)
+    with contextlib.closing(open_source(options.source, reading=reading_of(options))) as source:
+        found = pieces(source, source.blocks(), model.layout, None, model.key)
+        yield from _tables(((model, piece) for piece in found), counts)
 
 
-def _tables(model, source, counts):
+def _tables(pieces, counts):
+    """The predictions for pieces, each given with its model."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from holdfast.io.sources import pieces
-
-    places = {key: i for i, key in enumerate(model.keys)}
-    kind = pa.float64() if model.target.regression else pa.string()
-    for piece in pieces(source, source.blocks(), model.layout, None, model.key):
+    before, places = None, {}
+    for model, piece in pieces:
+        if model is not before:
+            before, places = model, {key: i for i, key in enumerate(model.keys)}
+        kind = pa.float64() if model.target.regression else pa.string()
         models = np.zeros(len(piece.rows), int)
         if model.key is not None:
             coded = pc.dictionary_encode(piece.keys)

@@ -64,11 +64,15 @@ def another_source(name, row):
 class ByteStream:
     """The bytes of a file, of a pipe, or of standard input if the path is `-`. Packed bytes are unpacked.
 
-    With `follow`, the end of a file is not the end of the stream, unless the file is rotated.
+    With `whole_lines`, a last line without a line end is left out: it may be unfinished. If `eager`, of
+    standard input no more than the first line is waited for. With `follow`, both hold, and the end of a file
+    is not the end of the stream, unless the file is rotated.
     """
 
-    def __init__(self, path, follow=False):
+    def __init__(self, path, whole_lines=False, eager=False, follow=False):
         self.path, self.follow = str(path), follow
+        self._whole_lines, self._eager = whole_lines or follow, follow or (eager and self.path == "-")
+        self.unfinished = 0  # bytes of a last line that was left out
         self.name = "standard input" if self.path == "-" else self.path
         self.size = None  # bytes of the file as stored; None if unknown
         self.is_file = False  # whether it can be read again
@@ -79,7 +83,7 @@ class ByteStream:
         self._peeked = b""
         self._offset = 0  # of the next byte that `read` returns
         self._sha256 = hashlib.sha256()  # of the lines before `_hashed`
-        self._hashed, self._line_ended = 0, True
+        self._hashed = 0
         self._row = 1  # the number of the next line
         try:
             self._unpacked = self._raw if isinstance(self._raw, FOLLOWED) else unpacked(self._raw)
@@ -129,9 +133,9 @@ class ByteStream:
         return bool(self._peeked) or not self._waits()
 
     def peek(self, count):
-        """The next bytes, without reading on. With `follow`: at least a line, and what is there by now."""
+        """The next bytes, without reading on. If `eager`: at least a line, and what is there by now."""
         while len(self._peeked) < count:
-            if self.follow and b"\n" in self._peeked and self._waits():
+            if self._eager and b"\n" in self._peeked and self._waits():
                 break
             more = self._read(count - len(self._peeked))
             if not more:
@@ -166,13 +170,9 @@ class ByteStream:
         if self._hashed < _HEAD:
             self.head = max(self.head, self.head[: self._hashed] + data[:_HEAD], key=len)[:_HEAD]
         self._hashed += len(data)
-        self._line_ended = data.endswith(b"\n") if data else self._line_ended
 
     def continue_at(self, mark):
-        """Move to this mark; raises if other bytes are there, or before it, than when it was made.
-
-        If the mark is the end of a line that had no end then, the rest of that line is left out.
-        """
+        """Move to this mark; raises if other bytes are there, or before it, than when it was made."""
         while self._offset < mark["offset"]:
             data = self.read(min(BLOCK, mark["offset"] - self._offset))
             self._hash(data)
@@ -185,8 +185,6 @@ class ByteStream:
         begins = fingerprint(self.peek(length), length) if length else mark["begins"]
         if begins != mark["begins"] or self._sha256.hexdigest() != mark["before"]:
             raise another_source(self.name, mark["row"])
-        if not self._line_ended:
-            self.line()
 
     def end(self):
         """The mark of the end, after the last block."""
@@ -216,8 +214,9 @@ class ByteStream:
             end = data.rfind(b"\n") + 1
             if end or not data:
                 block = b"".join([*parts, data[:end]])
-                if not data and self._is_cut_short():
-                    block = block[: block.rfind(b"\n") + 1]
+                if self._whole_lines and not data:
+                    self.unfinished = len(block) - block.rfind(b"\n") - 1
+                    block = block[: len(block) - self.unfinished]
                 tail = _open_quote(block) if quoted and data else 0
                 if tail:
                     block, data, end = block[:-tail], block[-tail:] + data[end:], 0
@@ -236,10 +235,6 @@ class ByteStream:
                 raise SourceError(
                     f"{self.name}, row {self._row:,}: a line of more than {_LONGEST_LINE >> 20} MB"
                 )
-
-    def _is_cut_short(self):
-        """Whether the last line, if it has no end, is only a part: of a truncated file or a followed pipe."""
-        return self.follow and (not self.is_file or self._raw.truncated)
 
     def _read(self, count):
         """At most `count` bytes. From a pipe: what is there now, at least one byte until it ends."""

@@ -43,6 +43,7 @@ class Columnar(abc.ABC):
     size: int | None = None
     decimal = "."  # texts have no numbers with a decimal comma
     without_header = False
+    unfinished = 0  # such files have no lines
     is_file = True  # whether it can be read again
     _read = 0
 
@@ -103,9 +104,9 @@ class Columnar(abc.ABC):
     def decode_kind(self, name, kind):
         return TEXT
 
-    def progress(self):
-        """How many rows were read; None if the total is unknown."""
-        return self._read if self.size else None
+    def span(self, block):
+        """The rows of the source up to this block, and with it; None if the total is unknown."""
+        return (block.row - 1, block.row - 1 + block.data.num_rows) if self.size else None
 
     def stop(self):
         return None  # such files are not followed

@@ -25,6 +25,7 @@ class Delimited:
 
     quoted = True  # whether a row can have several lines
 
+    _read = 0  # bytes of a packed file, up to the last block
     decimal = "."  # the mark before the decimal places
     without_header = False  # whether the names of the columns are not in the text
 
@@ -53,9 +54,15 @@ class Delimited:
         """The fingerprint of the first bytes, by which a source is recognised when it has grown."""
         return fingerprint(self.stream.head, most)
 
-    def progress(self):
-        """How many bytes of the file were read."""
-        return self.stream.progress()
+    def span(self, block):
+        """Where this block begins and ends in the file, in bytes; None if the length is unknown.
+
+        Of a packed file only the bytes that were read so far are known.
+        """
+        if self.stream.seekable:
+            return block.offset, block.offset + len(block.data)
+        begin, self._read = self._read, self.stream.progress()
+        return None if self._read is None else (begin, self._read)
 
     def close(self):
         self.stream.close()
@@ -80,6 +87,10 @@ class Delimited:
     @property
     def size(self):
         return self.stream.size
+
+    @property
+    def unfinished(self):
+        return self.stream.unfinished
 
     @property
     def name(self):

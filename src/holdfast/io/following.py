@@ -20,7 +20,6 @@ class FollowedFile:
     def __init__(self, path):
         self._path, self._file = path, open(path, "rb", buffering=0)  # noqa: SIM115
         self._head, self._stopped = b"", False
-        self.truncated = False
         self.changed = os.fstat(
             self._file.fileno()
         ).st_mtime_ns  # when it was written to, before it was rotated
@@ -39,7 +38,6 @@ class FollowedFile:
         renamed = 0  # how often the name was found to be that of another file
         while not self._stopped:
             if self._was_truncated():
-                self.truncated = True
                 return b""
             data = self._file.read(count)
             if data:
@@ -79,7 +77,7 @@ class FollowedFile:
 class FollowedPipe:
     """The bytes of a named pipe. It has no end: when a writer ends, the next one may come."""
 
-    truncated, changed = False, None
+    changed = None
 
     def __init__(self, path):
         handle = os.open(path, os.O_RDWR)  # also as a writer, so that it does not end

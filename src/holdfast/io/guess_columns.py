@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time, column_kind
-from holdfast.io.schema import DROP, check_fit
+from holdfast.io.schema import DROP, check_fit, types_of
 from holdfast.terminal import quoted, visible
 
 ROWS = 10_000  # that are read before the guess
@@ -67,13 +67,15 @@ def first_blocks(source, blocks, has_more=lambda: True):
         if rows >= ROWS or (rows and not has_more()):
             break
     if not rows:
-        raise SourceError(f"{source.name} has the names of columns, but no rows")
+        what = "only a row without a line end, which may be unfinished" if source.unfinished else "no rows"
+        raise SourceError(f"{source.name} has the names of columns, but {what}")
     return raw, batches
 
 
 def feature_columns(source, settings):
     """The names of the columns to predict from; raises if the settings name a column that is not there."""
     asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
+    asked += types_of(settings.schema)
     for name in asked:
         if name not in source.names:
             near = [visible(each, 40) for each in source.names[:20]]

@@ -44,8 +44,17 @@ def types_of(schema):
 
 def check_fit(name, kind, found):
     """Raise if a column whose first rows are of kind `found` cannot have this type."""
+    if kind == LABEL:
+        raise SourceError(f"--schema, column {quoted(name)}: only the target can be a label; use category")
     if found not in _FITS.get(kind, (found,)):
         raise SourceError(f"--schema, column {quoted(name)}: no {kind}, its first rows hold {found}")
+
+
+def task_of(kind, name):
+    """The task, from the type of the target in the schema; None if it has none."""
+    if kind not in (None, NUMBER, LABEL):
+        raise SourceError(f"--schema, column {quoted(name)}: the target is a number or a label, not {kind}")
+    return {NUMBER: "regression", LABEL: "classification"}.get(kind)
 
 
 def as_lines(types, notes):

@@ -44,14 +44,15 @@ class Reading(NamedTuple):
     schema: str | None = None  # types by column (`holdfast.io.schema`)
 
 
-def open_source(path, form=None, reading=None, follow=False, names=None):
+def open_source(path, form=None, whole_lines=False, eager=False, *, reading=None, follow=False, names=None):
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
     The first bytes decide the format, then the name of the file, then the first line. `names` are those of
-    the columns, if the first line does not have them.
+    the columns, if the first line does not have them. The others are those of `ByteStream`; `unfinished` is
+    then the length of a last line that was left out.
     """
     reading = reading or Reading(form)
-    stream = ByteStream(path, follow)
+    stream = ByteStream(path, whole_lines, eager, follow)
     try:
         form = reading.format or _format(stream)
         return _checked(_opened(stream, form, reading, names), stream.name)
@@ -159,7 +160,7 @@ class Piece(NamedTuple):
     faults: dict[int, str]
     mark: Any  # of the block that they are in
     first: int  # the position of the first row in its block
-    read: int | None  # bytes of the source so far
+    read: tuple[float, float] | None  # bytes of the source before these rows, and with them
     place: int = 0  # of the source in the run
     record: Any = None  # of the source, as of the last row (`holdfast.runs.source_records`)
 
@@ -170,9 +171,12 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
     step = _SPARSE_ROWS if layout.is_sparse() else max(_ENTRIES // max(layout.feature_count(), 1), 1)
     for block in blocks:
         batch = source.decode(block, kinds)
-        read = source.progress()
+        span = source.span(block)
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
+            read = span and tuple(
+                span[0] + (span[1] - span[0]) * place / len(batch.rows) for place in (start, stop)
+            )
             features, faults = layout.rows(batch, start, stop)
             y = np.full(stop - start, np.nan)
             if target is not None:

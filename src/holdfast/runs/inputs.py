@@ -57,13 +57,13 @@ class Inputs:
         self.known = list(records)  # of all that was read, which may be more than what was learned
         self.size = None if follow else _total_size(self.paths)  # bytes; None if unknown
         self._say, self._source, self._stopped = say, None, False
-        self.is_waited_for = False
+        self.is_waited_for, self.unfinished = False, 0  # bytes of last lines without an end
         self._read = 0  # bytes of the sources before the current one
         self._expected = bool(self.known) and strict  # whether the next source must be known
 
     def open_first(self):
         """Open the first source of a new run."""
-        self._source = open_source(self.paths[0], None, self.reading, self._follows(0))
+        self._source = self._opened(self.paths[0], self._follows(0))
         return self._source
 
     def from_first(self, blocks, columns):
@@ -95,16 +95,15 @@ class Inputs:
         if self._source is not None and not self.is_waited_for:
             self._source.close()
 
-    def progress(self):
-        """How many bytes of all sources were read; None if it is unknown."""
-        done, size = self._source.progress(), self._source.size
-        return (
-            self._read + int(_size(self._source.name) * done / size) if self.size and done and size else None
-        )
-
     def rows(self, piece):
         """About how many rows all sources have, by those that were read."""
-        return int(piece.rows[-1] * self.size / piece.read) if self.size and piece.read else 0
+        return int(piece.rows[-1] * self.size / piece.read[1]) if self.size and piece.read else 0
+
+    def _span(self, read):
+        """Bytes of all sources before and with some rows, from those of the current source."""
+        size, total = self._source.size, _size(self._source.name)
+        known = read and size and self.size
+        return tuple(self._read + total * each / size for each in read) if known else None
 
     # -- one source
 
@@ -149,7 +148,7 @@ class Inputs:
             begins, done = source.fingerprint(), piece.first + len(piece.rows)
             record = record._replace(begins=begins, mark=piece.mark, done=done, last=last, ended=False)
             yield piece._replace(
-                rows=piece.rows + record.base, place=place, record=record, read=self.progress()
+                rows=piece.rows + record.base, place=place, record=record, read=self._span(piece.read)
             )
         if self._stopped:
             return
@@ -161,20 +160,24 @@ class Inputs:
         elif not quiet:
             as_what = f" as {old.name}" if old.name != source.name else ""
             self._say(f"{source.name} was learned before{as_what}: left out")
+        self.unfinished += source.unfinished
         self._read += _size(source.name)
         source.close()
 
     def _open(self, path, columns, follow=False):
         """Open a source; raises if a column is not there. Names come from its header, or the first source."""
-        source = open_source(path, None, self.reading, follow)
+        source = self._opened(path, follow)
         try:
             column_kinds(source, *columns[:3])
         except SourceError:
             source.close()
             if not _is_row(source, columns.names):
                 raise
-            source = open_source(path, None, self.reading, follow, columns.names)
+            source = self._opened(path, follow, columns.names)
         return source
+
+    def _opened(self, path, follow, names=None):
+        return open_source(path, whole_lines=True, reading=self.reading, follow=follow, names=names)
 
     def _check_expected(self, name):
         """With `strict`, raise if a source that is not known should be."""

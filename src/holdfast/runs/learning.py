@@ -16,7 +16,7 @@ from holdfast.io.guess_columns import (
     types_in,
 )
 from holdfast.io.guess_target import guess_target
-from holdfast.io.schema import LABEL, NUMBER, as_lines, types_of
+from holdfast.io.schema import LABEL, NUMBER, as_lines, task_of, types_of
 from holdfast.io.sources import SourceError, keys_of
 from holdfast.runs.checkpoint import CONFIG, CONFIG_FORMAT, read_config
 from holdfast.runs.files import RunError
@@ -74,7 +74,7 @@ class Guess:
 
     def _task(self):
         """The task, from the settings or from the type of the target in the schema."""
-        by_type = {NUMBER: "regression", LABEL: "classification"}.get(self._types.get(self.settings.target))
+        by_type = task_of(self._types.get(self.settings.target), self.settings.target)
         return by_type if by_type and self.settings.task == "auto" else self.settings.task
 
     def all_blocks(self):
@@ -205,7 +205,8 @@ def learn(run, inputs, items, every, progress, stopped, written=lambda run: None
 
     def after():
         save_if_due()
-        progress(run, inputs, piece.read)
+        share = (run.sources[-1].done - piece.first) / len(piece.rows)
+        progress(run, inputs, piece.read and piece.read[0] + share * (piece.read[1] - piece.read[0]))
         return stopped()
 
     ahead = ReadAhead(items)
@@ -222,6 +223,11 @@ def learn(run, inputs, items, every, progress, stopped, written=lambda run: None
             if run.learn(piece, after, schedule.limit):
                 break
         run.finished = not stopped()
+        if inputs.unfinished and run.finished:
+            progress.note(
+                "the last line has no line end, so it may be unfinished: not learned from; --resume learns "
+                "from it when its end is there"
+            )
     except (SourceError, OutputLost):
         _save(run)  # the rest cannot be read, or the output has no reader: keep what was learned
         raise

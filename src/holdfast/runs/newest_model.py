@@ -1,29 +1,45 @@
-"""The model of a run that may be learning: each time it is asked for, the one of the last checkpoint."""
+"""Predict the rows of a source that grows, each with the model of the last checkpoint of the run."""
 
 import contextlib
 import os
 
+from holdfast.io.delimited import Delimited
 from holdfast.runs.files import RunError
 from holdfast.runs.folder import Folder
+from holdfast.runs.inputs import Columns, Inputs, SourceEnd
 from holdfast.runs.model import FILE, read_model
 
 
 class NewestModel:
-    """Reads the model again when its file was replaced. If the new one cannot be read, the old one stays."""
+    """The model of a run that may be learning. It is read again when its file was replaced.
+
+    If the new file cannot be read, or is that of a run with other columns, the model stays.
+    """
 
     def __init__(self, path):
         self._path, self._seen = path, _identity(path)
-        self.model = read_model(Folder(path))
+        self._model = read_model(Folder(path))
 
-    def is_replaced(self):
-        """Read the model if there is a newer one; return whether there was."""
+    def get(self):
+        """The model of the last checkpoint."""
         found = _identity(self._path)
-        if found is None or found == self._seen:
-            return False
-        with contextlib.suppress(RunError):
-            self.model, self._seen = read_model(Folder(self._path)), found
-            return True
-        return False
+        if found is not None and found != self._seen:
+            with contextlib.suppress(RunError):
+                model = read_model(Folder(self._path))
+                if (model.layout, model.key) == (self._model.layout, self._model.key):
+                    self._model, self._seen = model, found
+        return self._model
+
+
+def followed_pieces(run, path, reading):
+    """The pieces of a source that is followed, each with the newest model."""
+    newest, inputs = NewestModel(run), Inputs([path], reading, follow=True)
+    with contextlib.closing(inputs):
+        source, model = inputs.open_first(), newest.get()
+        names = source.names if type(source) is Delimited else None
+        for item in inputs.from_first(source.blocks(), Columns(model.layout, None, model.key, names)):
+            if not isinstance(item, SourceEnd):
+                yield newest.get(), item
 
 
 def _identity(path):

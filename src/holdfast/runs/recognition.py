@@ -32,7 +32,7 @@ def place_of(path, records, reading):
 
 def _place_of_columnar(path, records, places, reading):
     """The same for Parquet and Arrow. Such a file has grown if it has the same name and earlier rows."""
-    with contextlib.closing(open_source(path, None, reading)) as source:
+    with contextlib.closing(open_source(path, reading=reading)) as source:
         sha256 = source.sha256()
         for place in places:
             record = records[place]
@@ -43,7 +43,7 @@ def _place_of_columnar(path, records, places, reading):
             if record.name == source.name or not record.ended:
                 with (
                     contextlib.suppress(SourceError),
-                    contextlib.closing(open_source(path, None, reading)) as again,
+                    contextlib.closing(open_source(path, reading=reading)) as again,
                 ):
                     again.blocks(record.mark)
                     return place
