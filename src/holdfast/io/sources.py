@@ -187,6 +187,11 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
                 keys = keys_of(batch.columns[key].slice(start, stop - start), key, source.name)
             yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
         skip = max(skip - len(batch.rows), 0)
+    if skip:
+        raise SourceError(
+            f"{source.name} ends {skip:,} rows before the place where the run stopped: go on with the same "
+            "source, or learn from this one into another folder with --to"
+        )
 
 
 def column_kinds(source, layout, target=None, key=None):

@@ -11,7 +11,7 @@ from holdfast.io.cells import number
 from holdfast.io.delimited import Delimited
 from holdfast.io.following import candidates, rotated_since
 from holdfast.io.sources import SourceError, column_kinds, open_source, pieces
-from holdfast.runs.recognition import place_of, place_of_pipe
+from holdfast.runs.recognition import find, place_of_pipe
 from holdfast.runs.source_records import SourceRecord, last_row
 
 
@@ -115,7 +115,12 @@ class Inputs:
         if not follow and os.path.isfile(path) and not os.path.getsize(path):
             self._say(f"{path} is empty")
             return
-        place = place_of(path, self.known, self.reading)
+        found = find(path, self.known, self.reading)
+        if found is not None and found.is_all and not follow:
+            self._leave_out(path, self.known[found.place], quiet=rotated)
+            self._read += _size(path)
+            return
+        place = found.place if found is not None else None
         if place is None and not rotated and os.path.isfile(path):
             self._check_expected(str(path))
         self._source = self._open(path, columns, follow)
@@ -157,12 +162,18 @@ class Inputs:
             record = record._replace(mark=mark, done=done, ended=True)
             self.known[place:] = [record]
             yield SourceEnd(place, record)
-        elif not quiet:
-            as_what = f" as {old.name}" if old.name != source.name else ""
-            self._say(f"{source.name} was learned before{as_what}: left out")
+        else:
+            self._leave_out(source.name, old, quiet)
         self.unfinished += source.unfinished
         self._read += _size(source.name)
         source.close()
+
+    def _leave_out(self, name, old, quiet):
+        """Say that the content was learned before. The next source may be new."""
+        self._expected = False
+        if not quiet:
+            as_what = f" as {old.name}" if old.name != str(name) else ""
+            self._say(f"{name} was learned before{as_what}: left out")
 
     def _open(self, path, columns, follow=False):
         """Open a source; raises if a column is not there. Names come from its header, or the first source."""
@@ -191,12 +202,13 @@ class Inputs:
         if not self.known or not os.path.isfile(path):
             return []
         with contextlib.suppress(SourceError):  # shorter than before
-            if place_of(path, self.known, self.reading) is not None:
+            if find(path, self.known, self.reading) is not None:
                 return []
         last = len(self.known) - 1
         for place, time_ns in candidates(path).items():
             with contextlib.suppress(SourceError):
-                if place_of(place, self.known, self.reading) == last:
+                found = find(place, self.known, self.reading)
+                if found is not None and found.place == last:
                     return [place, *(other for other in rotated_since(path, time_ns) if other != place)]
         if self.strict and not self.known[last].ended:
             raise SourceError(
@@ -221,7 +233,7 @@ class Inputs:
     def _is_readable(self, path, columns):
         """Whether a file can be opened and recognised. One that is just being packed cannot."""
         try:
-            place_of(path, self.known, self.reading)
+            find(path, self.known, self.reading)
             self._open(path, columns).close()
         except SourceError:
             return False
