@@ -3,13 +3,16 @@
 import json
 
 import pytest
+from cli.conftest import bits
 from runs.rotating import HEADER, Log, rows
 from runs.small import called
 
+from holdfast import background
 from holdfast.cli.main import main
 from holdfast.io import following
 from holdfast.runs import newest_model
 from holdfast.runs.folder import Folder
+from holdfast.runs.games import Games
 from holdfast.runs.learning import Schedule, begin, learn
 from holdfast.runs.model import read_model
 from holdfast.runs.run import Run, open_run
@@ -78,6 +81,26 @@ def test_checkpoints_come_as_often_as_asked_when_compiled(source, tmp_path, monk
     inputs.close()
     run.folder.close()
     assert at[: len(LINES) // expected] == list(range(expected, len(LINES) + 1, expected))
+
+
+def test_a_run_goes_on_in_python_until_another_process_has_compiled(source, tmp_path, monkeypatch):
+    assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "plain")]) == 0
+    flags, answers, play = [], iter([False, False, True]), Games.play
+    monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 20)
+    monkeypatch.setattr("holdfast.runs.run.WORTH_COMPILING", 100)
+    monkeypatch.setattr("holdfast.runs.run._is_stored", lambda args: False)
+    monkeypatch.setattr(background, "is_possible", lambda args: True)
+    monkeypatch.setattr(background, "compile_soon", lambda kind, function, args: next(answers))
+
+    def recorded(games, keys, label, rows, y, compiled):
+        flags.append((compiled, len(y)))
+        return play(games, keys, label, rows, y, False)
+
+    monkeypatch.setattr(Games, "play", recorded)
+    assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "run")]) == 0
+    assert flags[:2] == [(False, 20), (False, 20)]
+    assert {compiled for compiled, _ in flags[2:]} == {True}
+    assert bits(tmp_path / "run") == bits(tmp_path / "plain")
 
 
 def test_predict_takes_up_a_newer_model(source, tmp_path, monkeypatch, capfdbinary):

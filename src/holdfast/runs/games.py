@@ -80,15 +80,13 @@ class Games:
         self._states.lengths[slots], self.counts[slots] = groups.lengths, groups.counts
         return columns
 
-    def is_stored(self, rows, y):
-        """Whether the disk cache has the compiled games for such rows."""
-        from holdfast._compiled import is_stored
-
+    def example(self, rows, y):
+        """Arguments of `play_groups` that have the types of all calls with such rows."""
         state, nothing = self._first_state(), np.zeros(0, np.int64)
         groups = GroupedRounds(*[nothing] * 5, np.zeros((0, 3), np.int64))
         columns = empty_columns(0, self.width, KEEP)
         adversary, buffer = rows.replay(y, self.loss), self._states.buffer
-        return is_stored(play_groups, self.player, adversary, state, columns, groups, buffer, 0, 0)
+        return self.player, adversary, state, columns, groups, buffer, 0, 0
 
     def names(self):
         """All games, as pairs: index of the key, index of the label."""

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 from safetensors.numpy import save
 
+from holdfast import background
 from holdfast.compiling import WORTH_COMPILING
 from holdfast.flatten import digest
 from holdfast.runs.audit import MISSING, NO_TARGET, RoundLog, sizes_of, thresholds_of
@@ -21,7 +22,7 @@ from holdfast.runs.checkpoint import (
 )
 from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.runs.folder import Folder, table_bytes
-from holdfast.runs.games import Games
+from holdfast.runs.games import Games, play_groups
 from holdfast.runs.manifest import part_name
 from holdfast.runs.model import FILE, Model, read_model
 from holdfast.runs.older import older_metrics
@@ -32,6 +33,7 @@ from holdfast.terminal import as_json
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
 _INTERPRETED_KEYS = 20_000  # the same with keys, because it takes time to restore the state of each key
+_COMPILING = 0.5  # seconds to wait for the compiler after so many rounds in Python
 _MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
 _WORTH_LOADING = 8_000  # rounds; in Python they take longer than to load numba
 _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in a sentence
@@ -56,6 +58,8 @@ class Run:
         self.parts, self.finished = 0, False
         self.keys = KeySums()
         self.compiled, self.expected, self._looked_up = False, 0, False
+        self.in_background = True  # whether another process may compile
+        self._compilation = None  # the arguments for which one does
 
     # -- rounds
 
@@ -68,18 +72,32 @@ class Run:
         many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
         if not many and (rounds < _WORTH_LOADING or self._looked_up):
             return
-        row = piece.features.part(0, 1)
-        stored = self.games.is_stored(row if self.games.scaled else row.with_constant(), np.ones(1))
-        self._looked_up, self.compiled = True, stored or many
-        if self.compiled and not stored:
-            progress.note(
-                "compiling for this learner and these filters, once on this machine: up to a minute ..."
-            )
+        if self._compilation is None:
+            row = piece.features.part(0, 1)
+            args = self.games.example(row if self.games.scaled else row.with_constant(), np.ones(1))
+            stored, self._looked_up = _is_stored(args), True
+            elsewhere = many and not stored and self.in_background and background.is_possible(args)
+            self.compiled = stored or (many and not elsewhere)
+            self._compilation = args if elsewhere else None
+            if many and not stored:
+                meanwhile = "; until then rounds are played in Python" if elsewhere else ""
+                what = "compiling for this learner and these filters, once on this machine"
+                progress.note(f"{what}: up to a minute{meanwhile} ...")
+
+    def _take_compiled(self):
+        """Let another process compile, so that this one needs less memory. Meanwhile play few rounds."""
+        if self._compilation is None:
+            return
+        if background.compile_soon("call", play_groups, self._compilation):
+            self.compiled, self._compilation = True, None  # if the other process failed, compile here
+        else:
+            background.wait(_COMPILING)
 
     def learn(self, piece, after, limit):
         """Play the rounds of a piece, at most `limit()` at a time. Stop if `after()` is true."""
         start = 0
         while start < len(piece.y):
+            self._take_compiled()
             most = _INTERPRETED if self.settings.key is None else _INTERPRETED_KEYS
             count = len(piece.y) - start if self.compiled else min(len(piece.y) - start, most)
             count = min(count, limit())
@@ -301,6 +319,13 @@ def open_run(to, folder=None, older=False):
     run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
     run = run.restore() if folder.has(CHECKPOINT) else run
     return run if older else run.require_current()
+
+
+def _is_stored(args):
+    """Whether the disk cache has the compiled games for these arguments."""
+    from holdfast._compiled import is_stored
+
+    return is_stored(play_groups, *args)
 
 
 def to_json(found):
