@@ -13,9 +13,10 @@ from holdfast.io import following
 from holdfast.runs import newest_model
 from holdfast.runs.folder import Folder
 from holdfast.runs.games import Games
-from holdfast.runs.learning import Schedule, begin, learn
+from holdfast.runs.learning import begin, learn
 from holdfast.runs.model import read_model
 from holdfast.runs.run import Run, open_run
+from holdfast.runs.schedule import Schedule
 from holdfast.runs.settings import Settings
 
 LINES = rows(120)
@@ -68,8 +69,8 @@ class Clock:
 def test_checkpoints_come_as_often_as_asked_when_compiled(source, tmp_path, monkeypatch, every, expected):
     """A compiled run plays a whole piece at once, if nothing else is due."""
     run, inputs, items = begin([source], Settings("y", learner="adagrad"), tmp_path / "r", lambda text: None)
-    monkeypatch.setattr("holdfast.runs.learning.time", Clock(run))
-    monkeypatch.setattr("holdfast.runs.learning._LEAST", 1)
+    monkeypatch.setattr("holdfast.runs.schedule.time", Clock(run))
+    monkeypatch.setattr("holdfast.runs.schedule._LEAST", 1)
     monkeypatch.setattr(Run, "choose_compiled", lambda run, piece, progress: setattr(run, "compiled", False))
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 1 << 40)
     at, checkpoint = [], Run.checkpoint

@@ -12,6 +12,7 @@ from runs.small import called, learned, refused, write_source
 from holdfast.flatten import layout_digest
 from holdfast.learners.adagrad import AdaGradState
 from holdfast.runs import checkpoint, model
+from holdfast.runs.folder import Folder
 from holdfast.runs.games import Games
 from holdfast.runs.settings import Settings
 from holdfast.runs.trace import KEY_COLUMNS
@@ -153,6 +154,26 @@ def test_a_model_of_another_layout_does_not_predict(source, tmp_path, monkeypatc
     answer = called("predict", run, source)
     assert refused(answer)
     assert "model.safetensors: the parameters have another layout" in answer[2]
+
+
+def test_a_model_of_an_earlier_format_predicts_with_the_values_that_it_did_not_have(
+    source, tmp_path, monkeypatch
+):
+    run = learned(source, tmp_path / "run")
+    expected = called("predict", run, source)
+    parameters = model.Parameters._fields
+
+    class Longer(NamedTuple):
+        more: float
+
+    monkeypatch.setattr(Longer, "_fields", (*parameters, "more"))
+    monkeypatch.setattr(model, "Parameters", Longer)
+    monkeypatch.setitem(model._LAYOUT, "more", ["float64", ("games",)])
+    assert refused(called("predict", run, source))
+    monkeypatch.setattr(model, "EARLIER", {model.FORMAT: {"more": 7.0}})
+    monkeypatch.setattr(model, "FORMAT", "holdfast model 99")
+    assert called("predict", run, source) == expected
+    assert model.read_model(Folder(run)).parameters["more"].tolist() == [7.0]
 
 
 def test_the_number_of_keys_and_features_does_not_change_the_layout_of_a_model():

@@ -234,8 +234,8 @@ def _open(options, paths, to):
 
 def _dry_run(options, paths):
     """Print what would be learned."""
+    from holdfast.runs.guess import Guess
     from holdfast.runs.inputs import Inputs
-    from holdfast.runs.learning import Guess
 
     settings = settings_of(options)
     settings.check()
