@@ -71,6 +71,13 @@ def test_a_pattern_stands_for_files_in_the_order_of_their_names(tmp_path, months
     assert refused(called("learn", tmp_path / "none*.csv", *ARGS))
 
 
+def test_a_source_that_is_not_there_is_refused_before_anything_is_learned(tmp_path, months):
+    answer = called("learn", months[0], tmp_path / "none.csv", *ARGS, "--to", tmp_path / "run")
+    assert refused(answer)
+    assert "none.csv: No such file or directory" in answer[2]
+    assert not (tmp_path / "run").exists()
+
+
 def test_the_next_file_goes_on_with_the_same_model(tmp_path, months, whole):
     run = learned(tmp_path / "run", months[0])
     for path in months[1:]:

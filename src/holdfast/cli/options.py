@@ -85,7 +85,7 @@ def _schema(path):
     try:
         return read_schema(path)
     except SourceError as problem:
-        raise argparse.ArgumentTypeError(str(problem)) from None
+        raise argparse.ArgumentTypeError(str(problem).removeprefix("--schema ")) from None
 
 
 def add_json(parser):

@@ -1,6 +1,7 @@
 """The sources of a run, one after the other: new ones, those that were learned, and those that have grown."""
 
 import contextlib
+import errno
 import glob
 import os
 from typing import Any, NamedTuple
@@ -32,14 +33,18 @@ class SourceEnd(NamedTuple):
 
 
 def expand(patterns):
-    """The paths that these names and patterns stand for: in the order given, those of a pattern by name."""
+    """The paths that these names and patterns stand for: in the order given, those of a pattern by name.
+
+    Raises if one is not there, before anything is learned from those before it.
+    """
     paths: list[str] = []
     for pattern in patterns:
         found = [pattern]
-        if pattern != "-" and not os.path.lexists(pattern) and glob.has_magic(pattern):
+        if pattern != "-" and not os.path.exists(pattern):
             found = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
             if not found:
-                raise SourceError(f"{pattern}: no file has such a name")
+                what = "no file has such a name" if glob.has_magic(pattern) else os.strerror(errno.ENOENT)
+                raise SourceError(f"{pattern}: {what}")
         paths += [path for path in found if path not in paths]
     return paths
 
