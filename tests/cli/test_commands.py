@@ -291,6 +291,10 @@ def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
     Path("log.csv.gz").write_bytes(
         gzip.compress(b"id,url,x,ms\n" + b"".join(b"%d,/,%d,%d\n" % (i, i % 7, i % 50) for i in range(90)))
     )
+    Path("old").mkdir()
+    for i, name in enumerate(("jan.csv", "feb.csv", "mar.csv", "old/dec.csv.gz")):
+        lines = b"x,benzene\n" + b"".join(b"%d,%d\n" % (j % 7, j % 50) for j in range(i, i + 90))
+        Path(name).write_bytes(gzip.compress(lines) if name.endswith(".gz") else lines)
     Path("today.jsonl").write_text('{"x": 1, "u": 2, "v": 3, "w": "p"}\n')
     ran = 0
     for command in ("learn", "predict", "audit", "release", "report", "inspect"):
@@ -307,7 +311,7 @@ def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
                 status = main(words[1:])
             assert status == 0, (line, capsys.readouterr().err)
             ran += 1
-    assert ran == 21
+    assert ran == 24
     assert Path("answers.parquet").exists() and Path("page.html").exists()
 
 

@@ -51,9 +51,9 @@ def test_the_metrics_are_those_of_the_run(learn, tmp_path):
 def test_metrics_are_written_at_each_checkpoint(learn, tmp_path, monkeypatch):
     seen, checkpoint = [], Run.checkpoint
 
-    def looked_at(run):
+    def looked_at(run, last=False):
         before = figures(tmp_path / "run.prom")["holdfast_rounds", ("run", "run")]
-        checkpoint(run)
+        checkpoint(run, last)
         seen.append((before, figures(tmp_path / "run.prom")["holdfast_rounds", ("run", "run")]))
 
     monkeypatch.setattr(Run, "checkpoint", looked_at)

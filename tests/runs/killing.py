@@ -60,7 +60,8 @@ def finish(pid):
 
 def kill_until(kills, seed, folder, source, *args):
     def argv(name):
-        return ["learn", source, "--to", f"{folder}/{name}", "--resume", "--checkpoint", "60", *args]
+        sources = source.split(os.pathsep)
+        return ["learn", *sources, "--to", f"{folder}/{name}", "--resume", "--checkpoint", "60", *args]
 
     rng, done, chains, run._INTERPRETED_KEYS = random.Random(seed), 0, 0, 45
     totals = calls_of_a_whole_run(argv("counted"))

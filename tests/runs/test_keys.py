@@ -100,9 +100,9 @@ def test_a_checkpoint_writes_only_the_keys_that_changed(source, learn, tmp_path,
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED_KEYS", 50)
     written, checkpoint = [], Run.checkpoint
 
-    def counted(run):
+    def counted(run, last=False):
         before = set(run.states.words)
-        checkpoint(run)
+        checkpoint(run, last)
         new = set(run.states.words) - before
         written.append((int(np.isin(run.games.table.parts, list(new)).sum()), len(run.games.keys)))
 
@@ -150,6 +150,32 @@ def test_few_keys_and_certificates_have_no_prior(tmp_path, learn):
     assert bits(runs[0])["model.safetensors"] == bits(runs[1])["model.safetensors"]
     run, _, _ = learn(tmp_path / "few.csv", *ARGS[:4], "--no-scale", "--outliers", "3", to="proof")
     assert not open_run(run).settings.has_prior()
+
+
+def test_the_next_file_goes_on_with_the_keys_of_the_run(source, learn, tmp_path):
+    whole, _, _ = learn(source, *ARGS, "--evict", "150", to="whole")
+    head, *lines = source.read_text().splitlines(keepends=True)
+    files = [tmp_path / f"{i}.csv" for i in range(2)]
+    for i, path in enumerate(files):
+        path.write_text(head + "".join(lines[350 * i : 350 * i + 350]))
+    run, _, _ = learn(files[0], *ARGS, "--evict", "150", to="parts")
+    assert called("learn", files[1], "--into", run, "--quiet")[0] == 0
+    for name in ("model.safetensors", "metrics.json"):
+        assert bits(run)[name] == bits(whole)[name], name
+    assert called("verify", run)[0] == 0
+
+
+def test_with_many_keys_the_model_waits_for_as_many_rows_as_keys(source, tmp_path, monkeypatch):
+    monkeypatch.setattr("holdfast.runs.run._FEW_KEYS", 5)
+    monkeypatch.setattr("holdfast.runs.run._INTERPRETED_KEYS", 20)
+    written, before = [], Run.model
+    monkeypatch.setattr(Run, "model", lambda run: (written.append(run.trace.rounds), before(run))[1])
+    to = tmp_path / "run"
+    assert called("learn", source, *ARGS, "--to", to, "--checkpoint", "20", "--quiet")[0] == 0
+    keys = metrics(to)["keys"]["count"]
+    assert 5 < keys < 200
+    assert written[-1] == ROWS
+    assert written[-1] - written[-2] <= keys + 20 < 2 * (written[-2] - written[-3])
 
 
 @pytest.mark.parametrize("args", [("--evict", "10"), ("--no-prior",)])

@@ -173,7 +173,7 @@ def test_a_run_without_a_checkpoint_does_not_block_the_next_one(source, tmp_path
     """The first run ends before its first checkpoint; the next one may have other settings."""
     from holdfast.runs.run import Run
 
-    def fails(run):
+    def fails(run, last=False):
         raise MemoryError
 
     run = tmp_path / "run"

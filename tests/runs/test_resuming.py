@@ -41,8 +41,8 @@ def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, mon
     expected, _, _ = learn(source, "--target", "y", to="whole")
     once, checkpoint = iter([number]), Run.checkpoint
 
-    def interrupted(run):
-        checkpoint(run)
+    def interrupted(run, last=False):
+        checkpoint(run, last)
         for sent in once:
             os.kill(os.getpid(), sent)
 
@@ -249,7 +249,7 @@ def test_a_resumed_run_expects_as_many_rows_as_a_new_one(source, learn, monkeypa
     args = ("--target", "y", "--learner", "adagrad", "--checkpoint", "100")
     with monkeypatch.context() as patch:
         checkpoints = iter([Run.checkpoint, stopped])
-        patch.setattr(Run, "checkpoint", lambda run: next(checkpoints)(run))
+        patch.setattr(Run, "checkpoint", lambda run, last=False: next(checkpoints)(run))
         with pytest.raises(KeyboardInterrupt):
             learn(source, *args)
     count = len(expected)

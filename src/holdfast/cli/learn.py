@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdfast.cli.config import add_config
 from holdfast.cli.exits import Failure, report_errors
-from holdfast.cli.options import add_source, describe
+from holdfast.cli.options import add_sources, describe
 from holdfast.cli.progress import progress_for
 from holdfast.cli.signals import StopSignals, handled_by
 from holdfast.cli.skipped_limit import share, skipped_status
@@ -30,8 +30,9 @@ def add(parser):
         parser,
         run,
         (
-            "Learn a linear model from rows, one after the other, and skip outliers. SOURCE is CSV or TSV\n"
-            "(also .gz), JSON lines, Parquet, Arrow or svmlight, of any length, or - for standard input.\n"
+            "Learn a linear model from rows, one after the other, and skip outliers. SOURCE is CSV or TSV,\n"
+            "JSON lines or svmlight (also .gz, .bz2, .xz, .zst), Parquet or Arrow, of any length, or - for\n"
+            "standard input. Several are learned from one after the other, each content once.\n"
             "Task, loss and encoding are guessed from the first rows, and printed. The run folder contains\n"
             "the model, an audit of every skipped row, metrics, configuration and report."
         ),
@@ -40,14 +41,15 @@ def add(parser):
             "holdfast learn clicks.jsonl --target bought --outliers 1% --to clicks.run --report",
             "zcat log.csv.gz | holdfast learn - --target ms --drop id,url --to log.run",
             "holdfast learn sensors.csv --target benzene --resume      # after Ctrl-C, kill -9 or new rows",
+            "holdfast learn 'old/*.csv.gz' jan.csv feb.csv --target benzene --to year.run",
+            "holdfast learn mar.csv --into year.run                    # the next file, with the same model",
+            "holdfast learn sensors.csv --target benzene --dry-run     # the types of the columns",
             "holdfast learn fleet.parquet --target load --key machine  # a model for each machine",
             "holdfast learn data.csv --target y --no-scale --outliers 50    # with a certificate",
         ],
     )
-    add_source(parser)
-    parser.add_argument(
-        "--target", required=True, metavar="COLUMN", help="the column to predict (svmlight: label)"
-    )
+    add_sources(parser)
+    parser.add_argument("--target", metavar="COLUMN", help="the column to predict (svmlight: label)")
     parser.add_argument(
         "--task",
         choices=("auto", "regression", "classification"),
@@ -130,9 +132,26 @@ def add(parser):
         metavar="ROWS",
         help="forget a key that has had no row for so many rows (default: never)",
     )
-    parser.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
+    where.add_argument(
+        "--into",
+        type=Path,
+        metavar="RUN",
+        help="go on with the model of this run, with its settings; what it has learned before is left out",
+    )
     parser.add_argument(
         "--resume", action="store_true", help="go on with the run in that folder, if there is one"
+    )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="wait for more lines at the end of the last SOURCE, also after it was rotated, until Ctrl-C",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the columns and their types, as a schema file, and what was guessed; write nothing",
     )
     parser.add_argument(
         "--checkpoint",
@@ -171,19 +190,18 @@ def add(parser):
 
 def run(options):
     with report_errors():
-        from holdfast.runs.folder import Folder
-        from holdfast.runs.learning import begin, default_folder, learn, resume
+        from holdfast.runs.inputs import expand
+        from holdfast.runs.learning import default_folder, learn
 
-        quiet = options.quiet or options.json
-        start, to = time.monotonic(), options.to or default_folder(options.source)
-        settings = settings_of(options)
-        first = resume if options.resume and Folder(to).is_begun() else begin
+        _check(options)
+        paths = expand(options.sources)
+        if options.dry_run:
+            return _dry_run(options, paths)
+        start, to = time.monotonic(), options.into or options.to or default_folder(paths[0])
         signals = StopSignals()
         with handled_by(signals.store), contextlib.ExitStack() as closing:
-            found, source, rows = first(
-                options.source, settings, to, (lambda text: None) if quiet else print_note
-            )
-            closing.enter_context(contextlib.closing(source))
+            found, inputs, items = _open(options, paths, to)
+            closing.callback(inputs.close)
             closing.enter_context(contextlib.closing(found.folder))
             bar, before = progress_for(options.quiet, options.json), found.trace.rounds
             skipped_before = int(found.trace.sums[4])
@@ -191,7 +209,8 @@ def run(options):
                 found.write_metrics_to(options.metrics)
             signals.wait = True
             try:
-                learn(found, source, rows, options.checkpoint, bar, signals.arrived)
+                written = _write_report if options.report else lambda run: None
+                learn(found, inputs, items, options.checkpoint, bar, signals.arrived, written)
             except OutputLost as lost:
                 why = lost.words or "nothing reads standard output any more"
                 print_error(f"{why}: stopped, and saved; the same command with --resume goes on")
@@ -218,12 +237,64 @@ def run(options):
         return signals.status() or skipped_status(options.fail_if_skipped, new, skipped)
 
 
+def _check(options):
+    """Raise if options do not go together."""
+    from holdfast.runs.files import RunError
+
+    if options.target is None and options.into is None:
+        raise RunError("--target COLUMN is missing: name the column to predict")
+    if options.dry_run and (options.follow or options.into):
+        raise RunError("--dry-run reads the first rows of a file: leave out --follow and --into")
+
+
+def _open(options, paths, to):
+    """Begin a run or resume it: the run, its sources, and what to learn from."""
+    from holdfast.runs.files import RunError
+    from holdfast.runs.learning import begin, can_resume, resume
+
+    say = (lambda text: None) if options.quiet or options.json else print_note
+    if len(paths) > 1:
+        say(f"{len(paths):,} sources, in this order: {_listed(paths)}")
+    settings = settings_of(options)
+    begun = can_resume(to, settings, options.follow)
+    if options.into is not None and not begun:
+        raise RunError(f"{to} holds no run: begin one with --target COLUMN and --to {to}")
+    if begun and (options.resume or options.into):
+        return resume(paths, settings, to, say, options.follow, strict=options.into is None)
+    return begin(paths, settings, to, say, options.follow)
+
+
+def _dry_run(options, paths):
+    """Print what would be learned."""
+    from holdfast.runs.guess import Guess
+    from holdfast.runs.inputs import Inputs
+
+    settings = settings_of(options)
+    settings.check()
+    inputs = Inputs(paths, settings.reading())
+    with contextlib.closing(inputs):
+        guess = Guess(inputs, settings, lambda text: print_note(text) if not options.quiet else None)
+        tell(f"# {_listed(paths)}", *guess.schema_lines())
+    return DONE
+
+
+def _write_report(run):
+    from holdfast.cli.page import page
+
+    run.folder.write([("report.html", page(run))])
+
+
+def _listed(paths):
+    shown = ", ".join(visible(path, 80) for path in paths[:20])
+    return f"{shown} and {len(paths) - 20:,} more" if len(paths) > 20 else shown
+
+
 def settings_of(options):
     """The settings of the run, from the options of the command line."""
     from holdfast.runs.settings import Settings
 
     names = Settings.__dataclass_fields__
-    return Settings(**{name: getattr(options, name) for name in names})
+    return Settings(**{name: getattr(options, name) for name in names} | {"target": options.target or ""})
 
 
 def summary(found, to, page, seconds, status=DONE):

@@ -2,11 +2,12 @@
 
 import argparse
 import contextlib
+import functools
 import math
 from pathlib import Path
 
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_run, add_source, column_names, describe
+from holdfast.cli.options import add_run, add_source, column_names, describe, reading_of
 from holdfast.cli.tables import check_path, table_writer
 from holdfast.terminal import DONE, print_note, quoted
 
@@ -54,11 +55,21 @@ def add(parser):
         metavar="PERCENT",
         help="the share of the targets that low and high are meant to enclose (default: 90%%)",
     )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="wait for more lines at the end of SOURCE, also after it was rotated, until Ctrl-C; use the "
+        "model of the last checkpoint while RUN is learning",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(options):
     with report_errors():
+        from holdfast.runs.files import RunError
+
+        if options.to is not None and options.follow:
+            raise RunError("--follow writes to standard output: leave out --to, or redirect it with >")
         if options.to is not None:
             check_path(options.to, "--to")
         counts = {"rows": 0, "empty": 0, "outliers": 0}
@@ -78,9 +89,15 @@ def _predictions(options, counts):
     from holdfast.io.sources import open_source, pieces
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
+    from holdfast.runs.newest_model import followed_pieces
 
+    if options.follow:
+        reading, also = reading_of(options), functools.partial(_passed, options)
+        found = followed_pieces(options.run, options.source, reading, also)
+        yield from _tables(found, options.interval, counts)
+        return
     model = read_model(Folder(options.run))
-    with contextlib.closing(open_source(options.source, options.format, eager=True)) as source:
+    with contextlib.closing(open_source(options.source, eager=True, reading=reading_of(options))) as source:
         passed = _passed(options, source)
         found = pieces(source, source.blocks(), model.layout, None, model.key, also=passed)
         tables = _tables(((model, piece) for piece in found), options.interval, counts)

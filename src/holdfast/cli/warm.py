@@ -147,7 +147,7 @@ def _learn(model):
         np.savetxt(path, np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
         command = ["learn", str(path), "--target", "y", "--task", task]
         options = new_parser().parse_args(command)
-        found, source, pieces = begin(str(path), settings_of(options), to, lambda text: None)
+        found, source, pieces = begin([str(path)], settings_of(options), to, lambda text: None)
         with contextlib.closing(source), contextlib.closing(found.folder):
-            found.expected = WORTH_COMPILING
+            found.expected, found.in_background = WORTH_COMPILING, False
             learn(found, source, pieces, (math.inf, math.inf), progress_for(True, False), lambda: False)

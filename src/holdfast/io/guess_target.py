@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Target
-from holdfast.io.guess_columns import kind_of
 from holdfast.terminal import quoted, visible
 
 _MOST_LABELS = 100
@@ -30,7 +29,7 @@ def guess_target(head, name, task, labels, where):
                 f"none of the --labels {_listed(labels)}: write them as they are in the file"
             )
         return Target(name, tuple(labels)), f"task: classification of {_listed(labels)}"
-    kind = kind_of(array)
+    kind = head.kind(name)
     if kind == "empty":
         raise SourceError(f"{place}: no row has a target; name another with --target")
     if kind == "time":
@@ -38,7 +37,7 @@ def guess_target(head, name, task, labels, where):
     if task == "regression" and kind not in ("number", "truth"):
         raise SourceError(f"{place}: holds no numbers; use --task classification")
     if task == "auto":
-        task = "classification" if kind != "number" or _are_labels(array) else "regression"
+        task = "classification" if kind != "number" or _are_labels(head.numbers(name)) else "regression"
     if task == "regression":
         return Target(name, ()), f"task: regression of {visible(name, 80)}"
     found = _found(array)
@@ -69,8 +68,7 @@ def _order(text):
     return not known, value if known else 0.0, text
 
 
-def _are_labels(array):
-    values, _ = cells.numbers(array)
+def _are_labels(values):
     found = np.unique(values[np.isfinite(values)])
     return len(found) <= 2 or (len(found) <= _FEW_NUMBERS and bool((found == np.round(found)).all()))
 

@@ -13,13 +13,16 @@ from holdfast.io import cells
 from holdfast.io.byte_stream import ByteStream, SourceError
 from holdfast.io.columnar import Arrow, Parquet
 from holdfast.io.columns import Number
-from holdfast.io.delimited import Delimited
+from holdfast.io.delimited import Delimited, first_cells
 from holdfast.io.jsonlines import JsonLines
 from holdfast.io.rows import LABEL, NUMBER, TEXT
+from holdfast.io.schema import types_of
 from holdfast.io.svmlight import SvmLight
+from holdfast.io.unpacking import SUFFIXES as PACKED
 from holdfast.terminal import quoted, visible
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
+DECIMALS = {"auto": None, "point": ".", "comma": ","}
 SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".tab": "tsv",
     ".ndjson": "jsonl",
@@ -30,27 +33,45 @@ SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".svm": "svmlight",
     ".libsvm": "svmlight",
 }
-PACKED = (".gz",)
 _ENTRIES = 1 << 21  # of a piece
 _SPARSE_ROWS = 1 << 16  # of a piece
 
 
-def open_source(path, form=None, eager=False, whole_lines=False):
+class Reading(NamedTuple):
+    """How to read sources, where their names and contents do not show it."""
+
+    format: str | None = None
+    header: bool = True  # whether the first line of a text has the names of the columns
+    decimal: str = "auto"  # the mark before the decimal places: auto, point or comma
+    schema: str | None = None  # types by column (`holdfast.io.schema`)
+
+
+def open_source(path, form=None, whole_lines=False, eager=False, *, reading=None, follow=False, names=None):
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
-    The first bytes decide the format, then the name of the file, then the first line. If `eager`, a pipe is
-    opened as soon as its first line is there; JSON objects then have the columns of the first lines. With
-    `whole_lines`, a last line without a line end is left out, and `unfinished` is its length.
+    The first bytes decide the format, then the name of the file, then the first line. `names` are those of
+    the columns, if the first line does not have them. The others are those of `ByteStream`; `unfinished` is
+    then the length of a last line that was left out. If `eager`, JSON objects have the columns of the first
+    lines.
     """
-    stream = ByteStream(path, eager, whole_lines)
+    reading = reading or Reading(form)
+    stream = ByteStream(path, whole_lines, eager, follow)
     try:
-        return _checked(_opened(stream, form or _format(stream)), stream.name)
+        form = reading.format or _format(stream)
+        return _checked(_opened(stream, form, reading, names), stream.name)
     except BaseException:
         stream.close()
         raise
 
 
-def _opened(stream, form):
+def is_columnar(stream, reading):
+    """Whether this is Parquet or Arrow."""
+    return (reading.format or _format(stream)) in ("parquet", "arrow")
+
+
+def _opened(stream, form, reading, names):
+    if form in ("parquet", "arrow") and stream.follow and stream.is_file:
+        raise SourceError(f"{stream.name}: {form} does not grow by lines: learn from it without --follow")
     if form == "parquet":
         if not stream.seekable:
             raise SourceError(f"{stream.name}: Parquet cannot be read from a pipe: name the file")
@@ -64,7 +85,36 @@ def _opened(stream, form):
         return JsonLines(stream)
     if form == "svmlight":
         return SvmLight(stream)
-    return Delimited(stream, "\t" if form == "tsv" else _delimiter(stream, form))
+    delimiter = "\t" if form == "tsv" else _delimiter(stream, form)
+    if not reading.header and names is None:
+        names = _given_names(stream, delimiter, reading)
+    return Delimited(stream, delimiter, names, _decimal(stream, delimiter, reading.decimal))
+
+
+def _given_names(stream, delimiter, reading):
+    """The names of the columns of a text without a header: those of the schema, or 1, 2, ..."""
+    width = len(first_cells(stream.first_lines()[0] if stream.head else b"", delimiter, stream.name))
+    names = list(types_of(reading.schema)) or [str(i + 1) for i in range(width)]
+    if len(names) != width:
+        raise SourceError(
+            f"{stream.name} has {width} columns, and the schema {len(names)}: without a header line it must "
+            "have all of them, in order"
+        )
+    return names
+
+
+def _decimal(stream, delimiter, wanted):
+    """The mark before the decimal places: a comma if cells look so, and another mark separates them."""
+    if DECIMALS[wanted]:
+        return DECIMALS[wanted]
+    if delimiter == ",":
+        return "."
+    mark = re.escape(delimiter.encode())
+    cells_with = [
+        len(re.findall(rb'(?:^|[%s"])[-+]?\d+%s\d+(?=$|[%s"\r])' % (mark, point, mark), stream.head, re.M))
+        for point in (rb"\.", b",")
+    ]
+    return "," if cells_with[1] > cells_with[0] else "."
 
 
 def _format(stream):
@@ -115,6 +165,8 @@ class Piece(NamedTuple):
     first: int  # the position of the first row in its block
     read: tuple[float, float] | None  # bytes of the source before these rows, and with them
     also: dict[str, Any]  # other columns that were asked for, as in the source
+    place: int = 0  # of the source in the run
+    record: Any = None  # of the source, as of the last row (`holdfast.runs.source_records`)
 
 
 def pieces(source, blocks, layout, target, key=None, skip=0, also=()):

@@ -63,12 +63,12 @@ class Folder:
         self.manifest = Manifest.new()
         self.write_manifest()
 
-    def is_begun(self):
-        """Whether a run has written a checkpoint here. Without one, another run may begin here."""
+    def is_begun(self, by="checkpoint.safetensors"):
+        """Whether a run has written this file here. Without a checkpoint, another run may begin here."""
         if not self._exists(manifests.FILE):
             return False
         self.load()
-        return self.has("checkpoint.safetensors")
+        return self.has(by)
 
     def lock(self):
         """Let no other process learn into this folder, until this one closes it or ends.
@@ -147,8 +147,11 @@ class Folder:
         """The names of the parts numbered below `count`, in order."""
         return [name for number, name in self._listed().parts(table).items() if number < count]
 
-    def read_part(self, name, schema, columns=None):
-        """The table of one part; raises if it has other columns or a null."""
+    def read_part(self, name, schema, columns=None, older=False):
+        """The table of one part; raises if it has other columns or a null.
+
+        A part of an `older` version may lack columns; then they are empty.
+        """
         data = self.read(name)
         try:
             # Not `pq.read_table`, which always reads in threads of Arrow. One that still holds
@@ -157,14 +160,16 @@ class Folder:
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as problem:
             raise damaged(self.path / name, str(problem).splitlines()[0][:160]) from None
+        if older:
+            table = _with_columns(table, schema)
         if table.schema.remove_metadata() != schema or any(column.null_count for column in table.columns):
             raise damaged(self.path / name, "its columns are not those that a run writes")
         return table if columns is None else table.select(columns)
 
-    def read_parts(self, table, count, schema, columns=None):
+    def read_parts(self, table, count, schema, columns=None, older=False):
         """The tables of the parts numbered below `count`, one by one, because all may not fit into memory."""
         for name in self.parts(table, count):
-            yield self.read_part(name, schema, columns)
+            yield self.read_part(name, schema, columns, older)
 
     def check_parts(self, count):
         """Raise if a part of a table is missing, has another length, or is not of this run."""
@@ -335,6 +340,18 @@ class Folder:
             f"{self.path / name} was not written by this run: move it away, or choose another folder "
             "with --to"
         )
+
+
+def _with_columns(table, schema):
+    """The table with all columns of the schema; those that it lacks have empty texts, zeros or NaN."""
+    empty = {pa.string(): "", pa.float64(): float("nan")}
+    columns = {
+        field.name: table.column(field.name)
+        if field.name in table.column_names
+        else pa.array([empty.get(field.type, 0)] * table.num_rows, field.type)
+        for field in schema
+    }
+    return pa.table(columns)
 
 
 def table_bytes(table):

@@ -121,15 +121,13 @@ class Games:
         words, sizes = self._states.packed(self.slots(keys), self._are_many())
         return {"words": words, "sizes": sizes, "counts": self.counts[self.slots(keys)]}
 
-    def is_stored(self, rows, y):
-        """Whether the disk cache has the compiled games for such rows."""
-        from holdfast._compiled import is_stored
-
+    def example(self, rows, y):
+        """Arguments of `play_groups` that have the types of all calls with such rows."""
         state, nothing = self._first_state(), np.zeros(0, np.int64)
         groups = GroupedRounds(*[nothing] * 4, np.zeros((0, 3), np.int64))
         columns = empty_columns(0, self.width, KEEP)
         adversary, buffer = rows.replay(y, self.loss), np.zeros(0)
-        return is_stored(play_groups, self.player, adversary, state, columns, groups, buffer, 0, 0)
+        return self.player, adversary, state, columns, groups, buffer, 0, 0
 
     def names(self):
         """All games, as pairs: index of the key, index of the label."""
@@ -200,12 +198,17 @@ class Games:
             raise ValueError("the counts of the games are not counts of their rounds")
         self.counts = np.array(counts)
 
+    def is_current(self):
+        """Whether the states have the layout of this version."""
+        return self._checked or self._layout_read == self.layout
+
     def check(self):
         """Raise RunError if a state that was read from a file is not valid."""
         if self._checked:
             return
         if self._layout_read != self.layout:
-            raise of_another_layout(self._read_from, "the states", "; predict and audit still read this run")
+            still = "; predict, inspect and audit still read this run"
+            raise of_another_layout(self._read_from, "the states", still)
         state = self._new_state()
         for slots, buffer, places, lengths in self._unpacked():
             scratch = np.zeros(int(lengths.max()))

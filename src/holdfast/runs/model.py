@@ -15,6 +15,8 @@ from holdfast.vectors import values_of
 
 FORMAT = "holdfast model 2"  # the number changes with the formula in docs/run-folder.md
 FILE = "model.safetensors"
+# Earlier formats that predict in the same way, and the values of the parameters that they do not have.
+EARLIER: dict[str, dict[str, float]] = {"holdfast model 1": {"knee": np.inf}}
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
 # Tensors that a model may have too: without them there are no intervals, probabilities or outliers.
@@ -155,8 +157,9 @@ class Model(NamedTuple):
 def read_model(folder):
     """The model of a run; raises if a tensor does not have the shape that columns, labels and keys imply."""
     path = folder.path / FILE
-    header, tensors = read_tensors(path, folder.read(FILE), FORMAT)
-    if header.get("parameter_layout") != digest(_LAYOUT):
+    header, tensors = read_tensors(path, folder.read(FILE), FORMAT, *EARLIER)
+    added = EARLIER.get(header["format"], {})
+    if header.get("parameter_layout") != digest({n: what for n, what in _LAYOUT.items() if n not in added}):
         raise of_another_layout(path, "the parameters")
     try:
         key, keys = typed(_Keys, {name: header.get(name) for name in _Keys._fields})
@@ -169,6 +172,7 @@ def read_model(folder):
         raise damaged(path, "its keys are not those of a model")
     games = ((len(keys) or 1) + prior) * (len(target.modelled_labels()) or 1)
     shapes = _shapes(games, layout.feature_count())
+    tensors |= {name: np.full(shapes[name], value) for name, value in added.items()}
     shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
     shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
     if set(tensors) != set(shapes):
@@ -190,18 +194,18 @@ class _Keys(NamedTuple):
     keys: tuple[str, ...]
 
 
-def read_tensors(path, data, form):
-    """The header and the tensors of a safetensors file of this format."""
+def read_tensors(path, data, *forms):
+    """The header and the tensors of a safetensors file of one of these formats."""
     try:
         outer = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         header = json.loads(outer["__metadata__"]["holdfast"])
         tensors = load(data)
     except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as problem:
         raise damaged(path, f"no safetensors file ({str(problem)[:80]})") from None
-    if not isinstance(header, dict) or header.get("format") != form:
+    if not isinstance(header, dict) or header.get("format") not in forms:
         found = header.get("format") if isinstance(header, dict) else header
         raise RunError(
-            f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {form!r}; "
+            f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {forms[0]!r}; "
             "learn again into another folder with --to"
         )
     return header, tensors

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import itertools
 import json
 import time
 from functools import partial
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 from safetensors.numpy import save
 
+from holdfast import background
 from holdfast.compiling import WORTH_COMPILING
 from holdfast.flatten import digest
 from holdfast.learners import Scaled
@@ -28,13 +30,15 @@ from holdfast.runs.checkpoint import (
     read_times,
     table_layout,
 )
-from holdfast.runs.files import RunError, damaged
+from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.runs.folder import Folder, table_bytes
-from holdfast.runs.games import Games
+from holdfast.runs.games import Games, play_groups
 from holdfast.runs.manifest import part_name
 from holdfast.runs.metrics_file import metrics_writer
-from holdfast.runs.model import FILE, Model, RowMeasure
+from holdfast.runs.model import FILE, Model, RowMeasure, read_model
+from holdfast.runs.older import older_metrics
 from holdfast.runs.settings import loss_for
+from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.state_parts import StateParts
 from holdfast.runs.trace import KeySums, Trace
 from holdfast.runs.upkeep import Upkeep, next_upkeep
@@ -42,13 +46,15 @@ from holdfast.terminal import as_json
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
 _INTERPRETED_KEYS = 20_000  # the same with keys, because it takes time to restore the state of each key
+_COMPILING = 0.5  # seconds to wait for the compiler after so many rounds in Python
+_FEW_KEYS = 10_000  # up to so many, each checkpoint writes the model
 _MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
 _WORTH_LOADING = 8_000  # rounds; in Python they take longer than to load numba
 _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in a sentence
 
 
 class Run:
-    """A run. `mark` and `done` are its position in the source, `parts` the number of checkpoints."""
+    """A run. `sources` has a record for each of its sources, `parts` is the number of checkpoints."""
 
     def __init__(self, folder, source_name, settings, layout, target):
         self.folder, self.source_name, self.settings = folder, source_name, settings
@@ -66,7 +72,9 @@ class Run:
         self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
-        self.mark, self.done, self.parts, self.finished = None, 0, 0, False
+        self.sources: list[SourceRecord] = []
+        self._older: dict | None = None  # the metrics, if the tables have another layout than in this version
+        self.parts, self.finished = 0, False
         self.keys, self.answers = KeySums(), Answers(len(target.labels))
         self.measure = row_measure(self.player.core())
         names = [] if layout.is_sparse() else layout.features()
@@ -74,6 +82,9 @@ class Run:
         self.compiled, self.expected, self._looked_up = False, 0, False
         self.times, self.notes, self._since = Times(), [], None
         self._write_metrics = None
+        self.in_background = True  # whether another process may compile
+        self._compilation = None  # the arguments for which one does
+        self._modelled = 0  # rounds, when the model was written last
 
     # -- rounds
 
@@ -86,20 +97,35 @@ class Run:
         many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
         if not many and (rounds < _WORTH_LOADING or self._looked_up):
             return
-        row = piece.features.part(0, 1)
-        stored = self.games.is_stored(row if self.games.scaled else row.with_constant(), np.ones(1))
-        self._looked_up, self.compiled = True, stored or many
-        if self.compiled and not stored:
-            progress.note(
-                "compiling for this learner and these filters, once on this machine: up to a minute ..."
-            )
+        if self._compilation is None:
+            row = piece.features.part(0, 1)
+            args = self.games.example(row if self.games.scaled else row.with_constant(), np.ones(1))
+            stored, self._looked_up = _is_stored(args), True
+            elsewhere = many and not stored and self.in_background and background.is_possible(args)
+            self.compiled = stored or (many and not elsewhere)
+            self._compilation = args if elsewhere else None
+            if many and not stored:
+                meanwhile = "; until then rounds are played in Python" if elsewhere else ""
+                what = "compiling for this learner and these filters, once on this machine"
+                progress.note(f"{what}: up to a minute{meanwhile} ...")
 
-    def learn(self, piece, after):
-        """Play the rounds of a piece, a few at a time. After each time, stop if `after()` is true."""
+    def _take_compiled(self):
+        """Let another process compile, so that this one needs less memory. Meanwhile play few rounds."""
+        if self._compilation is None:
+            return
+        if background.compile_soon("call", play_groups, self._compilation):
+            self.compiled, self._compilation = True, None  # if the other process failed, compile here
+        else:
+            background.wait(_COMPILING)
+
+    def learn(self, piece, after, limit):
+        """Play the rounds of a piece, at most `limit()` at a time. Stop if `after()` is true."""
         start = 0
         while start < len(piece.y):
+            self._take_compiled()
             most = _INTERPRETED if self.settings.key is None else _INTERPRETED_KEYS
             count = len(piece.y) - start if self.compiled else min(len(piece.y) - start, most)
+            count = min(count, limit())
             snapshot = self.trace.next_snapshot()
             if self.trace.wide:
                 count = min(count, snapshot - self.trace.rounds)
@@ -112,10 +138,15 @@ class Run:
             if self.trace.wide and self.trace.rounds == snapshot:
                 self.trace.add_snapshot(*self.games.weights_and_scale((0, 0)))
             start += count
-            self.mark, self.done = piece.mark, piece.first + start
+            done, last = piece.first + start, int(piece.rows[start - 1]) - piece.record.base
+            self.note_source(piece.place, piece.record._replace(done=done, last=last))
             if after():
                 return True
         return False
+
+    def note_source(self, place, record):
+        """Replace the record of a source, or add it."""
+        self.sources[place:] = [record]
 
     def _play(self, piece, start, stop):
         features, y, rows = piece.features.part(start, stop), piece.y[start:stop], piece.rows[start:stop]
@@ -215,14 +246,27 @@ class Run:
         saved = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
         self.times = Times(round(seconds, 3), saved)
 
-    def checkpoint(self):
-        """Write everything that is needed to resume from here."""
-        self.folder.write(self._checkpoint_files(), self.states.gone)
+    def checkpoint(self, last=False):
+        """Write everything that is needed to resume from here, and the results so far.
+
+        With many keys, the model is written with the `last` checkpoint, and if there were as many rows as
+        keys since it was written.
+        """
+        results = self._result_files(last) if self.trace.rounds else ()
+        self.folder.write(itertools.chain(results, self._checkpoint_files()), self.states.gone)
         self.states.settle(self.games.table.parts)
         self.parts += 1
         self.log.clear()
         if self._write_metrics is not None:
             self._write_metrics(self)
+
+    def save(self):
+        """Write the last checkpoint of this process."""
+        self.checkpoint(last=True)
+        if self.finished:  # no process reads parts that this checkpoint does not need
+            self.folder.write((), self.states.gone)
+            self.states.gone = []
+        self.folder.write_manifest()
 
     def write_metrics_to(self, path):
         """Write the figures for Prometheus to this file, now and at each checkpoint."""
@@ -239,9 +283,8 @@ class Run:
         if keyed:
             yield from self.states.next_files(self.games, self.keys.sums)
         keys, layout = [] if keyed else list(self.games.keys), self.games.layout
-        header = CheckpointHeader(
-            self.mark, self.done, self.parts + 1, self.finished, self.log.counts, keys, layout
-        )
+        sources = [record.to_json() for record in self.sources]
+        header = CheckpointHeader(sources, self.parts + 1, self.finished, self.log.counts, keys, layout)
         formats = {"format": FORMAT, "table_layout": digest(table_layout())}
         tensors = {f"trace.{name}": np.array(array, order="C") for name, array in self.trace.state().items()}
         tensors |= {f"answers.{name}": array for name, array in self.answers.state().items()}
@@ -257,6 +300,10 @@ class Run:
         path = self.folder.path / CHECKPOINT
         try:
             header, tensors = read_checkpoint(self.folder)
+            self.parts, self.finished, self.log.counts = header.parts, header.finished, header.counts
+            if tensors is None:
+                self._restore_older(header)
+                return self
             self.trace.load(_with_prefix(tensors, "trace."))
             self.answers.load(_with_prefix(tensors, "answers."))
             if self.settings.key is None:
@@ -266,12 +313,41 @@ class Run:
                 sums = self.states.read(self.folder, self.games, tensors, path, header.state_layout)
                 self.keys.load(sums, len(self.games.keys))
                 self.upkeep.load(_with_prefix(tensors, "prior."), path, header.state_layout)
+            self.sources = header.records()
         except (ValueError, KeyError) as problem:
             raise problem if isinstance(problem, RunError) else damaged(path, problem) from None
-        self.mark, self.done, self.parts = header.mark, header.done, header.parts
-        self.finished, self.log.counts = header.finished, header.counts
         self.times = read_times(self.folder)
+        self._modelled = self.trace.rounds
         self.folder.check_parts(self.parts)
+        return self
+
+    def _restore_older(self, header):
+        """Read what a run of an earlier version and one of this version have in common."""
+        self._older = older_metrics(self._read_results("metrics.json"), self.metrics())
+        self.trace.rounds = self._older["rounds"]
+        self.games.indices(header.keys)
+        self.folder.check_parts(self.parts)
+
+    def _read_results(self, name):
+        """The content of metrics.json or certificate.json."""
+        try:
+            return json.loads(self.folder.read(name))
+        except (ValueError, RecursionError) as problem:
+            raise (
+                problem
+                if isinstance(problem, RunError)
+                else damaged(self.folder.path / name, "it is no JSON")
+            ) from None
+
+    def is_older(self):
+        """Whether tables or states have another layout than in this version, so that it cannot go on."""
+        return self._older is not None or not self.games.is_current()
+
+    def require_current(self):
+        """Raise if the tables have another layout than in this version."""
+        if self._older is not None:
+            still = "; predict, inspect and audit still read this run"
+            raise of_another_layout(self.folder.path / CHECKPOINT, "the tables", still)
         return self
 
     def check_states(self):
@@ -286,23 +362,21 @@ class Run:
 
     def read(self, table, columns=None):
         """The parts of `audit`, `sizes` or `released`, one by one."""
-        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns)
+        older = self._older is not None
+        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns, older)
 
     # -- results
 
-    def write_results(self):
-        """Write the model, the metrics and the certificate."""
-        gone = self.states.gone if self.finished else []
-        self.folder.write(self._result_files(), gone)
-        self.states.gone = [name for name in self.states.gone if name not in gone]
-        self.folder.write_manifest()
-
-    def _result_files(self):
+    def _result_files(self, last):
+        """Names and contents of the model, the metrics and the certificate."""
         keyed = self.settings.key is not None
         keys = list(self.games.keys) if keyed else []
-        yield FILE, self.model().to_bytes()
-        if keyed:
-            yield "keys.parquet", table_bytes(self.keys.table(keys))
+        new = self.trace.rounds - self._modelled
+        if last or len(keys) <= _FEW_KEYS or new >= len(keys):
+            yield FILE, self.model().to_bytes()
+            if keyed:
+                yield "keys.parquet", table_bytes(self.keys.table(keys))
+            self._modelled = self.trace.rounds
         yield "metrics.json", to_json(self.metrics())
         yield "certificate.json", to_json(self.certificate())
 
@@ -314,8 +388,14 @@ class Run:
         more = (self.answers.recent, self.keys.thresholds(), self.measure)
         return Model(*parts, self.games.parameters(prior), prior is not None, *more)
 
+    def parameters(self):
+        """The parameters of the model by name, from the file if the states have another layout."""
+        return read_model(self.folder).parameters if self.is_older() else self.games.parameters()
+
     def metrics(self):
         """The content of metrics.json."""
+        if self._older is not None:
+            return self._older
         error, kept_error = self.trace.errors()
         counts = dict(sorted(self.log.counts.items()))
         skipped = int(self.trace.sums[4])
@@ -347,6 +427,10 @@ class Run:
             )
         if why:
             return {"proves": None, "words": why}
+        if self.is_older():
+            found = self._read_results("certificate.json")
+            words = found.get("words") if isinstance(found, dict) else None
+            return {"proves": None, "words": str(words)}
         k, keys, proofs = self.player.k, list(self.games.keys), {}
         for key, label in self.games.names()[:_MOST_CERTIFICATES]:
             proof = self.games.certificate((key, label), k)
@@ -366,13 +450,24 @@ class Run:
         return {"proves": proofs, "words": " ".join(words)}
 
 
-def open_run(to, folder=None):
-    """The run in a folder, as of its last checkpoint; as of its beginning if there is none."""
+def open_run(to, folder=None, older=False):
+    """The run in a folder, as of its last checkpoint; as of its beginning if there is none.
+
+    With `older`, also a run of an earlier version, of which only metrics, certificate and audit can be read.
+    """
     folder = folder or Folder(to)
     config = read_config(folder)
     run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
     run.notes = config["notes"]
-    return run.restore() if folder.has(CHECKPOINT) else run
+    run = run.restore() if folder.has(CHECKPOINT) else run
+    return run if older else run.require_current()
+
+
+def _is_stored(args):
+    """Whether the disk cache has the compiled games for these arguments."""
+    from holdfast._compiled import is_stored
+
+    return is_stored(play_groups, *args)
 
 
 def row_measure(guard):

@@ -1,6 +1,7 @@
 """The settings of a run, as the command line has them, and the player that they stand for."""
 
 import dataclasses
+import json
 import math
 from typing import Any
 
@@ -19,6 +20,7 @@ from holdfast.defaults import (
 )
 from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
+from holdfast.io.sources import DECIMALS, Reading
 from holdfast.io.typed import typed
 from holdfast.learners import OGD
 from holdfast.runs.files import RunError
@@ -58,6 +60,9 @@ class Settings:
     labels: tuple[str, ...] = ()
     key: str | None = None
     format: str | None = None
+    header: bool = True
+    decimal: str = "auto"
+    schema: str | None = None
     sizes: bool = True
     prior: bool = True
     evict: int | None = None
@@ -67,7 +72,13 @@ class Settings:
 
     @staticmethod
     def from_json(found):
-        """The settings that `to_json` wrote; raises ValueError if they are anything else."""
+        """The settings that `to_json` wrote; raises ValueError if they are anything else.
+
+        Those that an earlier version did not have are as they are by default.
+        """
+        if isinstance(found, dict):
+            default = {name: value for name, value in _default().items() if name != "target"}
+            found = default | found
         settings = typed(Settings, found)
         settings.check()
         return settings
@@ -86,6 +97,12 @@ class Settings:
             raise RunError("--evict removes keys, and there are none: add --key COLUMN")
         if self.key is None and not self.prior:
             raise RunError("--no-prior is about new keys, and there are none: add --key COLUMN")
+        if self.decimal not in DECIMALS:
+            raise RunError(f"--decimal must be {', '.join(DECIMALS)}: got {self.decimal!r}")
+
+    def reading(self):
+        """How to read the sources."""
+        return Reading(self.format, self.header, self.decimal, self.schema)
 
     def has_prior(self):
         """Whether new keys start from a shared prior. A certificate is about keys that start from nothing."""
@@ -145,6 +162,11 @@ class Settings:
                 "--learner."
             )
         return ""
+
+
+def _default():
+    """The settings of a new run, as JSON has them."""
+    return json.loads(json.dumps(Settings("").to_json()))
 
 
 def outliers_for(text):
