@@ -102,6 +102,7 @@ def test_a_run_without_a_reader_is_complete(source, tmp_path, more):
         ("inspect", "RUN", "--json"),
         ("release", "RUN", "QUARANTINE"),
         ("report", "RUN"),
+        ("verify", "RUN"),
         ("completion", "bash"),
         ("reproduce", "--list"),
         ("bench", "--tiny", "--only", "import"),

@@ -36,6 +36,13 @@ def test_a_part_holds_the_rows_between(rows):
 
 
 @BOTH
+def test_some_rows_can_be_taken_in_any_order(rows):
+    for chosen in ([3, 0, 1], [2], []):
+        chosen = np.array(chosen, np.int64)
+        assert np.array_equal(dense(rows.take(chosen)), X[chosen], equal_nan=True)
+
+
+@BOTH
 def test_rows_with_a_missing_cell_are_found_and_with_nan_makes_more_of_them(rows):
     assert rows.missing().tolist() == [False, True, False, False]
     more = rows.with_nan([0, 2])

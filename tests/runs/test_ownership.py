@@ -167,3 +167,43 @@ def test_a_run_killed_at_any_write_resumes_with_the_same_bits(source, tmp_path, 
         for name in ("config.json", "model.safetensors", "metrics.json", "certificate.json"):
             assert found[name] == whole[name], f"killed at write {step}"
         assert set(found) == set(whole), f"killed at write {step}"
+
+
+def test_a_run_without_a_checkpoint_does_not_block_the_next_one(source, tmp_path, monkeypatch):
+    """The first run ends before its first checkpoint; the next one may have other settings."""
+    from holdfast.runs.run import Run
+
+    def fails(run, last=False):
+        raise MemoryError
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "checkpoint", fails)
+        assert called("learn", source, "--target", "y", "--to", run)[0] == 1
+    assert (run / "config.json").exists()
+    learned(source, run, "--learner", "adagrad")
+    assert called("verify", run)[0] == 0
+
+
+def test_a_temporary_manifest_of_a_killed_process_is_removed(source, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    left, other = run / f".holdfast-{'a1' * 8}-{'b2' * 8}", run / ".holdfast-notes"
+    left.write_bytes(b'{"format": "holdfast mani')
+    other.write_text("mine")
+    learned(source, run, "--learner", "adagrad")
+    assert (left.exists(), other.exists()) == (False, True)
+
+
+def test_the_next_command_removes_what_a_killed_one_left_beside_its_file(source, tmp_path):
+    """But not what another process is writing, nor a link."""
+    from holdfast.runs.files import locked
+
+    run, place = learned(source, tmp_path / "run", "--learner", "adagrad"), tmp_path / "answers.csv"
+    left, used, link = (tmp_path / f".answers.csv.holdfast-{c * 16}" for c in "abc")
+    left.write_bytes(b"half")
+    link.symlink_to(source)
+    with open(used, "wb") as file:
+        assert locked(file)
+        assert called("predict", run, source, "--to", place)[0] == 0
+    assert (left.exists(), used.exists(), link.is_symlink(), place.exists()) == (False, True, True, True)

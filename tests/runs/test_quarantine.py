@@ -2,7 +2,7 @@
 
 import csv
 import io
-import json
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from files import written
-from runs.small import called, learned, refused, rewrite, write_source
+from runs.small import called, learned, refused, write_source
 
 
 def skipped_rows(run):
@@ -83,10 +83,28 @@ def test_what_cannot_be_read_again_is_one_sentence(tmp_path):
     assert refused(called("audit", tmp_path / "again", "--skipped", tmp_path / "twice.csv"))
 
 
-def test_a_pipe_cannot_be_read_again(tmp_path):
-    run = learned(write_source(tmp_path / "rows.csv"), tmp_path / "run", "--learner", "adagrad")
-    config = json.loads((run / "config.json").read_text()) | {"source": "-"}
-    rewrite(run, "config.json", json.dumps(config).encode())
+def test_several_sources_have_one_quarantine_also_if_one_has_grown(tmp_path):
+    table = pacsv.read_csv(write_source(tmp_path / "rows.csv", 240))
+    jan, feb = tmp_path / "jan.csv", tmp_path / "feb.parquet"
+    pacsv.write_csv(table.slice(0, 100), jan)
+    pq.write_table(table.slice(100, 60).append_column("more", pa.array(range(60))), feb)
+    run = learned(jan, tmp_path / "run", "--learner", "adagrad")
+    assert called("learn", feb, "--into", run, "--quiet")[0] == 0
+    pacsv.write_csv(pa.concat_tables([table.slice(0, 100), table.slice(160, 80)]), jan)
+    assert called("learn", jan, "--into", run, "--quiet")[0] == 0
+    assert called("audit", run, "--skipped", tmp_path / "quarantine.csv")[0] == 0
+    found = pacsv.read_csv(tmp_path / "quarantine.csv")
+    rows = found.column("skipped_row").to_numpy()
+    assert rows.tolist() == skipped_rows(run) and min((rows <= 100).sum(), (rows > 160).sum()) > 0
+    assert ((rows > 100) & (rows <= 160)).any()
+    assert found.column("y").to_pylist() == table.column("y").take(rows - 1).to_pylist()
+    assert "--source names one" in called("audit", run, "--skipped", tmp_path / "q.csv", "--source", jan)[2]
+
+
+def test_a_pipe_cannot_be_read_again(tmp_path, monkeypatch):
+    with open(write_source(tmp_path / "rows.csv")) as pipe:
+        monkeypatch.setattr(sys, "stdin", pipe)
+        run = learned("-", tmp_path / "run", "--learner", "adagrad")
     _, _, said = answer = called("audit", run, "--skipped", tmp_path / "quarantine.csv")
     assert refused(answer) and "--source" in said
 

@@ -16,12 +16,14 @@ from holdfast import OGD, Absolute, AdaGrad, Ball, Box, Guarded, Scaled, TopK
 from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
 from holdfast.change import Changing
+from holdfast.cli.exits import Failure
 from holdfast.defaults import recommended
 from holdfast.filters import Everything
 from holdfast.learners import RobustRidge
 from holdfast.play import play
 from holdfast.runs.release import Unfiltered
-from holdfast.runs.run import Run
+from holdfast.runs.run import Run, open_run
+from holdfast.terminal import STOPPED
 
 PLAYERS = {
     "guarded": Guarded(Scaled(AdaGrad(Box(-10.0, 10.0)), target=True)),
@@ -122,15 +124,16 @@ def test_a_release_that_was_killed_is_complete_or_did_not_happen(quarantined, tm
     run, file, rows = quarantined
     whole = shutil.copytree(run, tmp_path / "whole")
     released(whole, file)
-    for name in ("checkpoint", "write_results"):  # killed before and after the checkpoint
+    for expected in (0, rows.num_rows):  # killed before and after the checkpoint
 
-        def killed(run):
-            raise KeyboardInterrupt
+        def killed(run, expected=expected):
+            if expected:
+                run.checkpoint(last=True)
+            raise Failure(STOPPED)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Run, name, killed)
-            assert called("release", run, file)[0] == 130
-        expected = 0 if name == "checkpoint" else rows.num_rows
+            patch.setattr(Run, "save", killed)
+            assert called("release", run, file)[0] == STOPPED
         assert len(list((run / "released").glob("*"))) == (1 if expected else 0)
     assert released(run, file) == {"released": 0, "others": rows.num_rows}
     assert (run / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
@@ -166,7 +169,8 @@ def test_labels_and_keys_can_be_released(tmp_path, args):
     before = (run / "model.safetensors").read_bytes()
     called("audit", run, "--skipped", tmp_path / "quarantine.parquet")
     assert released(run, tmp_path / "quarantine.parquet")["others"] == 0
-    assert (run / "model.safetensors").read_bytes() != before
+    after = (run / "model.safetensors").read_bytes()
+    assert before != after == open_run(run).model().to_bytes()  # the checkpoint has what was learned
 
 
 def test_another_file_is_one_sentence(quarantined, tmp_path):

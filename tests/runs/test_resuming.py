@@ -33,14 +33,16 @@ def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, 
         assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
 def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, monkeypatch, number, status):
     """The signal comes right after the first checkpoint."""
     expected, _, _ = learn(source, "--target", "y", to="whole")
     once, checkpoint = iter([number]), Run.checkpoint
 
-    def interrupted(run):
-        checkpoint(run)
+    def interrupted(run, last=False):
+        checkpoint(run, last)
         for sent in once:
             os.kill(os.getpid(), sent)
 
@@ -230,3 +232,26 @@ def test_a_folder_that_cannot_be_written_to_is_a_sentence(source, capsys):
 
     assert main(["learn", str(source), "--target", "y", "--to", "/proc/run"]) == 1
     assert "holdfast: /proc/run" in capsys.readouterr().err
+
+
+def test_a_resumed_run_expects_as_many_rows_as_a_new_one(source, learn, monkeypatch):
+    """So it is compiled as early."""
+    expected, choose = [], Run.choose_compiled
+
+    def record(run, piece, progress):
+        expected.append(run.expected)
+        choose(run, piece, progress)
+
+    def stopped(run):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "choose_compiled", record)
+    args = ("--target", "y", "--learner", "adagrad", "--checkpoint", "100")
+    with monkeypatch.context() as patch:
+        checkpoints = iter([Run.checkpoint, stopped])
+        patch.setattr(Run, "checkpoint", lambda run, last=False: next(checkpoints)(run))
+        with pytest.raises(KeyboardInterrupt):
+            learn(source, *args)
+    count = len(expected)
+    learn(source, *args, "--resume")
+    assert expected[count] == pytest.approx(ROWS, rel=0.1)

@@ -1,5 +1,7 @@
 """The trace of a run does not grow, and does not depend on the batches."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,12 @@ def test_a_key_without_kept_rounds_of_known_error_has_no_error():
     found = sums.summary(["p", "q"])
     assert found["count"] == 2 and found["error"]["most"] == 2.0
     assert found["most_skipped"][0] == {"key": "q", "rounds": 2, "kept": 1, "error": None}
+
+
+def test_sums_of_huge_errors_are_infinite_without_a_warning():
+    trace, sums = Trace(1), KeySums()
+    errors, kept, sizes = np.full(4, 1e308), np.ones(4, bool), (np.ones(4),) * 3
+    trace.add(errors, kept, sizes, sizes)
+    sums.add(1, np.zeros(4, np.int64), errors, kept)
+    assert trace.errors() == (math.inf, math.inf)
+    assert sums.sums[0].tolist() == [4.0, 4.0, math.inf, 4.0]

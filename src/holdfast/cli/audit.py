@@ -71,7 +71,7 @@ def run(options):
     with report_errors():
         from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
+        found = open_run(options.run, older=True)
         if options.replay is not None:
             from holdfast.runs.replay import replayed
 
@@ -131,24 +131,28 @@ def _known(entry):
 
 
 def _write_skipped(found, options):
-    from holdfast.io.sources import SourceError, open_source
-    from holdfast.runs.quarantine import Entries, quarantine, source_places, without_rows
+    from holdfast.io.sources import SourceError
+    from holdfast.runs.quarantine import Entries, alike, open_place, quarantine, source_places, without_rows
 
     check_path(options.skipped, "--skipped")
     answer, entries = {"file": str(options.skipped), "rows": 0}, Entries(found.read("audit"))
+    places, schema = source_places(found), None
+    if options.source and len(places) > 1:
+        raise SourceError(f"the run has {len(places)} sources, and --source names one: leave it out")
     with table_writer(options.skipped) as write:
-        for place in source_places(found):
+        for place in places:
             path = options.source or place.name
             if path in ("-", "standard input"):
                 raise SourceError(
                     "the source of the run was standard input, which cannot be read again: name a file that "
                     "has the same rows with --source"
                 )
-            with contextlib.closing(open_source(path, found.settings.format)) as source:
+            with contextlib.closing(open_place(found, path)) as source:
                 for table in quarantine(entries, place, source):
-                    write(table)
+                    schema = schema or table.schema
+                    write(alike(table, schema, source))
                     answer["rows"] += table.num_rows
-                if not answer["rows"]:
+                if not answer["rows"] and place is places[-1]:
                     write(without_rows(source))
     return answer
 

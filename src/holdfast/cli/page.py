@@ -1,7 +1,5 @@
 """The report of a run: one HTML page without network access or scripts, for large and small screens."""
 
-from pathlib import Path
-
 from holdfast import __version__
 from holdfast.cli import report_plots as plots
 from holdfast.cli import report_tables as tables
@@ -27,7 +25,7 @@ def page(found):
     metrics, skipped = found.metrics(), summary(found, _ROWS)
     return render(
         "run.html",
-        source=Path(found.source_name).name,
+        source=tables.sources(found),
         target=found.target.name,
         version=__version__,
         command=tables.command(found),

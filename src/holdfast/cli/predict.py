@@ -2,11 +2,12 @@
 
 import argparse
 import contextlib
+import functools
 import math
 from pathlib import Path
 
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_run, add_source, column_names, describe
+from holdfast.cli.options import add_run, add_source, column_names, describe, reading_of
 from holdfast.cli.tables import check_path, table_writer
 from holdfast.terminal import DONE, print_note, quoted
 
@@ -17,9 +18,9 @@ def add(parser):
         run,
         (
             "Predict each row with the model in RUN. Columns are found by name; the target may be missing.\n"
-            "If a cell is missing, the prediction is that of an average row. A row that cannot be read, or\n"
-            "has a key that is not in the run, gets an empty prediction. Rows of a pipe are answered as\n"
-            "they come.\n\n"
+            "If a cell is missing, the prediction is that of an average row. A row that cannot be read gets\n"
+            "an empty prediction. So does one with a key that is not in the run, if the run has no prior\n"
+            "(docs/keys.md). Rows of a pipe are answered as they come.\n\n"
             "The answers are row, key (with --key), prediction, low and high for numbers or probability for\n"
             "labels, outlier (1 if the features are too far from those that the run learned from), and\n"
             "outlier_column, which is the farthest. docs/run-folder.md says how each is computed."
@@ -54,11 +55,21 @@ def add(parser):
         metavar="PERCENT",
         help="the share of the targets that low and high are meant to enclose (default: 90%%)",
     )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="wait for more lines at the end of SOURCE, also after it was rotated, until Ctrl-C; use the "
+        "model of the last checkpoint while RUN is learning",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(options):
     with report_errors():
+        from holdfast.runs.files import RunError
+
+        if options.to is not None and options.follow:
+            raise RunError("--follow writes to standard output: leave out --to, or redirect it with >")
         if options.to is not None:
             check_path(options.to, "--to")
         counts = {"rows": 0, "empty": 0, "outliers": 0}
@@ -78,9 +89,15 @@ def _predictions(options, counts):
     from holdfast.io.sources import open_source, pieces
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
+    from holdfast.runs.newest_model import followed_pieces
 
+    if options.follow:
+        reading, also = reading_of(options), functools.partial(_passed, options)
+        found = followed_pieces(options.run, options.source, reading, also)
+        yield from _tables(found, options.interval, counts)
+        return
     model = read_model(Folder(options.run))
-    with contextlib.closing(open_source(options.source, options.format, eager=True)) as source:
+    with contextlib.closing(open_source(options.source, eager=True, reading=reading_of(options))) as source:
         passed = _passed(options, source)
         found = pieces(source, source.blocks(), model.layout, None, model.key, also=passed)
         tables = _tables(((model, piece) for piece in found), options.interval, counts)

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from holdfast.terminal import ProgressLine, is_live, print_json, print_note
+from holdfast.terminal import ProgressLine, is_live, percent, print_json, print_note
 
 
 class Progress:
@@ -98,6 +98,6 @@ def progress_for(quiet, json=False):
 def in_words(figures):
     words = [f"{figures['rounds']:,} rounds"]
     words += [f"{figures['rounds_a_second']:,}/s"] if figures["rounds_a_second"] is not None else []
-    words += [f"{100 * figures['skipped_share']:.2g} % skipped"]
+    words += [f"{percent(figures['skipped_share'])} skipped"]
     words += [f"error {figures['error']:.4g}"] if figures["error"] is not None else []
     return ", ".join(words)

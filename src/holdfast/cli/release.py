@@ -3,7 +3,7 @@
 import contextlib
 
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_json, add_run, add_source, describe
+from holdfast.cli.options import add_json, add_run, add_source, describe, reading_of
 from holdfast.terminal import DONE, print_json, tell
 
 
@@ -40,8 +40,8 @@ def run(options):
         folder.lock()
         with contextlib.closing(folder):
             found = open_run(options.run, folder)
-            folder.clean_up(found.parts)
-            with contextlib.closing(open_source(options.source, options.format)) as source:
+            found.clean_up()
+            with contextlib.closing(open_source(options.source, reading=reading_of(options))) as source:
                 counts = release(found, source)
         if options.json:
             print_json(counts)

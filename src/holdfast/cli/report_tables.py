@@ -1,6 +1,7 @@
 """The figures and tables of the report of a run."""
 
 import shlex
+from pathlib import Path
 
 import numpy as np
 
@@ -8,23 +9,32 @@ from holdfast.cli.audit import cell
 from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
 from holdfast.pages.render import figure
 from holdfast.runs.predicting import feature_names
+from holdfast.runs.source_records import names_of
 
 _MOST_LABELS = 12  # in a table
 
 
 def command(found):
     """The command that begins such a run."""
-    source = "-" if found.source_name == "standard input" else found.source_name
-    words = ["holdfast", "learn", source]
+    names = names_of(found.sources) or [found.source_name]
+    words = ["holdfast", "learn", *("-" if name == "standard input" else name for name in names)]
     default = type(found.settings)(found.settings.target)
     for name, value in found.settings.to_json().items():
         if name != "target" and value == getattr(default, name):
             continue
-        if isinstance(value, bool):
+        if name == "schema":
+            words += ["--schema", "FILE"]
+        elif isinstance(value, bool):
             words.append(f"--no-{name}")
         else:
             words += [f"--{name}", ",".join(value) if isinstance(value, tuple | list) else str(value)]
     return shlex.join([*words, "--to", str(found.folder.path)])
+
+
+def sources(found):
+    """The name of the first source, and how many more there are."""
+    more = len(names_of(found.sources)) - 1
+    return Path(found.source_name).name + (f" and {more:,} more" if more > 0 else "")
 
 
 def duration(seconds):

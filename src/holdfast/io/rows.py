@@ -53,6 +53,9 @@ class DenseRows:
     def part(self, start, stop):
         return DenseRows(self.X[start:stop])
 
+    def take(self, rows):
+        return DenseRows(self.X[rows])
+
     def missing(self):
         """Which rows have a missing cell."""
         return np.isnan(self.X).any(axis=1)
@@ -118,6 +121,12 @@ class SparseRows:
         first, last = self.starts[start], self.starts[stop]
         starts = self.starts[start : stop + 1] - first
         return SparseRows(self.values[first:last], self.places[first:last], starts, self.dim)
+
+    def take(self, rows):
+        counts = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        found = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], counts)
+        return SparseRows(self.values[found], self.places[found], starts, self.dim)
 
     def missing(self):
         return self._any(np.isnan(self.values))

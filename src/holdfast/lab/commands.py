@@ -3,6 +3,7 @@
 Each command imports what it measures when it runs.
 """
 
+import argparse
 import platform
 import time
 from functools import partial
@@ -19,14 +20,14 @@ def add_reproduce(parser):
     )
     parser.epilog = (
         "examples:\n"
-        "  holdfast reproduce --quick                  all results, in about two minutes\n"
+        "  holdfast reproduce --quick                  all results, in a minute or two\n"
         "  holdfast reproduce quantile huber           two of them, in full\n"
         "  holdfast reproduce --list                   what there is"
     )
     parser.add_argument("results", nargs="*", metavar="RESULT", help="the results to measure (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer settings and seeds")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=-1, help="how many cores (default: all)")
+    parser.add_argument("--seed", type=_seed, default=0, help="the first seed (default: %(default)s)")
+    parser.add_argument("--jobs", type=_jobs, default=-1, help="how many cores (default: -1, all)")
     parser.add_argument(
         "--to", type=Path, metavar="FOLDER", help="where to write (default: holdfast-results)"
     )
@@ -278,6 +279,24 @@ def _run_reproduce(options):
         return WRONG
     tell(f"The report: {page}")
     return DONE if all(experiment(r.name).judge(r.rows)[0] for r in results) else FAILED
+
+
+def _seed(text):
+    return _whole(text, 0, 2**32, f"a whole number from 0 to {2**32:,}")
+
+
+def _jobs(text):
+    return _whole(text, -1, 1024, "a number of processes from 1 to 1024, or -1 for one on each core")
+
+
+def _whole(text, low, high, expected):
+    try:
+        number = int(text)
+    except ValueError:
+        number = None
+    if number is None or not low <= number <= high or (low < 0 and number == 0):
+        raise argparse.ArgumentTypeError(f"must be {expected}: got {quoted(text)}")
+    return number
 
 
 def _show(line, name, done, total):

@@ -27,7 +27,10 @@ class RoundLog:
 
     def __init__(self, labels, by_target, sizes, keyed):
         self.labels, self.by_target, self.with_sizes, self.keyed = labels, by_target, sizes, keyed
-        self.counts: dict[str, int] = {}
+        self.counts: dict[
+            str, int
+        ] = {}  # rounds by reason; by the first, if games of several labels skip one
+        self._counted: set[int] = set()
         self.clear()
 
     def clear(self):
@@ -54,6 +57,7 @@ class RoundLog:
             columns |= {"target": sizes[1]} if self.by_target else {"gradient": sizes[2], "positive": y > 0.0}
             self._sizes.append(self._table(columns, place, keys))
         skipped = np.flatnonzero(~played.kept)
+        self._counted = set() if place == 0 else self._counted  # rounds that another label's game skipped
         if len(skipped) == 0:
             return
         columns = {"round": rounds[skipped], "row": rows[skipped]}
@@ -66,8 +70,10 @@ class RoundLog:
                 by[i] = missing[index]
             if index in faults:
                 by[i], details[i] = UNREADABLE, faults[index]
-        for reason in by:
-            self.counts[reason] = self.counts.get(reason, 0) + 1
+        for reason, number in zip(by, rounds[skipped].tolist(), strict=True):
+            if number not in self._counted:
+                self.counts[reason] = self.counts.get(reason, 0) + 1
+        self._counted.update(rounds[skipped].tolist())
         names, values = blame(by, skipped, thresholds[0][skipped])
         columns |= {"reason": by, "column": names, "value": values, "detail": details}
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))

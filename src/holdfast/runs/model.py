@@ -15,6 +15,8 @@ from holdfast.vectors import values_of
 
 FORMAT = "holdfast model 2"  # the number changes with the formula in docs/run-folder.md
 FILE = "model.safetensors"
+# Earlier formats that predict in the same way, and the values of the parameters that they do not have.
+EARLIER: dict[str, dict[str, float]] = {"holdfast model 1": {"knee": np.inf}}
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
 # Tensors that a model may have too: without them there are no intervals, probabilities or outliers.
@@ -96,6 +98,7 @@ class Model(NamedTuple):
     keys: tuple[str, ...]
     key: str | None
     parameters: dict[str, np.ndarray]
+    prior: bool = False  # whether there is one more model after those of the keys, for all other keys
     recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
     threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
     measure: RowMeasure | None = None  # what is compared with the threshold
@@ -108,9 +111,12 @@ class Model(NamedTuple):
     def outcomes(self, rows, places):
         """A number for each row and label, by the model of the row's key, whose index is in `places`.
 
-        NaN if the index is -1, for an unknown key. A row with a missing cell gets the constant.
+        If the index is -1, for an unknown key, it is by the shared prior, or NaN if there is none. A row with
+        a missing cell gets the constant.
         """
         labels = len(self.target.modelled_labels()) or 1
+        if self.prior:
+            places = np.where(places < 0, len(self.keys), places)
         found = np.full((len(rows), labels), np.nan)
         p = self.parameters
         for label in range(labels):
@@ -141,6 +147,7 @@ class Model(NamedTuple):
             "key": self.key,
             "keys": list(self.keys),
             "measure": None if self.measure is None else self.measure._asdict(),
+            "prior": self.prior,
         }
         more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
         tensors = self.parameters | {name: array for name, array in more.items() if array is not None}
@@ -150,8 +157,9 @@ class Model(NamedTuple):
 def read_model(folder):
     """The model of a run; raises if a tensor does not have the shape that columns, labels and keys imply."""
     path = folder.path / FILE
-    header, tensors = read_tensors(path, folder.read(FILE), FORMAT)
-    if header.get("parameter_layout") != digest(_LAYOUT):
+    header, tensors = read_tensors(path, folder.read(FILE), FORMAT, *EARLIER)
+    added = EARLIER.get(header["format"], {})
+    if header.get("parameter_layout") != digest({n: what for n, what in _LAYOUT.items() if n not in added}):
         raise of_another_layout(path, "the parameters")
     try:
         key, keys = typed(_Keys, {name: header.get(name) for name in _Keys._fields})
@@ -159,9 +167,12 @@ def read_model(folder):
         measure = None if header.get("measure") is None else typed(RowMeasure, header["measure"])
     except ValueError as problem:
         raise damaged(path, problem) from None
-    if len(set(keys)) < len(keys) or (key is None) != (not keys):
+    prior = header.get("prior", False) is True
+    if len(set(keys)) < len(keys) or (key is None) != (not keys) or (prior and not keys):
         raise damaged(path, "its keys are not those of a model")
-    shapes = _shapes((len(keys) or 1) * (len(target.modelled_labels()) or 1), layout.feature_count())
+    games = ((len(keys) or 1) + prior) * (len(target.modelled_labels()) or 1)
+    shapes = _shapes(games, layout.feature_count())
+    tensors |= {name: np.full(shapes[name], value) for name, value in added.items()}
     shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
     shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
     if set(tensors) != set(shapes):
@@ -170,7 +181,7 @@ def read_model(folder):
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
     more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), measure
-    return Model(layout, target, keys, key, tensors, *more)
+    return Model(layout, target, keys, key, tensors, prior, *more)
 
 
 def _layout(parameters):
@@ -183,18 +194,18 @@ class _Keys(NamedTuple):
     keys: tuple[str, ...]
 
 
-def read_tensors(path, data, form):
-    """The header and the tensors of a safetensors file of this format."""
+def read_tensors(path, data, *forms):
+    """The header and the tensors of a safetensors file of one of these formats."""
     try:
         outer = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         header = json.loads(outer["__metadata__"]["holdfast"])
         tensors = load(data)
     except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as problem:
         raise damaged(path, f"no safetensors file ({str(problem)[:80]})") from None
-    if not isinstance(header, dict) or header.get("format") != form:
+    if not isinstance(header, dict) or header.get("format") not in forms:
         found = header.get("format") if isinstance(header, dict) else header
         raise RunError(
-            f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {form!r}; "
+            f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {forms[0]!r}; "
             "learn again into another folder with --to"
         )
     return header, tensors

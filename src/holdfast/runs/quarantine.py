@@ -1,7 +1,5 @@
 """The rows that a run has skipped, as they are in its source, with the reason: to look at and to release."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pyarrow as pa
 
@@ -9,23 +7,27 @@ from holdfast.io.byte_stream import LineBlock, another_source
 from holdfast.io.sources import SourceError, unchanged
 from holdfast.runs.audit import MEASURES, excess
 from holdfast.runs.checkpoint import read_config
+from holdfast.runs.inputs import Columns, Inputs
+from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import quoted
 
 ROW = "skipped_row"
 _COLUMNS = ("reason", "column", "value", "measure", "size", "threshold", "times", "detail")
 
 
-class SourcePlace(NamedTuple):
-    """A source of a run. Its first row has the number `base` + 1."""
-
-    name: str
-    base: int
-    begins: dict  # the fingerprint of its first bytes
-
-
 def source_places(run):
-    """The sources of a run, in the order of their rows."""
-    return [SourcePlace(run.source_name, 0, read_config(run.folder)["source_begins"])]
+    """The records of the sources of a run, in the order of their rows.
+
+    A run of an earlier version has one source, and does not say how many rows were read.
+    """
+    begins = read_config(run.folder)["source_begins"]
+    return run.sources or [SourceRecord(run.source_name, begins, last=1 << 53)]
+
+
+def open_place(run, path):
+    """Open a source of the run, with the columns that it had."""
+    columns = Columns(run.layout, run.target, run.settings.key, read_config(run.folder).get("names"))
+    return Inputs([path], run.settings.reading()).open(path, columns)
 
 
 def check_source(place, source):
@@ -45,7 +47,7 @@ def quarantine(entries, place, source):
     check_source(place, source)
     for block in source.blocks():
         count = block.lines if isinstance(block, LineBlock) else block.data.num_rows
-        found = entries.take_below(place.base + block.row + count)
+        found = entries.take_below(min(place.base + block.row + count, place.last_row + 1))
         if found is not None:
             rows = found.column("row").to_numpy() - place.base
             yield _table(found, unchanged(source, block, source.names, rows))
@@ -62,6 +64,20 @@ def without_rows(source):
 def _table(found, columns):
     about = {ROW: found.column("row")} | {f"skipped_{name}": found.column(name) for name in _COLUMNS}
     return pa.table(about | columns)
+
+
+def alike(table, schema, source):
+    """The table with the columns of an earlier one; those that it lacks are empty."""
+    columns = {field.name: pa.nulls(table.num_rows, field.type) for field in schema}
+    for name in set(columns) & set(table.column_names):
+        try:
+            columns[name] = table.column(name).cast(schema.field(name).type)
+        except pa.ArrowException:
+            raise SourceError(
+                f"{source.name}, column {quoted(name)}: {table.schema.field(name).type}, and "
+                f"{schema.field(name).type} in an earlier source: their rows cannot be in one file"
+            ) from None
+    return pa.table(columns)
 
 
 class Entries:

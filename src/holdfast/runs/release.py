@@ -91,8 +91,7 @@ def release(run, source):
             "file": [source.name] * len(found),
         }
         run.log.add_released(pa.table(table, run.log.schema("released")))
-        run.checkpoint()
-    run.write_results()  # also if nothing is new: a killed process may have left the results of before
+        run.save()
     return counts
 
 

@@ -1,6 +1,7 @@
 """The settings of a run, as the command line has them, and the player that they stand for."""
 
 import dataclasses
+import json
 import math
 from typing import Any
 
@@ -19,9 +20,11 @@ from holdfast.defaults import (
 )
 from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
+from holdfast.io.sources import DECIMALS, Reading
 from holdfast.io.typed import typed
 from holdfast.learners import OGD
 from holdfast.runs.files import RunError
+from holdfast.terminal import quoted
 
 LOSSES = {
     "absolute": losses.Absolute,
@@ -35,6 +38,7 @@ LOSSES = {
 }
 _WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
 FOR_LABELS = ("hinge", "squared_hinge", "logistic")
+_MOST_OUTLIERS = 10_000_000  # as a count; a filter stores so many sizes
 _DELTA = 1e-6  # the probability that a threshold of the quantile filter fails
 
 
@@ -56,14 +60,25 @@ class Settings:
     labels: tuple[str, ...] = ()
     key: str | None = None
     format: str | None = None
+    header: bool = True
+    decimal: str = "auto"
+    schema: str | None = None
     sizes: bool = True
+    prior: bool = True
+    evict: int | None = None
 
     def to_json(self):
         return dataclasses.asdict(self)
 
     @staticmethod
     def from_json(found):
-        """The settings that `to_json` wrote; raises ValueError if they are anything else."""
+        """The settings that `to_json` wrote; raises ValueError if they are anything else.
+
+        Those that an earlier version did not have are as they are by default.
+        """
+        if isinstance(found, dict):
+            default = {name: value for name, value in _default().items() if name != "target"}
+            found = default | found
         settings = typed(Settings, found)
         settings.check()
         return settings
@@ -76,6 +91,22 @@ class Settings:
         rows_for(self.patience, "--patience")
         if self.loss != "auto":
             loss_for(self.loss, None)
+        if self.evict is not None and not 1 <= self.evict < 1 << 53:
+            raise RunError(f"--evict counts rows, at least 1: got {self.evict}")
+        if self.key is None and self.evict is not None:
+            raise RunError("--evict removes keys, and there are none: add --key COLUMN")
+        if self.key is None and not self.prior:
+            raise RunError("--no-prior is about new keys, and there are none: add --key COLUMN")
+        if self.decimal not in DECIMALS:
+            raise RunError(f"--decimal must be {', '.join(DECIMALS)}: got {self.decimal!r}")
+
+    def reading(self):
+        """How to read the sources."""
+        return Reading(self.format, self.header, self.decimal, self.schema)
+
+    def has_prior(self):
+        """Whether new keys start from a shared prior. A certificate is about keys that start from nothing."""
+        return self.key is not None and self.prior and bool(self.why_no_certificate())
 
     def player(self, regression, layout=None):
         """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
@@ -133,6 +164,11 @@ class Settings:
         return ""
 
 
+def _default():
+    """The settings of a new run, as JSON has them."""
+    return json.loads(json.dumps(Settings("").to_json()))
+
+
 def outliers_for(text):
     """The parameter `outliers` of `holdfast.defaults.recommended`: auto, a share, a count or a filter."""
     word = text.strip()
@@ -145,7 +181,7 @@ def outliers_for(text):
             share = float(word[:-1]) / 100.0
         else:
             share = float(word)
-            if share >= 1.0 and share.is_integer():
+            if 1.0 <= share <= _MOST_OUTLIERS and share.is_integer():
                 return int(share)
     except ValueError:
         raise RunError(_wrong_outliers(text)) from None
@@ -160,9 +196,9 @@ def loss_for(text, regression):
         return recommended_loss(regression)
     name, _, value = text.partition(":")
     if name not in LOSSES:
-        raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {text!r}")
+        raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {quoted(text)}")
     if value and name not in _WITH_NUMBER:
-        raise RunError(f"--loss {name} takes no number: got {text!r}")
+        raise RunError(f"--loss {name} takes no number: got {quoted(text)}")
     if regression is not None and regression == (name in FOR_LABELS):
         others = [other for other in LOSSES if (other in FOR_LABELS) != regression]
         raise RunError(
@@ -178,16 +214,20 @@ def learner_for(text, loss=None):
     if text == "auto":
         return LEARNER
     if name == "adagrad" and value:
-        return LEARNER._replace(rate=_number(value, f"--learner {text}"))
+        return _made(_adagrad, value, f"--learner {text}")
     if name == "ogd" and value:
         return OGD(_made(Ball, value, f"--learner {text}"))
     if name not in ALL_LEARNERS or value:
         names = ", ".join(ALL_LEARNERS)
-        raise RunError(f"--learner must be {names}, adagrad:RATE or ogd:RADIUS: got {text!r}")
+        raise RunError(f"--learner must be {names}, adagrad:RATE or ogd:RADIUS: got {quoted(text)}")
     try:
         return ALL_LEARNERS[name] if loss is None else named_learner(name, loss)
     except ValueError as problem:
         raise RunError(f"--learner {text}: {problem}") from None
+
+
+def _adagrad(rate):
+    return type(LEARNER)(**LEARNER._asdict() | {"rate": rate})
 
 
 def rows_for(text, option):
@@ -196,7 +236,7 @@ def rows_for(text, option):
         return "auto"
     rows = _number(text, f"{option} {text}")
     if not (10.0 <= rows <= 1e6 and rows.is_integer()):
-        raise RunError(f"{option} must be auto, or a number of rows from 10 to 1,000,000: got {text!r}")
+        raise RunError(f"{option} must be auto, or a number of rows from 10 to 1,000,000: got {quoted(text)}")
     return int(rows)
 
 
@@ -211,7 +251,7 @@ def _number(value, where):
     try:
         return float(value)
     except ValueError:
-        raise RunError(f"{where}: {value!r} is not a number") from None
+        raise RunError(f"{where}: {quoted(value)} is not a number") from None
 
 
 def _wrong_recency(regression):
@@ -228,6 +268,6 @@ def _wrong_recency(regression):
 
 def _wrong_outliers(text):
     return (
-        "--outliers must be auto, a share such as 1%, a count such as 50, a quantile such as quantile:0.99, "
-        f"or none: got {text!r}"
+        f"--outliers must be auto, a share such as 1%, a count from 1 to {_MOST_OUTLIERS:,}, a quantile such "
+        f"as quantile:0.99, or none: got {quoted(text)}"
     )

@@ -72,6 +72,7 @@ class Trace:
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
         self.scale = np.zeros((2, dim if self.wide else 0))  # of the features, at the last snapshot
 
+    @np.errstate(over="ignore")  # a sum of huge errors is infinite
     def add(self, errors, kept, sizes, thresholds, predicted, actual):
         """Add rounds: the error of each, NaN if unknown, whether it was kept, three sizes and thresholds.
 
@@ -138,23 +139,30 @@ class KeySums:
     def __init__(self):
         self.sums = np.zeros((0, len(KEY_COLUMNS)))
 
+    def extend(self, count):
+        """There are so many keys by now; the new ones have no rounds yet."""
+        if count > len(self.sums):
+            self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
+
+    @np.errstate(over="ignore")
     def add(self, count, keys, errors, kept):
         """Add rounds. `keys` has the index of each round's key; there are `count` keys by now."""
-        self._extend(count)
+        self.extend(count)
         counted = np.isfinite(errors) & kept
         # In the order of the rounds, so that the sums do not depend on the batches.
         for place, figures in enumerate((1.0, kept, np.where(counted, errors, 0.0), counted)):
             np.add.at(self.sums[:, place], keys, figures)
 
+    def take(self, keys):
+        """Keep the sums of these keys only."""
+        if len(keys) < len(self.sums):
+            self.sums = self.sums[keys]
+
     def set_thresholds(self, count, keys, thresholds):
         """Store the last threshold of the features for each key. NaN, of an unmeasured round, is ignored."""
-        self._extend(count)
+        self.extend(count)
         known = ~np.isnan(thresholds)
         self.sums[keys[known], -1] = thresholds[known]  # of a repeated key, the last one
-
-    def _extend(self, count):
-        new = np.zeros((count - len(self.sums), len(KEY_COLUMNS)))
-        self.sums = np.concatenate([self.sums, new]) if len(new) else self.sums
 
     def thresholds(self):
         return self.sums[:, -1].copy()
@@ -185,7 +193,8 @@ class KeySums:
             for name, by in (("most_skipped", skipped), ("largest_error", mean))
         }
         spreads = {"rounds": rounds, "skipped_share": skipped, "error": mean[known]}
-        return {"count": len(rounds)} | {name: _spread(each) for name, each in spreads.items()} | worst
+        counts = {"count": len(rounds), "nothing_learned": int((kept == 0).sum())}
+        return counts | {name: _spread(each) for name, each in spreads.items()} | worst
 
 
 def count_in(tensor, least=0):
