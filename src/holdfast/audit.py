@@ -6,8 +6,6 @@ import warnings
 
 import numpy as np
 
-from holdfast.pages.notebook import ColumnTable
-
 NOT_FINITE = "not finite"
 _MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows are skipped while filters have little to compare
 _PARTS = 64  # tables of single batches; above that they are joined into one
@@ -146,6 +144,8 @@ class Audit:
     def table(self):
         """The columns by name; a notebook shows the first rows."""
         filled = [part for part in self._parts if len(part["by"])] or self._parts
+        from holdfast.pages.notebook import ColumnTable
+
         return ColumnTable({name: np.concatenate([part[name] for part in filled]) for name in filled[0]})
 
     def _table(self, places, sizes, thresholds, by):

@@ -9,8 +9,6 @@ import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certificate import certificate, quantile_certificate
-from holdfast.pages.notebook import facts
-from holdfast.pages.plots import draw_rounds
 from holdfast.protocols import PlayerInDomain
 from holdfast.role_checks import check_role
 
@@ -134,6 +132,8 @@ class Record:
         """Draw sizes, thresholds and skipped rounds with matplotlib; returns the axes."""
         sizes, thresholds, kept = (self.column(name) for name in ("sizes", "thresholds", "kept"))
         first = 1 if self.state is None else self.last - len(sizes) + 1
+        from holdfast.pages.plots import draw_rounds
+
         return draw_rounds(sizes, thresholds, kept, first, ax)
 
     def _repr_html_(self):
@@ -145,6 +145,8 @@ class Record:
         }
         if self.losses is not None and self.kept is not None and self.kept.any():
             rows["mean loss on the kept rounds"] = float(self.losses[self.kept].mean())
+        from holdfast.pages.notebook import facts
+
         return facts("Record", rows | {"player": self.player})
 
     def __repr__(self):

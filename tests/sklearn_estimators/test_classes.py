@@ -23,14 +23,14 @@ def test_margins_of_pairs_give_the_probabilities_they_come_from():
 
 def test_a_pair_learns_only_from_its_own_rows():
     codes = np.array([0, 1, 2, 1])
-    signs, taught = models_for(3)[2].targets(codes)  # 2 against 1
+    signs, taught = models_for(3)[2].split(codes)  # 2 against 1
     assert signs[taught].tolist() == [-1.0, 1.0, -1.0] and taught.tolist() == [False, True, True, True]
 
 
 def test_many_classes_have_one_model_each():
     models = models_for(MOST_PAIRED + 1)
     assert len(models) == MOST_PAIRED + 1
-    signs, taught = models[3].targets(np.array([3, 0, 5]))
+    signs, taught = models[3].split(np.array([3, 0, 5]))
     assert signs.tolist() == [1.0, -1.0, -1.0] and taught.all()
     margins = np.zeros((2, MOST_PAIRED + 1))
     assert class_margins(margins, models) is margins

@@ -10,8 +10,6 @@ import numpy as np
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certified import Certified, allowance, require_bounded
 from holdfast.filters.binomial_quantile import smallest
-from holdfast.pages.notebook import facts
-from holdfast.pages.plots import draw_bounds
 from holdfast.vectors import sum_abs
 
 _EPS, _LEAST = 2.0**-53, 2.0**-1074  # the largest relative rounding error, and the smallest float above 0
@@ -53,11 +51,15 @@ class Certificate:
 
     def plot(self, ax=None):
         """Draw the bounds over the largest size of a good round with matplotlib; returns the axes."""
+        from holdfast.pages.plots import draw_bounds
+
         return draw_bounds(self.sizes, self.bounds, self.rounds, ax)
 
     def _repr_html_(self):
         rows = {"rounds": self.rounds, "kept": self.kept, "outliers, at most": self.k}
         rows |= {"regret, at most": self.bound, "the same, a round": self.bound / max(self.rounds, 1)}
+        from holdfast.pages.notebook import facts
+
         return facts("Certificate", rows, str(self))
 
     def __str__(self):

@@ -14,7 +14,7 @@ class ClassModel(NamedTuple):
     positive: int
     negative: int
 
-    def targets(self, codes):
+    def split(self, codes):
         """+1 for the rows of the class, -1 for others; and which rows the model learns from."""
         mine = codes == self.positive
         taught = np.ones(len(codes), bool) if self.negative == _REST else mine | (codes == self.negative)

@@ -259,7 +259,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     def _targets(self, codes):
         """The targets of each model, which rows it learns from, and the label of each row."""
-        targets, taught = zip(*(model.targets(codes) for model in self._class_models), strict=True)
+        targets, taught = zip(*(model.split(codes) for model in self._class_models), strict=True)
         return targets, taught, self.classes_[codes]
 
     def _set_coefficients(self):
