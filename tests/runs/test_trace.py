@@ -101,7 +101,7 @@ def test_a_key_without_kept_rounds_of_known_error_has_no_error():
 def test_sums_of_huge_errors_are_infinite_without_a_warning():
     trace, sums = Trace(1), KeySums()
     errors, kept, sizes = np.full(4, 1e308), np.ones(4, bool), (np.ones(4),) * 3
-    trace.add(errors, kept, sizes, sizes)
+    trace.add(errors, kept, sizes, sizes, *sizes[:2])
     sums.add(1, np.zeros(4, np.int64), errors, kept)
     assert trace.errors() == (math.inf, math.inf)
-    assert sums.sums[0].tolist() == [4.0, 4.0, math.inf, 4.0]
+    assert sums.sums[0].tolist() == [4.0, 4.0, math.inf, 4.0, 0.0]
