@@ -98,11 +98,3 @@ def test_a_far_row_that_is_predicted_well_is_learned_from():
     assert decision.kept and decision.features.size > decision.features.threshold
     _, decision = PLAYER.observe(PLAYER.set_target(state, predicted + 1.0), -1.0, far)
     assert not decision.kept
-
-
-def test_after_a_change_scales_are_not_those_of_the_first_rows():
-    X, y = rows(1800)
-    X[900:] *= 1000.0
-    y[900:] = X[900:] @ (W / 1000.0) + 5.0
-    rows_filter = hf.TopShare(0.1, slack=15.0, window=300, patience=100)
-    assert error(play(X, y, PLAYER._replace(features=rows_filter)), y, 1300) < 0.3

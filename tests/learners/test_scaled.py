@@ -279,15 +279,11 @@ def test_parameters_that_make_no_sense_are_refused(make, complaint):
         make()
 
 
-@pytest.mark.parametrize("count", [3, 10, 50])
-def test_first_rows_are_stored_only_while_scales_are_compared_with_them(count):
-    scaled = hf.Scaled(LEARNER, target=True, patience=5, stored=40).check()
+@pytest.mark.parametrize("stored", [5, 40])
+def test_first_rows_stay_where_scales_are_compared_with_them_also_after_a_change(stored):
+    scaled = hf.Scaled(LEARNER, target=True, patience=5, stored=stored).check()
     rows = np.random.default_rng(2).normal(5.0, 1.0, (50, 3))
-    state = scaled.init(2)
-    for row in rows[:40]:
-        state = scaled.update(scaled.set_target(state, row[2]), 0.1, row[:2])
-    assert not state.first.any()
-    state = scaled.after_change(state, rows[:count])
-    known = max(count, 5) if count < 40 else 0
-    assert state.first[:known].tolist() == [rows[i % count].tolist() for i in range(known)]
-    assert not state.first[known:].any()
+    state = taught(scaled, rows[:, :2], rows[:, 2])
+    kept = rows[:40] if stored == 40 else np.zeros((5, 3))
+    assert np.array_equal(state.first, kept)
+    assert np.array_equal(scaled.after_change(state, rows[:10] + 100.0).first, kept)

@@ -245,12 +245,14 @@ class Scaled:
                 y_low, y_high = float(np.min(near)), float(np.max(near))
         inner = self.learner.reset(state.inner, len(state.row)) if wide else state.inner
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
-        if n == self.stored:
-            rows[:] = 0.0  # no longer needed; zeros take no space when many states are packed
         return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def after_change(self, state, rows):
-        """Take scales that no longer fit from recent rows. All then move as after so many rounds."""
+        """Take scales that no longer fit from recent rows. All then move as after so many rounds.
+
+        The stored first rows stay. So the next rounds are compared with them again, and what looked like a
+        change, but was a burst of bad rows, is undone. A change for good is then learned later.
+        """
         n = float(max(len(rows), self.patience))
         before, after = self.memory.squares(max(state.rounds, 1.0)), self.memory.squares(n)
         for i in range(rows.shape[1] - 1):
@@ -268,10 +270,6 @@ class Scaled:
             if is_new:
                 near = targets[np.abs(targets - y_center) <= SWING * y_spread]
                 y_low, y_high = float(np.min(near)), float(np.max(near))
-        state.first[:] = 0.0
-        if n < self.stored:  # scales are compared with rows after the change, not with those before it
-            for i in range(int(n)):
-                state.first[i] = rows[i % len(rows)]
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         inner = self.learner.after_change(state.inner, rows)
         return ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers)
@@ -316,7 +314,7 @@ class Scaled:
             y_low, y_high = float(np.min(near)), float(np.max(near))
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         if n == self.stored:
-            rows[:] = 0.0  # no longer needed
+            rows[:] = 0.0  # never compared with; zeros take no space when many states are packed
         return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
 
 
