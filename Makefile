@@ -27,7 +27,7 @@ PUBLIC_NUMBA := tests/test_laws.py tests/test_vectors.py tests/test_sparse_vecto
 .PHONY: test-public-numba
 test-public-numba: $(VENV)/.everything # these once more, compiled through numba's public API only
 	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PUBLIC_NUMBA) $(ARGS)
-	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -m slow tests/test_laws.py -k "games_agree and Guarded and AdaGrad" $(ARGS)
+	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -m "slow or exhaustive" tests/test_laws.py -k "games_agree and Guarded and AdaGrad" $(ARGS)
 
 # Packages of a gigabyte that few users have. pip brings the torch that its index offers; uv would add CUDA.
 .PHONY: test-all
