@@ -113,7 +113,7 @@ def fade_moments(center, spread, factors, counts, ties, n, memory, x):
 
         return fade_largest
 
-    def entrywise(center, spread, factors, counts, ties, n, memory, x):
+    def each_entry(center, spread, factors, counts, ties, n, memory, x):
         rate, is_first = 1.0 / min(n, memory), False
         for i in range(len(center)):
             before, value = spread[i], np.float64(x[i])
@@ -123,7 +123,7 @@ def fade_moments(center, spread, factors, counts, ties, n, memory, x):
             is_first |= spread[i] > 0.0 and not before > 0.0
         return is_first
 
-    return entrywise
+    return each_entry
 
 
 @overloads(entrywise.update_max_abs)
@@ -189,13 +189,13 @@ def adagrad_step(w, squares, units, steps, low, high, slope, x):
 
         return touched
 
-    def entrywise(w, squares, units, steps, low, high, slope, x):
+    def each_entry(w, squares, units, steps, low, high, slope, x):
         if len(w) != len(x):
             raise ValueError(UNEQUAL)
         return kernels.adagrad_entries(w, squares, units, steps, low, high, slope, x) == 0
 
     if x.layout == "C":
-        return entrywise
+        return each_entry
     return lambda w, squares, units, steps, low, high, slope, x: entrywise.adagrad_step(
         w, squares, units, steps, low, high, slope, np.ascontiguousarray(x)
     )
