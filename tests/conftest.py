@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 settings.register_profile(
     "holdfast",
@@ -14,6 +15,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # which reads a clock
 )
 settings.load_profile("holdfast")
+# Hypothesis also draws constants of all modules that are loaded, and these depend on the order of the tests.
+providers._get_local_constants = lambda: providers._local_constants
 os.environ["HOLDFAST_BACKGROUND"] = "0"
 
 
