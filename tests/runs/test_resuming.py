@@ -38,6 +38,14 @@ def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, 
 )
 def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, monkeypatch, number, status):
     """The signal comes right after the first checkpoint."""
+    before = signal.signal(number, signal.default_int_handler)  # or it is ignored if these tests ignore it
+    try:
+        check_signal(source, learn, monkeypatch, number, status)
+    finally:
+        signal.signal(number, before)
+
+
+def check_signal(source, learn, monkeypatch, number, status):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     once, checkpoint = iter([number]), Run.checkpoint
 
