@@ -4,9 +4,6 @@ import csv
 import json
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +11,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import bits
+from runs.kills import killed_runs
 from runs.small import called, refused, rewrite
 
 from holdfast.runs import state_parts
@@ -51,14 +49,8 @@ def test_keys_that_were_evicted_and_killed_runs_have_the_same_bits(source, learn
     args = (*ARGS, "--evict", "150")
     expected, _, _ = learn(source, *args, to="whole")
     assert metrics(expected)["keys"]["evicted"] > 30
-    script = Path(__file__).with_name("killing.py")
-    command = [sys.executable, script, kills, SEED, tmp_path, source, *args]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    found, chains = map(int, done.stdout.split())
-    assert found == kills
-    for chain in range(chains):
-        assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
+    for run in killed_runs(kills, SEED, tmp_path, source, *args):
+        assert bits(run) == bits(expected), f"seed {SEED}, {run.name}"
 
 
 def test_keys_with_three_labels_and_a_prior_resume_with_the_same_bits(learn, tmp_path):

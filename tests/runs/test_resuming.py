@@ -5,14 +5,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from cli.conftest import ROWS, bits, holdfast
+from runs.kills import killed_runs
 
 from holdfast.runs.run import Run
 
@@ -23,14 +22,8 @@ SEED = 4
 @pytest.mark.parametrize("kills", [10, pytest.param(250, marks=pytest.mark.exhaustive)])
 def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, kills):
     expected, _, _ = learn(source, "--target", "y", to="whole")
-    script = Path(__file__).with_name("killing.py")
-    command = [sys.executable, script, kills, SEED, tmp_path, source, "--target", "y"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    found, chains = map(int, done.stdout.split())
-    assert found == kills
-    for chain in range(chains):
-        assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
+    for run in killed_runs(kills, SEED, tmp_path, source, "--target", "y"):
+        assert bits(run) == bits(expected), f"seed {SEED}, {run.name}"
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import bits
+from runs.kills import killed_runs
 from runs.rotating import HEADER, rows
 from runs.small import called, refused
 
@@ -201,12 +201,6 @@ def test_with_resume_another_content_of_a_known_name_is_an_error_and_a_further_s
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.exhaustive)])
 def test_after_kills_no_row_of_any_source_is_lost_or_repeated(tmp_path, months, whole, kills):
     pq.write_table(pacsv.read_csv(months[2]), tmp_path / "mar.parquet")
-    script = Path(__file__).with_name("killing.py")
     sources = os.pathsep.join(map(str, (*months[:2], tmp_path / "mar.parquet")))
-    command = [sys.executable, script, kills, 6, tmp_path, sources, *ARGS]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    found, chains = map(int, done.stdout.split())
-    assert found == kills
-    for chain in range(chains):
-        assert same(tmp_path / str(chain), whole), f"chain {chain}"
+    for run in killed_runs(kills, 6, tmp_path, sources, *ARGS):
+        assert same(run, whole), run.name
