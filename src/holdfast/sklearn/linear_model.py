@@ -52,7 +52,7 @@ class FittedModel(NamedTuple):
 
 
 class Models(list):
-    """The fitted models of an estimator, one for each class."""
+    """The fitted models of an estimator."""
 
     def predict(self, X):
         """The predictions of every model, a column each."""
