@@ -153,7 +153,7 @@ class OnlineLogistic:
         turns = math.ceil(dim / memory)
         noise = self.prior * turns * memory / dim
         for i in range(turns):
-            k = int((rounds * turns + i) % dim)
+            k = int(rounds * turns + i) % dim
             a = root[k].copy()
             variance = growth * dot(a, a)
             if variance < math.inf:
