@@ -234,8 +234,8 @@ def processor():
 
 # -- values in LLVM code
 #
-# Reason: the LLVM code of `llvm_kernels`, `llvm_entrywise`, `no_refcount` and `native_state` must read arrays
-# in numba's layout, and must update or leave out its reference counts.
+# Reason: the LLVM code of the `llvm_` modules, `no_refcount` and `native_state` must read arrays in numba's
+# layout, and must update or leave out its reference counts.
 # Gain: 107 ns a round instead of 994 with reference counts, or 239 with `plain_kernels`. A round of `Player`
 # takes 5 us instead of 98, the time for converting its state.
 

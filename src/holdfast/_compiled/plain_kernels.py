@@ -1,4 +1,4 @@
-"""The functions of `llvm_kernels` and `llvm_entrywise` as loops with the same bits, for the public path."""
+"""The functions of the `llvm_` modules as loops with the same bits, for the public path."""
 
 import math
 
