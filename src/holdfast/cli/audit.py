@@ -6,6 +6,7 @@ from pathlib import Path
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
+from holdfast.cli.outputs import check_output
 from holdfast.cli.tables import check_path, table_writer
 from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
@@ -137,6 +138,8 @@ def _write_skipped(found, options):
     check_path(options.skipped, "--skipped")
     answer, entries = {"file": str(options.skipped), "rows": 0}, Entries(found.read("audit"))
     places, schema = source_places(found), None
+    inputs = [options.source, *(place.name for place in places)]
+    check_output(options.skipped, "--skipped", inputs, options.run)
     if options.source and len(places) > 1:
         raise SourceError(f"the run has {len(places)} sources, and --source names one: leave it out")
     with table_writer(options.skipped) as write:

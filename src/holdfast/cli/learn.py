@@ -9,6 +9,7 @@ from pathlib import Path
 from holdfast.cli.config import add_config
 from holdfast.cli.exits import Failure, report_errors
 from holdfast.cli.options import add_sources, describe
+from holdfast.cli.outputs import check_output
 from holdfast.cli.progress import progress_for
 from holdfast.cli.signals import StopSignals, handled_by
 from holdfast.cli.skipped_limit import share, skipped_status
@@ -198,6 +199,8 @@ def run(options):
         if options.dry_run:
             return _dry_run(options, paths)
         start, to = time.monotonic(), options.into or options.to or default_folder(paths[0])
+        inputs = (*paths, options.config, options.schema_file)
+        check_output(options.metrics, "--metrics", inputs, to)
         signals = StopSignals()
         with handled_by(signals.store), contextlib.ExitStack() as closing:
             found, inputs, items = _open(options, paths, to)

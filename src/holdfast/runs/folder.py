@@ -190,6 +190,14 @@ class Folder:
                 if not self._is_listed_now(name):
                     raise self._foreign(name)
 
+    def is_own_name(self, path):
+        """Whether a file of a run in this folder has this path, or may have it."""
+        home, place = self.path.resolve(), path.parent.resolve() / path.name
+        if not place.is_relative_to(home):
+            return False
+        name = place.relative_to(home).as_posix()
+        return name in (manifests.FILE, "lock") or manifests.is_run_file(name)
+
     # -- writing
 
     def write(self, files, gone=()):
