@@ -82,53 +82,15 @@ def run(options):
             answer = _write_skipped(found, options)
             lines = [f"{answer['rows']:,} skipped rows: {answer['file']}"]
         else:
-            answer = found.metrics() | summary(found, max(options.worst, 0))
+            from holdfast.runs.audit_summary import AuditSummary
+
+            answer = found.metrics() | AuditSummary(found, max(options.worst, 0)).update()
             lines = _summary_lines(answer)
         if options.json:
             print_json(answer)
         else:
             tell(*lines)
     return DONE
-
-
-def summary(found, count):
-    """Skipped rounds by column, groups of skipped rows, and the worst rows: at most `count` of each."""
-    from holdfast.runs.groups import counts_by_column, largest_groups
-
-    groups, total = largest_groups(found.read("audit", ["row", "reason", "column", "value"]), count)
-    columns = counts_by_column(found.read("audit", ["reason", "column"]))
-    return {
-        "columns": [
-            {"reason": reason, "column": column, "count": number}
-            for reason, column, number in [entry for entry in columns if entry[1]][:count]
-        ],
-        "groups": [_known(group._asdict()) for group in groups],
-        "group_count": total,
-        "worst": worst_rows(found, count),
-    }
-
-
-def worst_rows(found, count):
-    """The skipped rounds that exceed their threshold by the largest factor, as dictionaries."""
-    import numpy as np
-
-    from holdfast.runs.quarantine import with_excess
-
-    rows: list[dict] = []
-    names = ("round", "row", "reason", "column", "value", "detail", "measure", "size", "threshold", "times")
-    for part in found.read("audit"):
-        table = with_excess(part)
-        worst = np.argsort(-table.column("times").to_numpy(), kind="stable")[:count]
-        kept = [name for name in (*names, "key", "label") if name in table.column_names]
-        rows += [_known(row) for row in table.select(kept).take(worst).to_pylist()]
-        rows = sorted(rows, key=lambda entry: -entry["times"])[:count]
-    return rows
-
-
-def _known(entry):
-    """The entry with None for NaN in the columns where it means unknown."""
-    unknown = ("value", "low", "high")
-    return {name: None if name in unknown and math.isnan(value) else value for name, value in entry.items()}
 
 
 def _write_skipped(found, options):

@@ -212,7 +212,7 @@ def run(options):
                 found.write_metrics_to(options.metrics)
             signals.wait = True
             try:
-                written = _write_report if options.report else lambda run: None
+                written = _report_writer(found) if options.report else lambda run: None
                 learn(found, inputs, items, options.checkpoint, bar, signals.arrived, written)
             except OutputLost as lost:
                 why = lost.words or "nothing reads standard output any more"
@@ -281,10 +281,10 @@ def _dry_run(options, paths):
     return DONE
 
 
-def _write_report(run):
-    from holdfast.cli.page import page
+def _report_writer(run):
+    from holdfast.cli.page import writer
 
-    run.folder.write([("report.html", page(run))])
+    return writer(run)
 
 
 def _listed(paths):

@@ -143,9 +143,9 @@ class Folder:
             raise self._missing(name)
         raise damaged(self.path / name, problem)
 
-    def parts(self, table, count):
-        """The names of the parts numbered below `count`, in order."""
-        return [name for number, name in self._listed().parts(table).items() if number < count]
+    def parts(self, table, count, since=0):
+        """The names of the parts numbered from `since` on and below `count`, in order."""
+        return [name for number, name in self._listed().parts(table).items() if since <= number < count]
 
     def read_part(self, name, schema, columns=None, older=False):
         """The table of one part; raises if it has other columns or a null.
@@ -166,9 +166,9 @@ class Folder:
             raise damaged(self.path / name, "its columns are not those that a run writes")
         return table if columns is None else table.select(columns)
 
-    def read_parts(self, table, count, schema, columns=None, older=False):
-        """The tables of the parts numbered below `count`, one by one, because all may not fit into memory."""
-        for name in self.parts(table, count):
+    def read_parts(self, table, count, schema, columns=None, older=False, since=0):
+        """The tables of these parts, one by one, because all may not fit into memory."""
+        for name in self.parts(table, count, since):
             yield self.read_part(name, schema, columns, older)
 
     def check_parts(self, count):

@@ -360,10 +360,10 @@ class Run:
         """Remove what a killed process left after the last checkpoint."""
         self.folder.clean_up(self.parts, self.states.words)
 
-    def read(self, table, columns=None):
-        """The parts of `audit`, `sizes` or `released`, one by one."""
+    def read(self, table, columns=None, since=0):
+        """The parts of `audit`, `sizes` or `released`, one by one, from this number on."""
         older = self._older is not None
-        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns, older)
+        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns, older, since)
 
     # -- results
 
