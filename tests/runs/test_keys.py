@@ -198,3 +198,13 @@ def test_damaged_parts_of_states_are_a_sentence(source, learn, tmp_path):
         shutil.rmtree(other)
     part.unlink()
     assert refused(called("inspect", run))
+
+
+def test_a_replay_says_that_keys_start_from_nothing(source, tmp_path):
+    run = tmp_path / "run"
+    assert called("learn", source, *ARGS, "--to", run, "--quiet", "--evict", "300")[0] == 0
+    said = called("audit", run, "--replay", "auto")[1]
+    assert "The filters of each key start from nothing." in said
+    assert "No key is evicted" in said
+    notes = json.loads(called("audit", run, "--replay", "auto", "--json")[1])["notes"]
+    assert said.splitlines()[-3:] == notes

@@ -117,3 +117,48 @@ def test_columns_of_lists_are_left_out(tmp_path):
     assert called("audit", run, "--skipped", tmp_path / "quarantine.csv")[0] == 0
     assert pacsv.read_csv(tmp_path / "quarantine.csv").column_names[-4:] == ["a", "b", "who", "y"]
     assert called("release", run, tmp_path / "quarantine.csv")[0] == 0
+
+
+def as_read(table, path, reading):
+    """The rows as a text that is read in this way."""
+    names, mark = table.column_names, ";" if "comma" in reading else ","
+    lines = [mark.join(map(str, row.values())) for row in table.to_pylist()]
+    lines = [line.replace(".", ",") for line in lines] if "comma" in reading else lines
+    path.write_text("\n".join([*([] if "--no-header" in reading else [mark.join(names)]), *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "reading",
+    [
+        (),
+        ("--decimal", "comma"),
+        ("--no-header",),
+        ("--schema", "types.toml"),
+        ("--no-header", "--decimal", "comma", "--schema", "types.toml"),
+    ],
+    ids=" ".join,
+)
+def test_a_quarantine_can_be_released_however_the_source_is_read(tmp_path, monkeypatch, kind, reading):
+    monkeypatch.chdir(tmp_path)
+    table = pacsv.read_csv(write_source(tmp_path / "rows.csv"))
+    table = table.append_column("level", pa.array([f"{i % 3}.5" for i in range(table.num_rows)]))
+    (tmp_path / "types.toml").write_text(
+        'a = "number"\nb = "number"\nwho = "category"\ny = "number"\nlevel = "category"\n'
+    )
+    source = as_read(table, tmp_path / "rows.txt", reading)
+    target = "4" if "--no-header" in reading and "--schema" not in reading else "y"
+    learn = ("learn", source, "--target", target, "--learner", "adagrad", "--to", "run", "--format", "csv")
+    assert called(*learn, *reading, "--quiet")[0] == 0
+    assert called("audit", "run", "--skipped", f"q.{kind}")[0] == 0
+    found = pacsv.read_csv("q.csv") if kind == "csv" else pq.read_table("q.parquet")
+    rows = found.column("skipped_row").to_numpy()
+    assert len(rows) and rows.tolist() == skipped_rows(tmp_path / "run")
+    numbers = [float(value) for value in found.column(target).to_pylist()]
+    assert numbers == table.column("y").take(rows - 1).to_pylist()
+    levels = [str(value) for value in found.column(found.column_names[-1]).to_pylist()]
+    mark = "," if "comma" in reading and "--schema" in reading else "."  # a category is a text
+    assert levels == [text.replace(".", mark) for text in table.column("level").take(rows - 1).to_pylist()]
+    status, said, _ = called("release", "run", f"q.{kind}")
+    assert (status, said.split(",")[0]) == (0, f"{len(rows)} rows released and learned from")

@@ -95,7 +95,15 @@ def run(options):
 
 def _write_skipped(found, options):
     from holdfast.io.sources import SourceError
-    from holdfast.runs.quarantine import Entries, alike, open_place, quarantine, source_places, without_rows
+    from holdfast.runs.quarantine import (
+        Entries,
+        alike,
+        number_columns,
+        open_place,
+        quarantine,
+        source_places,
+        without_rows,
+    )
 
     check_path(options.skipped, "--skipped")
     answer, entries = {"file": str(options.skipped), "rows": 0}, Entries(found.read("audit"))
@@ -113,7 +121,7 @@ def _write_skipped(found, options):
                     "has the same rows with --source"
                 )
             with contextlib.closing(open_place(found, path)) as source:
-                for table in quarantine(entries, place, source):
+                for table in quarantine(entries, place, source, number_columns(found)):
                     schema = schema or table.schema
                     write(alike(table, schema, source))
                     answer["rows"] += table.num_rows
@@ -198,8 +206,4 @@ def _replay_lines(answer):
         if answer[name]:
             rows = ", ".join(f"{row:,}" for row in answer[name])
             lines.append(f"  {words}: rows {rows}{' ...' if len(answer[name]) == 10 else ''}")
-    lines.append(
-        "The sizes are those of the run. With this budget it would learn from other rounds, and later sizes "
-        "would differ a little."
-    )
-    return lines
+    return lines + answer["notes"]
