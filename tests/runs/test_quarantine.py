@@ -98,7 +98,11 @@ def test_several_sources_have_one_quarantine_also_if_one_has_grown(tmp_path):
     assert rows.tolist() == skipped_rows(run) and min((rows <= 100).sum(), (rows > 160).sum()) > 0
     assert ((rows > 100) & (rows <= 160)).any()
     assert found.column("y").to_pylist() == table.column("y").take(rows - 1).to_pylist()
-    assert "--source names one" in called("audit", run, "--skipped", tmp_path / "q.csv", "--source", jan)[2]
+    moved = jan.rename(tmp_path / "moved.csv")
+    _, said, _ = called("audit", run, "--skipped", tmp_path / "q.csv")
+    assert said.count("left out: ") == 2 and str(jan) in said  # before and after it has grown
+    assert called("audit", run, "--skipped", tmp_path / "q.csv", "--source", moved)[0] == 0
+    assert (tmp_path / "q.csv").read_text() == (tmp_path / "quarantine.csv").read_text()
 
 
 def test_a_pipe_cannot_be_read_again(tmp_path, monkeypatch):

@@ -1,13 +1,10 @@
 """holdfast audit: what a run skipped and why, and what another budget would skip."""
 
-import contextlib
 import math
 from pathlib import Path
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
-from holdfast.cli.outputs import check_output
-from holdfast.cli.tables import check_path, table_writer
 from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
 REASONS = {
@@ -62,8 +59,11 @@ def add(parser):
     )
     parser.add_argument(
         "--source",
+        action="append",
+        default=[],
         metavar="FILE",
-        help="where the source of the run is now, if it was moved or came from a pipe",
+        help="where a source of the run is now, if it was moved or came from a pipe; may be given several "
+        "times. Rotated files beside it are found without",
     )
     add_json(parser)
 
@@ -79,8 +79,10 @@ def run(options):
             answer = replayed(found, _budget(options.replay))
             lines = _replay_lines(answer)
         elif options.skipped is not None:
-            answer = _write_skipped(found, options)
-            lines = [f"{answer['rows']:,} skipped rows: {answer['file']}"]
+            from holdfast.cli.skipped import skipped_lines, write_skipped
+
+            answer = write_skipped(found, options.skipped, options.source)
+            lines = skipped_lines(answer)
         else:
             from holdfast.runs.audit_summary import AuditSummary
 
@@ -91,43 +93,6 @@ def run(options):
         else:
             tell(*lines)
     return DONE
-
-
-def _write_skipped(found, options):
-    from holdfast.io.sources import SourceError
-    from holdfast.runs.quarantine import (
-        Entries,
-        alike,
-        number_columns,
-        open_place,
-        quarantine,
-        source_places,
-        without_rows,
-    )
-
-    check_path(options.skipped, "--skipped")
-    answer, entries = {"file": str(options.skipped), "rows": 0}, Entries(found.read("audit"))
-    places, schema = source_places(found), None
-    inputs = [options.source, *(place.name for place in places)]
-    check_output(options.skipped, "--skipped", inputs, options.run)
-    if options.source and len(places) > 1:
-        raise SourceError(f"the run has {len(places)} sources, and --source names one: leave it out")
-    with table_writer(options.skipped) as write:
-        for place in places:
-            path = options.source or place.name
-            if path in ("-", "standard input"):
-                raise SourceError(
-                    "the source of the run was standard input, which cannot be read again: name a file that "
-                    "has the same rows with --source"
-                )
-            with contextlib.closing(open_place(found, path)) as source:
-                for table in quarantine(entries, place, source, number_columns(found)):
-                    schema = schema or table.schema
-                    write(alike(table, schema, source))
-                    answer["rows"] += table.num_rows
-                if not answer["rows"] and place is places[-1]:
-                    write(without_rows(source))
-    return answer
 
 
 def _budget(text):

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holdfast.io.byte_stream import LineBlock, another_source
+from holdfast.io.byte_stream import LineBlock
 from holdfast.io.columns import column_kind
 from holdfast.io.sources import SourceError, unchanged
 from holdfast.runs.audit import MEASURES, excess
@@ -33,10 +33,8 @@ def open_place(run, path):
     return Inputs([path], run.settings.reading()).open(path, columns)
 
 
-def check_source(place, source):
-    """Raise if this is not the source that was learned from, or has columns that a quarantine adds."""
-    if source.fingerprint(place.begins["bytes"]) != place.begins:
-        raise another_source(source.name, 1)
+def check_names(source):
+    """Raise if a source has columns that a quarantine adds."""
     for name in (ROW, *(f"skipped_{name}" for name in _COLUMNS)):
         if name in source.names:
             raise SourceError(f"{source.name} has a column {quoted(name)} of its own: give it another name")
@@ -48,7 +46,7 @@ def quarantine(entries, place, source, numbers):
     `entries` are those of the audit; what is left of them is for the next source. Columns of `numbers` have
     decimal points, whatever the source has, because the sizes beside them have points, too.
     """
-    check_source(place, source)
+    check_names(source)
     for block in source.blocks():
         count = block.lines if isinstance(block, LineBlock) else block.data.num_rows
         found = entries.take_below(min(place.base + block.row + count, place.last_row + 1))
@@ -71,12 +69,12 @@ def _with_points(column):
     return pc.replace_substring_regex(column, _COMMA, r"\1.\2")
 
 
-def without_rows(source):
+def without_rows(names):
     """The columns of a quarantine, if nothing was skipped."""
     kinds = dict.fromkeys(_COLUMNS, pa.string())
     kinds |= dict.fromkeys(("value", "size", "threshold", "times"), pa.float64())
     empty = pa.schema({"row": pa.int64()} | kinds).empty_table()
-    return _table(empty, {name: pa.array([], pa.string()) for name in source.names})
+    return _table(empty, {name: pa.array([], pa.string()) for name in names})
 
 
 def _table(found, columns):
