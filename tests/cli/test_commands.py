@@ -190,7 +190,7 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
     args = ("--target", "y", "--key", "who", "--no-scale", "--learner", "ogd:5", "--outliers", "5%")
     plain, _, _ = learn(tmp_path / "rows.csv", *args, to="plain")
-    monkeypatch.setattr("holdfast.runs.run._MANY_KEYS", 5)
+    monkeypatch.setattr("holdfast.runs.compile_choice._MANY_KEYS", 5)
     monkeypatch.setattr("holdfast.runs.games._MANY", 5)
     monkeypatch.setattr("holdfast.io.sources._ENTRIES", 300)  # so that each key is played many times
     monkeypatch.setattr("holdfast.runs.packed_states._ROUNDING", 1)  # and games have to be moved

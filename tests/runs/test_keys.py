@@ -158,7 +158,7 @@ def test_the_next_file_goes_on_with_the_keys_of_the_run(source, learn, tmp_path)
 
 
 def test_with_many_keys_the_model_waits_for_as_many_rows_as_keys(source, tmp_path, monkeypatch):
-    monkeypatch.setattr("holdfast.runs.run._FEW_KEYS", 5)
+    monkeypatch.setattr("holdfast.runs.results._FEW_KEYS", 5)
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED_KEYS", 20)
     written, before = [], Run.model
     monkeypatch.setattr(Run, "model", lambda run: (written.append(run.trace.rounds), before(run))[1])

@@ -191,7 +191,7 @@ def test_a_bucket_outside_of_a_histogram_does_not_crash_the_compiled_game(origin
 
 
 def test_tampered_numbers_of_a_checkpoint_are_refused_or_can_be_used(run, source, tmp_path, monkeypatch):
-    for module in ("run", "replay"):  # interpreted, an index outside of an array is an error
+    for module in ("compile_choice", "replay"):  # interpreted, an index outside of an array is an error
         monkeypatch.setattr(f"holdfast.runs.{module}.WORTH_COMPILING", math.inf)
     rng, refusals = np.random.default_rng(2), 0
     names: list = []
