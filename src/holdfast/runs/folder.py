@@ -203,15 +203,17 @@ class Folder:
     def write(self, files, gone=()):
         """Replace files, given as pairs of name and content, in this order; then remove those in `gone`.
 
+        The content is text, bytes, or a list of buffers that follow each other.
         If the process is killed, each file has its old or its new content. The manifest lists both.
         """
         before, staged, digests = self._listed(), {}, {}
         try:
             for name, data in files:
                 data = data.encode() if isinstance(data, str) else data
+                buffers = data if isinstance(data, list) else [data]
                 self._check_owner(name)
-                staged[name] = self._stage(name, data)
-                digests[name] = Digest.of(data)
+                staged[name] = self._stage(name, buffers)
+                digests[name] = Digest.of(*buffers)
             self.manifest = before.including(digests).allowing_absence(gone)
             self.write_manifest()
             for name, temporary in staged.items():
@@ -277,7 +279,7 @@ class Folder:
         place = self.path / manifests.FILE
         if os.path.islink(place):
             raise is_link(place)
-        temporary = self._stage(manifests.FILE, self._listed().to_bytes())
+        temporary = self._stage(manifests.FILE, [self._listed().to_bytes()])
         try:
             os.replace(temporary, place)
         except BaseException:
@@ -285,14 +287,14 @@ class Folder:
             raise
         sync(self.path)
 
-    def _stage(self, name, data):
+    def _stage(self, name, buffers):
         """Write the content under a random name in the same folder; return the path."""
         place = self._place(name)
         place.parent.mkdir(exist_ok=True)
         temporary = place.with_name(self._temporary(secrets.token_hex(8)))
         try:
             with new_file(temporary) as file:
-                file.write(data)
+                file.writelines(buffers)
         except OSError as problem:
             problem.filename = str(place)  # not the temporary name
             raise

@@ -26,7 +26,7 @@ class ResultFiles:
         keyed, rounds = run.settings.key is not None, run.trace.rounds
         keys = list(run.games.keys) if keyed else []
         if last or len(keys) <= _FEW_KEYS or rounds - self.modelled >= len(keys):
-            yield FILE, run.model().to_bytes()
+            yield FILE, run.model().buffers()
             if keyed:
                 yield "keys.parquet", table_bytes(run.keys.table(keys))
             self.modelled = rounds
