@@ -27,7 +27,7 @@ class CompileChoice:
         """Decide before a piece is played, after so many rounds."""
         if self.compiled:
             return
-        rounds = max(self.expected, rounds)
+        rounds = max(self.expected, rounds + len(piece.y))
         many = rounds >= WORTH_COMPILING
         many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
         if not many and (rounds < _WORTH_LOADING or self._looked_up):
