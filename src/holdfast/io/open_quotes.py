@@ -10,6 +10,8 @@ def open_row(block, is_row=None):
     stray one: then it is 0, too. So one wrong character does not hold back the rows after it.
     """
     tail = 0
+    if b'"' not in block:
+        return tail
     while block.count(b'"', 0, len(block) - tail) % 2:
         last = block.rfind(b'"', 0, len(block) - tail)
         tail = len(block) - block.rfind(b"\n", 0, last) - 1

@@ -7,9 +7,6 @@ import secrets
 import stat
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from holdfast.runs import manifest as manifests
 from holdfast.runs.files import (
     REMEDY,
@@ -23,6 +20,7 @@ from holdfast.runs.files import (
     sync,
 )
 from holdfast.runs.manifest import FILES, PARTS, TABLES, Digest, Manifest, part_number, read_manifest
+from holdfast.runs.tables import TableError, read_table
 
 _TEMPORARY = re.compile(r"\.holdfast-[0-9a-f]{16}-[0-9a-f]{16}")
 _TRIES = 10  # to read a file that another process may be replacing
@@ -152,18 +150,10 @@ class Folder:
 
         A part of an `older` version may lack columns; then they are empty.
         """
-        data = self.read(name)
         try:
-            # Not `pq.read_table`, which always reads in threads of Arrow. One that still holds
-            # `data` when the process exits aborts it (apache/arrow#34314).
-            table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
-            table.validate(full=True)
-        except (pa.ArrowException, OSError, ValueError) as problem:
-            raise damaged(self.path / name, str(problem).splitlines()[0][:160]) from None
-        if older:
-            table = _with_columns(table, schema)
-        if table.schema.remove_metadata() != schema or any(column.null_count for column in table.columns):
-            raise damaged(self.path / name, "its columns are not those that a run writes")
+            table = read_table(self.read(name), schema, older)
+        except TableError as problem:
+            raise damaged(self.path / name, problem) from None
         return table if columns is None else table.select(columns)
 
     def read_parts(self, table, count, schema, columns=None, older=False, since=0):
@@ -350,24 +340,3 @@ class Folder:
             f"{self.path / name} was not written by this run: move it away, or choose another folder "
             "with --to"
         )
-
-
-def _with_columns(table, schema):
-    """The table with all columns of the schema; those that it lacks have empty texts, zeros or NaN."""
-    empty = {pa.string(): "", pa.float64(): float("nan")}
-    columns = {
-        field.name: table.column(field.name)
-        if field.name in table.column_names
-        else pa.array([empty.get(field.type, 0)] * table.num_rows, field.type)
-        for field in schema
-    }
-    return pa.table(columns)
-
-
-def table_bytes(table):
-    """The content of a Parquet file with this table."""
-    texts = [column for column in ("key", "label") if column in table.column_names]
-    encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, use_dictionary=texts, compression="none", column_encoding=encodings)
-    return sink.getvalue()

@@ -2,8 +2,8 @@
 
 from holdfast.runs.audit import RELEASED
 from holdfast.runs.files import to_json
-from holdfast.runs.folder import table_bytes
 from holdfast.runs.model import FILE, Model
+from holdfast.runs.tables import table_bytes
 
 _FEW_KEYS = 10_000  # up to so many, each checkpoint writes the model
 _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in a sentence

@@ -16,8 +16,8 @@ from holdfast.runs.checkpoint import (
     table_layout,
 )
 from holdfast.runs.files import RunError, damaged, to_json
-from holdfast.runs.folder import table_bytes
 from holdfast.runs.manifest import part_name
+from holdfast.runs.tables import table_bytes
 
 
 def checkpoint_files(run):
