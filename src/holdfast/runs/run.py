@@ -106,8 +106,8 @@ class Run:
         missing |= {int(i): NO_TARGET for i in np.flatnonzero(np.isnan(y))}
         if faults or missing:
             lost = list(faults) + [i for i, why in missing.items() if why == NO_TARGET]
-            features = features.with_nan(lost)
-            y = np.where(np.isin(np.arange(len(y)), list(faults)), np.nan, y)
+            features, y = features.with_nan(lost), y.copy()
+            y[list(faults)] = np.nan
         if not self.games.scaled:
             features = features.with_constant()
         names = None if piece.keys is None else piece.keys.slice(start, stop - start)
