@@ -49,6 +49,12 @@ def test_an_output_that_is_an_input_is_refused_and_nothing_changes(here, args):
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
 
 
+def test_a_run_in_a_file_is_refused(here):
+    for to in ("rows.csv", "rows.csv/run"):
+        _, _, said = called("learn", "rows.csv", "--target", "y", "--to", to, "--quiet")
+        assert said == f"holdfast: {to} is or is in a file: choose a folder with --to\n"
+
+
 def test_other_files_are_replaced(here):
     for args in (
         ("predict", "run", "rows.csv", "--to", "skipped.csv"),

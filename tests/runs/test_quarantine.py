@@ -78,6 +78,9 @@ def test_what_cannot_be_read_again_is_one_sentence(tmp_path):
     other = written({"a": np.arange(9.0), "b": np.arange(9.0), "y": np.arange(9.0)}, tmp_path / "other.csv")
     _, _, said = answer = called("audit", run, "--skipped", quarantine, "--source", other)
     assert refused(answer) and "not what the run has learned from" in said
+    source = ("--source", moved, "--source", tmp_path / "nothing.csv")
+    _, _, said = answer = called("audit", run, "--skipped", quarantine, *source)
+    assert refused(answer) and "nothing.csv: no such file" in said
     status = called("learn", quarantine, "--target", "y", "--to", tmp_path / "again", "--quiet")[0]
     assert status == 0
     assert refused(called("audit", tmp_path / "again", "--skipped", tmp_path / "twice.csv"))

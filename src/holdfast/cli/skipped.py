@@ -20,9 +20,10 @@ def write_skipped(run, path, named):
     check_path(path, "--skipped")
     places = quarantine.source_places(run)
     check_output(path, "--skipped", [*named, *(place.name for place in places)], run.folder.path)
+    _check_named(run, places, named)
     files = [_file_of(run, place, named) for place in places]
     if not any(files):
-        raise _gone(places[0].name, named)
+        raise _gone(places[0].name)
     entries, schema = quarantine.Entries(run.read("audit")), None
     answer, numbers = {"file": str(path), "rows": 0, "left_out": []}, quarantine.number_columns(run)
     with table_writer(path) as write:
@@ -48,10 +49,17 @@ def _file_of(run, place, named):
     return file_of(place, [*named, place.name, *map(str, beside)], run.settings.reading())
 
 
-def _gone(name, named):
+def _check_named(run, places, named):
+    """Raise if a file that is named is not there, or is no source of the run."""
+    for name in named:
+        if not os.path.isfile(name):
+            raise SourceError(f"--source {name}: no such file")
+        if not any(file_of(place, [name], run.settings.reading()) for place in places):
+            raise another_source(name, 1)
+
+
+def _gone(name):
     """The error if no source of the run is there any more."""
-    if named:
-        return another_source(named[0], 1)
     if name == "standard input":
         return SourceError(
             "the source of the run was standard input, which cannot be read again: name a file that has the "

@@ -44,7 +44,10 @@ class Folder:
 
     def create(self):
         """Make and lock the folder; raises if it has a run, or a file with the name of one of its files."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise RunError(f"{self.path} is or is in a file: choose a folder with --to") from None
         self.lock()
         if self.is_begun():
             raise RunError(
