@@ -13,6 +13,7 @@ from holdfast.adversaries.weighted import Weighted
 from holdfast.compiling import choose, count_interpreted
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Columns, Counts, play_rounds
+from holdfast.interrupts import deferred_interrupts
 from holdfast.memory_mapped import sequential_reads
 from holdfast.progress_bar import progress_bar
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
@@ -181,10 +182,12 @@ def _play(game, columns, first, last, compiled, piece, advance):
         args = (player, adversary, state, hidden, counts, _from(columns, start - first), start)
         left = last - start
         if choose("call", play_rounds, (*args, last), left, counts.rounds) if compiled is None else compiled:
-            from holdfast._compiled import call
+            from holdfast._compiled import call, prepare
 
             stop = start + min(piece, left)
-            state, hidden, counts = call(play_rounds, *args, stop)
+            prepare(play_rounds, *args, stop)  # may take a minute, and can be interrupted
+            with deferred_interrupts():
+                state, hidden, counts = call(play_rounds, *args, stop)
         else:
             stop = start + min(piece, left, left if compiled is False else _PIECE)
             with np.errstate(all="ignore"):
