@@ -10,7 +10,7 @@ import numpy as np
 from holdfast.adversaries.replay import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.adversaries.weighted import Weighted
-from holdfast.compiling import choose, count_interpreted
+from holdfast.compiling import WORTH_COMPILING, choose, count_interpreted
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Columns, Counts, play_rounds
 from holdfast.interrupts import deferred_interrupts
@@ -185,7 +185,8 @@ def _play(game, columns, first, last, compiled, piece, advance):
             from holdfast._compiled import call, prepare
 
             stop = start + min(piece, left)
-            prepare(play_rounds, *args, stop)  # may take a minute, and can be interrupted
+            if start == first and (compiled or left >= WORTH_COMPILING):
+                prepare(play_rounds, *args, stop)  # may take a minute, and can be interrupted
             with deferred_interrupts():
                 state, hidden, counts = call(play_rounds, *args, stop)
         else:
