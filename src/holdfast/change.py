@@ -59,7 +59,8 @@ class Changing:
 
     - `patience` more rounds were skipped than kept, one after the other; or
     - most of the recent rounds were skipped, and now a filter keeps a round of twice the size it kept before;
-    - or most features vary less than a fifth as much as usual (which no filter skips).
+    - or most features vary less than a fifth as much as usual (which no filter skips). In the first 300
+      rounds 25 rows decide, and the learner starts from scratch: the rows before were a bad start.
 
     Then scales are taken from the last 100 rows, filters forget all sizes, and `after_change` of the learner
     keeps its weights but not how sure they are. The state before is kept for 10 `patience` rounds. If rows

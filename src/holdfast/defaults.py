@@ -123,7 +123,8 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     Logistic regression of second order (`OnlineLogistic`) learns from standardised features. Far
     cells are compressed (`Compressed`). A row is skipped if its farthest cell is too far, before it is
     compressed. Labels are not filtered, because a filter cannot tell a wrong label from a rare class: the
-    learner counts with 5 % of wrong labels instead. If most rows are skipped for long, or most features vary
+    learner counts with 5 % of wrong labels instead, and returns to its former weights when a burst of wrong
+    labels is over (`Returning`). If most rows are skipped for long, or most features vary
     much less than before, the stream has changed, and scales start again (`Changing`).
 
     Parameters
@@ -135,8 +136,8 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
         After so many rounds a round counts about a third in the weights. Scales remember 0.4 times as many.
         "auto" is 1,500.
     patience : "auto" or a number of rounds
-        So many bad rows in a row are withstood, and after a change of units about so many good ones are lost.
-        "auto" is 1,000. It must be "auto" if `outliers` is a count or a filter.
+        So many bad rows or labels in a row are withstood, and after a change of units about so many good ones
+        are lost. "auto" is 1,000. It must be "auto" if `outliers` is a count or a filter.
 
     Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 50 times
     the farthest cell of the good rows of the window, if at most 10 % of the window and no run longer than

@@ -16,7 +16,7 @@ LEARNER = Returning(INNER)
 def stream(rounds, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rounds, 5))
-    y = np.where(X @ [2.0, -1.0, 0.0, 0.5, 1.0] + 1.5 * rng.standard_normal(rounds) > 0.0, 1.0, -1.0)
+    y = np.where(X @ [2.0, -1.0, 0.0, 0.5, 1.0] + 0.5 * rng.standard_normal(rounds) > 0.0, 1.0, -1.0)
     return X, y
 
 
@@ -38,29 +38,27 @@ def flipped(rounds, start, stop):
 
 
 def test_soon_after_a_burst_of_wrong_labels_the_weights_of_before_return():
-    X, y = flipped(1_000, 500, 600)
-    with_return, without = (learn(each, X, y)[0][600:700].sum() for each in (LEARNER, INNER))
-    assert with_return < 12 < 25 < without
+    X, y = flipped(600, 300, 500)
+    with_return, without = (learn(each, X, y)[0][500:].sum() for each in (LEARNER, INNER))
+    assert with_return < 15 < 60 < without
 
 
 def test_a_lasting_change_of_labels_costs_nothing_more():
-    X, y = flipped(1_500, 700, 1_500)
-    with_return, without = (learn(each, X, y)[0][700:].sum() for each in (LEARNER, INNER))
+    X, y = flipped(1_000, 400, 1_000)
+    with_return, without = (learn(each, X, y)[0][400:].sum() for each in (LEARNER, INNER))
     assert with_return <= 1.05 * without
 
 
 def test_the_old_weights_are_given_up_after_patience_rounds():
-    X, y = flipped(1_000, 500, 600)
-    kept, given_up = (
-        learn(Returning(INNER, patience), X, y)[0][600:700].sum() for patience in (1_000.0, 50.0)
-    )
-    assert kept < 12 < 25 < given_up
+    X, y = flipped(600, 300, 500)
+    kept, given_up = (learn(Returning(INNER, patience), X, y)[0][500:].sum() for patience in (1e3, 50.0))
+    assert kept < 15 < 60 < given_up
 
 
 def test_labels_that_are_wrong_from_the_first_round_on_are_forgotten():
-    X, y = flipped(300, 0, 50)
+    X, y = flipped(300, 0, 70)
     with_return, without = (learn(each, X, y)[0][100:].sum() for each in (LEARNER, INNER))
-    assert with_return < 0.7 * without
+    assert with_return < 0.8 * without
 
 
 def test_without_trouble_it_is_the_learner_itself():
