@@ -11,7 +11,7 @@ from holdfast.entrywise import copy_row
 from holdfast.flatten import flat_size, flatten, restore
 from holdfast.guard import Guarded
 from holdfast.learners.mixture import Mixture
-from holdfast.learners.scaled import Scaled
+from holdfast.learners.scaled import Scaled, median_deviation
 from holdfast.protocols import Player
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
@@ -40,7 +40,7 @@ class ChangingState(NamedTuple):
     buffer: np.ndarray  # to copy the state of a learner
     recent: np.ndarray  # measured rows, each with its target in the last column
     kept: np.ndarray  # which of them were learned from: 1 or 0
-    usual: np.ndarray  # a fading mean of the mean absolute deviation of each feature
+    usual: np.ndarray  # a fading mean of the median absolute deviation of each feature
     rounds: float  # measured
     bad: float  # grows by 1 in a skipped round, falls by 1 in a kept one, not below 0
     limits: Limits  # when `bad` was last 0
@@ -297,16 +297,16 @@ def copied(state, other, buffer):
 
 
 def have_shrunk(rows, kept, usual):
-    """Whether most features vary much less in these rows than usual. Also moves `usual`."""
-    count, known, shrunk = float(np.sum(kept)), 0, 0
-    if count < 0.5 * len(rows):
+    """Whether most features vary much less in these rows than usual. Also moves `usual`.
+
+    Measured by medians of the deviations that are not 0: a few wild rows and a stuck sensor do not matter.
+    """
+    known, shrunk, learned = 0, 0, rows[kept > 0.0]
+    if len(learned) < 0.5 * len(rows):
         return False
     for j in range(len(usual)):
-        mean, deviation = 0.0, 0.0
-        for i in range(len(rows)):
-            mean += kept[i] * rows[i, j] / count
-        for i in range(len(rows)):
-            deviation += kept[i] * abs(rows[i, j] - mean) / count
+        _, square, _ = median_deviation(learned[:, j])
+        deviation = math.sqrt(max(square, 0.0))
         if usual[j] > 0.0:
             known += 1
             shrunk += 1 if 0.0 < deviation < _SHRUNK * usual[j] else 0

@@ -44,6 +44,8 @@ class Returning:
       than n. So a false alarm is rare in a stream of any length, and it changes nothing yet.
     - When the old weights predict better than the current ones, by more than 2 + 5 times the usual share of
       mistakes in the sum of their logistic losses, they return. Usually this takes 2 to 4 rounds.
+    - When the old weights predict as well as usual, but not better than the current ones, it was a false
+      alarm, and they are a copy of the current ones again.
     - In the first 100 rounds the weights of before are those of a bad start. They do not return: the learner
       starts again.
 
@@ -113,26 +115,28 @@ class Returning:
         z = dot(w, x) if slope != 0.0 else math.nan
         if not abs(z) < math.inf:
             return state
-        sign = 1.0 if slope < 0.0 else -1.0
+        margin, other = (z, 1.0) if slope < 0.0 else (-z, -1.0)
         rounds, usual, trouble, left, better = state.rounds + 1.0, state.usual, state.trouble, state.left, 0.0
+        limit = 1.0 + math.log(rounds)
         if left > 0.0:
-            left -= 1.0
-            step = loss(sign * z) - loss(sign * dot(old, x))
-            better = max(state.better + max(min(step, _STEP), -_STEP), 0.0)
+            other *= dot(old, x)
+            step = max(min(loss(margin) - loss(other), _STEP), -_STEP)
+            better = max(state.better + step, 0.0)
             if better > _BETTER + _NOISY * usual:
                 assign(w, old)
                 return ReturningState(state.inner, old, rounds, usual, 0.0, 0.0, 0.0)
+            trouble = min(trouble + evidence(other, usual), limit)
+            left = left - 1.0 if trouble > 0.0 else 0.0
+            trouble = trouble if left > 0.0 else 0.0
         else:
-            mistake = 1.0 if sign * z <= 0.0 else 0.0
-            share = min(max(usual, _LEAST), _MOST)
-            trouble = max(trouble + math.log(0.5 / (share if mistake > 0.0 else 1.0 - share)), 0.0)
-            usual += (mistake - usual) / min(rounds + 1.0, _USUAL)
+            trouble = max(trouble + evidence(margin, usual), 0.0)
+            usual += ((1.0 if margin <= 0.0 else 0.0) - usual) / min(rounds + 1.0, _USUAL)
             if trouble == 0.0:
                 assign(old, w)
-            elif trouble > 1.0 + math.log(rounds):
+            elif trouble > limit:
                 if rounds <= _EARLY:
                     return self.reset(state, len(old))
-                trouble, left = 0.0, min(self.patience, rounds)
+                left = min(self.patience, rounds)
         inner = self.learner.update(state.inner, slope, x)
         return ReturningState(inner, old, rounds, usual, trouble, left, better)
 
@@ -144,3 +148,9 @@ def _first_numbers():
 def loss(margin):
     """The logistic loss."""
     return math.log1p(math.exp(-abs(margin))) + max(-margin, 0.0)
+
+
+def evidence(margin, usual):
+    """The evidence of a prediction that half of them are wrong, and not the usual share."""
+    share = min(max(usual, _LEAST), _MOST)
+    return math.log(0.5 / (share if margin <= 0.0 else 1.0 - share))
