@@ -75,6 +75,14 @@ def test_the_old_weights_are_those_before_the_trouble():
     assert np.linalg.norm(state.inner.w - before) > 3.0 * np.linalg.norm(state.old - before)
 
 
+def test_after_a_false_alarm_the_old_weights_are_soon_the_current_ones_again():
+    X, y = flipped(500, 400, 408)
+    state = learn(LEARNER, X[:408], y[:408])[1]
+    assert state.left > 0.0
+    current = learn(LEARNER, X[408:460], y[408:460], state)[1]
+    assert current.left == 0.0 and current.trouble < 1.0
+
+
 def test_rounds_without_a_slope_or_with_a_row_that_is_not_finite_change_nothing():
     state = learn(LEARNER, *stream(100))[1]
     for slope, x in ((0.0, np.ones(5)), (-1.0, np.full(5, math.inf)), (1.0, np.full(5, math.nan))):
