@@ -5,6 +5,7 @@ import pytest
 from samples import slow
 
 import holdfast as hf
+from holdfast.capped_loss import Capped
 from holdfast.defaults import FOR_NUMBERS, LEARNERS, default_learner, named_learner, recommended
 from holdfast.river import LinearRegressor, named_weights
 from holdfast.sklearn import RobustClassifier, RobustRegressor
@@ -161,7 +162,7 @@ def test_mixtures_have_names_for_numbers_only(name):
 def test_the_default_for_numbers_follows_the_columns():
     assert default_learner(True, columns=100) == FOR_NUMBERS["second_order"]
     assert default_learner(True, columns=101) == FOR_NUMBERS["first_order"]
-    assert default_learner(True, loss=hf.Huber()).loss == hf.Huber()
+    assert default_learner(True, loss=hf.Huber()).loss == Capped(hf.Huber())
     for other in (
         default_learner(True, outliers=20),
         default_learner(True, plain=True),

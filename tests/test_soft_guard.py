@@ -72,6 +72,52 @@ def test_bad_first_rows_delay_learning_and_then_heal(wrong):
     assert error(record, truth, 700) < 0.4
 
 
+PATIENT = PLAYER._replace(patience=200)
+
+
+def spoiled(X, y, wrong, part):
+    """A copy with bad rows or targets in a part of the stream."""
+    X, y = X.copy(), y.copy()
+    if wrong == "rows":
+        X[part] *= 1000.0
+    else:
+        y[part] += 1000.0
+    return X, y
+
+
+@pytest.mark.parametrize("wrong", ["rows", "targets"])
+def test_a_burst_no_longer_than_patience_changes_nothing_even_if_it_is_half_of_the_stream(wrong):
+    X, truth = rows(600)
+    record = play(*spoiled(X, truth, wrong, slice(200, 400)), PATIENT)
+    assert not record.kept[200:400].any() and record.kept[400:].mean() > 0.95
+    assert error(record, truth, 400) < 0.2
+
+
+@pytest.mark.parametrize("wrong", ["rows", "targets"])
+def test_what_lasts_longer_than_patience_is_learned(wrong):
+    X, y = spoiled(*rows(800), wrong, slice(300, None))
+    record = play(X, y, PATIENT)
+    assert not record.kept[300:500].any() and record.kept[530:].mean() > 0.95
+    assert error(record, y, 600) < 0.4
+
+
+def test_after_few_rows_a_change_needs_less_patience():
+    X, y = spoiled(*rows(400), "targets", slice(100, None))
+    record = play(X, y, PATIENT)
+    assert not record.kept[100:175].any() and record.kept[200:].all() and error(record, y, 250) < 0.4
+
+
+def test_single_bad_rows_never_look_like_a_change():
+    X, truth = rows(1000)
+    record = play(*spoiled(X, truth, "targets", slice(100, None, 20)), PATIENT)
+    assert not record.kept[100::20].any() and error(record, truth, 200) < 0.2
+
+
+def test_patience_is_at_least_10():
+    with pytest.raises(ValueError, match="patience counts rounds, at least 10: got 9"):
+        SoftGuarded(SCALED, patience=9)
+
+
 def test_a_row_that_is_stuck_is_not_learned_from():
     X, y = rows()
     X[500:550] = X[500]

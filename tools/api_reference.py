@@ -22,7 +22,7 @@ PAGES = {
     "game": ("game", "guard", "soft_guard", "change"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),
-    "losses": ("losses",),
+    "losses": ("losses", "capped_loss"),
     "domains": ("domains",),
     "norms": ("norms",),
     "adversaries": ("adversaries",),

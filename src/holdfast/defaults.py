@@ -14,6 +14,7 @@ from holdfast.for_numbers import (
     for_numbers,
     is_auto,
     rounds_for,
+    with_loss,
     withstands_targets,
 )
 from holdfast.guard import Guarded
@@ -180,7 +181,7 @@ def default_learner(regression, outliers="auto", scale=True, loss=None, columns=
     if plain or not (regression and scale and is_auto(outliers)):
         return LEARNER
     learner = SECOND_ORDER if columns <= MOST_COLUMNS else FIRST_ORDER
-    return learner._replace(loss=loss or recommended_loss(regression))
+    return with_loss(learner, loss or recommended_loss(regression))
 
 
 def named_learner(name, loss):
@@ -202,7 +203,7 @@ def named_learner(name, loss):
     if name in FOR_NUMBERS:
         if isinstance(loss, Hinge | Logistic | SquaredHinge):
             raise ValueError(f"{name} is for numbers as targets, and {loss!r} is for labels: use adagrad")
-        return FOR_NUMBERS[name]._replace(loss=loss)
+        return with_loss(FOR_NUMBERS[name], loss)
     return suited(ALL_LEARNERS[name], loss)
 
 

@@ -11,6 +11,7 @@ from holdfast.vectors import TINY, Sparse, values_of
 SWING = 5.0  # deviations count up to this many spreads: with 1 wild value in SWING**2 a spread would explode
 REACH = 2.5  # the same for spreads that fade: they are for streams in which 1 value in 10 may be wild
 TIES = 0.3  # a fading center moves only if fewer of the values equal it
+ONE = 1e-6  # a deviation that differs by less from one spread is that of a column with two values
 FAR = 2.0**1000  # squared deviations count up to this
 LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and far from the ends of floats
 
@@ -81,7 +82,7 @@ def fade_moments(center, spread, factors, counts, ties, n, memory, x):
     varied = known & moved
     counts += np.where(varied, 1.0, 0.0)
     step = np.maximum(1.0 / counts, rate)
-    center += np.where(varied & (ties < TIES), step * near, 0.0)
+    center += np.where(varied & (ties < TIES) & (np.abs(far - 1.0) > ONE), step * near, 0.0)
     spread += np.where(varied, step * (near * near - spread), 0.0)
     before = spread > 0.0
     for i in np.flatnonzero(~known & moved):
@@ -93,7 +94,9 @@ def fade_entry(center, square, factor, count, ties, rate, value):
     """The fading center and mean squared deviation of a column, after one more value.
 
     Only deviations that are not 0 move the mean square, so that the 1 of a rare column is about one spread
-    from its 0. The center moves only if few of the values equal it: that of a rare column stays at 0.
+    from its 0. The center moves only if few of the values equal it: that of a rare column stays at 0. That of
+    a column with two values never moves. It would lie between them after many equal values, then approach the
+    other value, and the spread would fall to 0.
     `count` is the number of those deviations, `ties` the share of the others. A deviation counts up to REACH
     spreads, and the k-th has weight 1 / k, at least `rate`.
 
@@ -112,7 +115,7 @@ def fade_entry(center, square, factor, count, ties, rate, value):
         near = deviation * (REACH / far) if far > REACH else deviation
         count += 1.0
         step = max(1.0 / count, rate)
-        if ties < TIES:
+        if ties < TIES and abs(far - 1.0) > ONE:
             center += step * near
         square += step * (near * near - square)
     return center, square, count, ties

@@ -3,6 +3,7 @@
 import math
 import numbers
 
+from holdfast.capped_loss import Capped
 from holdfast.domains import Box
 from holdfast.filters import TopShare
 from holdfast.learners import AdaGrad, Averaged, HuberWeights, Mixture, Redescending, RobustRidge, Scaled
@@ -14,7 +15,7 @@ MEMORY, PATIENCE = 300.0, 1000  # rounds
 MOST_COLUMNS = 100  # for which a learner of second order is the default: a round costs O(columns²)
 _SHARE = 0.15  # of wrong rows and targets: 10 % on top of what is wrong in most tables anyway
 _SLACK, _TARGET_SLACK = 15.0, 30.0  # with 15 for targets, waves of covid_deaths are skipped as outliers
-_REPEATED = TopShare(0.1, slack=8.0, window=3 * PATIENCE)
+_REPEAT_SLACK = 8.0
 _NO_CLIP = 1e6  # the filter must see how far a cell is
 _STORED = 250  # first rounds
 _BOX = Box(-10.0, 10.0)
@@ -25,7 +26,7 @@ FIRST_ORDER = Mixture(
         AdaGrad(_BOX, rate=0.008, ballast=1.0, memory=1000.0),
         AdaGrad(_BOX, rate=0.03, ballast=1.0, memory=100.0),
     ),
-    Absolute(),
+    Capped(Absolute()),
 )
 SECOND_ORDER = Mixture(
     (
@@ -35,7 +36,7 @@ SECOND_ORDER = Mixture(
         RobustRidge(memory=33.0, weights=Redescending(3.0)),
         AdaGrad(_BOX, rate=0.008, ballast=1.0),
     ),
-    Absolute(),
+    Capped(Absolute()),
 )
 
 
@@ -43,7 +44,8 @@ def for_numbers(learner, memory="auto", patience="auto"):
     """A player for regression that withstands bad rows of many kinds and follows changes.
 
     Rows, targets and repeated rows are filtered, in units of scales that fade (`Scaled`). After a lasting
-    change scales are taken from the recent rows (`SoftGuarded`).
+    change scales are taken from the recent rows (`SoftGuarded`). In the first 150 rows a run of 75 bad ones
+    counts as such a change, because the rows before it may be the bad ones.
 
     Parameters
     ----------
@@ -60,8 +62,9 @@ def for_numbers(learner, memory="auto", patience="auto"):
     (Theorem W).
     """
     rounds = int(rounds_for("patience", patience, PATIENCE))
-    rows, targets = (
-        TopShare(_SHARE, slack=slack, window=3 * rounds, patience=rounds) for slack in (_SLACK, _TARGET_SLACK)
+    rows, targets, repeats = (
+        TopShare(_SHARE, slack=slack, window=3 * rounds, patience=rounds)
+        for slack in (_SLACK, _TARGET_SLACK, _REPEAT_SLACK)
     )
     scaled = Scaled(
         learner,
@@ -70,7 +73,16 @@ def for_numbers(learner, memory="auto", patience="auto"):
         memory=rounds_for("memory", memory, MEMORY),
         stored=_STORED,
     )
-    return SoftGuarded(scaled, rows, targets, _REPEATED)
+    return SoftGuarded(scaled, rows, targets, repeats, patience=rounds)
+
+
+def with_loss(learner, loss):
+    """`FIRST_ORDER` or `SECOND_ORDER` for another loss. A row that is mispredicted by far counts little.
+
+    >>> with_loss(FIRST_ORDER, Absolute()) == FIRST_ORDER
+    True
+    """
+    return learner._replace(loss=Capped(loss))
 
 
 def is_auto(value):

@@ -26,9 +26,10 @@ _NEAR = 4.0  # a residual counts up to so many mean residuals in that mean
 _LEAST = 1e-3  # spreads: smaller residuals count as this, or a target without noise would look surprising
 _RECENT = 0.02  # the rate at which the share of surprising targets fades
 _MOST = 0.25  # if a larger share of the targets is surprising, none of them teaches
-_USUAL = 0.2  # up to this share of skipped rounds the thresholds are the usual ones
-_MANY = 0.5  # with a larger share of skipped rounds, a round that is kept again can mean a change
-_FAR = 2.0  # times the usual threshold: then it does
+_BURST = 10.0  # so many more rounds skipped than kept are a burst
+_FAR = 2.0  # times the threshold before the burst: no larger size is kept in it
+_SHORT = 75.0  # skipped rounds: fewer are no change, because most of the recent rows must be new
+_YOUNG = 150.0  # kept rounds: until then _SHORT skipped ones are a change
 _GOOD = 3.0  # mean residuals: a far row that is predicted so well is not wrong
 _ROWS = 100  # from which scales are taken after a change
 _WILD = 1e6  # a target so many spreads away teaches nothing: losses would be lost in rounding
@@ -49,7 +50,7 @@ class SoftGuardedState(NamedTuple):
     kept: float  # rounds, in which there was a residual
     rounds: float  # measured
     surprising: float  # the recent share of rounds that the target filter refused
-    skipped: float  # the recent share of rounds that were not kept
+    bad: float  # grows by 1 if a filter refuses a row or a target, falls by 1 if not, not below 0
     y: float  # the target of this round
 
 
@@ -69,9 +70,12 @@ class SoftGuarded:
     refused. So it goes with learners that a large residual hardly moves, such as `RobustRidge`. The record
     calls such a round skipped. All other rounds teach nothing.
 
-    Filters that forget keep large sizes again when they have lasted long. If most of the recent rounds were
-    skipped, and now one of twice the usual size is kept, the stream has changed. Then scales are taken from
-    the last 100 rows (`after_change`), and the filters start again.
+    If 10 more rounds were skipped than kept, one after the other, it is a burst. The filters then remember no
+    size above twice their threshold before the burst, and keep none. So bad rows do not become usual by being
+    many, even if most of the stream is bad so far. If more than `patience` are skipped, the stream has
+    changed: scales are taken from the last 100 rows (`after_change`), and the filters start again. For a
+    guard that has kept fewer than 150 rounds since the start or the last change, 75 skipped ones are enough:
+    perhaps the first rows were the bad ones.
 
     Parameters
     ----------
@@ -84,6 +88,8 @@ class SoftGuarded:
         The record says so with a size of the features that is too large by the same factor as that number.
     norm : a norm
         Rows are measured in its dual. The dual of `L1` is the largest absolute entry.
+    patience : int
+        So many bad rows in a row are withstood, and after a change about so many good ones are lost.
 
     Guarantee: none for the whole. What the filters keep is as small as they promise, in the units of the
     round; a round that is not kept can move the weights as far as the learner lets it.
@@ -106,6 +112,11 @@ class SoftGuarded:
     target: Filter = TopShare(0.1, slack=15.0)
     repeats: Filter = Everything()
     norm: Norm = L1()
+    patience: int = 1000
+
+    def check(self):
+        if self.patience < 10:
+            raise ValueError(f"patience counts rounds, at least 10: got {self.patience}")
 
     def check_dim(self, dim):
         check_hints(self.learner)
@@ -155,7 +166,7 @@ class SoftGuarded:
     def set_target(self, state, y):
         memories = (state.features, state.target, state.repeats)
         arrays = (state.previous, state.recent, state.limits)
-        numbers = (state.run, state.residual, state.kept, state.rounds, state.surprising, state.skipped)
+        numbers = (state.run, state.residual, state.kept, state.rounds, state.surprising, state.bad)
         return SoftGuardedState(self.learner.set_target(state.learner, y), *memories, *arrays, *numbers, y)
 
     def predict(self, state):
@@ -176,8 +187,13 @@ class SoftGuarded:
         if not (finite and entry + abs(slope) < LONG and abs(target) < LONG):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
             return state, GuardedDecision(False, math.inf, math.nan, unknown[0], unknown[1])
-        features, feature_threshold, near = self.features.decide(state.features, size)
-        surprise, target_threshold, likely = self.target.decide(state.target, distance)
+        limits, burst = state.limits, state.bad >= _BURST
+        features, feature_threshold, near = state.features, _FAR * limits[0], False
+        if not (burst and size > feature_threshold):
+            features, feature_threshold, near = self.features.decide(state.features, size)
+        surprise, target_threshold, likely = state.target, _FAR * limits[1], False
+        if not (burst and distance > target_threshold):
+            surprise, target_threshold, likely = self.target.decide(state.target, distance)
         run = 1.0
         if not self.repeats.keeps_all() and len(state.previous) > 0:
             run = state.run + 1.0 if is_repeated(state.previous, x) else 1.0
@@ -204,14 +220,14 @@ class SoftGuarded:
             Decision(likely, distance, target_threshold),
         )
         remember(state.recent, state.rounds, x, state.y)
-        limits, rounds, skipped = state.limits, state.rounds + 1.0, state.skipped
-        changed = decision.kept and skipped > _MANY and rounds >= _ROWS
-        changed = changed and (size > _FAR * limits[0] or distance > _FAR * limits[1])
-        skipped += _RECENT * ((0.0 if decision.kept else 1.0) - skipped)
-        if skipped < _USUAL:
+        rounds = state.rounds + 1.0
+        bad = max(state.bad - 1.0, 0.0) if near and likely else state.bad + 1.0
+        if bad == 0.0:
             limits[0], limits[1] = feature_threshold, target_threshold
+        enough = max(self.patience + _BURST, _SHORT) if kept >= _YOUNG else _SHORT
+        changed = bad > enough and rounds >= _ROWS
         arrays = (state.previous, state.recent, limits)
-        numbers = (run, residual, kept, rounds, surprising, skipped)
+        numbers = (run, residual, kept, rounds, surprising, bad)
         state = SoftGuardedState(learner, features, surprise, repeats, *arrays, *numbers, state.y)
         return self.start_again(state) if changed else state, decision
 

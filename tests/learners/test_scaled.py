@@ -105,6 +105,15 @@ def test_with_a_memory_a_one_in_a_column_of_zeros_is_one_unit_from_them(share):
     assert abs(zero) <= 1.0
 
 
+@pytest.mark.parametrize("first", [0.0, 0.3])
+def test_with_a_memory_a_one_hot_column_keeps_its_scale_after_a_long_row_of_ones(first):
+    X = (np.random.default_rng(0).random((6_000, 1)) < first).astype(float)
+    X[500:1_000], X[1_000:] = 1.0, 0.0
+    state = taught(FADING, X, np.arange(6_000.0))
+    zero, one = (FADING.transform_row(state, np.array([x]))[0] for x in (0.0, 1.0))
+    assert one - zero == pytest.approx(1.0, rel=1e-3)
+
+
 def test_with_a_memory_a_constant_column_has_its_scale_after_its_second_deviation():
     scaled = hf.Scaled(LEARNER, memory=1e4)
     state = taught(scaled, np.full((500, 1), 7.0))
@@ -280,10 +289,12 @@ def test_parameters_that_make_no_sense_are_refused(make, complaint):
 
 
 @pytest.mark.parametrize("stored", [5, 40])
-def test_first_rows_stay_where_scales_are_compared_with_them_also_after_a_change(stored):
+def test_after_a_change_the_recent_rows_are_the_first_ones(stored):
     scaled = hf.Scaled(LEARNER, target=True, patience=5, stored=stored).check()
     rows = np.random.default_rng(2).normal(5.0, 1.0, (50, 3))
     state = taught(scaled, rows[:, :2], rows[:, 2])
-    kept = rows[:40] if stored == 40 else np.zeros((5, 3))
-    assert np.array_equal(state.first, kept)
-    assert np.array_equal(scaled.after_change(state, rows[:10] + 100.0).first, kept)
+    first = rows[:40] if stored == 40 else np.zeros((5, 3))
+    assert np.array_equal(state.first, first)
+    recent = rows[:10] + 100.0
+    after = scaled.after_change(state, recent).first
+    assert np.array_equal(after, np.vstack([recent, first[10:]]) if stored == 40 else first)

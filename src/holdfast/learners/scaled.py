@@ -56,7 +56,7 @@ class Scaled:
 
     With `memory`, means and deviations fade, and only deviations that are not 0 count. So the 1 of a rare or
     one-hot column is about one unit from its 0, not many. The mean of such a column stays where it is: it
-    moves only if fewer than 30 % of the values equal it.
+    moves only if fewer than 30 % of the values equal it, and not if there are only two values.
 
     The features of sparse rows keep their zeros: each is divided by its largest absolute value so far, which
     at most doubles from one round to the next. With `memory` that value fades with each row that has the
@@ -248,12 +248,10 @@ class Scaled:
         return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def after_change(self, state, rows):
-        """Take scales that no longer fit from recent rows. All then move as after so many rounds.
-
-        The stored first rows stay. So the next rounds are compared with them again, and what looked like a
-        change, but was a burst of bad rows, is undone. A change for good is then learned later.
-        """
+        """Take scales that no longer fit from recent rows. All then move as if these were the first rows."""
         n = float(max(len(rows), self.patience))
+        if len(rows) <= self.stored:
+            state.first[: len(rows)] = rows
         before, after = self.memory.squares(max(state.rounds, 1.0)), self.memory.squares(n)
         for i in range(rows.shape[1] - 1):
             variance = float(state.spread[i]) / before
@@ -339,4 +337,7 @@ def median_deviation(values):
     moved = squares[squares > 0.0]
     if len(moved) < 2:
         return center, float(0.0 - squares[-1]), float(len(moved))
-    return center, float(moved[(len(moved) - 1) // 2]), float(len(moved))
+    middle = float(moved[(len(moved) - 1) // 2])
+    if moved[0] == moved[-1]:  # a column with two values: the mean is the median
+        middle /= _NORMAL
+    return center, middle, float(len(moved))

@@ -37,8 +37,8 @@ class Unfiltered:
         before = _core_state(self.player, state)
         opened = copy.deepcopy(before)
         opened = opened._replace(**{name: 0 for name in _FILTERS if name in opened._fields})
-        if "skipped" in opened._fields:  # else the released row may look like a change of the stream
-            opened = opened._replace(skipped=0.0)
+        if "bad" in opened._fields:  # else the released row may look like one of a burst, and be skipped
+            opened = opened._replace(bad=0.0)
         after, decision = self.core.observe(opened, slope, x)
         return _with_core_state(self.player, state, before._replace(learner=after.learner)), decision
 
