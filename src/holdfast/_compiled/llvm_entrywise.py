@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from holdfast._compiled.llvm_kernels import add_attributes, counting, declared
 from holdfast._compiled.numba_private import data_and_length, nothing
-from holdfast.entrywise import FAR, LEAST, MOST, REACH, SWING, TIES
+from holdfast.entrywise import FAR, LEAST, MOST, ONE, REACH, SWING, TIES
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _WIDTHS = (4, 2, 1)
@@ -128,7 +128,8 @@ def _fade(at, center, spread, factors, counts, ties, x, rate):
     unknown = at.both(at.opposite(known), at.greater(new, zero))
     first, second = at.both(unknown, at.equal(square, zero)), at.both(unknown, at.greater(zero, square))
     least = at.least(at.minus(at.number(-0.0), square), new)
-    moves = at.both(varied, at.greater(at.number(TIES), share))
+    has_more = at.greater(at.magnitude(at.minus(far, one)), at.number(ONE))  # than two values
+    moves = at.both(at.both(varied, has_more), at.greater(at.number(TIES), share))
     at.write(center, at.choose(moves, at.plus(before, at.times(step, near)), before))
     after = at.choose(second, least, at.choose(varied, after, square))
     at.write(spread, at.choose(first, at.minus(at.number(-0.0), new), after))
