@@ -1,0 +1,15 @@
+"""Spark: a model for each key of a DataFrame or a stream, with the bits of `holdfast learn --key`.
+
+>>> learned = learn(df, key="machine", target="load", order="time")  # doctest: +SKIP
+>>> predict(learned.models, df).show()  # doctest: +SKIP
+"""
+
+try:
+    import pyspark  # noqa: F401
+except ImportError as problem:
+    raise ImportError("holdfast.spark needs PySpark 4: pip install 'holdfast[spark]'") from problem
+
+from holdfast.spark.batch import Learned, learn
+from holdfast.spark.fleet import Fleet
+
+__all__ = ["Fleet", "Learned", "learn"]
