@@ -1,25 +1,33 @@
 """Learn from a batch DataFrame: a model for each key, and an audit of the skipped rows."""
 
-from typing import Any, NamedTuple
+import dataclasses
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from holdfast.runs.audit import MEASURES
 from holdfast.spark.models import describe, from_run, model_schema
-from holdfast.spark.plan import first_rows, plan_from_rows, settings_of
-from holdfast.spark.playing import LATE, NO_ORDER, ORDER, KeyedRun, tables
+from holdfast.spark.orders import LATE, NO_ORDER, ORDER, key_text, tie_breakers, with_order
+from holdfast.spark.plan import Plan, check_columns, first_rows, plan_from_rows, settings_of
+from holdfast.spark.playing import KeyedRun, keys_in, tables
 from holdfast.terminal import print_note
 
 _ROWS = 1 << 16
 _SIZES = [f"{name}_{what}" for name in MEASURES for what in ("size", "threshold")]
 
 
-class Learned(NamedTuple):
-    """The result of `learn`: two DataFrames."""
+@dataclasses.dataclass(frozen=True)
+class Learned:
+    """The result of `learn`: two DataFrames, made by one computation, which is kept in Spark's cache."""
 
     models: Any
     audit: Any
+    played: Any = dataclasses.field(repr=False)
+
+    def unpersist(self):
+        """Free the cache."""
+        self.played.unpersist()
 
 
 def learn(
@@ -56,7 +64,7 @@ def learn(
     -------
     Learned
         `models`: key, label, counts, weights in the units of the data, and state. `audit`: the skipped rows.
-        Both come from one computation, which is kept in Spark's cache: `models.unpersist()` frees it.
+        Both come from one computation, which is kept in Spark's cache; `unpersist()` frees it.
     """
     from pyspark.sql import functions as F
 
@@ -64,8 +72,6 @@ def learn(
 
     check_packages()
     chosen = settings_of(key, target, order, features, drop, labels, settings)
-    from holdfast.spark.plan import check_columns
-
     check_columns(df.schema, chosen, order)
     head = first_rows(df if sample is None else sample, key, order)
     plan = plan_from_rows(head, df.schema, chosen, order, print_note if verbose else lambda text: None)
@@ -76,35 +82,7 @@ def learn(
     played = rows.mapInArrow(_Player(plan, compiled, schema), schema).persist()
     models = played.where(F.col("state").isNotNull()).select(*model_schema().names)
     skipped = played.where(F.col("reason").isNotNull()).select(*audit)
-    return Learned(describe(models, plan), skipped)
-
-
-def key_text(key):
-    """The key as text, as in the models; a missing key is the empty text."""
-    from pyspark.sql import functions as F
-
-    return F.coalesce(F.col(f"`{key}`").cast("string"), F.lit(""))
-
-
-def with_order(df, order):
-    """The DataFrame with the order as a whole number: microseconds of a time, days of a date."""
-    from pyspark.sql import functions as F
-
-    column, kind = F.col(f"`{order}`"), df.schema[order].dataType.typeName()
-    if kind == "timestamp":
-        column = F.unix_micros(column)
-    elif kind == "timestamp_ntz":
-        column = F.timestamp_diff("MICROSECOND", F.lit("1970-01-01").cast("timestamp_ntz"), column)
-    elif kind == "date":
-        column = F.unix_date(column)
-    return df.withColumn(ORDER, column.cast("long"))
-
-
-def tie_breakers(schema):
-    """The other columns that can be sorted by, so that the first of two rows with the same order is always the same."""
-    from pyspark.sql.types import MapType
-
-    return [f"`{field.name}`" for field in schema if field.name != ORDER and not isinstance(field.dataType, MapType)]
+    return Learned(describe(models, plan), skipped, played)
 
 
 def _schema(rows, plan):
@@ -124,34 +102,28 @@ class _Player:
     def __init__(self, plan, compiled, schema):
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        self.plan, self.compiled = plan.to_json(), compiled
+        self.plan, self.order, self.compiled = plan.to_json(), plan.order, compiled
         self.schema = to_arrow_schema(schema, timezone="UTC")
 
     def __call__(self, batches):
-        from holdfast.spark.plan import Plan
-
         plan = Plan.from_json(self.plan)
         run = KeyedRun(plan, self.compiled)
         for table in tables(batches, _ROWS):
-            good, late, played = run.play(table)
-            yield from self._audit(plan, table, good, late, played)
+            keys = keys_in(table, plan)
+            yield from self._audit(table, keys, *run.play(table, keys))
         for batch in from_run(run) if run.games.keys else ():
             yield self._filled({name: batch.column(name) for name in batch.schema.names}, batch.num_rows)
 
-    def _audit(self, plan, table, good, late, played):
+    def _audit(self, table, keys, good, late, played):
         """The skipped rows: those that were played, and those that were late or have no order."""
+        at = table.column(self.order)
         if played is not None and played.audit.num_rows:
-            columns = {name: played.audit.column(name) for name in (*_SIZES, "reason", "detail", "key")}
-            if "label" in played.audit.column_names:
-                columns["label"] = played.audit.column("label")
-            columns["at"] = table.column(plan.order).take(pa.array(good[played.audit.column("row").to_numpy()]))
+            columns = {name: played.audit.column(name) for name in played.audit.column_names}
+            columns["at"] = at.take(pa.array(good[played.audit.column("row").to_numpy()]))
             yield self._filled(columns, played.audit.num_rows)
         lost = np.setdiff1d(np.arange(table.num_rows), good)
         if len(lost):
-            from holdfast.io.sources import keys_of
-
-            columns = {name: table.column(column).take(pa.array(lost)) for name, column in (("at", plan.order), ("key", plan.key))}
-            columns["key"] = keys_of(columns["key"], plan.key, "the rows")
+            columns = {"at": at.take(pa.array(lost)), "key": keys.take(pa.array(lost))}
             columns["reason"] = pa.array(np.where(late[lost], LATE, NO_ORDER))
             yield self._filled(columns, len(lost))
 

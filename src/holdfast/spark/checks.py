@@ -23,7 +23,9 @@ def check_java(spark):
         return
     version = str(jvm.java.lang.System.getProperty("java.specification.version"))
     if float(version) < _JAVA:
-        raise RunError(f"Spark 4 needs Java {_JAVA} or newer, and this session runs on {version}: set JAVA_HOME to another")
+        raise RunError(
+            f"Spark 4 needs Java {_JAVA} or newer, and this session runs on {version}: set JAVA_HOME to another"
+        )
 
 
 def check_streaming(spark):
@@ -31,7 +33,9 @@ def check_streaming(spark):
     check_packages()
     check_java(spark)
     if not importlib.util.find_spec("google") or not importlib.util.find_spec("google.protobuf"):
-        raise RunError("streams need the package protobuf, which pyspark does not bring: pip install 'holdfast[spark]'")
+        raise RunError(
+            "streams need the package protobuf, which pyspark does not bring: pip install 'holdfast[spark]'"
+        )
     found = spark.conf.get(PROVIDER, None)
     if found is None or "RocksDB" not in found:
         raise RunError(f"streams need the state store RocksDB: spark.conf.set({PROVIDER!r}, {ROCKSDB!r})")

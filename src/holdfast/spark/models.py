@@ -7,8 +7,9 @@ import pyarrow.compute as pc
 from holdfast.runs.files import RunError
 from holdfast.runs.games import TENSORS
 from holdfast.runs.trace import KEY_COLUMNS
+from holdfast.spark.orders import COUNTERS
+from holdfast.spark.pages import Page, another_layout
 from holdfast.spark.plan import Plan
-from holdfast.spark.playing import COUNTERS, KeyedRun
 
 COUNTS = TENSORS["counts"]
 SUMS = KEY_COLUMNS[2:]  # the sum of the errors of a key, and how many there are
@@ -51,68 +52,50 @@ def plan_of(models):
 
 def from_run(run):
     """The models of a run in this process, in record batches."""
-    keys, labels, games = list(run.games.keys), list(run.games.labels), run.games
-    state, p = games.state(), games.parameters()
-    starts = np.concatenate([[0], np.cumsum(state["lengths"])])
+    page, labels, p = run.page(), list(run.games.labels), run.games.parameters()
+    starts = np.concatenate([[0], np.cumsum(page.lengths)])
     with np.errstate(all="ignore"):
         weights = p["weights"] * p["factors"] * p["y_spread"][:, None]
-    of_key = np.repeat(np.arange(len(keys)), len(labels))
-    whole = np.column_stack([games.counts, run.counters[of_key]])
-    sums = run.keys.sums[of_key][:, 2:]
-    names = pa.array(keys, pa.string())
+    of_key = np.repeat(np.arange(len(page.keys)), len(labels))
+    names, texts = pa.array(page.keys, pa.string()), pa.array(labels * len(page.keys), pa.string())
     for first in range(0, len(of_key), _STEP):
         some = slice(first, min(first + _STEP, len(of_key)))
-        count, cut = some.stop - first, starts[first : some.stop + 1]
-        numbers = state["tape"][cut[0] : cut[-1]]
+        keys, cut = of_key[some], starts[first : some.stop + 1]
         offsets = ((cut - cut[0]) * 8).astype(np.int32)
-        texts = [names.take(pa.array(of_key[some])), pa.array([labels[i % len(labels)] for i in range(first, some.stop)])]
-        yield pa.RecordBatch.from_arrays(
-            [
-                *texts,
-                *(pa.array(column) for column in whole[some].T),
-                *(pa.array(column) for column in sums[some].T),
-                pa.array(list(weights[some]), pa.list_(pa.float64())),
-                pa.array([games.layout] * count),
-                pa.BinaryArray.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(numbers.tobytes())]),
-            ],
-            schema=_SCHEMA,
-        )
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(page.tape[cut[0] : cut[-1]].tobytes())]
+        arrays = [
+            names.take(pa.array(keys)),
+            texts.slice(first, len(keys)),
+            *map(pa.array, page.counts[some].T),
+            *map(pa.array, page.counters[keys].T),
+            *map(pa.array, page.sums[keys][:, 2:].T),
+            pa.array(list(weights[some]), pa.list_(pa.float64())),
+            pa.array([run.state_layout] * len(keys)),
+            pa.BinaryArray.from_buffers(pa.binary(), len(keys), buffers),
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 
-def to_run(plan, table, where="these models", compiled=None):
-    """A run in this process with the models of a table, one row for each key and label."""
-    run = KeyedRun(plan, compiled)
+def page_of(run, table, where="these models"):
+    """The models of a table as a page for this run. The table has one row for each key and label."""
     labels = list(run.games.labels)
     place = pc.index_in(table.column("label"), pa.array(labels, pa.string()))
     if place.null_count:
         raise RunError(f"{where}: a label is none of {', '.join(labels)}; learn again")
-    table = table.append_column("_label", pc.cast(place, pa.int64())).sort_by([("key", "ascending"), ("_label", "ascending")])
+    table = table.append_column("_label", pc.cast(place, pa.int64()))
+    table = table.sort_by([("key", "ascending"), ("_label", "ascending")])
     keys = table.column("key").to_pylist()[:: len(labels)]
-    whole = np.tile(np.arange(len(labels)), len(keys))
-    if len(set(keys)) < len(keys) or not np.array_equal(table.column("_label").to_numpy(), whole):
+    every = np.tile(np.arange(len(labels)), len(keys))
+    if len(set(keys)) < len(keys) or not np.array_equal(table.column("_label").to_numpy(), every):
         raise RunError(f"{where}: a key is there twice, or lacks a label; give the models of one fleet")
-    layouts = pc.unique(table.column("layout")).to_pylist()
-    if any(layout != run.games.layout for layout in layouts):
+    if any(layout != run.state_layout for layout in pc.unique(table.column("layout")).to_pylist()):
         raise another_layout(where)
     states = table.column("state").to_pylist()
-    lengths = np.array([len(state) // 8 for state in states], np.int64)
-    tape = np.frombuffer(b"".join(states), np.float64)
-    counts = _numbers(table, COUNTS, np.int64)
-    first = slice(None, None, len(labels))
-    counters = np.ascontiguousarray(_numbers(table, COUNTERS, np.int64)[first])
+    lengths, tape = np.array([len(state) // 8 for state in states], np.int64), np.frombuffer(b"".join(states))
+    counts, first = _numbers(table, COUNTS, np.int64), slice(None, None, len(labels))
+    counters = _numbers(table, COUNTERS, np.int64)[first]
     sums = np.column_stack([counts[first, :2].astype(float), _numbers(table, SUMS, np.float64)[first]])
-    try:
-        run.load(keys, {"tape": tape, "lengths": lengths, "counts": counts}, counters, sums, run.games.layout, where)
-    except ValueError as problem:
-        raise problem if isinstance(problem, RunError) else RunError(f"{where}: damaged: {problem}") from None
-    return run
-
-
-def another_layout(where):
-    return RunError(
-        f"{where}: the states have another layout than in this version of holdfast with these settings; use the version "
-        "and the settings that wrote them, or learn again into a new checkpoint"
-    )
+    return Page(keys, tape, lengths, counts, counters, sums)
 
 
 def _numbers(table, names, kind):

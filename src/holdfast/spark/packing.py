@@ -35,12 +35,16 @@ class Pack:
     def __call__(self, batches):
         for table in tables(batches, _ROWS):
             table = table.combine_chunks()
-            groups = self.places.group_of(self.places.pages_of(keys_of(table.column(self.key), self.key, "the rows")))
+            groups = self.places.group_of(
+                self.places.pages_of(keys_of(table.column(self.key), self.key, "the rows"))
+            )
             order = np.argsort(groups, kind="stable")
             found, cuts = np.unique(groups[order], return_index=True)
             cuts, table = np.append(cuts, len(order)), table.take(pa.array(order))
             packed = [to_bytes(table.slice(a, b - a)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
-            yield pa.RecordBatch.from_arrays([pa.array(found, pa.int32()), pa.array(packed, pa.binary())], ["group", "rows"])
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(found, pa.int32()), pa.array(packed, pa.binary())], ["group", "rows"]
+            )
 
 
 class Unpack:
@@ -50,3 +54,10 @@ class Unpack:
         for batch in batches:
             for data in batch.column(0).to_pylist():
                 yield from from_bytes(data).to_batches()
+
+
+def arrow_schema(schema):
+    """The schema of Arrow for these columns of Spark."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(schema, timezone="UTC")

@@ -1,4 +1,4 @@
-"""Pages: the states of some keys of a fleet as bytes. A page is read and written as a whole."""
+"""Pages: the states of some keys as bytes. A page is read and written as a whole."""
 
 import json
 import zlib
@@ -10,12 +10,9 @@ from safetensors.numpy import save
 
 from holdfast.runs.files import RunError
 from holdfast.runs.model import read_tensors
-from holdfast.spark.models import another_layout
-from holdfast.spark.plan import Plan
-from holdfast.spark.playing import COUNTERS
+from holdfast.spark.orders import COUNTERS, too_old
 
 FORMAT = "holdfast page 1"
-_SEEN = COUNTERS.index("seen")
 
 
 class Places(NamedTuple):
@@ -47,20 +44,37 @@ class Page(NamedTuple):
     counters: np.ndarray
     sums: np.ndarray
 
+    @staticmethod
+    def empty():
+        nothing, counters = np.zeros(0, np.int64), np.zeros((0, len(COUNTERS)), np.int64)
+        return Page([], np.zeros(0), nothing, np.zeros((0, 3), np.int64), counters, np.zeros((0, 4)))
+
     def to_bytes(self, plan, layout):
         header = {"format": FORMAT, "layout": layout, "plan": plan, "keys": self.keys}
         tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in self._fields[1:]}
         return save(tensors, {"holdfast": json.dumps(header)})
 
-    def without(self, expired, labels):
-        """The page without these keys, given as truth values."""
-        if not expired.any():
-            return self
-        games = np.repeat(~expired, labels)
-        numbers = np.repeat(games, self.lengths)
-        keys = [key for key, gone in zip(self.keys, expired, strict=True) if not gone]
-        rest = self.counts[games], self.counters[~expired], self.sums[~expired]
-        return Page(keys, self.tape[numbers], self.lengths[games], *rest)
+    def of(self, keys, labels):
+        """The page of these keys only, given as indices."""
+        games = (keys[:, None] * labels + np.arange(labels)).ravel()
+        starts = np.cumsum(self.lengths) - self.lengths
+        rows = [self.tape[starts[game] : starts[game] + self.lengths[game]] for game in games]
+        tape = np.concatenate(rows) if rows else np.zeros(0)
+        names = [self.keys[i] for i in keys]
+        return Page(
+            names, tape, self.lengths[games], self.counts[games], self.counters[keys], self.sums[keys]
+        )
+
+    def without_old(self, now, ttl, labels):
+        """The page without the keys that had no row for `ttl` milliseconds."""
+        old = too_old(self.counters, now, ttl)
+        return self.of(np.flatnonzero(~old), labels) if old.any() else self
+
+    def split(self, places, labels):
+        """The keys by page: pairs of number and page."""
+        numbers = np.array([places.page_of(key) for key in self.keys], np.int64)
+        for number in np.unique(numbers):
+            yield int(number), self.of(np.flatnonzero(numbers == number), labels)
 
 
 def read_page(data, plan, layout, where):
@@ -78,50 +92,23 @@ def read_page(data, plan, layout, where):
     return Page(header["keys"], **tensors)
 
 
-def plan_in(data, where):
-    """The plan that a page was written with."""
+def plan_text(data, where):
+    """The plan that a page was written with, as JSON."""
     header, _ = read_tensors(where, bytes(data), FORMAT)
-    return Plan.from_json(header.get("plan"))
+    return header.get("plan")
 
 
-def joined(pages, labels):
-    """The keys of several pages as one."""
-    if not pages:
-        nothing = np.zeros(0, np.int64)
-        whole = np.zeros((0, 3), np.int64)
-        return Page([], np.zeros(0), nothing, whole, np.zeros((0, len(COUNTERS)), np.int64), np.zeros((0, 4)))
+def joined(pages):
+    """The keys of several pages as one page."""
+    pages = pages or [Page.empty()]
     if len(pages) == 1:
         return pages[0]
     arrays = (np.concatenate([getattr(page, name) for page in pages]) for name in Page._fields[1:])
     return Page([key for page in pages for key in page.keys], *arrays)
 
 
-def expired(page, now, ttl):
-    """Which keys were last updated more than `ttl` milliseconds ago."""
-    if ttl is None:
-        return np.zeros(len(page.keys), bool)
-    return page.counters[:, _SEEN] + ttl <= now
-
-
-def load_into(run, page, where):
-    """Let a run in this process go on from a page."""
-    try:
-        states = {"tape": page.tape, "lengths": page.lengths, "counts": page.counts}
-        run.load(page.keys, states, page.counters, page.sums, run.games.layout, where)
-    except ValueError as problem:
-        raise problem if isinstance(problem, RunError) else RunError(f"{where} is damaged: {problem}") from None
-
-
-def split(run, page_of):
-    """The pages of all keys of a run, by number."""
-    keys, labels = list(run.games.keys), len(run.games.labels)
-    numbers = np.array([page_of(key) for key in keys], np.int64)
-    state = run.games.state()
-    starts = np.concatenate([[0], np.cumsum(state["lengths"])])
-    for page in np.unique(numbers):
-        own = np.flatnonzero(numbers == page)
-        games = (own[:, None] * labels + np.arange(labels)).ravel()
-        tape = np.concatenate([state["tape"][starts[game] : starts[game + 1]] for game in games])
-        names = [keys[i] for i in own]
-        rest = run.games.counts[games], run.counters[own], run.keys.sums[own]
-        yield int(page), Page(names, tape, state["lengths"][games], *rest)
+def another_layout(where):
+    return RunError(
+        f"{where}: the states have another layout than in this version of holdfast with these settings; use the "
+        "version and the settings that wrote them, or begin a new checkpoint"
+    )

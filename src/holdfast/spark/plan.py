@@ -50,7 +50,9 @@ class Plan:
             if not isinstance(found, dict) or found.get("format") != FORMAT:
                 raise ValueError(f"it is not {FORMAT!r}")
             settings = found.get("settings")
-            settings = Settings.from_json({**settings, "format": None} if isinstance(settings, dict) else settings)
+            settings = Settings.from_json(
+                {**settings, "format": None} if isinstance(settings, dict) else settings
+            )
             layout, target = read_layout(found.get("layout")), read_target(found.get("target"))
             if not isinstance(found.get("order"), str) or settings.key is None:
                 raise ValueError("order and key are names of columns")
@@ -73,7 +75,9 @@ def settings_of(key, target, order, features, drop, labels, others):
     if len(set(used.values())) < len(used):
         raise ValueError(f"target, key and order must be three columns: got {', '.join(used.values())}")
     if features and order in features:
-        raise ValueError(f"the column {order!r} gives the order, so it cannot be a feature: give a copy of it another name")
+        raise ValueError(
+            f"the column {order!r} gives the order, so it cannot be a feature: give a copy of it another name"
+        )
     settings = Settings(
         target=target,
         key=key,
@@ -90,19 +94,31 @@ def settings_of(key, target, order, features, drop, labels, others):
 def check_columns(schema, settings, order):
     """The names of the feature columns; raises if a column is missing or has a type that cannot be used."""
     names = feature_columns(SimpleNamespace(names=schema.names, name=_WHERE), settings)
-    if order not in schema.names:
-        raise RunError(f"{_WHERE} has no column {order!r}; it has {', '.join(schema.names[:20])}")
-    kind = kind_of(schema[settings.key])
+    check_key(schema, settings.key)
+    check_order(schema, order)
+    return names
+
+
+def check_key(schema, key):
+    """Raise if there is no such column, or it cannot be a key."""
+    kind = _kind_in(schema, key)
     if kind not in _KEYS:
-        raise RunError(
-            f"{_WHERE}, column {settings.key!r}: {kind} cannot be a key; cast it to string"
-        )
-    kind = kind_of(schema[order])
+        raise RunError(f"{_WHERE}, column {key!r}: {kind} cannot be a key; cast it to string")
+
+
+def check_order(schema, order):
+    """Raise if there is no such column, or it cannot be an order."""
+    kind = _kind_in(schema, order)
     if kind not in (*_WHOLE, *_TIMES):
         raise RunError(
             f"{_WHERE}, column {order!r}: {kind} cannot be an order; whole numbers, dates and timestamps can"
         )
-    return names
+
+
+def _kind_in(schema, name):
+    if name not in schema.names:
+        raise RunError(f"{_WHERE} has no column {name!r}; it has {', '.join(schema.names[:20])}")
+    return kind_of(schema[name])
 
 
 def plan_from_rows(table, schema, settings, order, say):
@@ -143,7 +159,9 @@ def plan_from_schema(schema, settings, order):
             "or give some rows with sample="
         )
     if not settings.labels and kind not in (*_NUMBERS, "boolean"):
-        raise RunError(f"the stream, column {settings.target!r}: {kind} holds no numbers; name all labels with labels=")
+        raise RunError(
+            f"the stream, column {settings.target!r}: {kind} holds no numbers; name all labels with labels="
+        )
     return _checked(Plan(settings, Layout(tuple(columns)), Target(settings.target, settings.labels), order))
 
 

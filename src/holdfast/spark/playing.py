@@ -1,23 +1,20 @@
-"""Play the rows of many keys in one process: their games, their last rows, and the decision for every row."""
+"""Play the rows of many keys in one process: their games, and the decision for every row."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holdfast.io.rows import Batch
 from holdfast.io.sources import Piece, keys_of
 from holdfast.play_many import caller
 from holdfast.runs.audit import RoundLog, sizes_of, thresholds_of
+from holdfast.runs.files import RunError
 from holdfast.runs.games import Games
+from holdfast.runs.model import Model
 from holdfast.runs.run import Run
-
-ORDER = "_holdfast_order"  # the order as a whole number
-LATE, NO_ORDER = "late", "no order"
-FIRST = np.iinfo(np.int64).min  # before any order
-COUNTERS = ("order", "seen", "late")  # of each key: its last order, when it was last updated (ms), and dropped rows
-_ROWS = 1 << 16
+from holdfast.spark.orders import LastOrders
+from holdfast.spark.pages import Page
 
 
 class KeyedGames(Games):
@@ -26,14 +23,7 @@ class KeyedGames(Games):
     compiled = False
 
     def _caller(self):
-        return caller(self.compiled) if self.compiled else super()._caller()
-
-
-class Silent:
-    """Shows no progress."""
-
-    def note(self, text):
-        pass
+        return caller(True) if self.compiled else super()._caller()
 
 
 class Played(NamedTuple):
@@ -55,8 +45,8 @@ class RowLog:
         self._parts: list = [[] for _ in range(self.labels)]
 
     def add(self, columns, rounds, rows, y, faults, missing, label, keys):
-        found = columns.predictions, columns.kept, sizes_of(columns), thresholds_of(columns)
-        self._parts[label].append((*found[:2], found[2][self.measure], found[3][self.measure]))
+        size, threshold = sizes_of(columns)[self.measure], thresholds_of(columns)[self.measure]
+        self._parts[label].append((columns.predictions, columns.kept, size, threshold))
         self.audit.add(columns, rounds, rows, y, faults, missing, label, keys)
 
     def take(self):
@@ -71,98 +61,104 @@ class RowLog:
 
 
 class KeyedRun(Run):
-    """A run without a folder, for some of the keys. It also remembers the last order of each key."""
+    """A run without a folder, for some of the keys of a fleet."""
 
     def __init__(self, plan, compiled=None):
         super().__init__(None, "the rows", plan.settings, plan.layout, plan.target)
         self.plan, self.forced = plan, compiled
-        labels = self.games.labels
-        self.games = KeyedGames(self.player, plan.layout.feature_count(), self.loss, labels, plan.layout.is_sparse())
+        labels, width = self.games.labels, plan.layout.feature_count()
+        self.games = KeyedGames(self.player, width, self.loss, labels, plan.layout.is_sparse())
         self.log = RowLog(labels, self.regression and plan.settings.scale)
-        self.counters = np.zeros((0, len(COUNTERS)), np.int64)
+        self.orders = LastOrders(self.games.keys)
+        self.labels, self.state_layout = len(labels), self.games.layout
 
-    def load(self, keys, tensors, counters, sums, layout, where):
-        """Begin with these states."""
-        self.games.load(keys, tensors, where, layout)
-        self.keys.load(sums, len(keys))
-        self.counters = counters
+    def load(self, page, where):
+        """Go on from the states of a page; raises RunError if they do not fit."""
+        states = {"tape": page.tape, "lengths": page.lengths, "counts": page.counts}
+        try:
+            self.games.load(page.keys, states, where, self.state_layout)
+            self.keys.load(page.sums, len(page.keys))
+            self.orders.load(self.games.keys, page.counters)
+        except ValueError as problem:
+            raise (
+                problem if isinstance(problem, RunError) else RunError(f"{where} is damaged: {problem}")
+            ) from None
 
-    def choose(self, rows, keys):
-        """Whether to compile the games, by the number of rows that are known to come."""
-        self.expected = max(self.expected, rows)
-        if self.forced is not None:
-            self.compiled = self.forced
-        elif len(keys):
-            nothing = np.zeros((1, self.layout.feature_count()))
-            first = Piece(_dense(self, nothing), np.zeros(1), keys, np.zeros(1, int), {}, None, 0, None)
-            self.choose_compiled(first, Silent())
-        self.games.compiled = self.compiled
+    def page(self):
+        """The states of all keys, as one page."""
+        states = self.games.state()
+        counts = self.games.counts, self.orders.counters, self.keys.sums
+        return Page(list(self.games.keys), states["tape"], states["lengths"], *counts)
 
-    def play(self, table, now=0):
-        """Learn from the rows of a table of Arrow, sorted by order; return which were not late, and `Played`."""
-        order = table.column(ORDER).combine_chunks()
-        keys = keys_of(table.column(self.plan.key), self.plan.key, "the rows")
-        missing = order.is_null().to_numpy(zero_copy_only=False)
-        numbers = order.fill_null(FIRST).to_numpy()
-        late = self._late(keys, numbers, missing)
-        good = np.flatnonzero(~(late | missing))
+    def play(self, table, keys, now=0):
+        """Learn from the rows of a table of Arrow, sorted by order, that are not late.
+
+        Returns the indices of these rows, which rows are late, and `Played`, or None if all are late.
+        """
+        good, late = self.orders.sorted_out(table, keys)
         if len(good) == 0:
             return good, late, None
-        rows = table if len(good) == len(table) else table.take(pa.array(good))
-        chosen = keys if rows is table else keys.take(pa.array(good))
-        self.choose(len(good), chosen)
-        self.learn(self._piece(rows, chosen), lambda: False)
-        self._remember(keys, numbers, late, good, now)
-        return good, late, self.log.take()
+        played = self.learn_rows(*((table, keys) if len(good) == len(table) else _take(table, keys, good)))
+        self.orders.update(table, keys, good, late, now)
+        return good, late, played
 
-    def _late(self, keys, numbers, missing):
-        """Which rows are not after all earlier rows of their key. Rows without an order are not looked at."""
-        coded = pc.dictionary_encode(keys)
-        codes, names = coded.indices.to_numpy(), coded.dictionary.to_pylist()
-        known = np.array([self.games.keys.get(name, -1) for name in names], np.int64)
-        last = np.where(known >= 0, self.counters[known, 0] if len(self.counters) else FIRST, FIRST)
-        by_key = np.lexsort((numbers, codes))
-        by_key = by_key[~missing[by_key]]
-        sorted_codes, sorted_numbers = codes[by_key], numbers[by_key]
-        late = np.zeros(len(codes), bool)
-        again = (sorted_codes[1:] == sorted_codes[:-1]) & (sorted_numbers[1:] == sorted_numbers[:-1])
-        late[by_key[1:]] = again
-        late[by_key] |= sorted_numbers <= last[sorted_codes]
-        return late
+    def learn_rows(self, table, keys):
+        """Learn from all rows of a table, in their order."""
+        features, faults = self.layout.rows(batch_of(table, self.plan), 0, table.num_rows)
+        y, more = self.target.read(batch_of(table, self.plan), 0, table.num_rows)
+        piece = Piece(features, y, keys, np.arange(table.num_rows), more | faults, None, 0, None)
+        self._choose(piece)
+        self.learn(piece, lambda: False)
+        return self.log.take()
 
-    def _remember(self, keys, numbers, late, good, now):
-        """Update the last order of each key, and count the late rows."""
-        new = len(self.games.keys) - len(self.counters)
-        self.counters = np.concatenate([self.counters, np.tile(np.array([[FIRST, 0, 0]]), (new, 1))])
-        coded = pc.dictionary_encode(keys)
-        places = np.array([self.games.keys.get(name, -1) for name in coded.dictionary.to_pylist()], np.int64)
-        places = places[coded.indices.to_numpy()]
-        np.maximum.at(self.counters[:, 0], places[good], numbers[good])
-        self.counters[places[good], 1] = now
-        np.add.at(self.counters[:, 2], places[late], 1)
-
-    def _piece(self, table, keys):
-        columns = {name: table.column(name).combine_chunks() for name in self.plan.columns()}
-        batch = Batch(columns, np.arange(table.num_rows), {})
-        features, faults = self.layout.rows(batch, 0, table.num_rows)
-        y, more = self.target.read(batch, 0, table.num_rows)
-        return Piece(features, y, keys, batch.rows, more | faults, None, 0, None)
+    def predict(self, table, keys):
+        """For each row and label a number, by the models as they are; NaN for a key without a model."""
+        features, faults = self.layout.rows(batch_of(table, self.plan), 0, table.num_rows)
+        names = tuple(self.games.keys)
+        if not names:
+            return np.full((table.num_rows, self.labels), np.nan)
+        model = Model(self.layout, self.target, names, self.plan.key, self.games.parameters())
+        outcomes = model.outcomes(features, self.orders.indices(keys))
+        outcomes[list(faults)] = np.nan
+        return outcomes
 
     def answers(self, outcomes):
         """The predictions as an array of Arrow: numbers, or labels; null where there is none."""
         empty = np.isnan(outcomes).any(axis=1)
-        if self.regression:
-            return pa.array(outcomes[:, 0], pa.float64(), mask=empty)
-        codes = (outcomes[:, 0] > 0.0).astype(int) if len(self.target.labels) == 2 else outcomes.argmax(axis=1)
-        return pa.array(np.array(self.target.labels, object)[codes], pa.string(), mask=empty)
+        found = Model(self.layout, self.target, (), None, {}).answers(outcomes)
+        return pa.array(found, pa.float64() if self.regression else pa.string(), mask=empty)
+
+    def _choose(self, piece):
+        """Whether to compile the games: as a run does, unless the user has chosen."""
+        self.expected = max(self.expected, len(piece.y))
+        if self.forced is None:
+            self.choose_compiled(piece, _Silent())
+        else:
+            self.compiled = self.forced
+        self.games.compiled = self.compiled
 
 
-def _dense(run, X):
-    from holdfast.io.rows import DenseRows, SparseRows
+class _Silent:
+    """Shows no progress."""
 
-    if not run.layout.is_sparse():
-        return DenseRows(X)
-    return SparseRows(np.zeros(0), np.zeros(0, np.int64), np.zeros(2, np.int64), run.layout.feature_count())
+    def note(self, text):
+        pass
+
+
+def batch_of(table, plan):
+    columns = {
+        name: table.column(name).combine_chunks() for name in plan.columns() if name in table.column_names
+    }
+    return Batch(columns, np.arange(table.num_rows), {})
+
+
+def _take(table, keys, rows):
+    return table.take(pa.array(rows)), keys.take(pa.array(rows))
+
+
+def keys_in(table, plan):
+    """The key of each row as text."""
+    return keys_of(table.column(plan.key), plan.key, "the rows")
 
 
 def tables(batches, rows):

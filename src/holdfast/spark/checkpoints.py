@@ -1,0 +1,21 @@
+"""Read the states of a fleet from the checkpoint of its query."""
+
+from holdfast.spark.processor import STATE
+
+
+def pages_in(spark, checkpoint):
+    """The pages in a checkpoint, as of its last complete batch."""
+    from pyspark.sql import functions as F
+
+    reader = spark.read.format("statestore").option("stateVarName", STATE)
+    return reader.load(str(checkpoint)).select(F.col("user_map_value.content").alias("content"))
+
+
+def first_page(spark, checkpoint):
+    """One page of a checkpoint; None if there is no complete batch in it."""
+    path = spark._jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/commits")
+    files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    if not files.exists(path) or not len(files.listStatus(path)):
+        return None
+    found = pages_in(spark, checkpoint).limit(1).collect()
+    return found[0].content if found else None

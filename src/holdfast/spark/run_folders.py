@@ -1,0 +1,97 @@
+"""Models of a fleet as a run folder, and a run folder as the beginning of a fleet."""
+
+import dataclasses
+
+import numpy as np
+
+from holdfast.runs.checkpoint import CONFIG, CONFIG_FORMAT
+from holdfast.runs.files import RunError
+from holdfast.runs.folder import Folder
+from holdfast.runs.run import Run, open_run, to_json
+from holdfast.runs.settings import Settings
+from holdfast.spark.models import page_of, plan_of
+from holdfast.spark.orders import FIRST
+from holdfast.spark.pages import Page
+from holdfast.spark.plan import Plan
+from holdfast.spark.playing import KeyedRun
+
+_OWN = (
+    "features",
+    "drop",
+    "labels",
+    "format",
+    "sizes",
+    "key",
+    "target",
+    "missing",
+    "task",
+)  # not of the learner
+
+
+def to_run(models, folder):
+    """Write a run folder with the models of a fleet, for `holdfast predict`, `inspect` and `learn --resume`.
+
+    The models are collected to the driver. Errors of all rows and reasons are not in models, so the metrics do
+    not have them; `keys.parquet` has the counts and the error of each key.
+
+    Parameters
+    ----------
+    models : DataFrame
+        From `learn` or `Fleet.models`.
+    folder : path
+        A new folder.
+    """
+    plan, table = plan_of(models), models.toArrow()
+    if not table.num_rows:
+        raise RunError("there are no models to write")
+    page = page_of(KeyedRun(plan), table)
+    place = Folder(folder)
+    place.create()
+    try:
+        run = Run(place, "spark", plan.settings, plan.layout, plan.target)
+        states = {"tape": page.tape, "lengths": page.lengths, "counts": page.counts}
+        run.games.load(page.keys, states, folder, run.games.layout)
+        run.games.check()
+        run.keys.load(page.sums, len(page.keys))
+        run.trace.rounds, run.finished = int(page.sums[:, 0].sum()), True
+        run.trace.sums[-1] = page.sums[:, 0].sum() - page.sums[:, 1].sum()  # skipped rounds
+        place.write([(CONFIG, to_json(_config(run)))])
+        run.checkpoint()
+        run.write_results()
+    finally:
+        place.close()
+
+
+def _config(run):
+    parts = {name: getattr(run, name).to_json() for name in ("settings", "layout", "target")}
+    begins = {"bytes": 0, "crc32": 0}  # of no source: any source can follow
+    words = {"loss": repr(run.loss), "player": repr(run.player)}
+    return {"format": CONFIG_FORMAT, "source": "spark", "source_begins": begins} | parts | words
+
+
+def read_seed(folder, settings, order):
+    """The plan and the page of a run folder; raises if the run has other settings than the fleet."""
+    run = open_run(folder)
+    for name in ("key", "target"):
+        if getattr(run.settings, name) != getattr(settings, name):
+            raise RunError(
+                f"{folder} was learned with {name} {getattr(run.settings, name)!r}, and the fleet has "
+                f"{getattr(settings, name)!r}"
+            )
+    for name in [field.name for field in dataclasses.fields(Settings) if field.name not in _OWN]:
+        if getattr(run.settings, name) != getattr(settings, name):
+            raise RunError(
+                f"{folder} was learned with {name}={getattr(run.settings, name)!r}: give the fleet the same"
+            )
+    if order in [column.name for column in run.layout.columns]:
+        raise RunError(
+            f"{folder} has learned from the column {order!r}: the order of a fleet is another column"
+        )
+    plan = Plan(settings, run.layout, run.target, order)
+    run.games.check()
+    states = run.games.state()
+    counters = np.tile(np.array([[FIRST, 0, 0]]), (len(run.games.keys), 1))
+    page = Page(
+        list(run.games.keys), states["tape"], states["lengths"], run.games.counts, counters, run.keys.sums
+    )
+    return plan, page

@@ -1,0 +1,144 @@
+"""The operator of a stream, without a JVM: whatever the batches are, it learns what one machine learns."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
+
+import fleets  # noqa: E402
+from pyspark.sql.pandas.types import from_arrow_schema  # noqa: E402
+from pyspark.sql.streaming.tws_tester import TwsTester  # noqa: E402
+from pyspark.sql.types import Row  # noqa: E402
+
+from holdfast.runs.files import RunError  # noqa: E402
+from holdfast.spark import Fleet  # noqa: E402
+from holdfast.spark.answers import LearnRows  # noqa: E402
+from holdfast.spark.orders import ORDER  # noqa: E402
+from holdfast.spark.packing import Pack, arrow_schema, from_bytes  # noqa: E402
+from holdfast.spark.pages import Places, read_page  # noqa: E402
+from holdfast.spark.plan import plan_from_rows  # noqa: E402
+from holdfast.spark.processor import STATE, Processor  # noqa: E402
+
+PLACES = Places(3, 4)
+
+
+class Stream:
+    """A stream whose batches are given one by one."""
+
+    def __init__(self, head, ttl=None, places=PLACES, **settings):
+        self.fleet, self.places, self.now = Fleet(**fleets.COLUMNS, **settings), places, 0
+        schema = from_arrow_schema(head.schema)
+        self.plan = plan_from_rows(head, schema, self.fleet.settings, "t", lambda text: None)
+        self.job = LearnRows(self.plan, False, arrow_schema(self.fleet._output(schema, self.plan)))
+        mode = "None" if ttl is None else "ProcessingTime"
+        self.tester = TwsTester(Processor(self.job, places, ttl), timeMode=mode)
+
+    def send(self, table):
+        """The answers to the rows of a batch."""
+        table = table.append_column(ORDER, table.column("t").cast(pa.int64()))
+        found = []
+        for batch in Pack("k", self.places)(table.to_batches()):
+            for row in batch.to_pylist():
+                found += [from_bytes(out.rows) for out in self.tester.test(row["group"], [Row(rows=row["rows"])])]
+        return pa.concat_tables(found)
+
+    def pages(self):
+        run = self.job.new_run()
+        for group in range(self.places.groups):
+            for content in (self.tester.peekMapState(STATE, group) or {}).values():
+                yield read_page(content[0], self.job.plan, run.state_layout, "here")
+
+    def states(self):
+        found = {}
+        for page in self.pages():
+            starts = np.concatenate([[0], np.cumsum(page.lengths)])
+            labels = self.job.new_run().games.labels
+            for i in range(len(page.lengths)):
+                name = page.keys[i // len(labels)], labels[i % len(labels)]
+                found[name] = page.tape[starts[i] : starts[i + 1]].tobytes()
+        return found
+
+
+@pytest.mark.parametrize(("batch", "places"), [(400, PLACES), (37, PLACES), (150, Places(1, 1))])
+def test_the_states_are_those_of_one_machine_for_any_batches_and_pages(tmp_path, batch, places):
+    table = fleets.fleet_rows()
+    stream = Stream(table, places=places)
+    answers = pa.concat_tables([stream.send(table.slice(i, batch)) for i in range(0, len(table), batch)])
+    run = fleets.one_machine(table, tmp_path)
+    assert stream.states() == fleets.states(run)
+    skipped = answers.filter(pa.compute.invert(answers["kept"])).to_pylist()
+    known = {row: reason for row, reason, *_ in fleets.audit_of(run)}
+    assert {row["at"]: row["reason"] for row in skipped} == known
+    assert sorted(answers["at"].to_pylist()) == list(range(len(table)))
+
+
+def test_the_rows_of_a_batch_may_come_in_any_order(tmp_path):
+    table = fleets.fleet_rows()
+    stream = Stream(table)
+    stream.send(table.take(pa.array(np.random.default_rng(1).permutation(len(table)))))
+    assert stream.states() == fleets.states(fleets.one_machine(table, tmp_path))
+
+
+def test_several_labels_have_a_state_each_and_predictions_are_labels(tmp_path):
+    table = fleets.fleet_rows(240, 6)
+    y = pa.array(np.array(["low", "middle", "high"])[np.digitize(table["y"].to_numpy(), [1.0, 4.0])])
+    table = table.set_column(5, "y", y)
+    stream = Stream(table)
+    answers = pa.concat_tables([stream.send(table.slice(i, 100)) for i in range(0, 240, 100)])
+    assert stream.states() == fleets.states(fleets.one_machine(table, tmp_path))
+    assert set(answers["prediction"].to_pylist()) <= {"low", "middle", "high", None}
+
+
+def test_late_and_doubled_rows_are_dropped_and_counted():
+    table = fleets.fleet_rows(200, 4)
+    stream = Stream(table)
+    stream.send(table.slice(0, 120))
+    again = stream.send(pa.concat_tables([table.slice(100, 60), table.slice(120, 5)]))
+    assert again.filter(pa.compute.equal(again["reason"], "late")).num_rows == 20 + 5
+    other = Stream(table)
+    other.send(table.slice(0, 160))
+    assert stream.states() == other.states()
+    assert sum(int(page.counters[:, 2].sum()) for page in stream.pages()) == 25
+
+
+def test_a_row_without_an_order_is_not_learned_from():
+    table = fleets.fleet_rows(100, 4)
+    stream = Stream(table)
+    orders = pa.array([None if i % 10 == 0 else i for i in range(100)], pa.int64())
+    answers = stream.send(table.set_column(1, "t", orders))
+    assert answers.filter(pa.compute.equal(answers["reason"], "no order")).num_rows == 10
+    other = Stream(table)
+    other.send(table.filter(pa.array([i % 10 > 0 for i in range(100)])))
+    assert stream.states() == other.states()
+
+
+def test_a_key_without_rows_for_longer_than_ttl_begins_again():
+    table = fleets.fleet_rows(200, 4)
+    stream, fresh = Stream(table, ttl=1000), Stream(table)
+    stream.tester.setProcessingTime(5000)
+    stream.send(table.slice(0, 100))
+    stream.tester.setProcessingTime(6000)
+    stream.send(table.slice(100, 100))
+    fresh.send(table.slice(100, 100))
+    assert stream.states() == fresh.states()
+
+
+def test_a_state_of_another_layout_is_refused_with_a_sentence():
+    table = fleets.fleet_rows(100, 4)
+    stream, other = Stream(table), Stream(table, learner="ogd:1")
+    stream.send(table)
+    for group in range(PLACES.groups):
+        other.tester.updateMapState(STATE, group, stream.tester.peekMapState(STATE, group) or {})
+    with pytest.raises(RunError, match="another layout than in this version of holdfast with these settings"):
+        other.send(table)
+
+
+def test_a_page_of_another_encoding_is_refused_with_a_sentence():
+    table = fleets.fleet_rows(100, 4)
+    stream, other = Stream(table), Stream(table, features=["a", "b", "c"])
+    stream.send(table)
+    for group in range(PLACES.groups):
+        other.tester.updateMapState(STATE, group, stream.tester.peekMapState(STATE, group) or {})
+    with pytest.raises(RunError, match="begun with other settings or another encoding of the columns"):
+        other.send(table)
