@@ -1,14 +1,13 @@
 """What the tests of Spark share: rows, a small session, and the same fleet on one machine."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-import numpy as np
 
 from holdfast.runs.learning import begin, learn
 from holdfast.runs.run import open_run
 from holdfast.runs.settings import Settings
-from holdfast.spark.checks import PROVIDER, ROCKSDB
+from holdfast.spark.checks import EMPTY_BATCHES, PROVIDER, ROCKSDB
 
 COLUMNS = {"key": "k", "target": "y", "order": "t"}
 
@@ -28,6 +27,7 @@ def session(folder, cores=2):
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "2",
         PROVIDER: ROCKSDB,
+        EMPTY_BATCHES: "false",
     }
     builder = SparkSession.builder.master(f"local[{cores}]")
     for name, value in settings.items():
@@ -44,7 +44,14 @@ def fleet_rows(rows=400, keys=12, seed=0):
     y = X @ [1.0, 2.0, -1.0] + key + rng.standard_cauchy(rows)
     X[rng.random(rows) < 0.02, 0] = np.nan
     y[rng.random(rows) < 0.02] = 1e9
-    columns = {"k": [f"key {i}" for i in key], "t": np.arange(rows), "a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}
+    columns = {
+        "k": [f"key {i}" for i in key],
+        "t": np.arange(rows),
+        "a": X[:, 0],
+        "b": X[:, 1],
+        "c": X[:, 2],
+        "y": y,
+    }
     return pa.table(columns)
 
 

@@ -1,5 +1,6 @@
 """A stream: exactly the models of one machine, whatever the batches and restarts are."""
 
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -7,12 +8,12 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
-import fleets  # noqa: E402
+import fleets
 
-from holdfast.runs.files import RunError  # noqa: E402
-from holdfast.runs.run import open_run  # noqa: E402
-from holdfast.spark import Fleet, to_run  # noqa: E402
-from holdfast.spark.checks import PROVIDER, ROCKSDB  # noqa: E402
+from holdfast.runs.files import RunError
+from holdfast.runs.run import open_run
+from holdfast.spark import Fleet, to_run
+from holdfast.spark.checks import PROVIDER, ROCKSDB
 
 
 def stream_of(spark, folder, files=1):
@@ -28,8 +29,10 @@ def run_through(df, folder):
 
 
 def write(table, folder, number):
+    """A file of the stream. Spark reads files in the order of their times."""
     folder.mkdir(exist_ok=True)
     pq.write_table(table, folder / f"{number:03}.parquet")
+    os.utime(folder / f"{number:03}.parquet", (1e9 + number, 1e9 + number))
 
 
 def test_a_stream_with_a_restart_learns_what_one_machine_learns(spark, tmp_path):
@@ -54,7 +57,9 @@ def test_a_stream_with_a_restart_learns_what_one_machine_learns(spark, tmp_path)
     assert fleets.states(written) == fleets.states(run)
     assert written.metrics()["rounds"] == 300
     with pytest.raises(RunError, match="begun with other settings: learner was 'auto', and is now 'ogd:1'"):
-        Fleet(**fleets.COLUMNS, learner="ogd:1").learn(stream_of(spark, rows), checkpoint=tmp_path / "checkpoint")
+        Fleet(**fleets.COLUMNS, learner="ogd:1").learn(
+            stream_of(spark, rows), checkpoint=tmp_path / "checkpoint"
+        )
 
 
 def test_a_run_folder_can_begin_a_fleet(spark, tmp_path):
@@ -92,11 +97,11 @@ def test_what_a_session_lacks_is_said_before_the_query_starts(spark, tmp_path):
     stream, fleet = stream_of(spark, tmp_path / "in"), Fleet(**fleets.COLUMNS)
     spark.conf.unset(PROVIDER)
     try:
-        with pytest.raises(RunError, match="streams need the state store RocksDB: spark.conf.set"):
+        with pytest.raises(RunError, match="streams need the state store RocksDB"):
             fleet.learn(stream)
     finally:
         spark.conf.set(PROVIDER, ROCKSDB)
-    with pytest.raises(ValueError, match="this DataFrame is no stream: use holdfast.spark.learn"):
+    with pytest.raises(ValueError, match="this DataFrame is no stream"):
         fleet.learn(spark.read.parquet(str(tmp_path / "in")))
     with pytest.raises(RunError, match="has no models: the query has completed no batch"):
         Fleet.models(tmp_path / "nothing")

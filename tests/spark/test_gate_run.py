@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
-from holdfast import Gate  # noqa: E402
-from holdfast.runs.files import RunError  # noqa: E402
-from holdfast.spark.gate_run import GateRun  # noqa: E402
-from holdfast.spark.gating import GatePlan, filter_for, threshold  # noqa: E402
-from holdfast.spark.orders import ORDER  # noqa: E402
+from holdfast import Gate
+from holdfast.runs.files import RunError
+from holdfast.spark.gate_run import GateRun
+from holdfast.spark.gating import GatePlan, filter_for, threshold
+from holdfast.spark.orders import ORDER
 
 PLAN = GatePlan("v", "k", "t")
 

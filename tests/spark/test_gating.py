@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
-from holdfast import Gate  # noqa: E402
-from holdfast.runs.files import RunError  # noqa: E402
-from holdfast.spark import gate  # noqa: E402
-from holdfast.spark.gating import filter_for  # noqa: E402
+from holdfast import Gate
+from holdfast.runs.files import RunError
+from holdfast.spark import gate
+from holdfast.spark.gating import filter_for
 
 
 def rows(spark, tmp_path):
@@ -34,7 +34,9 @@ def test_a_batch_and_a_stream_decide_as_gates_do(spark, tmp_path):
     options = {"value": "v", "by": "k", "order": "t", "outliers": "5%", "window": 100}
     found = gate(df, partitions=3, **options).toArrow()
     assert dict(zip(found["t"].to_pylist(), found["kept"].to_pylist(), strict=True)) == expected(table)
-    stream = gate(spark.readStream.schema(df.schema).parquet(str(tmp_path / "in")), groups=2, pages=1, **options)
+    stream = gate(
+        spark.readStream.schema(df.schema).parquet(str(tmp_path / "in")), groups=2, pages=1, **options
+    )
     writer = stream.writeStream.format("parquet").option("path", str(tmp_path / "out"))
     writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
     writer.start().awaitTermination()
@@ -43,7 +45,7 @@ def test_a_batch_and_a_stream_decide_as_gates_do(spark, tmp_path):
 
 
 def test_one_threshold_for_all_rows_drops_the_largest_values(spark, tmp_path):
-    df, table = rows(spark, tmp_path)
+    df, _ = rows(spark, tmp_path)
     found = gate(df.repartition(5), value="v", outliers=20).toArrow()
     kept, values = found["kept"].to_numpy(zero_copy_only=False), found["v"].to_numpy()
     assert np.isnan(values[~kept]).sum() == 1

@@ -6,19 +6,19 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
-import fleets  # noqa: E402
-from pyspark.sql.pandas.types import from_arrow_schema  # noqa: E402
-from pyspark.sql.streaming.tws_tester import TwsTester  # noqa: E402
-from pyspark.sql.types import Row  # noqa: E402
+import fleets
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.tws_tester import TwsTester
+from pyspark.sql.types import Row
 
-from holdfast.spark import Fleet  # noqa: E402
-from holdfast.spark.answers import LearnRows  # noqa: E402
-from holdfast.spark.later import IS_LABEL, WAITING, LaterProcessor  # noqa: E402
-from holdfast.spark.orders import ORDER  # noqa: E402
-from holdfast.spark.packing import arrow_schema, from_bytes, to_bytes  # noqa: E402
-from holdfast.spark.pages import Places, read_page  # noqa: E402
-from holdfast.spark.plan import plan_from_schema  # noqa: E402
-from holdfast.spark.processor import STATE  # noqa: E402
+from holdfast.spark import Fleet
+from holdfast.spark.answers import LearnRows
+from holdfast.spark.later import IS_LABEL, WAITING, LaterProcessor
+from holdfast.spark.orders import ORDER
+from holdfast.spark.packing import arrow_schema, from_bytes, to_bytes
+from holdfast.spark.pages import Places, read_page
+from holdfast.spark.plan import plan_from_schema
+from holdfast.spark.processor import STATE
 
 
 class Stream:
@@ -39,7 +39,9 @@ class Stream:
                 table = table.set_column(table.schema.get_field_index(name), name, column)
         else:
             table = table.set_column(5, "y", pa.nulls(len(table), pa.float64()))
-        table = table.append_column(ORDER, table["t"]).append_column(IS_LABEL, pa.array([is_label] * len(table)))
+        table = table.append_column(ORDER, table["t"]).append_column(
+            IS_LABEL, pa.array([is_label] * len(table))
+        )
         self.tester.setProcessingTime(now) if now else None
         found = self.tester.test(0, [Row(rows=to_bytes(table))])
         return pa.concat_tables([from_bytes(row.rows) for row in found])
@@ -69,7 +71,9 @@ def test_models_are_those_of_labels_that_come_at_once(tmp_path):
     run = fleets.one_machine(table.drop_columns(["id"]), tmp_path, missing="skip")
     expected = {key: state for (key, _), state in fleets.states(run).items()}
     lengths, tape = stream.state()
-    assert {key: 8 * length for key, length in lengths.items()} == {key: len(s) for key, s in expected.items()}
+    assert {key: 8 * length for key, length in lengths.items()} == {
+        key: len(s) for key, s in expected.items()
+    }
     assert tape == b"".join(expected[key] for key in lengths)
     assert stream.waiting() == 0
 

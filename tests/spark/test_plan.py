@@ -5,12 +5,14 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
-import fleets  # noqa: E402
-from pyspark.sql.types import DoubleType, LongType, StringType, StructType  # noqa: E402
+import fleets
+from pyspark.sql.types import DoubleType, LongType, StringType, StructType
 
-from holdfast.spark.plan import Plan, plan_from_rows, plan_from_schema, settings_of  # noqa: E402
+from holdfast.spark.plan import Plan, plan_from_rows, plan_from_schema, settings_of
 
-SCHEMA = StructType().add("k", StringType()).add("t", LongType()).add("a", DoubleType()).add("y", DoubleType())
+SCHEMA = (
+    StructType().add("k", StringType()).add("t", LongType()).add("a", DoubleType()).add("y", DoubleType())
+)
 
 
 def plan(schema=SCHEMA, key="k", target="y", order="t", features=None, drop=None, labels=None, **others):

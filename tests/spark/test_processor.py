@@ -6,19 +6,19 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
-import fleets  # noqa: E402
-from pyspark.sql.pandas.types import from_arrow_schema  # noqa: E402
-from pyspark.sql.streaming.tws_tester import TwsTester  # noqa: E402
-from pyspark.sql.types import Row  # noqa: E402
+import fleets
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.tws_tester import TwsTester
+from pyspark.sql.types import Row
 
-from holdfast.runs.files import RunError  # noqa: E402
-from holdfast.spark import Fleet  # noqa: E402
-from holdfast.spark.answers import LearnRows  # noqa: E402
-from holdfast.spark.orders import ORDER  # noqa: E402
-from holdfast.spark.packing import Pack, arrow_schema, from_bytes  # noqa: E402
-from holdfast.spark.pages import Places, read_page  # noqa: E402
-from holdfast.spark.plan import plan_from_rows  # noqa: E402
-from holdfast.spark.processor import STATE, Processor  # noqa: E402
+from holdfast.runs.files import RunError
+from holdfast.spark import Fleet
+from holdfast.spark.answers import LearnRows
+from holdfast.spark.orders import ORDER
+from holdfast.spark.packing import Pack, arrow_schema, from_bytes
+from holdfast.spark.pages import Places, read_page
+from holdfast.spark.plan import plan_from_rows
+from holdfast.spark.processor import STATE, Processor
 
 PLACES = Places(3, 4)
 
@@ -40,7 +40,9 @@ class Stream:
         found = []
         for batch in Pack("k", self.places)(table.to_batches()):
             for row in batch.to_pylist():
-                found += [from_bytes(out.rows) for out in self.tester.test(row["group"], [Row(rows=row["rows"])])]
+                found += [
+                    from_bytes(out.rows) for out in self.tester.test(row["group"], [Row(rows=row["rows"])])
+                ]
         return pa.concat_tables(found)
 
     def pages(self):

@@ -39,7 +39,7 @@ class LearnRows:
 
 
 def set_reasons(audit, good, reasons, sizes, thresholds):
-    """Write the reason of each skipped row, and what was compared. With several labels the first one counts."""
+    """Write the reason of each skipped row, and what was compared; of several labels, that of the first."""
     backwards = slice(None, None, -1)
     rows = good[audit.column("row").to_numpy()][backwards]
     why = audit.column("reason").to_numpy(zero_copy_only=False)[backwards]

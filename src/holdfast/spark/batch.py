@@ -31,20 +31,32 @@ class Learned:
 
 
 def learn(
-    df, *, key, target, order, features=None, drop=None, labels=None, sample=None, partitions=None, compiled=None,
-    verbose=True, **settings,
-):  # fmt: skip
+    df,
+    *,
+    key,
+    target,
+    order,
+    features=None,
+    drop=None,
+    labels=None,
+    sample=None,
+    partitions=None,
+    compiled=None,
+    verbose=True,
+    **settings,
+):
     """Learn a model for each key of a batch DataFrame.
 
-    The rows of a key are learned from in the order of the column `order`, whatever the partitions are: the models
-    are those of `holdfast learn --key`, bit for bit. If two rows of a key have the same order, only one is learned
-    from, and the other is "late" in the audit.
+    The rows of a key are learned from in the order of the column `order`, whatever the partitions are: the
+    models are those of `holdfast learn --key`, bit for bit. If two rows of a key have the same order, only
+    one is learned from, and the other is "late" in the audit.
 
     Parameters
     ----------
     df : DataFrame
     key, target, order : names of columns
-        A key is text, a whole number, a truth value or a date. An order is a whole number, a date or a timestamp.
+        A key is text, a whole number, a truth value or a date. An order is a whole number, a date or a
+        timestamp.
     features, drop : names of columns, optional
         Predict from these columns, or from all but these. Default: from all but key, target and order.
     labels : texts, optional
@@ -66,7 +78,7 @@ def learn(
         `models`: key, label, counts, weights in the units of the data, and state. `audit`: the skipped rows.
         Both come from one computation, which is kept in Spark's cache; `unpersist()` frees it.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
     from holdfast.spark.checks import check_packages
 
@@ -80,8 +92,8 @@ def learn(
     rows = rows.repartition(parts, key_text(key)).sortWithinPartitions(ORDER, *tie_breakers(rows.schema))
     schema, audit = _schema(df.schema, plan)
     played = rows.mapInArrow(_Player(plan, compiled, schema), schema).persist()
-    models = played.where(F.col("state").isNotNull()).select(*model_schema().names)
-    skipped = played.where(F.col("reason").isNotNull()).select(*audit)
+    models = played.where(functions.col("state").isNotNull()).select(*model_schema().names)
+    skipped = played.where(functions.col("reason").isNotNull()).select(*audit)
     return Learned(describe(models, plan), skipped, played)
 
 

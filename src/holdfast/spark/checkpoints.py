@@ -5,10 +5,14 @@ from holdfast.spark.processor import STATE
 
 def pages_in(spark, checkpoint):
     """The pages in a checkpoint, as of its last complete batch."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
     reader = spark.read.format("statestore").option("stateVarName", STATE)
-    return reader.load(str(checkpoint)).select(F.col("user_map_value.content").alias("content"))
+    found = reader.load(str(checkpoint))
+    expires = "ttlExpirationMs" in found.schema["user_map_value"].dataType.names
+    return found.select(
+        functions.col(f"user_map_value.{'value.' if expires else ''}content").alias("content")
+    )
 
 
 def first_page(spark, checkpoint):

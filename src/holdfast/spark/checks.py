@@ -6,6 +6,7 @@ from holdfast.runs.files import RunError
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
 _JAVA = 17
 
 
@@ -24,7 +25,7 @@ def check_java(spark):
     version = str(jvm.java.lang.System.getProperty("java.specification.version"))
     if float(version) < _JAVA:
         raise RunError(
-            f"Spark 4 needs Java {_JAVA} or newer, and this session runs on {version}: set JAVA_HOME to another"
+            f"Spark 4 needs Java {_JAVA} or newer, and this session runs on {version}: set JAVA_HOME"
         )
 
 
@@ -39,3 +40,15 @@ def check_streaming(spark):
     found = spark.conf.get(PROVIDER, None)
     if found is None or "RocksDB" not in found:
         raise RunError(f"streams need the state store RocksDB: spark.conf.set({PROVIDER!r}, {ROCKSDB!r})")
+
+
+def time_mode(spark, expires):
+    """The time mode of transformWithState; raises if Spark would run empty batches without end."""
+    if not expires:
+        return "None"
+    if spark.conf.get(EMPTY_BATCHES, "true").lower() != "false":
+        raise RunError(
+            "with ttl= or id= Spark runs empty batches without end, also with the trigger availableNow: "
+            f"spark.conf.set({EMPTY_BATCHES!r}, False)"
+        )
+    return "ProcessingTime"

@@ -3,7 +3,7 @@
 from holdfast.runs.files import RunError
 from holdfast.spark.answers import LearnRows
 from holdfast.spark.checkpoints import first_page, pages_in
-from holdfast.spark.checks import check_streaming
+from holdfast.spark.checks import check_streaming, time_mode
 from holdfast.spark.later import IS_LABEL, LaterProcessor
 from holdfast.spark.models import describe, from_run, model_schema
 from holdfast.spark.orders import with_order
@@ -18,21 +18,22 @@ from holdfast.spark.run_folders import read_seed
 class Fleet:
     """A model for each key of a stream. Every row is predicted, then learned from unless it is an outlier.
 
-    The states are in Spark's state store, so every row is learned from exactly once, also after a crash. A row
-    whose order is not after the last one of its key is late or doubled: it is dropped, counted, and has the
-    reason "late" in the output.
+    The states are in Spark's state store, so every row is learned from exactly once, also after a crash. A
+    row whose order is not after the last one of its key is late or doubled: it is dropped, counted, and has
+    the reason "late" in the output.
 
     Parameters
     ----------
     key, target, order : names of columns
-        A key is text, a whole number, a truth value or a date. An order is a whole number, a date or a timestamp.
+        A key is text, a whole number, a truth value or a date. An order is a whole number, a date or a
+        timestamp.
     features, drop : names of columns, optional
         Predict from these columns, or from all but these. Default: from all but key, target, order and id.
     labels : texts, optional
         All labels; needed for classification without a sample.
     sample : DataFrame, optional
-        Rows to choose the encoding of the columns from. Without them the columns must be numbers, truth values
-        and times.
+        Rows to choose the encoding of the columns from. Without them the columns must be numbers, truth
+        values and times.
     seed : path, optional
         A run folder with keys. The fleet begins with its models and its encoding of the columns.
     ttl : float, optional
@@ -53,9 +54,25 @@ class Fleet:
     """
 
     def __init__(
-        self, *, key, target, order, features=None, drop=None, labels=None, sample=None, seed=None, ttl=None, id=None,
-        wait=3600.0, most_waiting=10_000, groups=16, pages=16, compiled=None, **settings,
-    ):  # fmt: skip
+        self,
+        *,
+        key,
+        target,
+        order,
+        features=None,
+        drop=None,
+        labels=None,
+        sample=None,
+        seed=None,
+        ttl=None,
+        id=None,
+        wait=3600.0,
+        most_waiting=10_000,
+        groups=16,
+        pages=16,
+        compiled=None,
+        **settings,
+    ):
         drop = (*(drop or ()), *(() if id is None or features else (id,)))
         self.settings = settings_of(key, target, order, features, drop, labels, settings)
         self.order, self.sample, self.seed, self.compiled, self.id = order, sample, seed, compiled, id
@@ -66,12 +83,12 @@ class Fleet:
     def learn(self, stream, labels=None, checkpoint=None):
         """A streaming DataFrame with a row for each row of the stream.
 
-        Its columns are key, at (the order), prediction before learning, kept, reason if it was not kept, and the
-        size and threshold that were compared. Write it in output mode "append".
+        Its columns are key, at (the order), prediction before learning, kept, reason if it was not kept, and
+        the size and threshold that were compared. Write it in output mode "append".
 
         If labels come later, it has a row for each row and for each label. A row is predicted by the model
-        before the batch that it is in, and waits. A label is learned from, with the features of the row of the
-        same key and id; if there is none, its reason is "unknown id".
+        before the batch that it is in, and waits. A label is learned from, with the features of the row of
+        the same key and id; if there is none, its reason is "unknown id".
 
         Parameters
         ----------
@@ -99,7 +116,7 @@ class Fleet:
         processor = Processor(job, self.places, self.ttl)
         if labels is not None:
             processor = LaterProcessor(job, self.places, self.ttl, self.id, self.wait, self.most_waiting)
-        mode = "None" if self.ttl is None and labels is None else "ProcessingTime"
+        mode = time_mode(spark, self.ttl is not None or labels is not None)
         start = None if page is None else self._initial(spark, plan, page)
         return packed.transformWithState(processor, "rows binary", "append", mode, start).mapInArrow(
             Unpack(), schema
@@ -107,7 +124,7 @@ class Fleet:
 
     def _with_labels(self, stream, labels):
         """Rows and labels as one stream."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions
 
         own = [self.settings.key, self.id, self.order, self.settings.target]
         for name in own:
@@ -115,11 +132,11 @@ class Fleet:
                 where = "stream of labels" if name not in labels.columns else "stream"
                 raise RunError(f"the {where} has no column {name!r}: rows and labels have key, id and order")
         kind = labels.schema[self.settings.target].dataType
-        rows = stream.withColumn(self.settings.target, F.lit(None).cast(kind)).withColumn(
-            IS_LABEL, F.lit(False)
+        rows = stream.withColumn(self.settings.target, functions.lit(None).cast(kind)).withColumn(
+            IS_LABEL, functions.lit(False)
         )
         return rows.unionByName(
-            labels.select(*own).withColumn(IS_LABEL, F.lit(True)), allowMissingColumns=True
+            labels.select(*own).withColumn(IS_LABEL, functions.lit(True)), allowMissingColumns=True
         )
 
     def _plan(self, spark, schema, checkpoint):
@@ -130,9 +147,8 @@ class Fleet:
         if found is not None:
             known = Plan.from_json(plan_text(found, checkpoint))
             if (known.settings, known.order) != (self.settings, self.order):
-                raise RunError(
-                    f"{checkpoint} was begun with other settings: {_difference(known.settings, self.settings)}"
-                )
+                change = _difference(known.settings, self.settings)
+                raise RunError(f"{checkpoint} was begun with other settings: {change}")
             read_page(found, known.to_json(), KeyedRun(known).state_layout, checkpoint)
             return known, page
         if plan is not None:

@@ -48,7 +48,7 @@ class GateRun:
         )
 
     def play(self, table, keys, now=0):
-        """Decide on the rows of a table, sorted by order, that are not late: their indices, and the decisions."""
+        """Decide on the rows of a table, sorted by order, that are not late."""
         good, late = self.orders.sorted_out(table, keys)
         if len(good) == 0:
             return good, late, None

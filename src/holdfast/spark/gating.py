@@ -12,7 +12,7 @@ from holdfast.runs.files import RunError
 from holdfast.runs.settings import outliers_for
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.spark.answers import as_table
-from holdfast.spark.checks import check_packages, check_streaming
+from holdfast.spark.checks import check_packages, check_streaming, time_mode
 from holdfast.spark.gate_run import GateRun
 from holdfast.spark.orders import ORDER, key_text, tie_breakers, with_order
 from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema
@@ -27,9 +27,19 @@ _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
 
 
 def gate(
-    df, *, value, by=None, order=None, outliers="1%", window=None, ttl=None, partitions=None, groups=16, pages=16,
+    df,
+    *,
+    value,
+    by=None,
+    order=None,
+    outliers="1%",
+    window=None,
+    ttl=None,
+    partitions=None,
+    groups=16,
+    pages=16,
     compiled=None,
-):  # fmt: skip
+):
     """The rows of a DataFrame or a stream with two more columns: kept, and the threshold of the value.
 
     Parameters
@@ -37,8 +47,8 @@ def gate(
     df : DataFrame
         A batch, or with `by` also a stream.
     value : name of a column
-        A number that is large if something is wrong, such as a residual. If it is missing or not finite, the row
-        is not kept.
+        A number that is large if something is wrong, such as a residual. If it is missing or not finite, the
+        row is not kept.
     by : name of a column, optional
         A filter for each key, which decides on each row from the earlier rows of the key, as `holdfast.Gate`
         does. By default there is one threshold for all rows of a batch: the histograms of all partitions are
@@ -56,6 +66,8 @@ def gate(
     groups, pages, compiled
         As in `Fleet`.
     """
+    from pyspark.sql.types import StructType
+
     check_packages()
     for name in ("kept", "threshold"):
         if name in df.columns:
@@ -70,14 +82,16 @@ def gate(
         raise RunError("a filter for each key needs the order of its rows: name a column with order=")
     check_key(df.schema, by)
     check_order(df.schema, order)
-    schema = arrow_schema(df.schema.add("kept", "boolean").add("threshold", "double"))
+    schema = arrow_schema(
+        StructType(list(df.schema.fields)).add("kept", "boolean").add("threshold", "double")
+    )
     job = GateRows(GatePlan(value, by, order), filter_for(outliers, window), compiled, schema)
     rows, schema = with_order(df, order), _spark(schema)
     if df.isStreaming:
         check_streaming(df.sparkSession)
         places, ttl = Places(groups, pages), None if ttl is None else max(1, int(1000 * ttl))
         grouped = rows.mapInArrow(Pack(by, places), PACKED).groupBy("group")
-        mode = "None" if ttl is None else "ProcessingTime"
+        mode = time_mode(df.sparkSession, ttl is not None)
         return grouped.transformWithState(
             Processor(job, places, ttl), "rows binary", "append", mode
         ).mapInArrow(Unpack(), schema)
@@ -137,7 +151,7 @@ def filter_for(outliers, window):
 
 def _gate_all(df, value, outliers, window):
     """One threshold for all rows: the upper edge of the bucket of the largest value that must be kept."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
     if df.isStreaming:
         raise RunError(
@@ -147,14 +161,17 @@ def _gate_all(df, value, outliers, window):
         raise RunError("one threshold for all rows has no window: name a column with by=")
     chosen = outliers_for(str(outliers))
     chosen = 0.01 if chosen == "auto" else 1.0 - chosen.p if isinstance(chosen, Quantile) else chosen
-    column = F.col(f"`{value}`").cast("double")
+    column = functions.col(f"`{value}`").cast("double")
     parts = df.select(column.alias("value")).mapInArrow(_count_buckets, "bucket long, count long")
-    merged = parts.groupBy("bucket").agg(F.sum("count").alias("count")).orderBy("bucket").collect()
+    merged = parts.groupBy("bucket").agg(functions.sum("count").alias("count")).orderBy("bucket").collect()
     edge = threshold([row.bucket for row in merged], [row["count"] for row in merged], chosen)
-    kept = F.coalesce(
-        (column < F.lit(edge)) & ~F.isnan(column) & (F.abs(column) < F.lit(math.inf)), F.lit(False)
+    kept = functions.coalesce(
+        (column < functions.lit(edge))
+        & ~functions.isnan(column)
+        & (functions.abs(column) < functions.lit(math.inf)),
+        functions.lit(False),
     )
-    return df.withColumn("kept", kept).withColumn("threshold", F.lit(edge))
+    return df.withColumn("kept", kept).withColumn("threshold", functions.lit(edge))
 
 
 def _count_buckets(batches):

@@ -17,7 +17,7 @@ WAITING, UNKNOWN = "waiting", "unknown id"
 
 
 class LaterProcessor(Processor):
-    """Rows are predicted and wait for at most `wait` milliseconds, at most `most` in a page; labels are learned."""
+    """A row is predicted and waits: for at most `wait` milliseconds, and at most `most` rows in a page."""
 
     def __init__(self, job, places, ttl, id, wait, most):
         super().__init__(job, places, ttl)

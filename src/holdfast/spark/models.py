@@ -44,7 +44,7 @@ def plan_of(models):
     text = models.schema["state"].metadata.get(DESCRIPTION)
     if text is None:
         raise RunError(
-            "these models have lost the description of their columns, which is metadata of the column 'state': "
+            "these models have lost the description of their columns, the metadata of the column 'state': "
             "store them as Parquet, and do not compute that column again"
         )
     return Plan.from_json(text)

@@ -54,7 +54,7 @@ class LastOrders:
         return places[codes]
 
     def _coded(self, keys):
-        """For each row the number of its key in this table, and for each of these the index of the key, or -1."""
+        """For each row a code of its key, and for each code the index of the key, or -1."""
         coded = pc.dictionary_encode(keys)
         names = coded.dictionary.to_pylist()
         return coded.indices.to_numpy(), np.array([self.places.get(name, -1) for name in names], np.int64)
@@ -81,20 +81,22 @@ def in_order(table):
 
 def with_order(df, order):
     """The DataFrame with the order as a whole number: microseconds of a time, days of a date."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
-    column, kind = F.col(f"`{order}`"), df.schema[order].dataType.typeName()
+    column, kind = functions.col(f"`{order}`"), df.schema[order].dataType.typeName()
     if kind == "timestamp":
-        column = F.unix_micros(column)
+        column = functions.unix_micros(column)
     elif kind == "timestamp_ntz":
-        column = F.timestamp_diff("MICROSECOND", F.lit("1970-01-01").cast("timestamp_ntz"), column)
+        column = functions.timestamp_diff(
+            "MICROSECOND", functions.lit("1970-01-01").cast("timestamp_ntz"), column
+        )
     elif kind == "date":
-        column = F.unix_date(column)
+        column = functions.unix_date(column)
     return df.withColumn(ORDER, column.cast("long"))
 
 
 def tie_breakers(schema):
-    """The columns to sort by after the order, so that of two rows with the same order always the same is first."""
+    """The columns to sort by after the order, so that rows of the same order are always sorted alike."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     nested = (ArrayType, MapType, StructType)
@@ -107,6 +109,6 @@ def tie_breakers(schema):
 
 def key_text(key):
     """The key as text, as in the models; a missing key is the empty text."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
-    return F.coalesce(F.col(f"`{key}`").cast("string"), F.lit(""))
+    return functions.coalesce(functions.col(f"`{key}`").cast("string"), functions.lit(""))

@@ -3,6 +3,8 @@
 Before the operator, the rows of a partition are packed by group of keys; after it, its answers are unpacked.
 """
 
+import itertools
+
 import numpy as np
 import pyarrow as pa
 
@@ -41,7 +43,7 @@ class Pack:
             order = np.argsort(groups, kind="stable")
             found, cuts = np.unique(groups[order], return_index=True)
             cuts, table = np.append(cuts, len(order)), table.take(pa.array(order))
-            packed = [to_bytes(table.slice(a, b - a)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+            packed = [to_bytes(table.slice(a, b - a)) for a, b in itertools.pairwise(cuts)]
             yield pa.RecordBatch.from_arrays(
                 [pa.array(found, pa.int32()), pa.array(packed, pa.binary())], ["group", "rows"]
             )

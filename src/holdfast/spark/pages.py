@@ -84,8 +84,8 @@ def read_page(data, plan, layout, where):
         raise another_layout(where)
     if header.get("plan") != plan:
         raise RunError(
-            f"{where}: the fleet was begun with other settings or another encoding of the columns: use those, "
-            "or begin a new checkpoint"
+            f"{where}: the fleet was begun with other settings or another encoding of the columns: use "
+            "those, or begin a new checkpoint"
         )
     if set(tensors) != set(Page._fields[1:]) or not isinstance(header.get("keys"), list):
         raise RunError(f"{where} is damaged: its tensors are not those of a page; begin a new checkpoint")
@@ -109,6 +109,6 @@ def joined(pages):
 
 def another_layout(where):
     return RunError(
-        f"{where}: the states have another layout than in this version of holdfast with these settings; use the "
-        "version and the settings that wrote them, or begin a new checkpoint"
+        f"{where}: the states have another layout than in this version of holdfast with these settings; use "
+        "the version and the settings that wrote them, or begin a new checkpoint"
     )

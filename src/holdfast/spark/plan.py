@@ -1,4 +1,4 @@
-"""What a fleet learns, and from which columns: the settings, the encoding of the columns, the target, the order."""
+"""What a fleet learns, and from which columns: settings, encoding of the columns, target and order."""
 
 import dataclasses
 import json
@@ -146,8 +146,8 @@ def plan_from_schema(schema, settings, order):
             columns.append(Time(name))
         else:
             raise RunError(
-                f"the stream, column {name!r}: the encoding of {kind} depends on its values; give some rows with sample=, "
-                "or leave the column out with drop="
+                f"the stream, column {name!r}: the encoding of {kind} depends on its values; give some "
+                "rows with sample=, or leave the column out with drop="
             )
     if settings.missing == "fill":
         raise RunError("missing='fill' needs the medians of some rows: give them with sample=")
@@ -155,8 +155,8 @@ def plan_from_schema(schema, settings, order):
     numbers = kind in ("float", "double", "decimal") or settings.task == "regression"
     if not settings.labels and (settings.task == "classification" or not numbers):
         raise RunError(
-            f"the stream, column {settings.target!r}: name all labels with labels=, or use task='regression', "
-            "or give some rows with sample="
+            f"the stream, column {settings.target!r}: name all labels with labels=, or use "
+            "task='regression', or give some rows with sample="
         )
     if not settings.labels and kind not in (*_NUMBERS, "boolean"):
         raise RunError(
@@ -178,7 +178,7 @@ def kind_of(field):
 
 
 def first_rows(df, key, order):
-    """The first rows as a table of Arrow. Rows of the same order are sorted by key, then by the other columns."""
+    """The first rows as a table of Arrow, sorted by order, then by key, then by the other columns."""
     from pyspark.sql.types import MapType
 
     rest = [f.name for f in df.schema if f.name not in (order, key) and not isinstance(f.dataType, MapType)]

@@ -15,8 +15,8 @@ _BUCKET = "_holdfast_bucket"
 def predict(models, df, buckets=None):
     """The rows of a batch DataFrame with one more column, `prediction`: a number or a label.
 
-    It is null if the key has no model, or a cell cannot be read. If a cell is missing, the prediction is that of
-    an average row. The rows are in any order.
+    It is null if the key has no model, or a cell cannot be read. If a cell is missing, the prediction is that
+    of an average row. The rows are in any order.
 
     Parameters
     ----------
@@ -25,10 +25,10 @@ def predict(models, df, buckets=None):
     df : DataFrame
         With the columns that the models were learned from. The target may be missing.
     buckets : int, optional
-        Models and rows are divided by key into so many parts, each of which must fit into the memory of a task.
-        Default: four times `spark.sql.shuffle.partitions`.
+        Models and rows are divided by key into so many parts, each of which must fit into the memory of a
+        task. Default: four times `spark.sql.shuffle.partitions`.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
     from pyspark.sql.types import DoubleType, StringType, StructType
 
     check_packages()
@@ -39,11 +39,11 @@ def predict(models, df, buckets=None):
     if "prediction" in df.columns:
         raise RunError("the DataFrame has a column 'prediction' already: rename it")
     count = buckets or 4 * int(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-    bucket = lambda text: F.pmod(F.xxhash64(text), F.lit(count))  # noqa: E731
+    bucket = lambda text: functions.pmod(functions.xxhash64(text), functions.lit(count))  # noqa: E731
     kind = DoubleType() if plan.target.regression else StringType()
     schema = StructType(list(df.schema.fields)).add("prediction", kind)
     left = df.withColumn(_BUCKET, bucket(key_text(plan.key))).groupBy(_BUCKET)
-    right = models.withColumn(_BUCKET, bucket(F.col("key"))).groupBy(_BUCKET)
+    right = models.withColumn(_BUCKET, bucket(functions.col("key"))).groupBy(_BUCKET)
     text = plan.to_json()
 
     def predicted(rows, models):  # a plain function: Spark counts its arguments

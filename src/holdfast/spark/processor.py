@@ -42,7 +42,7 @@ class Processor(StatefulProcessor):
         self.pages.updateValue((initialState.page,), (initialState.content,))
 
     def load_in_turn(self, numbers, now):
-        """Load these pages, without keys that are too old, as many at a time as memory allows; yield which."""
+        """Load these pages without old keys, as many at a time as memory allows; yield which."""
         found, some, size = [], [], 0
         for number in numbers:
             content = self.pages.getValue((int(number),))

@@ -31,8 +31,8 @@ _OWN = (
 def to_run(models, folder):
     """Write a run folder with the models of a fleet, for `holdfast predict`, `inspect` and `learn --resume`.
 
-    The models are collected to the driver. Errors of all rows and reasons are not in models, so the metrics do
-    not have them; `keys.parquet` has the counts and the error of each key.
+    The models are collected to the driver. They have no reasons, and errors only of rows that were learned
+    from: the metrics lack the others. `keys.parquet` has the counts and the error of each key.
 
     Parameters
     ----------
