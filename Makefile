@@ -33,7 +33,7 @@ test-public-numba: $(VENV)/.everything # these once more, compiled through numba
 .PHONY: test-all
 test-all: $(VENV)/.heavy ## also install torch, jax, PySpark ..., and run what needs them
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training tests/spark \
-		src/holdfast/torch src/holdfast/optax src/holdfast/spark src/holdfast/filters/fixed_memory.py docs/torch.md docs/spark.md $(ARGS)
+		src/holdfast/torch src/holdfast/optax src/holdfast/spark src/holdfast/filters/fixed_memory.py docs/torch.md $(ARGS)
 
 check: $(VENV)/.everything ## style, types, and the direction of imports
 	$(BIN)/ruff check .

@@ -31,8 +31,8 @@ class Stream:
         schema = from_arrow_schema(head.schema)
         self.plan = plan_from_rows(head, schema, self.fleet.settings, "t", lambda text: None)
         self.job = LearnRows(self.plan, False, arrow_schema(self.fleet._output(schema, self.plan)))
-        mode = "None" if ttl is None else "ProcessingTime"
-        self.tester = TwsTester(Processor(self.job, places, ttl), timeMode=mode)
+        self.mode, self.ttl = "None" if ttl is None else "ProcessingTime", ttl
+        self.tester = TwsTester(Processor(self.job, places, ttl), timeMode=self.mode)
 
     def send(self, table):
         """The answers to the rows of a batch."""
@@ -44,6 +44,15 @@ class Stream:
                     from_bytes(out.rows) for out in self.tester.test(row["group"], [Row(rows=row["rows"])])
                 ]
         return pa.concat_tables(found)
+
+    def restart(self):
+        """Go on in another operator with the same states."""
+        old = {group: self.tester.peekMapState(STATE, group) for group in range(self.places.groups)}
+        now = self.tester._currentProcessingTimeMs
+        self.tester = TwsTester(Processor(self.job, self.places, self.ttl), timeMode=self.mode)
+        self.tester.setProcessingTime(now)
+        for group, content in old.items():
+            self.tester.updateMapState(STATE, group, content or {})
 
     def pages(self):
         run = self.job.new_run()
@@ -144,3 +153,40 @@ def test_a_page_of_another_encoding_is_refused_with_a_sentence():
         other.tester.updateMapState(STATE, group, stream.tester.peekMapState(STATE, group) or {})
     with pytest.raises(RunError, match="begun with other settings or another encoding of the columns"):
         other.send(table)
+
+
+def test_a_day_of_new_keys_evictions_late_rows_a_wrong_schema_and_a_restart():
+    rng, ttl = np.random.default_rng(3), 5000
+    stream = Stream(fleets.fleet_rows(), ttl=ttl)
+    alive, seen, last, late = {}, {}, {}, 0
+    for batch in range(50):
+        now, table = 1000 * (batch + 1), fleets.fleet_rows(30, 4, seed=batch)
+        names = pa.array(
+            [f"key {batch // 5 + i}" for i in rng.integers(0, 4, 30)]
+        )  # new keys come, old ones go
+        orders = 30 * batch + np.arange(30) - 40 * (rng.random(30) < 0.1)  # some rows are late
+        table = table.set_column(0, "k", names).set_column(1, "t", pa.array(orders))
+        stream.tester.setProcessingTime(now)
+        if batch == 20:
+            with pytest.raises(KeyError, match="b"):
+                stream.send(table.drop_columns(["b"]))
+        if batch == 30:
+            stream.restart()
+        answers = stream.send(table)
+        for i in np.argsort(orders, kind="stable"):
+            key, order = names[i].as_py(), int(orders[i])
+            if key in seen and seen[key] + ttl <= now:
+                del alive[key], seen[key], last[key]
+            alive.setdefault(key, [])
+            if order > last.get(key, -1000):
+                alive[key].append(table.slice(int(i), 1))
+                last[key], seen[key] = order, now
+            else:
+                late += 1
+        late -= pa.compute.sum(pa.compute.equal(answers["reason"], "late")).as_py() or 0
+    assert late == 0
+    for key, rows in alive.items():
+        one = stream.job.new_run()
+        one.learn_rows(pa.concat_tables(rows), pa.array([key] * len(rows)))
+        if seen[key] + ttl > now:
+            assert stream.states()[key, ""] == fleets.states(one)[key, ""]

@@ -39,6 +39,8 @@ class Games:
     All games have the same player. A batch is played game after game, in the arrays of a single state.
     """
 
+    workers: int | None = None  # threads that play compiled games; by default one for each core
+
     def __init__(self, player, dim, loss, labels, sparse=False):
         self.player, self.dim, self.loss, self.labels, self.sparse = player, dim, loss, labels, sparse
         self.scaled = isinstance(player.current_weights(player.init(2)), ScaledWeights)
@@ -74,7 +76,7 @@ class Games:
             call(play_groups, self.player, adversary, state, columns, groups, self._states.buffer, *some)
             self._idle.append(state)
 
-        workers = min(cores(), len(slots)) if compiled else 1
+        workers = min(self.workers or cores(), len(slots)) if compiled else 1
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(play_some, evenly(cuts, workers)))
         self._states.lengths[slots], self.counts[slots] = groups.lengths, groups.counts

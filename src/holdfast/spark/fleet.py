@@ -108,6 +108,9 @@ class Fleet:
             raise ValueError("labels that come later need both: id= in Fleet, and labels= in learn")
         rows = stream if labels is None else self._with_labels(stream, labels)
         plan, page = self._plan(spark, rows.drop(IS_LABEL).schema, checkpoint)
+        for name in plan.columns():
+            if name not in rows.columns:
+                raise RunError(f"the stream has no column {name!r}, which the fleet learns from")
         others = [] if labels is None else [self.id, IS_LABEL]
         schema = self._output(rows.schema, plan)
         job = LearnRows(plan, self.compiled, arrow_schema(schema))

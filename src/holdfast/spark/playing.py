@@ -20,7 +20,7 @@ from holdfast.spark.pages import Page
 class KeyedGames(Games):
     """Games whose states are checked and collected by compiled code if the rounds are."""
 
-    compiled = False
+    compiled, workers = False, 1  # a task of Spark has one core
 
     def _caller(self):
         return caller(True) if self.compiled else super()._caller()
