@@ -68,7 +68,11 @@ def test_predictions_are_those_of_the_command_line_also_after_a_round_trip(spark
         expected |= dict(zip((piece.rows - 1).tolist(), answers.tolist(), strict=True))
     df = spark.read.parquet(str(tmp_path / "rows.parquet"))
     learn(df, **fleets.COLUMNS, verbose=False).models.write.parquet(str(tmp_path / "models"))
-    found = predict(spark.read.parquet(str(tmp_path / "models")), df.drop("y")).toArrow()
+    new = spark.createDataFrame(
+        [("new", -1, 1.0, 1.0, 1.0)], "k string, t long, a double, b double, c double"
+    )
+    found = predict(spark.read.parquet(str(tmp_path / "models")), df.drop("y").union(new)).toArrow()
+    expected[-1] = None  # no model
     assert dict(zip(found["t"].to_pylist(), found["prediction"].to_pylist(), strict=True)) == expected
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from holdfast.runs.audit import MEASURES
 from holdfast.spark.models import describe, from_run, model_schema
-from holdfast.spark.orders import LATE, NO_ORDER, ORDER, key_text, tie_breakers, with_order
+from holdfast.spark.orders import LATE, NO_ORDER, ORDER, key_text, quoted_name, tie_breakers, with_order
 from holdfast.spark.plan import Plan, check_columns, first_rows, plan_from_rows, settings_of
 from holdfast.spark.playing import KeyedRun, keys_in, tables
 from holdfast.terminal import print_note
@@ -83,11 +83,13 @@ def learn(
     from holdfast.spark.checks import check_packages
 
     check_packages()
+    if df.isStreaming:
+        raise ValueError("this DataFrame is a stream: use holdfast.spark.Fleet")
     chosen = settings_of(key, target, order, features, drop, labels, settings)
     check_columns(df.schema, chosen, order)
     head = first_rows(df if sample is None else sample, key, order)
     plan = plan_from_rows(head, df.schema, chosen, order, print_note if verbose else lambda text: None)
-    rows = with_order(df.select(*plan.columns()), order)
+    rows = with_order(df.select(*map(quoted_name, plan.columns())), order)
     parts = partitions or int(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     rows = rows.repartition(parts, key_text(key)).sortWithinPartitions(ORDER, *tie_breakers(rows.schema))
     schema, audit = _schema(df.schema, plan)

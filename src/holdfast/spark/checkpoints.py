@@ -1,5 +1,6 @@
 """Read the states of a fleet from the checkpoint of its query."""
 
+from holdfast.runs.files import RunError
 from holdfast.spark.processor import STATE
 
 
@@ -17,6 +18,8 @@ def pages_in(spark, checkpoint):
 
 def first_page(spark, checkpoint):
     """One page of a checkpoint; None if there is no complete batch in it."""
+    if getattr(spark, "_jvm", None) is None:
+        raise RunError("a checkpoint can be read in a classic session of Spark only, not with Spark Connect")
     path = spark._jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/commits")
     files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
     if not files.exists(path) or not len(files.listStatus(path)):

@@ -6,7 +6,7 @@ from holdfast.spark.checkpoints import first_page, pages_in
 from holdfast.spark.checks import check_streaming, time_mode
 from holdfast.spark.later import IS_LABEL, LaterProcessor
 from holdfast.spark.models import describe, from_run, model_schema
-from holdfast.spark.orders import with_order
+from holdfast.spark.orders import quoted_name, with_order
 from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema
 from holdfast.spark.pages import Places, plan_text, read_page
 from holdfast.spark.plan import Plan, check_columns, first_rows, plan_from_rows, plan_from_schema, settings_of
@@ -114,7 +114,7 @@ class Fleet:
         others = [] if labels is None else [self.id, IS_LABEL]
         schema = self._output(rows.schema, plan)
         job = LearnRows(plan, self.compiled, arrow_schema(schema))
-        rows = with_order(rows.select(*plan.columns(), *others), self.order)
+        rows = with_order(rows.select(*map(quoted_name, [*plan.columns(), *others])), self.order)
         packed = rows.mapInArrow(Pack(plan.key, self.places), PACKED).groupBy("group")
         processor = Processor(job, self.places, self.ttl)
         if labels is not None:
@@ -139,7 +139,8 @@ class Fleet:
             IS_LABEL, functions.lit(False)
         )
         return rows.unionByName(
-            labels.select(*own).withColumn(IS_LABEL, functions.lit(True)), allowMissingColumns=True
+            labels.select(*map(quoted_name, own)).withColumn(IS_LABEL, functions.lit(True)),
+            allowMissingColumns=True,
         )
 
     def _plan(self, spark, schema, checkpoint):

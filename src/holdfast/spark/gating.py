@@ -14,7 +14,7 @@ from holdfast.sketches.histogram import LogHistogram
 from holdfast.spark.answers import as_table
 from holdfast.spark.checks import check_packages, check_streaming, time_mode
 from holdfast.spark.gate_run import GateRun
-from holdfast.spark.orders import ORDER, key_text, tie_breakers, with_order
+from holdfast.spark.orders import ORDER, key_text, quoted_name, tie_breakers, with_order
 from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema
 from holdfast.spark.pages import Places
 from holdfast.spark.plan import check_key, check_order, kind_of
@@ -161,7 +161,7 @@ def _gate_all(df, value, outliers, window):
         raise RunError("one threshold for all rows has no window: name a column with by=")
     chosen = outliers_for(str(outliers))
     chosen = 0.01 if chosen == "auto" else 1.0 - chosen.p if isinstance(chosen, Quantile) else chosen
-    column = functions.col(f"`{value}`").cast("double")
+    column = functions.col(quoted_name(value)).cast("double")
     parts = df.select(column.alias("value")).mapInArrow(_count_buckets, "bucket long, count long")
     merged = parts.groupBy("bucket").agg(functions.sum("count").alias("count")).orderBy("bucket").collect()
     edge = threshold([row.bucket for row in merged], [row["count"] for row in merged], chosen)

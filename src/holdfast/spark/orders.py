@@ -69,7 +69,7 @@ def too_old(counters, now, ttl):
 
 def in_order(table):
     """The rows sorted by order; rows of the same order by the other columns."""
-    order = table.column(ORDER).to_numpy()
+    order = table.column(ORDER).combine_chunks().fill_null(FIRST).to_numpy()
     if len(np.unique(order)) < len(order):
         names = [name for name in table.column_names if name != ORDER]
         rest = [name for name in names if not pa.types.is_nested(table.column(name).type)]
@@ -83,7 +83,7 @@ def with_order(df, order):
     """The DataFrame with the order as a whole number: microseconds of a time, days of a date."""
     from pyspark.sql import functions
 
-    column, kind = functions.col(f"`{order}`"), df.schema[order].dataType.typeName()
+    column, kind = functions.col(quoted_name(order)), df.schema[order].dataType.typeName()
     if kind == "timestamp":
         column = functions.unix_micros(column)
     elif kind == "timestamp_ntz":
@@ -101,7 +101,7 @@ def tie_breakers(schema):
 
     nested = (ArrayType, MapType, StructType)
     return [
-        f"`{field.name}`"
+        quoted_name(field.name)
         for field in schema
         if field.name != ORDER and not isinstance(field.dataType, nested)
     ]
@@ -111,4 +111,9 @@ def key_text(key):
     """The key as text, as in the models; a missing key is the empty text."""
     from pyspark.sql import functions
 
-    return functions.coalesce(functions.col(f"`{key}`").cast("string"), functions.lit(""))
+    return functions.coalesce(functions.col(quoted_name(key)).cast("string"), functions.lit(""))
+
+
+def quoted_name(column):
+    """The name of a column as Spark's functions read it, also if there is a dot in it."""
+    return "`" + column.replace("`", "``") + "`"

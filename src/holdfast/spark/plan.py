@@ -10,6 +10,7 @@ from holdfast.io.guess_columns import ROWS, Head, feature_columns, guess_layout
 from holdfast.io.guess_target import guess_target
 from holdfast.runs.files import RunError
 from holdfast.runs.settings import Settings
+from holdfast.spark.orders import quoted_name, tie_breakers
 
 FORMAT = "holdfast fleet 1"
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
@@ -93,6 +94,9 @@ def settings_of(key, target, order, features, drop, labels, others):
 
 def check_columns(schema, settings, order):
     """The names of the feature columns; raises if a column is missing or has a type that cannot be used."""
+    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    if twice:
+        raise RunError(f"{_WHERE}: column {twice[0]!r} is there more than once: give each a name of its own")
     names = feature_columns(SimpleNamespace(names=schema.names, name=_WHERE), settings)
     check_key(schema, settings.key)
     check_order(schema, order)
@@ -179,7 +183,4 @@ def kind_of(field):
 
 def first_rows(df, key, order):
     """The first rows as a table of Arrow, sorted by order, then by key, then by the other columns."""
-    from pyspark.sql.types import MapType
-
-    rest = [f.name for f in df.schema if f.name not in (order, key) and not isinstance(f.dataType, MapType)]
-    return df.orderBy(order, key, *rest).limit(ROWS).toArrow()
+    return df.orderBy(quoted_name(order), quoted_name(key), *tie_breakers(df.schema)).limit(ROWS).toArrow()

@@ -41,7 +41,11 @@ def to_run(models, folder):
     folder : path
         A new folder.
     """
-    plan, table = plan_of(models), models.toArrow()
+    write_run(plan_of(models), models.toArrow(), folder)
+
+
+def write_run(plan, table, folder):
+    """Write a run folder with the models in a table of Arrow."""
     if not table.num_rows:
         raise RunError("there are no models to write")
     page = page_of(KeyedRun(plan), table)
