@@ -31,7 +31,7 @@ class LearnRows:
         columns = {
             "key": keys,
             "at": table.column(run.plan.order),
-            "prediction": run.answers(outcomes),
+            "prediction": run.as_column(outcomes),
             "kept": kept,
         }
         columns |= {"reason": pa.array(reasons, pa.string()), "size": sizes, "threshold": thresholds}

@@ -9,6 +9,7 @@ from holdfast.io import cells
 from holdfast.play_many import caller
 from holdfast.runs.files import RunError
 from holdfast.runs.flat_states import FlatStates, group_rounds
+from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.spark.orders import LastOrders
 from holdfast.spark.pages import Page
 from holdfast.vectors import aligned_copy
@@ -42,7 +43,7 @@ class GateRun:
 
     def page(self):
         """The states of all keys, as one page."""
-        states, sums = self._states.state(caller(False)), np.zeros((len(self.keys), 4))
+        states, sums = self._states.state(caller(False)), np.zeros((len(self.keys), len(KEY_COLUMNS)))
         return Page(
             list(self.keys), states["tape"], states["lengths"], self.counts, self.orders.counters, sums
         )
@@ -51,6 +52,7 @@ class GateRun:
         """Decide on the rows of a table, sorted by order, that are not late."""
         good, late = self.orders.sorted_out(table, keys)
         if len(good) == 0:
+            self.orders.update(table, keys, good, late, now)
             return good, late, None
         chosen = keys.take(good)
         for name in chosen.unique().to_pylist():

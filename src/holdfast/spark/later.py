@@ -110,7 +110,7 @@ class LaterProcessor(Processor):
     def _table(self, rows, keys, outcomes, reasons, kept=None, sizes=None, thresholds=None):
         empty = np.full(rows.num_rows, np.nan)
         columns = {"key": keys, "id": rows.column(self.id), "at": rows.column(self.run.plan.order)}
-        columns |= {"prediction": self.run.answers(outcomes), "reason": pa.array(reasons, pa.string())}
+        columns |= {"prediction": self.run.as_column(outcomes), "reason": pa.array(reasons, pa.string())}
         columns["kept"] = pa.nulls(rows.num_rows, pa.bool_()) if kept is None else kept
         columns["size"], columns["threshold"] = (empty, empty) if sizes is None else (sizes, thresholds)
         return as_table(columns, self.job.schema)

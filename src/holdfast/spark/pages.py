@@ -10,6 +10,7 @@ from safetensors.numpy import save
 
 from holdfast.runs.files import RunError
 from holdfast.runs.model import read_tensors
+from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.spark.orders import COUNTERS, too_old
 
 FORMAT = "holdfast page 1"
@@ -47,7 +48,9 @@ class Page(NamedTuple):
     @staticmethod
     def empty():
         nothing, counters = np.zeros(0, np.int64), np.zeros((0, len(COUNTERS)), np.int64)
-        return Page([], np.zeros(0), nothing, np.zeros((0, 3), np.int64), counters, np.zeros((0, 4)))
+        return Page(
+            [], np.zeros(0), nothing, np.zeros((0, 3), np.int64), counters, np.zeros((0, len(KEY_COLUMNS)))
+        )
 
     def to_bytes(self, plan, layout):
         header = {"format": FORMAT, "layout": layout, "plan": plan, "keys": self.keys}

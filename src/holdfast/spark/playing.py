@@ -36,27 +36,26 @@ class Played(NamedTuple):
     audit: Any  # a table: the skipped rows, as in a run
 
 
-class RowLog:
-    """Takes the place of the log of a run: the predictions and decisions of the last rows."""
+class RowLog(RoundLog):
+    """The log of a run that also has the predictions and decisions of all rows since it was last taken."""
 
     def __init__(self, labels, by_target):
-        self.audit = RoundLog(labels, by_target, False, True)
-        self.labels, self.measure = len(labels), 1 if by_target else 2
-        self._parts: list = [[] for _ in range(self.labels)]
+        super().__init__(labels, by_target, False, True)
+        self.measure = 1 if by_target else 2
+        self._rows: list = [[] for _ in labels]
 
-    def add(self, columns, rounds, rows, y, faults, missing, label, keys):
-        size, threshold = sizes_of(columns)[self.measure], thresholds_of(columns)[self.measure]
-        self._parts[label].append((columns.predictions, columns.kept, size, threshold))
-        self.audit.add(columns, rounds, rows, y, faults, missing, label, keys)
+    def add(self, played, rounds, rows, y, faults, missing, place, keys, *more):
+        size, threshold = sizes_of(played)[self.measure], thresholds_of(played)[self.measure]
+        self._rows[place].append((played.predictions, played.kept, size, threshold))
+        super().add(played, rounds, rows, y, faults, missing, place, keys, *more)
 
     def take(self):
         """What was played since the last call."""
-        each = [[np.concatenate(column) for column in zip(*parts, strict=True)] for parts in self._parts]
-        self._parts = [[] for _ in range(self.labels)]
-        skipped, _ = self.audit.tables()
-        self.audit.clear()
+        each = [[np.concatenate(column) for column in zip(*parts, strict=True)] for parts in self._rows]
+        self._rows = [[] for _ in self.labels]
+        skipped = self._in_order(self._skipped) if self._skipped else self.schema("audit").empty_table()
+        self.clear()
         kept = np.logical_and.reduce([columns[1] for columns in each])
-        skipped = self.audit.schema("audit").empty_table() if skipped is None else skipped
         return Played(np.column_stack([columns[0] for columns in each]), kept, *each[0][2:], skipped)
 
 
@@ -97,6 +96,7 @@ class KeyedRun(Run):
         """
         good, late = self.orders.sorted_out(table, keys)
         if len(good) == 0:
+            self.orders.update(table, keys, good, late, now)
             return good, late, None
         played = self.learn_rows(*((table, keys) if len(good) == len(table) else _take(table, keys, good)))
         self.orders.update(table, keys, good, late, now)
@@ -122,7 +122,7 @@ class KeyedRun(Run):
         outcomes[list(faults)] = np.nan
         return outcomes
 
-    def answers(self, outcomes):
+    def as_column(self, outcomes):
         """The predictions as an array of Arrow: numbers, or labels; null where there is none."""
         empty = np.isnan(outcomes).any(axis=1)
         found = Model(self.layout, self.target, (), None, {}).answers(outcomes)

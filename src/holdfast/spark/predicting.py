@@ -60,4 +60,4 @@ def predict_table(plan, rows, models):
     if models.num_rows:
         run.load(page_of(run, models), "these models")
     outcomes = run.predict(rows, keys_in(rows, plan)) if rows.num_rows else np.zeros((0, run.labels))
-    return rows.append_column("prediction", run.answers(outcomes))
+    return rows.append_column("prediction", run.as_column(outcomes))

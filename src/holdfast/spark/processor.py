@@ -33,7 +33,7 @@ class Processor(StatefulProcessor):
             part = table.filter(pa.array(np.isin(numbers, some)))
             keys = keys_in(part, self.run.plan)
             good, late, played = self.run.play(part, keys, now)
-            if played is not None:
+            if played is not None or late.any():
                 self.write()
             yield Row(rows=to_bytes(self.job.answers(self.run, part, keys, good, late, played)))
 
