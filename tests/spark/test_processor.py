@@ -191,3 +191,14 @@ def test_a_day_of_new_keys_evictions_late_rows_a_wrong_schema_and_a_restart():
         one.learn_rows(pa.concat_tables(rows), pa.array([key] * len(rows)))
         if seen[key] + ttl > now:
             assert stream.states()[key, ""] == fleets.states(one)[key, ""]
+
+
+def test_other_groups_and_pages_are_refused_with_a_sentence():
+    table = fleets.fleet_rows(100, 4)
+    stream = Stream(table, places=Places(1, 1))
+    stream.send(table)
+    (content,) = stream.tester.peekMapState(STATE, 0).values()
+    parts = content[0], stream.job.plan, stream.job.new_run().state_layout, "here"
+    assert len(read_page(*parts, Places(1, 1)).keys) == 4
+    with pytest.raises(RunError, match=r"here was begun with groups and pages .1, 1.: use the same again"):
+        read_page(*parts, Places(2, 2))

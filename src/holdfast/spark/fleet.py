@@ -153,7 +153,7 @@ class Fleet:
             if (known.settings, known.order) != (self.settings, self.order):
                 change = _difference(known.settings, self.settings)
                 raise RunError(f"{checkpoint} was begun with other settings: {change}")
-            read_page(found, known.to_json(), KeyedRun(known).state_layout, checkpoint)
+            read_page(found, known.to_json(), KeyedRun(known).state_layout, checkpoint, self.places)
             return known, page
         if plan is not None:
             return plan, page
@@ -166,7 +166,11 @@ class Fleet:
         """The states to begin with, by group and page."""
         run = KeyedRun(plan)
         rows = [
-            (self.places.group_of(number), number, bytearray(part.to_bytes(plan.to_json(), run.state_layout)))
+            (
+                self.places.group_of(number),
+                number,
+                bytearray(part.to_bytes(plan.to_json(), run.state_layout, self.places)),
+            )
             for number, part in page.split(self.places, run.labels)
         ]
         return spark.createDataFrame(rows, "group int, page int, content binary").groupBy("group")

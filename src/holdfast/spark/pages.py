@@ -52,8 +52,8 @@ class Page(NamedTuple):
             [], np.zeros(0), nothing, np.zeros((0, 3), np.int64), counters, np.zeros((0, len(KEY_COLUMNS)))
         )
 
-    def to_bytes(self, plan, layout):
-        header = {"format": FORMAT, "layout": layout, "plan": plan, "keys": self.keys}
+    def to_bytes(self, plan, layout, places):
+        header = {"format": FORMAT, "layout": layout, "plan": plan, "places": places, "keys": self.keys}
         tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in self._fields[1:]}
         return save(tensors, {"holdfast": json.dumps(header)})
 
@@ -80,9 +80,11 @@ class Page(NamedTuple):
             yield int(number), self.of(np.flatnonzero(numbers == number), labels)
 
 
-def read_page(data, plan, layout, where):
+def read_page(data, plan, layout, where, places=None):
     """The page in these bytes; raises if it was written with another plan or by another version."""
     header, tensors = read_tensors(where, bytes(data), FORMAT)
+    if places is not None and header.get("places") != list(places):
+        raise RunError(f"{where} was begun with groups and pages {header.get('places')}: use the same again")
     if header.get("layout") != layout:
         raise another_layout(where)
     if header.get("plan") != plan:

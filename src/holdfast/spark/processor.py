@@ -49,7 +49,7 @@ class Processor(StatefulProcessor):
             some.append(number)
             if content is not None:
                 size += len(content[0])
-                page = read_page(content[0], self.job.plan, self.run.state_layout, WHERE)
+                page = read_page(content[0], self.job.plan, self.run.state_layout, WHERE, self.places)
                 found.append(page.without_old(now, self.ttl, self.run.labels))
             if size > _MOST_BYTES or number == numbers[-1]:
                 self.run.load(joined(found), WHERE)
@@ -58,7 +58,9 @@ class Processor(StatefulProcessor):
 
     def write(self):
         for number, page in self.run.page().split(self.places, self.run.labels):
-            self.pages.updateValue((number,), (page.to_bytes(self.job.plan, self.run.state_layout),))
+            self.pages.updateValue(
+                (number,), (page.to_bytes(self.job.plan, self.run.state_layout, self.places),)
+            )
 
 
 def run_for(job):
