@@ -10,10 +10,10 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c $(PINS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format api bench pins clean
+.PHONY: help demo test check format api gallery figures docs docs-serve bench dist test-dist pins clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-8s %s\n' "$$target" "$$does"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r target does; do printf '  make %-10s %s\n' "$$target" "$$does"; done
 
 demo: $(VENV)/.demo ## learn from real sensors with real outliers (ARGS="--to FOLDER")
 	@$(BIN)/holdfast demo $(ARGS)
@@ -27,19 +27,22 @@ PUBLIC_NUMBA := tests/test_laws.py tests/test_vectors.py tests/test_sparse_vecto
 .PHONY: test-public-numba
 test-public-numba: $(VENV)/.everything # these once more, compiled through numba's public API only
 	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PUBLIC_NUMBA) $(ARGS)
-	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -m slow tests/test_laws.py -k "games_agree and Guarded and AdaGrad" $(ARGS)
+	@HOLDFAST_PUBLIC_NUMBA=1 $(BIN)/python -m pytest -m "slow or exhaustive" tests/test_laws.py -k "games_agree and Guarded and AdaGrad" $(ARGS)
 
 # Packages of a gigabyte that few users have. pip brings the torch that its index offers; uv would add CUDA.
 .PHONY: test-all
-test-all: $(VENV)/.heavy ## also install torch, jax, PySpark ..., and run what needs them
+test-all: $(VENV)/.heavy ## also install torch, jax, Lightning, PySpark ..., and run what needs them
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training tests/spark \
-		src/holdfast/torch src/holdfast/optax src/holdfast/spark src/holdfast/filters/fixed_memory.py docs/torch.md $(ARGS)
+		src/holdfast/torch src/holdfast/optax src/holdfast/spark src/holdfast/filters/fixed_memory.py \
+		docs/torch.md docs/solved-training.md \
+		"tests/test_gallery.py::test_the_page_has_what_the_script_prints_and_draws[training_loop]" $(ARGS)
 
-check: $(VENV)/.everything ## style, types, and the direction of imports
+check: $(VENV)/.everything ## style, types, the direction of imports, and the repository
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/repo-review . --show err
 
 format: $(VENV)/.everything ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
@@ -48,8 +51,28 @@ format: $(VENV)/.everything ## let ruff fix what it can
 api: $(VENV)/.everything ## write the API reference, docs/api/, from the docstrings
 	@$(BIN)/python tools/api_reference.py
 
+gallery: $(VENV)/.everything ## run the examples, and write docs/gallery/ from them (ARGS="own_filter")
+	@$(BIN)/python tools/gallery.py $(ARGS)
+
+figures: $(VENV)/.everything ## draw the figures of docs/why-a-filter.md
+	@$(BIN)/python tools/figures.py
+
+docs: $(VENV)/.everything ## build the site, build/site; it needs no network
+	@$(BIN)/python tools/site_builder.py
+
+docs-serve: docs ## show the site at http://127.0.0.1:8000
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site 8000
+
 bench: $(VENV)/.bench ## measure speed on this machine, beside its peers (ARGS=--quick)
 	@$(BIN)/holdfast bench $(ARGS)
+
+dist: $(VENV)/.everything ## build sdist and wheel, in dist/
+	@rm -rf dist
+	@$(BIN)/uv build -q -b $(PINS) --out-dir dist
+
+# Each is installed into an environment of its own, outside of the checkout; the tests are those of the sdist.
+test-dist: dist ## install sdist and wheel into empty environments, and test them there
+	@$(BIN)/python tools/dist_trial.py dist $(PINS)
 
 pins: $(VENV)/.everything ## resolve all dependencies again and write them to constraints.txt
 	printf 'uv\nhatchling\ntorch==2.13.0\njax==0.10.2\n' | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --upgrade \

@@ -1,8 +1,11 @@
 """Hypothesis reads no clock and draws the same examples in every run. No other process compiles."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 settings.register_profile(
     "holdfast",
@@ -12,4 +15,20 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # which reads a clock
 )
 settings.load_profile("holdfast")
+# Hypothesis also draws constants of all modules that are loaded, and these depend on the order of the tests.
+providers._get_local_constants = lambda: providers._local_constants
 os.environ["HOLDFAST_BACKGROUND"] = "0"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, to open pages; one for all tests of a process, as Playwright starts only once."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: pages were not opened")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with playwright.sync_playwright() as driver:
+        chrome = driver.chromium.launch(executable_path=chromium, args=flags)
+        yield chrome
+        chrome.close()

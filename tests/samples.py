@@ -225,12 +225,17 @@ def _streams():
 STREAMS = _streams()
 
 
-def thinned(cases, every):
+def thinned(cases, every, others=1):
     """All cases as parameters of a test, but only one in `every` is not marked slow.
 
-    For tests that compile a game for each case, which takes seconds.
+    For tests that compile a game for each case, which takes seconds. If there are too many for that, only one
+    in `others` of the slow ones is slow, and the rest is exhaustive.
     """
-    return [slow(case) if i % every else case for i, case in enumerate(cases)]
+    marked = [case if i % every == 0 else slow(case) for i, case in enumerate(cases)]
+    for i, case in enumerate(marked):
+        if i % every and i % others:
+            marked[i] = case._replace(marks=(pytest.mark.exhaustive,))
+    return marked
 
 
 def slow(case):

@@ -42,6 +42,15 @@ def test_bad_first_rows_delay_learning_and_then_heal(count):
     assert mistakes(X, y)[1_000:].mean() < 0.12
 
 
+def test_scales_heal_from_bad_first_rows_in_a_short_table():
+    X, y = stream(150)
+    X[:30] *= 1e3
+    player = recommended(False)
+    record = hf.play(player, hf.Replay(X, y, hf.Logistic()), compiled=False)
+    factors = player.current_weights(record.state[0]).factors
+    assert (factors > 0.3).all() and (factors < 1.5).all()
+
+
 @pytest.mark.parametrize("factor", [1.0, 1e3])
 def test_ten_percent_of_wrong_rows_cost_little(factor):
     X, y = stream()

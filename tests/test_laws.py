@@ -156,7 +156,9 @@ def games():
         yield player, hf.Replay(np.abs(GRADIENTS) ** 0.1, GRADIENTS[:, 0] ** 2, hf.Huber())
 
 
-@pytest.mark.parametrize("player, adversary", thinned(games(), 12), ids=lambda rule: repr(rule)[:70])
+@pytest.mark.parametrize(
+    "player, adversary", thinned(games(), 12, others=2), ids=lambda rule: repr(rule)[:70]
+)
 def test_python_and_compiled_games_agree_bit_for_bit(player, adversary):
     keep = ("losses", "sizes", "thresholds", "kept", "predictions", "average")
     interpreted = hf.play(player, adversary, keep=keep, compiled=False)

@@ -1,5 +1,6 @@
 """Printed text is printable and of a bounded length; JSON keeps its values."""
 
+import io
 import json
 import sys
 
@@ -78,3 +79,17 @@ def test_the_progress_line_is_not_wider_than_the_terminal(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "_columns", lambda stream: 40)
     terminal.ProgressLine().show("x" * 100, 1, 2)
     assert len(capsys.readouterr().err.strip("\r").removeprefix("\033[K")) == 39
+
+
+def test_in_a_cell_of_a_notebook_a_shorter_line_covers_a_longer_one(monkeypatch):
+    class OutStream(io.StringIO):
+        __module__ = "ipykernel.iostream"
+
+    cell = OutStream()
+    monkeypatch.setattr(sys, "stderr", cell)
+    assert terminal.is_live(cell) and not terminal.is_live(io.StringIO())
+    for text in ("a long line", "short"):
+        terminal.overwrite(text)
+    lines = [line for line in cell.getvalue().split("\r") if line]
+    assert [line.rstrip() for line in lines] == ["a long line", "short"]
+    assert len(lines[0]) == len(lines[1]) and "\033" not in cell.getvalue()

@@ -7,17 +7,8 @@ import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.vectors import (
-    Sparse,
-    add,
-    dot,
-    fade_moments,
-    largest,
-    spread,
-    squared,
-    sum_abs,
-    update_factors,
-)
+from holdfast.entrywise import fade_moments, update_factors
+from holdfast.vectors import Sparse, add, dot, largest, rescaled, spread, squared, sum_abs
 
 MOST = 20_000
 LENGTHS = np.array([*range(301), 511, 512, 513, 1000, 1023, 1025, 4096, 8192, 8193, 16_385, MOST])
@@ -158,3 +149,8 @@ def test_fading_scales_have_the_same_bits_in_both_worlds(dtype):
     call(faded, in_numba, rows, 20.0)
     assert bits(in_python) == bits(in_numba)
     assert np.isfinite(in_python).all() and (in_python[2] > 0.0).all()
+
+
+def test_a_weight_beyond_the_largest_float_is_cut():
+    w, factors = np.array([1e200, -1e200, 2.0, -1e200]), np.array([1e200, 1e200, 3.0, 1e-200])
+    assert rescaled(w, factors).tolist() == [pytest.approx(1.79e308), pytest.approx(-1.79e308), 6.0, -1.0]

@@ -46,7 +46,7 @@ class SkipMonitor:
         self.remedy, self.enough = remedy, enough
         self.depth = depth  # the number of calls from the user's to `warnings.warn`
         self.rows, self.skipped, self.run, self.longest = 0, 0, 0, 0
-        self._share_told = self._run_told = False
+        self._warned_of_share = self._warned_of_run = False
 
     def add(self, kept):
         """Count these rows, in their order."""
@@ -74,12 +74,12 @@ class SkipMonitor:
         self.longest = max(self.longest, self.run)
 
     def _warn(self):
-        if self.longest >= _LONG_RUN and not self._run_told:
-            self._run_told = True
+        if self.longest >= _LONG_RUN and not self._warned_of_run:
+            self._warned_of_run = True
             self._say(f"{self.longest:,} rows one after the other were skipped: the data may have changed")
         many = self.rows >= self.enough and self.skipped > _FIRST + _MANY * self.rows
-        if many and not self._share_told:
-            self._share_told = True
+        if many and not self._warned_of_share:
+            self._warned_of_share = True
             self._say(f"{self.skipped:,} of {self.rows:,} rows were skipped, more than {_MANY:.0%}")
 
     def _say(self, sentence):
@@ -142,9 +142,11 @@ class Audit:
                 self._parts = [self.table()]
 
     def table(self):
-        """The columns by name."""
+        """The columns by name; a notebook shows the first rows."""
         filled = [part for part in self._parts if len(part["by"])] or self._parts
-        return {name: np.concatenate([part[name] for part in filled]) for name in filled[0]}
+        from holdfast.pages.notebook import ColumnTable
+
+        return ColumnTable({name: np.concatenate([part[name] for part in filled]) for name in filled[0]})
 
     def _table(self, places, sizes, thresholds, by):
         kind = None if len(by) else int

@@ -101,6 +101,13 @@ def compile_soon(kind, function, args):
         return False
 
 
+def wait(seconds):
+    """Wait until the compilation that this process has started is over, at most so long."""
+    if _running is not None and _running.owner == os.getpid():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            _running.process.wait(seconds)
+
+
 def _is_child():
     """Whether `multiprocessing` or joblib has started this process: its pools start many alike."""
     processes = sys.modules.get("multiprocessing.process")

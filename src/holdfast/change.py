@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.entrywise import copy_row
 from holdfast.flatten import flat_size, flatten, restore
 from holdfast.guard import Guarded
 from holdfast.learners.mixture import Mixture
@@ -14,7 +15,7 @@ from holdfast.learners.scaled import Scaled
 from holdfast.protocols import Player
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import assign, copy_row
+from holdfast.vectors import assign
 
 _RECENT = 100  # rows from which new scales are taken
 _FAR = 2.0  # times its limit: a size that the filters had not kept before the trouble

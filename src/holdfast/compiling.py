@@ -1,8 +1,8 @@
 """When to play compiled: if that is on disk already, if another process has compiled it, or if it is long.
 
 The figures are for AdaGrad behind `Guarded`, whose round takes 85 us in Python. Rounds of second order take
-ten times as long, and compiling them takes a minute: `expecting` has a `cost` for them. The results have the
-same bits either way.
+two to six times as long, and compiling them takes a minute: `expecting` has a `cost` for them. The results
+have the same bits either way.
 """
 
 import contextlib

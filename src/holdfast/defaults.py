@@ -43,7 +43,8 @@ from holdfast.protocols import Filter, LipschitzLoss
 from holdfast.role_checks import Rule, check_role
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-LABEL_LEARNER = OnlineLogistic(memory=2500.0, prior=10.0, flips=0.05)
+LABEL_MEMORY = 2500.0  # rounds, of the weights; scales have a quarter
+LABEL_LEARNER = OnlineLogistic(memory=LABEL_MEMORY, prior=10.0, flips=0.05)
 LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial
     "adagrad": LEARNER,
     "ogd": OGD(Ball(10.0), Adaptive(0.03)),
@@ -63,6 +64,9 @@ ALL_LEARNERS = LEARNERS | LEARNERS_FOR_LABELS | FOR_NUMBERS
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
 GRADIENT = TopShare(0.01)
+# First rounds, for labels. Not more than `Changing` takes new scales from, or a stream that has changed would
+# be compared with its first rows.
+_STORED = 100
 
 
 def recommended(regression, outliers="auto", learner=None, scale=True, memory="auto", patience="auto"):
@@ -80,8 +84,10 @@ def recommended(regression, outliers="auto", learner=None, scale=True, memory="a
     regression : bool
         Whether targets are numbers, which are standardised too, or labels -1 and +1.
     outliers : "auto", a share below 1, a count, or a filter
-        How many rounds may be wrong. "auto" tolerates 10 % of wrong rows and targets, and 1 % of wrong labels
-        in rows whose features are not wrong, for each label. 0 keeps every round.
+        How many rounds may be wrong. "auto" tolerates, in the default for numbers, 15 % of wrong rows and
+        15 % of wrong targets; in that for labels, 10 % of wrong rows and some 5 % of wrong labels. With
+        `Guarded` it tolerates 10 % of wrong rows and targets, and 1 % of wrong labels in rows whose features
+        are not wrong, for each label. 0 keeps every round.
     learner : a learner, optional
         If features are scaled, it has one weight more than there are features, for the constant. By default
         that of `default_learner`. `for_numbers` is used only with a mixture of `RobustRidge` and `AdaGrad`,
@@ -128,7 +134,7 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
         "auto" is 2,500.
     patience : "auto" or a number of rounds
         So many bad rows in a row are withstood, and after a change of units about so many good ones are lost.
-        "auto" is 1,000.
+        "auto" is 1,000. It must be "auto" if `outliers` is a count or a filter.
 
     Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 50 times
     the farthest cell of the good rows of the window, if at most 10 % of the window and no run longer than
@@ -141,15 +147,20 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     OnlineLogistic(memory=10000.0, prior=10.0, flips=0.05, domain=Everywhere())
     """
     features, _, gradient = filters_for(outliers)
-    memory = rounds_for("memory", memory, LABEL_LEARNER.memory)
-    patience = int(rounds_for("patience", patience, PATIENCE))
+    memory = rounds_for("memory", memory, LABEL_MEMORY)
+    rounds = int(rounds_for("patience", patience, PATIENCE))
     learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
-    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory)
+    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory, stored=min(rounds, _STORED))
     share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
-        rows = TopShare(float(share), slack=50.0, window=max(5 * patience, 5000), patience=patience)
+        rows = TopShare(float(share), slack=50.0, window=max(5 * rounds, 5000), patience=rounds)
         guard = Guarded(scaled, rows, Everything(), Everything(), labels=True, norm=L1())
-        return Changing(guard, patience)
+        return Changing(guard, rounds)
+    if not is_auto(patience):
+        raise ValueError(
+            'patience is for labels with outliers="auto" or a share: with a count or a filter it has no '
+            f"effect, got outliers={outliers!r} and patience={patience!r}"
+        )
     return Guarded(scaled, features, Everything(), gradient, labels=True, norm=L1())
 
 

@@ -128,6 +128,27 @@ class Record:
         columns = {name: getattr(self, name) for name in (*COLUMNS, *GUARD)}
         return pd.DataFrame({name: c for name, c in columns.items() if c is not None and c.ndim == 1})
 
+    def plot(self, ax=None):
+        """Draw sizes, thresholds and skipped rounds with matplotlib; returns the axes."""
+        sizes, thresholds, kept = (self.column(name) for name in ("sizes", "thresholds", "kept"))
+        first = 1 if self.state is None else self.last - len(sizes) + 1
+        from holdfast.pages.plots import draw_rounds
+
+        return draw_rounds(sizes, thresholds, kept, first, ax)
+
+    def _repr_html_(self):
+        rows = {
+            "rounds": self.rounds,
+            "kept": self.kept_count,
+            "skipped": self.skipped_count,
+            "of these without a finite size": self.unmeasured_count,
+        }
+        if self.losses is not None and self.kept is not None and self.kept.any():
+            rows["mean loss on the kept rounds"] = float(self.losses[self.kept].mean())
+        from holdfast.pages.notebook import facts
+
+        return facts("Record", rows | {"player": self.player})
+
     def __repr__(self):
         return (
             f"Record({self.rounds:,} rounds: {self.kept_count:,} kept, {self.skipped_count:,} skipped, "

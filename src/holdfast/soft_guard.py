@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.entrywise import copy_row
 from holdfast.filters.everything import Everything
 from holdfast.filters.topshare import TopShare
 from holdfast.game import Decision
@@ -16,7 +17,7 @@ from holdfast.norms import HUGE, L1, LONG
 from holdfast.protocols import Filter, Learner, Norm
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import copy_row, dot, length, place, values_of
+from holdfast.vectors import dot, length, place, values_of
 
 _NORMAL = 1.25  # the standard deviation of normal residuals over their mean absolute value
 _RATE = 0.01  # of the mean residual, after the first 100 kept rounds

@@ -3,14 +3,20 @@
 import contextlib
 import errno
 import json
+import math
 import os
 import sys
 import time
 
-# Exit statuses. The last three are 128 + SIGINT, SIGTERM and SIGPIPE, as a shell reports these signals.
-DONE, FAILED, WRONG, STOPPED, TERMINATED, BROKEN_PIPE = 0, 1, 2, 130, 143, 141
+# Exit statuses. The last four are 128 + SIGHUP, SIGINT, SIGPIPE and SIGTERM, as a shell reports them.
+DONE, FAILED, WRONG, TOO_MANY_SKIPPED = 0, 1, 2, 3
+HUNG_UP, STOPPED, BROKEN_PIPE, TERMINATED = 129, 130, 141, 143
 _LONGEST = 4_000  # characters of a line
 _LAST = 1_000  # characters of the end of a line that is cut
+
+
+class Refusal(ValueError):  # noqa: N818  (a sentence for the user)
+    """What is wrong with an option, a file or a folder, and the remedy, in one sentence."""
 
 
 class OutputLost(Exception):  # noqa: N818  (it ends a command, and need not be an error)
@@ -68,6 +74,15 @@ def quoted(value, most=80):
     return f"'{visible(value, most)}'"
 
 
+def percent(share):
+    """A share in percent, with two digits.
+
+    >>> percent(0.0767), percent(1.0)
+    ('7.7 %', '100 %')
+    """
+    return f"{100.0 * share:.{2 if share < 0.995 else 3}g} %"
+
+
 def tell(*lines):
     """Print results on standard output, a line each."""
     _write(sys.stdout, "".join(f"{_line(text)}\n" for text in lines))
@@ -79,8 +94,25 @@ def print_json(found):
 
 
 def as_json(found, indent=None):
-    """JSON of printable ASCII."""
-    return json.dumps(found, indent=indent).replace("\x7f", "\\u007f")
+    """JSON of printable ASCII. A number that is not finite is null, because JSON has no such numbers.
+
+    >>> as_json({"size": math.inf, "rows": (1.5, math.nan)})
+    '{"size": null, "rows": [1.5, null]}'
+    """
+    try:
+        text = json.dumps(found, indent=indent, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(found), indent=indent)
+    return text.replace("\x7f", "\\u007f")
+
+
+def _finite(found):
+    """The same dictionaries and lists, with None for numbers that are not finite."""
+    if isinstance(found, dict):
+        return {key: _finite(value) for key, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [_finite(value) for value in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
 def write_bytes(data):
@@ -102,12 +134,24 @@ def print_error(text):
     print_note(f"holdfast: {text}")
 
 
+def is_live(stream):
+    """Whether a line of this stream can be overwritten: on a terminal, and in a cell of a notebook."""
+    return stream.isatty() or _in_notebook(stream)
+
+
+def _in_notebook(stream):
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
+
+
 def overwrite(text):
-    """Show a text on the last line of a terminal, where the next one replaces it; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    """Show a text on the last line of a terminal or cell, until the next replaces it; nothing elsewhere."""
+    if not is_live(sys.stderr):
         return
+    width = _columns(sys.stderr) - 1
+    line = _line(text)[:width]
+    erase, line = ("", line.ljust(width)) if _in_notebook(sys.stderr) else ("\033[K", line)
     with contextlib.suppress(OutputLost):
-        _write(sys.stderr, f"\r\033[K{_line(text)[: _columns(sys.stderr) - 1]}\r")
+        _write(sys.stderr, f"\r{erase}{line}\r")
 
 
 def _columns(stream):
@@ -126,8 +170,8 @@ class ProgressLine:
         self._start, self._first = None, 0
 
     def show(self, words, done=0, total=None):
-        """Replace the line of the terminal; without a bar if the total is unknown."""
-        if not sys.stderr.isatty():
+        """Replace the line of the terminal or cell; without a bar if the total is unknown."""
+        if not is_live(sys.stderr):
             return
         if self._start is None:
             self._start, self._first = time.monotonic(), done

@@ -68,17 +68,3 @@ def bits(folder):
 
 def model_bytes(folder):
     return (Path(folder) / "model.safetensors").read_bytes()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium, to open pages; one for all tests of a process, as Playwright starts only once."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: pages were not opened")
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    with playwright.sync_playwright() as driver:
-        chrome = driver.chromium.launch(executable_path=chromium, args=flags)
-        yield chrome
-        chrome.close()

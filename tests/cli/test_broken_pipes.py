@@ -44,6 +44,7 @@ def run(source, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("runs") / "run"
     assert main(["learn", str(source), "--target", "y", "--to", str(folder), "--quiet"]) == 0
+    assert main(["audit", str(folder), "--skipped", str(folder.with_name("quarantine.csv"))]) == 0
     return folder
 
 
@@ -96,9 +97,12 @@ def test_a_run_without_a_reader_is_complete(source, tmp_path, more):
         ("audit", "RUN"),
         ("audit", "RUN", "--json"),
         ("audit", "RUN", "--replay", "k=5"),
+        ("audit", "RUN", "--skipped", "skipped.csv"),
         ("inspect", "RUN"),
         ("inspect", "RUN", "--json"),
+        ("release", "RUN", "QUARANTINE"),
         ("report", "RUN"),
+        ("verify", "RUN"),
         ("completion", "bash"),
         ("reproduce", "--list"),
         ("bench", "--tiny", "--only", "import"),
@@ -107,7 +111,7 @@ def test_a_run_without_a_reader_is_complete(source, tmp_path, more):
     ids=" ".join,
 )
 def test_every_command_ends_quietly_with_141_if_nothing_reads_its_output(source, run, tmp_path, args):
-    places = {"RUN": run, "SOURCE": source}
+    places = {"RUN": run, "SOURCE": source, "QUARANTINE": run.with_name("quarantine.csv")}
     done = unread(*(places.get(word, word) for word in args), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (141, "")
 

@@ -20,9 +20,11 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import ROWS, bits, holdfast
+from safetensors.numpy import load_file
 
 from holdfast.cli.main import main
 from holdfast.defaults import LEARNERS
+from holdfast.sklearn import RobustClassifier
 
 
 def output(capsys, *args):
@@ -38,7 +40,7 @@ def test_the_model_can_be_read_with_nothing_but_the_documented_format(source, ta
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
     about = json.loads(header.pop("__metadata__")["holdfast"])
-    assert about["format"] == "holdfast model 1"
+    assert about["format"] == "holdfast model 2"
     p = {}
     for name, entry in header.items():
         start, stop = entry["data_offsets"]
@@ -55,6 +57,29 @@ def test_the_model_can_be_read_with_nothing_but_the_documented_format(source, ta
     good = np.abs(table["y"]) < 100
     good &= np.abs(X).max(axis=1) < 10
     assert np.abs(y - table["y"])[good].mean() < 0.6 * np.abs(table["y"])[good].mean()
+
+
+def test_the_model_for_labels_has_a_knee_and_is_that_of_the_estimators(
+    source, table, learn, tmp_path, capsys
+):
+    names = np.where(table["y"] > 0.0, "yes", "no")
+    pacsv.write_csv(pa.table({**table, "y": names}), tmp_path / "labels.csv")
+    run, status, printed = learn(tmp_path / "labels.csv", "--target", "y", "--patience", "200")
+    assert status == 0 and "loss: Logistic()" in printed
+    for budget in ("auto", "10%"):
+        answer = json.loads(output(capsys, "audit", run, "--replay", budget, "--json"))
+        assert answer["skipped"] == answer["skipped_in_the_run"] > 0
+    p = {name: array[0] for name, array in load_file(run / "model.safetensors").items()}
+    X = np.column_stack([table[name] for name in "abc"])
+    u = (X - p["center"]) * p["factors"]
+    far = np.maximum(np.abs(u) - p["knee"], 0.0)
+    z = np.clip(np.where(far > 0.0, np.sign(u) * (p["knee"] + np.log1p(far)), u), -p["clip"], p["clip"])
+    y = z @ p["weights"] + p["constant"]
+    assert main(["predict", str(run), str(source), "--to", str(tmp_path / "found.csv"), "--quiet"]) == 0
+    found = pacsv.read_csv(tmp_path / "found.csv").column("prediction").to_pylist()
+    assert found == np.where(y > 0.0, "yes", "no").tolist() and (far > 0.0).any()
+    estimator = RobustClassifier(patience=200).partial_fit(X, names, classes=["no", "yes"])
+    assert np.allclose(estimator.decision_function(X), y, rtol=1e-9)
 
 
 def test_predictions_need_no_target_and_come_in_every_format(source, table, learn, tmp_path):
@@ -89,8 +114,8 @@ def test_a_row_that_cannot_be_read_gets_an_empty_answer(source, learn, tmp_path)
     run, _, _ = learn(source, "--target", "y")
     (tmp_path / "rows.csv").write_text("a,b,c\n1,2,3\n1,x,3\n1,2\n,2,3\n")
     main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv")])
-    lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert [line.endswith(",") for line in lines[1:]] == [False, True, True, False]
+    found = pacsv.read_csv(tmp_path / "out.csv")
+    assert [value is None for value in found.column("prediction").to_pylist()] == [False, True, True, False]
 
 
 def test_the_audit_lists_the_outliers_with_the_worst_first(source, table, learn, capsys):
@@ -132,7 +157,7 @@ def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, c
     assert "every set of at most 30 outliers" in words
     assert words in output(capsys, "inspect", run)
     run, _, _ = learn(source, "--target", "y", to="scaled")
-    assert "There is none: features have a running scale" in output(capsys, "inspect", run)
+    assert "There is no certificate: features have a running scale" in output(capsys, "inspect", run)
 
 
 def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path):
@@ -168,7 +193,7 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     monkeypatch.setattr("holdfast.runs.run._MANY_KEYS", 5)
     monkeypatch.setattr("holdfast.runs.games._MANY", 5)
     monkeypatch.setattr("holdfast.io.sources._ENTRIES", 300)  # so that each key is played many times
-    monkeypatch.setattr("holdfast.runs.flat_states._SPARE", 1.0)  # and games have to be moved
+    monkeypatch.setattr("holdfast.runs.packed_states._ROUNDING", 1)  # and games have to be moved
     compiled, _, printed = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
     assert bits(compiled) == bits(plain)
     _, counts = np.unique(who, return_counts=True)
@@ -193,11 +218,17 @@ def test_progress_is_reported_as_json_or_as_a_bar_on_a_terminal(source, learn, m
     monkeypatch.setattr("holdfast.cli.progress.Events.interval", 0.0)
     _, _, printed = learn(source, "--target", "y", "--json")
     first = json.loads(printed.splitlines()[0])
-    assert (first["event"], first["rounds"], first["done_share"]) == ("progress", 64, 1.0)
+    assert (first["event"], first["rounds"], first["done_share"]) == (
+        "progress",
+        64,
+        pytest.approx(64 / ROWS, rel=0.05),
+    )
     monkeypatch.setattr("holdfast.cli.progress.Progress.interval", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     _, _, printed = learn(source, "--target", "y", to="other")
-    assert re.search(r"\r\x1b\[K█{12} 100 %  600 rounds, [\d,]+/s, 7.7 % skipped, error [\d.]+\r", printed)
+    assert re.search(
+        r"\r\x1b\[K█{12} 100 %  [\d:]+ left, 600 rounds, [\d,]+/s, 7.7 % skipped, error [\d.]+\r", printed
+    )
 
 
 @pytest.mark.parametrize(
@@ -231,7 +262,7 @@ def test_a_folder_that_is_no_run_is_one_sentence(tmp_path, capsys):
 
 
 def test_help_has_examples(capsys):
-    for command in ("learn", "predict", "audit", "report", "inspect"):
+    for command in ("learn", "predict", "audit", "release", "report", "inspect"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         text = capsys.readouterr().out
@@ -260,9 +291,13 @@ def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
     Path("log.csv.gz").write_bytes(
         gzip.compress(b"id,url,x,ms\n" + b"".join(b"%d,/,%d,%d\n" % (i, i % 7, i % 50) for i in range(90)))
     )
+    Path("old").mkdir()
+    for i, name in enumerate(("jan.csv", "feb.csv", "mar.csv", "old/dec.csv.gz")):
+        lines = b"x,benzene\n" + b"".join(b"%d,%d\n" % (j % 7, j % 50) for j in range(i, i + 90))
+        Path(name).write_bytes(gzip.compress(lines) if name.endswith(".gz") else lines)
     Path("today.jsonl").write_text('{"x": 1, "u": 2, "v": 3, "w": "p"}\n')
     ran = 0
-    for command in ("learn", "predict", "audit", "report", "inspect"):
+    for command in ("learn", "predict", "audit", "release", "report", "inspect"):
         for line in filter(None, examples(command, capsys)):
             before, _, last = line.rpartition("|")
             words = shlex.split(last, comments=True)
@@ -276,7 +311,7 @@ def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
                 status = main(words[1:])
             assert status == 0, (line, capsys.readouterr().err)
             ran += 1
-    assert ran == 17
+    assert ran == 24
     assert Path("answers.parquet").exists() and Path("page.html").exists()
 
 
@@ -370,5 +405,8 @@ def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
     for name, words in (("onlineridge", "squared losses"), ("ons", "concave"), ("adahedge", "must be")):
         to = str(tmp_path / name)
-        assert main(["learn", str(path), "--target", "y", "--learner", name, "--to", to]) == 2
+        assert (
+            main(["learn", str(path), "--target", "y", "--task", "regression", "--learner", name, "--to", to])
+            == 2
+        )
         assert words in capsys.readouterr().err

@@ -100,7 +100,8 @@ def test_a_typed_column_has_its_exact_values_as_keys(learned, tmp_path, values, 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 @pytest.mark.parametrize("other", [".csv", ".jsonl", ".parquet"])
 def test_a_key_is_found_again_in_a_file_of_another_type(learned, tmp_path, suffix, other):
-    run = learned(written(tmp_path / f"a{suffix}", "id", IDS), "--target", "y", "--key", "id")
+    source = written(tmp_path / f"a{suffix}", "id", IDS)
+    run = learned(source, "--target", "y", "--key", "id", "--no-prior")
     found = answers(run, written(tmp_path / f"b{other}", "id", IDS)).column("prediction")
     assert found.null_count == 0
     assert found == answers(run, tmp_path / f"a{suffix}").column("prediction")

@@ -95,7 +95,9 @@ print(*sys.modules, sep="\\n")
 """
 
 
-@pytest.mark.parametrize("command", [None, "demo", "learn", "predict", "audit", "report", "inspect"])
+@pytest.mark.parametrize(
+    "command", [None, "demo", "learn", "predict", "audit", "release", "report", "inspect"]
+)
 def test_help_imports_nothing_of_the_lab_of_pages_nor_of_other_commands(command):
     call = [sys.executable, "-c", LOADED, *([command] if command else []), "--help"]
     loaded = subprocess.run(call, capture_output=True, text=True, check=True).stdout.splitlines()

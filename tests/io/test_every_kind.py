@@ -91,7 +91,7 @@ def test_wide_svmlight_rows_stay_sparse(learn, tmp_path):
     p = load_file(run / "model.safetensors")
     assert p["weights"].shape == (1, dim)
     done = holdfast("predict", run, tmp_path / "rows.svm")
-    answers = [line.partition(",")[2].strip('"') for line in done.stdout.splitlines()[1:]]
+    answers = [line.split(",")[1].strip('"') for line in done.stdout.splitlines()[1:]]
     for number in (5, 50, 500):
         cells = lines[number - 2].split()[1:]
         places, values = np.array([cell.split(":") for cell in cells], float).T

@@ -8,6 +8,8 @@ from holdfast.io.columns import Target
 from holdfast.io.guess_columns import Head
 from holdfast.io.guess_target import guess_target
 
+MAPS = pa.array([[(1, 2.0)]], pa.map_(pa.int64(), pa.float64()))
+
 
 def guessed(cells, task="auto", labels=()):
     array = pa.array(cells)
@@ -41,6 +43,9 @@ def test_what_the_user_names_is_not_guessed():
     [
         ([None], "auto", "no row has a target"),
         (["2026-01-01"], "auto", "time cannot be a target"),
+        ([[1]], "auto", "list<item: int64> cannot be a target"),
+        (MAPS, "auto", "map<int64, double> cannot be a target"),
+        ([float("nan")], "classification", "no row has a label"),
         (["a", "b"], "regression", "use --task classification"),
         (["a", "a"], "auto", "only the label 'a' in the first 2 rows"),
         ([f"{i}th" for i in range(101)], "auto", "101 different labels"),
@@ -50,3 +55,8 @@ def test_a_column_that_cannot_be_a_target_is_refused_in_a_sentence(cells, task, 
     with pytest.raises(SourceError, match=r"rows\.csv, column 'y': ") as caught:
         guessed(cells, task)
     assert words in str(caught.value)
+
+
+def test_maps_are_no_labels_either():
+    with pytest.raises(SourceError, match="cannot be a target"):
+        guessed(MAPS, labels=("a", "b"))

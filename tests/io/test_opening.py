@@ -142,3 +142,16 @@ def test_a_mark_finds_its_block_again_but_not_in_another_source(tmp_path, kind, 
     with pytest.raises(SourceError, match="not what the run has learned from before"):
         list(source.blocks(last.mark))
     source.close()
+
+
+def test_lines_that_end_with_cr_alone_are_one_sentence(tmp_path):
+    with pytest.raises(SourceError, match="or lines end with CR alone: convert these"):
+        opened(tmp_path / "rows.csv", b"a,b\r1,2\r3,4\r")
+
+
+def test_a_long_cell_is_read_also_next_to_a_wrong_row(tmp_path):
+    """pyarrow has no limit, and rows that it cannot read are parsed one by one."""
+    data = b"a,b\n" + b"x" * 200_000 + b",1\n2\n"
+    columns, rows, faults = decoded(opened(tmp_path / "rows.csv", data), {"a": TEXT, "b": NUMBER})
+    assert (len(columns["a"][0]), columns["b"], rows) == (200_000, [1.0, None], [1, 2])
+    assert faults == {1: "1 cells, where the header has 2"}

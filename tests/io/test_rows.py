@@ -36,6 +36,13 @@ def test_a_part_holds_the_rows_between(rows):
 
 
 @BOTH
+def test_some_rows_can_be_taken_in_any_order(rows):
+    for chosen in ([3, 0, 1], [2], []):
+        chosen = np.array(chosen, np.int64)
+        assert np.array_equal(dense(rows.take(chosen)), X[chosen], equal_nan=True)
+
+
+@BOTH
 def test_rows_with_a_missing_cell_are_found_and_with_nan_makes_more_of_them(rows):
     assert rows.missing().tolist() == [False, True, False, False]
     more = rows.with_nan([0, 2])
@@ -57,7 +64,17 @@ def test_scores_are_weighted_sums_and_0_where_a_cell_is_not_finite(rows, which):
         "center": np.zeros((2, 3)),
         "factors": np.array([[1.0, 1.0, 1.0], [2.0, 3.0, 4.0]]),
         "weights": np.array([[1.0, 10.0, 100.0], [-1.0, -10.0, -100.0]]),
+        "knee": np.full(2, np.inf),
         "clip": np.array([np.inf, 1.5]),
     }
     expected = [-15.0 if which[0] == 1 else 20.0, 0.0, 0.0, 0.0]
     assert rows.scores(p, np.array(which)).tolist() == expected
+
+
+@BOTH
+def test_cells_beyond_the_knee_count_with_their_logarithm(rows):
+    p = {name: np.ones((1, 3)) for name in ("factors", "weights")}
+    p |= {"center": np.zeros((1, 3)), "knee": np.array([1.0]), "clip": np.array([1.6])}
+    assert rows.scores(p, np.zeros(1, int)).tolist() == [1.6, 0.0, 0.0, 0.0]
+    p["clip"][0] = 8.0
+    assert np.allclose(rows.scores(p, np.zeros(1, int)), [1.0 + np.log(2.0), 0.0, 0.0, 0.0])

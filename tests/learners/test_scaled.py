@@ -277,3 +277,13 @@ def test_both_worlds_give_the_same_bits(inner, is_sparse, target, memory):
 def test_parameters_that_make_no_sense_are_refused(make, complaint):
     with pytest.raises(ValueError, match=complaint):
         make()
+
+
+@pytest.mark.parametrize("stored", [5, 40])
+def test_first_rows_stay_where_scales_are_compared_with_them_also_after_a_change(stored):
+    scaled = hf.Scaled(LEARNER, target=True, patience=5, stored=stored).check()
+    rows = np.random.default_rng(2).normal(5.0, 1.0, (50, 3))
+    state = taught(scaled, rows[:, :2], rows[:, 2])
+    kept = rows[:40] if stored == 40 else np.zeros((5, 3))
+    assert np.array_equal(state.first, kept)
+    assert np.array_equal(scaled.after_change(state, rows[:10] + 100.0).first, kept)

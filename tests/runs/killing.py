@@ -12,7 +12,7 @@ import sys
 import pandas  # noqa: F401  (imported before the fork, since pyarrow would import it after)
 
 from holdfast.cli.main import main
-from holdfast.runs import learning  # noqa: F401  (the same)
+from holdfast.runs import learning, run  # noqa: F401  (the same)
 
 
 class Calls:
@@ -60,9 +60,10 @@ def finish(pid):
 
 def kill_until(kills, seed, folder, source, *args):
     def argv(name):
-        return ["learn", source, "--to", f"{folder}/{name}", "--resume", "--checkpoint", "60", *args]
+        sources = source.split(os.pathsep)
+        return ["learn", *sources, "--to", f"{folder}/{name}", "--resume", "--checkpoint", "60", *args]
 
-    rng, done, chains = random.Random(seed), 0, 0
+    rng, done, chains, run._INTERPRETED_KEYS = random.Random(seed), 0, 0, 45
     totals = calls_of_a_whole_run(argv("counted"))
     while done < kills:
         of_os = rng.random() < 0.5

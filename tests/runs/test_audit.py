@@ -20,6 +20,11 @@ def played(features, targets, gradients, kept):
     return SimpleNamespace(**columns, **thresholds, kept=np.array(kept))
 
 
+def nothing(reasons, skipped, thresholds):
+    """No columns to blame."""
+    return np.full(len(skipped), "", object), np.full(len(skipped), NAN)
+
+
 def test_the_first_filter_that_refuses_a_round_is_the_reason():
     log = RoundLog(("",), True, True, False)
     rounds = played(
@@ -28,8 +33,8 @@ def test_the_first_filter_that_refuses_a_round_is_the_reason():
         [0.5] * 4 + [9.0, NAN],
         [True] + [False] * 5,
     )
-    log.add(rounds, np.arange(1, 7), np.arange(11, 17), np.ones(6), {3: "2 cells"}, {}, 0, None)
-    skipped, sizes = log.tables()
+    log.add(rounds, np.arange(1, 7), np.arange(11, 17), np.ones(6), {3: "2 cells"}, {}, 0, None, nothing)
+    skipped, sizes = log.tables().values()
     assert skipped.column("reason").to_pylist() == [
         "features",
         "target",
@@ -42,7 +47,7 @@ def test_the_first_filter_that_refuses_a_round_is_the_reason():
     assert log.counts == dict.fromkeys(["features", "target", "unreadable", "gradient", "not finite"], 1)
     assert sizes.column_names == ["row", "features", "target"] and sizes.num_rows == log.waiting == 6
     log.clear()
-    assert log.tables() == (None, None) and log.counts["target"] == 1
+    assert log.tables() == {} and log.counts["target"] == 1
 
 
 def test_rounds_of_several_labels_are_in_the_order_of_the_source():
@@ -57,8 +62,9 @@ def test_rounds_of_several_labels_are_in_the_order_of_the_source():
             {},
             place,
             None,
+            nothing,
         )
-    skipped, sizes = log.tables()
+    skipped, sizes = log.tables().values()
     assert list(zip(sizes.column("row").to_pylist(), sizes.column("label").to_pylist(), strict=True)) == [
         *((0, "x"), (0, "z"), (1, "x"), (1, "z"))
     ]

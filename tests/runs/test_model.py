@@ -18,6 +18,7 @@ def model(labels=(), keys=(), games=1):
         "center": np.zeros((games, 2)),
         "factors": np.ones((games, 2)),
         "weights": np.outer(1.0 + np.arange(games), [1.0, -1.0]),
+        "knee": np.full(games, np.inf),
         "clip": np.full(games, np.inf),
         "constant": np.full(games, 0.5),
         "y_center": np.zeros(games),
@@ -71,6 +72,6 @@ def test_a_file_that_is_not_a_model_is_refused_in_a_sentence(tmp_path):
         folder.write([(FILE, damaged)])
         with pytest.raises(RunError, match="is damaged"):
             read_model(folder)
-    folder.write([(FILE, data.replace(b"holdfast model 1", b"holdfast model 9"))])
-    with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 1'"):
+    folder.write([(FILE, data.replace(b"holdfast model 2", b"holdfast model 9"))])
+    with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 2'"):
         read_model(folder)

@@ -28,6 +28,13 @@ def content(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def content_without_times(folder):
+    """All that two runs of the same rows have in common; the manifest has the checksum of the times."""
+    return {
+        name: data for name, data in content(folder).items() if name not in ("times.json", "manifest.json")
+    }
+
+
 def test_other_files_are_not_changed(source, tmp_path):
     others = (".hidden", "zebra.txt", "notes/a.txt", "audit/.hidden", "audit/zebra.parquet", "sizes/part-x")
     for name in others:
@@ -118,14 +125,14 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(source, tmp_path
 
 def test_a_run_that_was_killed_before_it_wrote_its_configuration_can_begin_again(source, tmp_path):
     run = learned(source, tmp_path / "run")
-    whole = content(run)
+    whole = content_without_times(run)
     manifest = Folder(run).load()
     shutil.rmtree(run)
     run.mkdir()
     only = {"config.json": (None, *manifest.files["config.json"])}
     (run / "manifest.json").write_bytes(manifest._replace(files=only).to_bytes())
     learned(source, run)
-    assert content(run) == whole
+    assert content_without_times(run) == whole
 
 
 def test_a_run_without_its_configuration_can_neither_begin_again_nor_resume(source, tmp_path):
@@ -160,3 +167,43 @@ def test_a_run_killed_at_any_write_resumes_with_the_same_bits(source, tmp_path, 
         for name in ("config.json", "model.safetensors", "metrics.json", "certificate.json"):
             assert found[name] == whole[name], f"killed at write {step}"
         assert set(found) == set(whole), f"killed at write {step}"
+
+
+def test_a_run_without_a_checkpoint_does_not_block_the_next_one(source, tmp_path, monkeypatch):
+    """The first run ends before its first checkpoint; the next one may have other settings."""
+    from holdfast.runs.run import Run
+
+    def fails(run, last=False):
+        raise MemoryError
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "checkpoint", fails)
+        assert called("learn", source, "--target", "y", "--to", run)[0] == 1
+    assert (run / "config.json").exists()
+    learned(source, run, "--learner", "adagrad")
+    assert called("verify", run)[0] == 0
+
+
+def test_a_temporary_manifest_of_a_killed_process_is_removed(source, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    left, other = run / f".holdfast-{'a1' * 8}-{'b2' * 8}", run / ".holdfast-notes"
+    left.write_bytes(b'{"format": "holdfast mani')
+    other.write_text("mine")
+    learned(source, run, "--learner", "adagrad")
+    assert (left.exists(), other.exists()) == (False, True)
+
+
+def test_the_next_command_removes_what_a_killed_one_left_beside_its_file(source, tmp_path):
+    """But not what another process is writing, nor a link."""
+    from holdfast.runs.files import locked
+
+    run, place = learned(source, tmp_path / "run", "--learner", "adagrad"), tmp_path / "answers.csv"
+    left, used, link = (tmp_path / f".answers.csv.holdfast-{c * 16}" for c in "abc")
+    left.write_bytes(b"half")
+    link.symlink_to(source)
+    with open(used, "wb") as file:
+        assert locked(file)
+        assert called("predict", run, source, "--to", place)[0] == 0
+    assert (left.exists(), used.exists(), link.is_symlink(), place.exists()) == (False, True, True, True)

@@ -5,14 +5,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from cli.conftest import ROWS, bits, holdfast
+from runs.kills import killed_runs
 
 from holdfast.runs.run import Run
 
@@ -23,24 +22,28 @@ SEED = 4
 @pytest.mark.parametrize("kills", [10, pytest.param(250, marks=pytest.mark.exhaustive)])
 def test_after_many_kills_no_round_is_lost_or_repeated(source, learn, tmp_path, kills):
     expected, _, _ = learn(source, "--target", "y", to="whole")
-    script = Path(__file__).with_name("killing.py")
-    command = [sys.executable, script, kills, SEED, tmp_path, source, "--target", "y"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    found, chains = map(int, done.stdout.split())
-    assert found == kills
-    for chain in range(chains):
-        assert bits(tmp_path / str(chain)) == bits(expected), f"seed {SEED}, chain {chain}"
+    for run in killed_runs(kills, SEED, tmp_path, source, "--target", "y"):
+        assert bits(run) == bits(expected), f"seed {SEED}, {run.name}"
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
 def test_a_signal_stops_after_a_round_and_everything_is_saved(source, learn, monkeypatch, number, status):
     """The signal comes right after the first checkpoint."""
+    before = signal.signal(number, signal.default_int_handler)  # or it is ignored if these tests ignore it
+    try:
+        check_signal(source, learn, monkeypatch, number, status)
+    finally:
+        signal.signal(number, before)
+
+
+def check_signal(source, learn, monkeypatch, number, status):
     expected, _, _ = learn(source, "--target", "y", to="whole")
     once, checkpoint = iter([number]), Run.checkpoint
 
-    def interrupted(run):
-        checkpoint(run)
+    def interrupted(run, last=False):
+        checkpoint(run, last)
         for sent in once:
             os.kill(os.getpid(), sent)
 
@@ -230,3 +233,26 @@ def test_a_folder_that_cannot_be_written_to_is_a_sentence(source, capsys):
 
     assert main(["learn", str(source), "--target", "y", "--to", "/proc/run"]) == 1
     assert "holdfast: /proc/run" in capsys.readouterr().err
+
+
+def test_a_resumed_run_expects_as_many_rows_as_a_new_one(source, learn, monkeypatch):
+    """So it is compiled as early."""
+    expected, choose = [], Run.choose_compiled
+
+    def record(run, piece, progress):
+        expected.append(run.expected)
+        choose(run, piece, progress)
+
+    def stopped(run):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "choose_compiled", record)
+    args = ("--target", "y", "--learner", "adagrad", "--checkpoint", "100")
+    with monkeypatch.context() as patch:
+        checkpoints = iter([Run.checkpoint, stopped])
+        patch.setattr(Run, "checkpoint", lambda run, last=False: next(checkpoints)(run))
+        with pytest.raises(KeyboardInterrupt):
+            learn(source, *args)
+    count = len(expected)
+    learn(source, *args, "--resume")
+    assert expected[count] == pytest.approx(ROWS, rel=0.1)

@@ -5,6 +5,8 @@ import json
 import pytest
 
 import holdfast as hf
+from holdfast.defaults import recommended_for_labels
+from holdfast.io.columns import Layout, SparseColumns
 from holdfast.runs.files import RunError
 from holdfast.runs.settings import LOSSES, Settings, learner_for, loss_for, outliers_for
 
@@ -42,7 +44,7 @@ def test_some_losses_take_a_number():
 
 
 def test_losses_for_labels_are_refused_for_numbers_and_the_reverse():
-    assert (loss_for("auto", True), loss_for("auto", False)) == (hf.Absolute(), hf.Hinge())
+    assert (loss_for("auto", True), loss_for("auto", False)) == (hf.Absolute(), hf.Logistic())
     with pytest.raises(RunError, match="is for numbers, and the target holds labels: use one of hinge"):
         loss_for("huber", False)
 
@@ -81,8 +83,35 @@ def test_memory_and_patience_are_numbers_of_rows():
     assert (player.learner.memory.rounds, player.target.patience) == (50.0, 70)
     with pytest.raises(RunError, match="--memory must be auto, or a number of rows from 10"):
         Settings("y", memory="3").check()
-    with pytest.raises(RunError, match="memory and patience are for numbers"):
+    with pytest.raises(RunError, match="--memory and --patience are for numbers with --outliers auto"):
         Settings("y", patience="70", outliers="5%").player(True)
+
+
+def test_labels_have_the_default_of_the_estimators():
+    player = Settings("y", memory="50", patience="70").player(False)
+    assert player == recommended_for_labels(memory=50, patience=70)
+    assert Settings("y", outliers="5%").player(False) == recommended_for_labels(0.05)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ({"loss": "hinge"}, "--loss logistic"),
+        ({"learner": "adagrad"}, "--learner auto"),
+        ({"key": "machine"}, "without --key"),
+        ({"scale": False}, "scaled features"),
+        ({"outliers": "5"}, "patience is for labels with outliers"),
+    ],
+)
+def test_memory_and_patience_for_labels_need_that_default(words, why):
+    with pytest.raises(RunError, match=why):
+        Settings("y", memory="50", patience="70", **words).player(False)
+    assert "OnlineLogistic" not in repr(Settings("y", **words).player(False)) or "outliers" in words
+
+
+def test_many_or_sparse_columns_have_a_learner_of_first_order_for_labels():
+    wide = Layout((SparseColumns("x", 101),))
+    assert "OnlineLogistic" not in repr(Settings("y").player(False, wide))
 
 
 def test_models_by_key_learn_with_adagrad():

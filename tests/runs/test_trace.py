@@ -1,5 +1,7 @@
 """The trace of a run does not grow, and does not depend on the batches."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ def traced(cuts):
     trace = Trace(2)
     for start, stop in zip([0, *cuts], [*cuts, ROUNDS], strict=True):
         sizes = SIZES[:, start:stop]
-        trace.add(ERRORS[start:stop], KEPT[start:stop], sizes, 2.0 * sizes)
+        trace.add(ERRORS[start:stop], KEPT[start:stop], sizes, 2.0 * sizes, sizes[0], sizes[1])
     return trace
 
 
@@ -51,8 +53,8 @@ def test_a_trace_continues_from_its_saved_state():
     again = Trace(2)
     again.load(half.state())
     for trace in (again, whole):
-        trace.add_snapshot(np.ones(2))
-        trace.add(ERRORS, KEPT, SIZES, SIZES)
+        trace.add_snapshot(np.ones(2), np.zeros(2), np.full(2, 3.0))
+        trace.add(ERRORS, KEPT, SIZES, SIZES, *SIZES[:2])
     assert all(np.array_equal(again.state()[name], value) for name, value in whole.state().items())
 
 
@@ -76,8 +78,12 @@ def test_sums_of_keys_do_not_depend_on_batches_either(cuts):
     keys, sums = np.arange(ROUNDS) * 7 % 11, KeySums()
     for start, stop in zip([0, *cuts], [*cuts, ROUNDS], strict=True):
         sums.add(11, keys[start:stop], ERRORS[start:stop], KEPT[start:stop])
+        sums.set_thresholds(11, keys[start:stop], ERRORS[start:stop])
     expected = KeySums()
     expected.add(11, keys, ERRORS, KEPT)
+    expected.set_thresholds(11, keys, ERRORS)
+    known = np.flatnonzero((keys == 3) & ~np.isnan(ERRORS))
+    assert sums.thresholds()[3] == ERRORS[known[-1]]
     assert np.array_equal(sums.sums, expected.sums)
     assert sums.sums[3, 0] == (keys == 3).sum()
     assert sums.sums[3, 2] / sums.sums[3, 3] == pytest.approx(np.nanmean(ERRORS[(keys == 3) & KEPT]))
@@ -90,3 +96,12 @@ def test_a_key_without_kept_rounds_of_known_error_has_no_error():
     found = sums.summary(["p", "q"])
     assert found["count"] == 2 and found["error"]["most"] == 2.0
     assert found["most_skipped"][0] == {"key": "q", "rounds": 2, "kept": 1, "error": None}
+
+
+def test_sums_of_huge_errors_are_infinite_without_a_warning():
+    trace, sums = Trace(1), KeySums()
+    errors, kept, sizes = np.full(4, 1e308), np.ones(4, bool), (np.ones(4),) * 3
+    trace.add(errors, kept, sizes, sizes, *sizes[:2])
+    sums.add(1, np.zeros(4, np.int64), errors, kept)
+    assert trace.errors() == (math.inf, math.inf)
+    assert sums.sums[0].tolist() == [4.0, 4.0, math.inf, 4.0, 0.0]

@@ -80,10 +80,6 @@ def test_any_table_can_be_learned_from(**table):
     check_table(**table)
 
 
-def test_a_weight_beyond_the_largest_float_is_that_float():
-    check_table(0, 17, ["huge", "tiny"], "sparse", classes=0, options={"n_epochs": 1})
-
-
 @pytest.mark.slow
 @settings(max_examples=1000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(**TABLES)

@@ -58,10 +58,10 @@ def fleet_rows(rows=400, keys=12, seed=0):
 def one_machine(table, folder, **settings):
     """What `holdfast learn --key` makes of the rows: the states by key and label, and the audit by row."""
     pq.write_table(table, folder / "rows.parquet")
-    chosen = Settings(target="y", key="k", drop=("t",), sizes=False, **settings)
-    run, source, pieces = begin(str(folder / "rows.parquet"), chosen, folder / "one.run", lambda text: None)
-    learn(run, source, pieces, (float("inf"), float("inf")), lambda *all: None, lambda: False)
-    source.close()
+    chosen = Settings(target="y", key="k", drop=("t",), sizes=False, prior=False, **settings)
+    run, inputs, items = begin([folder / "rows.parquet"], chosen, folder / "one.run", lambda text: None)
+    learn(run, inputs, items, (float("inf"), float("inf")), lambda *all: None, lambda: False)
+    inputs.close()
     run.folder.close()
     return open_run(folder / "one.run")
 
@@ -69,10 +69,11 @@ def one_machine(table, folder, **settings):
 def states(run):
     """The bytes of the state of each key and label of a run."""
     names, labels = list(run.games.keys), run.games.labels
-    return {
-        (names[key], labels[label]): run.games._states.row(key * len(labels) + label).tobytes()
-        for key, label in run.games.names()
-    }
+    found = {}
+    for key, label in run.games.names():
+        words, _ = run.games._states.packed(np.array([key * len(labels) + label]), False)
+        found[names[key], labels[label]] = words.tobytes()
+    return found
 
 
 def states_of(models):

@@ -49,7 +49,7 @@ class Stream:
     def state(self):
         (content,) = self.tester.peekMapState(STATE, 0).values()
         page = read_page(content[0], self.job.plan, self.job.new_run().state_layout, "here")
-        return dict(zip(page.keys, page.lengths.tolist(), strict=True)), page.tape.tobytes()
+        return dict(zip(page.keys, page.sizes.tolist(), strict=True)), page.words.tobytes()
 
     def waiting(self):
         found = self.tester.peekMapState(WAITING, 0) or {}

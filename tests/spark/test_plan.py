@@ -52,7 +52,7 @@ def test_each_mistake_has_its_sentence(changes, sentence):
 
 
 def test_a_setting_that_does_not_exist_is_named():
-    with pytest.raises(TypeError, match="there is no setting 'outlier'; there are drop, "):
+    with pytest.raises(TypeError, match="there is no setting 'outlier'; there are learner, "):
         plan(outlier=1)
 
 

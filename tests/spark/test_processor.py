@@ -63,11 +63,11 @@ class Stream:
     def states(self):
         found = {}
         for page in self.pages():
-            starts = np.concatenate([[0], np.cumsum(page.lengths)])
+            starts = np.concatenate([[0], np.cumsum(page.sizes)])
             labels = self.job.new_run().games.labels
-            for i in range(len(page.lengths)):
+            for i in range(len(page.sizes)):
                 name = page.keys[i // len(labels)], labels[i % len(labels)]
-                found[name] = page.tape[starts[i] : starts[i + 1]].tobytes()
+                found[name] = page.words[starts[i] : starts[i + 1]].tobytes()
         return found
 
 

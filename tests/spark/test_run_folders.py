@@ -35,10 +35,13 @@ def test_the_folder_predicts_and_goes_on_with_other_rows(tmp_path, capsys):
     pq.write_table(table.slice(120, 80), tmp_path / "more.parquet")
     assert main(["predict", str(tmp_path / "fleet.run"), str(tmp_path / "more.parquet"), "--quiet"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 81
-    words = ["--target", "y", "--key", "k", "--drop", "t", "--no-sizes", "--resume", "--quiet"]
-    assert main(["learn", str(tmp_path / "more.parquet"), *words, "--to", str(tmp_path / "fleet.run")]) == 0
+    for command in ("verify", "inspect", "audit"):
+        assert main([command, str(tmp_path / "fleet.run")]) == 0
+    more = ["learn", str(tmp_path / "more.parquet"), "--into", str(tmp_path / "fleet.run"), "--quiet"]
+    assert main(more) == 0
     whole = fleets.one_machine(table, tmp_path)
     assert fleets.states(open_run(tmp_path / "fleet.run")) == fleets.states(whole)
+    assert main(["verify", str(tmp_path / "fleet.run")]) == 0
 
 
 def test_a_run_with_other_settings_cannot_begin_a_fleet(tmp_path):

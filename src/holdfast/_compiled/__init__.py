@@ -1,9 +1,9 @@
 """Compile games with numba. No other package imports numba.
 
-`method_registration` finds the methods and helpers that a game calls. `overloads`, `scaling_overloads` and
-`flatten` replace functions of `holdfast.vectors` and `holdfast.flatten` by loops. `error_messages` explains
-in one sentence what cannot be compiled. `warm` compiles in another process. `numba_path` chooses one of two
-paths, with the same results:
+`method_registration` finds the methods and helpers that a game calls. `overloads`, `scaling_overloads`,
+`matrix_overloads` and `flatten` replace functions of `holdfast.vectors`, `entrywise`, `matrices` and
+`flatten` by loops. `error_messages` explains in one sentence what cannot be compiled. `warm` compiles in
+another process. `numba_path` chooses one of two paths, with the same results:
 
 - the private path is fast: `numba_private`, `native_calls`, `native_state`, `no_refcount`, `disk_cache`,
   `llvm_kernels` and `llvm_entrywise`;

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from holdfast._compiled.llvm_kernels import add_attributes, counting, declared
 from holdfast._compiled.numba_private import data_and_length, nothing
-from holdfast.vectors import LEAST, MOST, SWING
+from holdfast.entrywise import LEAST, MOST, SWING
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _WIDTHS = (4, 2, 1)
@@ -35,14 +35,14 @@ def add_exactly_entries(typing_context, w, rest, scale, x):
 
 @intrinsic
 def adagrad_entries(typing_context, w, squares, units, steps, low, high, slope, x):
-    """`holdfast.vectors.adagrad_step` of a dense row in C order; 0 if it was done for all entries."""
+    """`holdfast.entrywise.adagrad_step` of a dense row in C order; 0 if it was done for all entries."""
     kinds = (w, squares, units, steps, low, high, types.float64, x)
     return types.int64(*kinds), _calls("adagrad", 6, _adagrad)
 
 
 @intrinsic
 def moments_entries(typing_context, center, spread, factors, n, x):
-    """`holdfast.vectors.update_moments` of a dense row in C order."""
+    """`holdfast.entrywise.update_moments` of a dense row in C order."""
     return types.void(center, spread, factors, types.float64, x), _calls("moments", 3, _moments)
 
 
@@ -105,7 +105,7 @@ def _moments(at, center, spread, factors, x, n):
 
 
 def _add_square(at, squares, square):
-    """`holdfast.vectors.add_square`"""
+    """`holdfast.entrywise.add_square`"""
     zero = at.number(0.0)
     later = at.plus(squares, at.least(square, squares))
     second = at.times(at.number(2.0), at.least(at.minus(at.number(-0.0), squares), square))

@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType
 import numba
 import numpy as np
 
-from holdfast._compiled import flatten, scaling_overloads  # noqa: F401  (importing them registers functions)
+from holdfast._compiled import flatten, matrix_overloads, scaling_overloads  # noqa: F401  (registers functions)
 from holdfast._compiled.numba_path import private
 from holdfast._compiled.overloads import OVERLOADED
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from holdfast.vectors import LEAST, MOST, SWING, add_square
+from holdfast.entrywise import LEAST, MOST, SWING, add_square
 
 _BLOCK, _LANES = 128, 8
 _add_square = njit(add_square, nogil=True)

@@ -3,10 +3,11 @@
 import numpy as np
 from numba import njit
 
-from holdfast import vectors
+from holdfast import entrywise, vectors
 from holdfast._compiled import kernels
 from holdfast._compiled.overloads import is_instance, overloads
-from holdfast.vectors import LEAST, MOST, TINY, UNEQUAL, ScaledWeights, Sparse
+from holdfast.entrywise import LEAST, MOST
+from holdfast.vectors import TINY, UNEQUAL, ScaledWeights, Sparse
 
 
 @overloads(vectors.target_for)
@@ -56,7 +57,7 @@ def standardise(w, x):
     return from_center
 
 
-@overloads(vectors.clear_missing)
+@overloads(entrywise.clear_missing)
 def clear_missing(row, x, share):
     def clear(row, x, share):
         values, seen = vectors.values_of(row), vectors.values_of(x)
@@ -72,7 +73,7 @@ def clear_missing(row, x, share):
     return clear
 
 
-@overloads(vectors.fill_missing)
+@overloads(entrywise.fill_missing)
 def fill_missing(row, x, center):
     if is_instance(x, Sparse):
         return lambda row, x, center: x
@@ -85,34 +86,34 @@ def fill_missing(row, x, center):
     return fill
 
 
-@overloads(vectors.update_moments)
+@overloads(entrywise.update_moments)
 def update_moments(center, spread, factors, n, x):
     if is_instance(x, Sparse):
-        return lambda center, spread, factors, n, x: vectors.update_max_abs(spread, factors, x)
+        return lambda center, spread, factors, n, x: entrywise.update_max_abs(spread, factors, x)
 
     if x.layout == "C":
         return lambda center, spread, factors, n, x: kernels.moments_entries(center, spread, factors, n, x)
-    return lambda center, spread, factors, n, x: vectors.update_moments(
+    return lambda center, spread, factors, n, x: entrywise.update_moments(
         center, spread, factors, n, np.ascontiguousarray(x)
     )
 
 
-_fade_entry = njit(vectors.fade_entry, **kernels.HELPER)
+_fade_entry = njit(entrywise.fade_entry, **kernels.HELPER)
 
 
-@overloads(vectors.fade_moments)
+@overloads(entrywise.fade_moments)
 def fade_moments(center, spread, factors, counts, ties, n, memory, x):
     if is_instance(x, Sparse):
 
         def fade_largest(center, spread, factors, counts, ties, n, memory, x):
             for i in range(len(x.places)):
                 spread[np.uint64(x.places[i])] *= 1.0 - 1.0 / memory
-            vectors.update_max_abs(spread, factors, x)
+            entrywise.update_max_abs(spread, factors, x)
             return False
 
         return fade_largest
 
-    def entrywise(center, spread, factors, counts, ties, n, memory, x):
+    def each_entry(center, spread, factors, counts, ties, n, memory, x):
         rate, is_first = 1.0 / min(n, memory), False
         for i in range(len(center)):
             before, value = spread[i], np.float64(x[i])
@@ -122,10 +123,10 @@ def fade_moments(center, spread, factors, counts, ties, n, memory, x):
             is_first |= spread[i] > 0.0 and not before > 0.0
         return is_first
 
-    return entrywise
+    return each_entry
 
 
-@overloads(vectors.update_max_abs)
+@overloads(entrywise.update_max_abs)
 def update_max_abs(spread, factors, x):
     if not is_instance(x, Sparse):
         return lambda spread, factors, x: None
@@ -143,7 +144,7 @@ def update_max_abs(spread, factors, x):
     return largest_so_far
 
 
-@overloads(vectors.copy_row)
+@overloads(entrywise.copy_row)
 def copy_row(row, x):
     if is_instance(x, Sparse):
         return lambda row, x: None
@@ -155,7 +156,7 @@ def copy_row(row, x):
     return copy
 
 
-@overloads(vectors.update_factors)
+@overloads(entrywise.update_factors)
 def update_factors(factors, spread, n, x):
     if is_instance(x, Sparse):
         return lambda factors, spread, n, x: None
@@ -167,7 +168,7 @@ def update_factors(factors, spread, n, x):
     return inverses
 
 
-@overloads(vectors.adagrad_step)
+@overloads(entrywise.adagrad_step)
 def adagrad_step(w, squares, units, steps, low, high, slope, x):
     if is_instance(x, Sparse):
 
@@ -188,13 +189,13 @@ def adagrad_step(w, squares, units, steps, low, high, slope, x):
 
         return touched
 
-    def entrywise(w, squares, units, steps, low, high, slope, x):
+    def each_entry(w, squares, units, steps, low, high, slope, x):
         if len(w) != len(x):
             raise ValueError(UNEQUAL)
         return kernels.adagrad_entries(w, squares, units, steps, low, high, slope, x) == 0
 
     if x.layout == "C":
-        return entrywise
-    return lambda w, squares, units, steps, low, high, slope, x: vectors.adagrad_step(
+        return each_entry
+    return lambda w, squares, units, steps, low, high, slope, x: entrywise.adagrad_step(
         w, squares, units, steps, low, high, slope, np.ascontiguousarray(x)
     )

@@ -49,6 +49,19 @@ class Certificate:
             )
         return float(self.bounds[is_enough][-1])
 
+    def plot(self, ax=None):
+        """Draw the bounds over the largest size of a good round with matplotlib; returns the axes."""
+        from holdfast.pages.plots import draw_bounds
+
+        return draw_bounds(self.sizes, self.bounds, self.rounds, ax)
+
+    def _repr_html_(self):
+        rows = {"rounds": self.rounds, "kept": self.kept, "outliers, at most": self.k}
+        rows |= {"regret, at most": self.bound, "the same, a round": self.bound / max(self.rounds, 1)}
+        from holdfast.pages.notebook import facts
+
+        return facts("Certificate", rows, str(self))
+
     def __str__(self):
         sentences = [
             f"In {self.rounds:,} rounds ({self.kept:,} kept), for every set of at most {self.k:,} outliers: "

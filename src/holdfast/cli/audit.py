@@ -1,11 +1,16 @@
 """holdfast audit: what a run skipped and why, and what another budget would skip."""
 
+import contextlib
+import math
+from pathlib import Path
+
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
+from holdfast.cli.tables import check_path, table_writer
 from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
 REASONS = {
-    "features": "the features are too far from those of other rows",
+    "features": "the features are too far from those of other rows, or the row came too often in a row",
     "target": "the target is too far from those of other rows",
     "gradient": "the error on it is larger than on other rows",
     "not finite": "a number in it is infinite",
@@ -20,25 +25,44 @@ def add(parser):
         parser,
         run,
         (
-            "Count the skipped rounds of a run by reason, and show the worst rows: those that exceed their\n"
-            "threshold by the largest factor. With --replay, show what another budget would skip, from the\n"
-            "sizes that the run recorded, without learning again. The whole audit is RUN/audit, in Parquet."
+            "Count the skipped rounds of a run by reason and by column, show where rows were skipped one\n"
+            "after the other, and the worst rows: those that exceed their threshold by the largest factor.\n"
+            "The whole audit is RUN/audit, in Parquet. With --skipped, write the skipped rows of the source\n"
+            "to a file, to look at them and to release some (holdfast release). With --replay, show what\n"
+            "another budget would skip, from the sizes that the run recorded, without learning again."
         ),
         [
             "holdfast audit sensors.run",
             "holdfast audit sensors.run --worst 50",
+            "holdfast audit sensors.run --skipped quarantine.csv   # the rows themselves, with the reasons",
             "holdfast audit sensors.run --replay k=100        # at most 100 outliers",
             "holdfast audit sensors.run --replay share=2%     # at most 2 % of the rounds",
         ],
     )
     add_run(parser)
     parser.add_argument(
-        "--worst", type=int, default=10, metavar="N", help="how many rows to show (default: %(default)s)"
+        "--worst",
+        type=int,
+        default=10,
+        metavar="N",
+        help="how many rows, groups and columns to show (default: %(default)s)",
     )
-    parser.add_argument(
+    wanted = parser.add_mutually_exclusive_group()
+    wanted.add_argument(
         "--replay",
         metavar="BUDGET",
         help="k=COUNT, share=SHARE, quantile=P, or what --outliers of learn takes: 50, 1%%, auto, none",
+    )
+    wanted.add_argument(
+        "--skipped",
+        type=Path,
+        metavar="FILE",
+        help="a .csv or .parquet file for the skipped rows, with all columns of the source",
+    )
+    parser.add_argument(
+        "--source",
+        metavar="FILE",
+        help="where the source of the run is now, if it was moved or came from a pipe",
     )
     add_json(parser)
 
@@ -47,45 +71,90 @@ def run(options):
     with report_errors():
         from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
+        found = open_run(options.run, older=True)
         if options.replay is not None:
             from holdfast.runs.replay import replayed
 
             answer = replayed(found, _budget(options.replay))
-            if options.json:
-                print_json(answer)
-            else:
-                tell(*_replay_lines(answer))
-            return DONE
-        rows = worst_rows(found, options.worst)
-        if options.json:
-            print_json(found.metrics() | {"worst": rows})
+            lines = _replay_lines(answer)
+        elif options.skipped is not None:
+            answer = _write_skipped(found, options)
+            lines = [f"{answer['rows']:,} skipped rows: {answer['file']}"]
         else:
-            tell(*_count_lines(found), "", *_row_lines(rows))
+            answer = found.metrics() | summary(found, max(options.worst, 0))
+            lines = _summary_lines(answer)
+        if options.json:
+            print_json(answer)
+        else:
+            tell(*lines)
     return DONE
+
+
+def summary(found, count):
+    """Skipped rounds by column, groups of skipped rows, and the worst rows: at most `count` of each."""
+    from holdfast.runs.groups import counts_by_column, largest_groups
+
+    groups, total = largest_groups(found.read("audit", ["row", "reason", "column", "value"]), count)
+    columns = counts_by_column(found.read("audit", ["reason", "column"]))
+    return {
+        "columns": [
+            {"reason": reason, "column": column, "count": number}
+            for reason, column, number in [entry for entry in columns if entry[1]][:count]
+        ],
+        "groups": [_known(group._asdict()) for group in groups],
+        "group_count": total,
+        "worst": worst_rows(found, count),
+    }
 
 
 def worst_rows(found, count):
     """The skipped rounds that exceed their threshold by the largest factor, as dictionaries."""
     import numpy as np
 
-    from holdfast.runs.audit import MEASURES, excess
+    from holdfast.runs.quarantine import with_excess
 
     rows: list[dict] = []
-    for table in found.read("audit"):
-        times, measures = excess(table)
-        worst = np.argsort(-times, kind="stable")[: max(count, 0)]
-        for place, row in zip(worst, table.take(worst).to_pylist(), strict=True):
-            measure = MEASURES[measures[place]]
-            entry = {name: row[name] for name in ("round", "row", "reason", "detail")} | {"measure": measure}
-            entry |= {
-                "size": row[f"{measure}_size"],
-                "threshold": row[f"{measure}_threshold"],
-                "times": float(times[place]),
-            }
-            rows.append(entry | {name: row[name] for name in ("key", "label") if name in row})
-        rows = sorted(rows, key=lambda entry: -entry["times"])[: max(count, 0)]
+    names = ("round", "row", "reason", "column", "value", "detail", "measure", "size", "threshold", "times")
+    for part in found.read("audit"):
+        table = with_excess(part)
+        worst = np.argsort(-table.column("times").to_numpy(), kind="stable")[:count]
+        kept = [name for name in (*names, "key", "label") if name in table.column_names]
+        rows += [_known(row) for row in table.select(kept).take(worst).to_pylist()]
+        rows = sorted(rows, key=lambda entry: -entry["times"])[:count]
     return rows
+
+
+def _known(entry):
+    """The entry with None for NaN in the columns where it means unknown."""
+    unknown = ("value", "low", "high")
+    return {name: None if name in unknown and math.isnan(value) else value for name, value in entry.items()}
+
+
+def _write_skipped(found, options):
+    from holdfast.io.sources import SourceError
+    from holdfast.runs.quarantine import Entries, alike, open_place, quarantine, source_places, without_rows
+
+    check_path(options.skipped, "--skipped")
+    answer, entries = {"file": str(options.skipped), "rows": 0}, Entries(found.read("audit"))
+    places, schema = source_places(found), None
+    if options.source and len(places) > 1:
+        raise SourceError(f"the run has {len(places)} sources, and --source names one: leave it out")
+    with table_writer(options.skipped) as write:
+        for place in places:
+            path = options.source or place.name
+            if path in ("-", "standard input"):
+                raise SourceError(
+                    "the source of the run was standard input, which cannot be read again: name a file that "
+                    "has the same rows with --source"
+                )
+            with contextlib.closing(open_place(found, path)) as source:
+                for table in quarantine(entries, place, source):
+                    schema = schema or table.schema
+                    write(alike(table, schema, source))
+                    answer["rows"] += table.num_rows
+                if not answer["rows"] and place is places[-1]:
+                    write(without_rows(source))
+    return answer
 
 
 def _budget(text):
@@ -101,12 +170,43 @@ def _budget(text):
     return words[name].format(value)
 
 
-def _count_lines(found):
-    metrics = found.metrics()
-    lines = [f"{metrics['rounds']:,} rounds, {metrics['skipped']:,} skipped"]
-    for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1]):
+def _summary_lines(answer):
+    lines = [f"{answer['rounds']:,} rounds, {answer['skipped']:,} skipped"]
+    if answer["released"]:
+        lines[0] += f", of which {answer['released']:,} were released later"
+    for reason, count in sorted(answer["skipped_by_reason"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:>9,}  {reason:13} {REASONS[reason]}")
-    return lines
+    if answer["columns"]:
+        lines += ["", "by column:"]
+        lines += [
+            f"  {one['count']:>9,}  {one['reason']:13} {visible(one['column'], 80)}"
+            for one in answer["columns"]
+        ]
+    if any(group["rows"] > 1 for group in answer["groups"]):
+        lines += ["", f"{answer['group_count']:,} groups of skipped rows; the largest:"]
+        lines += [_group_line(group) for group in answer["groups"] if group["rows"] > 1]
+    return lines + ([""] if answer["worst"] else []) + _row_lines(answer["worst"])
+
+
+def _group_line(group):
+    found = f"  rows {group['first']:,} to {group['last']:,}: {group['rows']:,} skipped, "
+    found += f"most by {group['reason']}"
+    if group["column"]:
+        found += f", {cell(group['column'], group['low'], group['high'])}"
+    return found
+
+
+def cell(column, low, high=None):
+    """A column and its value, or the smallest and the largest of several values."""
+    name = visible(column, 80)
+    if low is None:
+        return name
+    first, last = (_number(value) for value in (low, low if high is None else high))
+    return f"{name} = {first}" if first == last else f"{name} from {first} to {last}"
+
+
+def _number(value):
+    return f"{value:,.0f}" if abs(value) < 1e12 and value == math.floor(value) else f"{value:.6g}"
 
 
 def _row_lines(rows):
@@ -116,7 +216,7 @@ def _row_lines(rows):
     for row in rows:
         times = f"{row['times']:9.3g}" if row["times"] else " " * 9
         names = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
-        note = "  ".join(filter(None, (names, row["detail"])))
+        note = "  ".join(filter(None, (cell(row["column"], row["value"]), names, row["detail"])))
         lines.append(
             f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} "
             f"{row['threshold']:10.4g} {times}  {note}".rstrip()

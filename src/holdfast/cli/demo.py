@@ -81,7 +81,7 @@ def _learned(source, outliers, to):
     from holdfast.runs.settings import Settings
 
     settings = Settings("benzene", drop=("outlier", "time"), outliers=outliers)
-    found, opened, rows = begin(source, settings, to, lambda text: None)
+    found, opened, rows = begin([source], settings, to, lambda text: None)
     bar = progress_for(quiet=False)
     with contextlib.closing(opened):
         learn(found, opened, rows, (float("inf"), 30.0), bar, lambda: False)

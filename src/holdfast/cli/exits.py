@@ -4,12 +4,12 @@ import contextlib
 import errno
 import importlib.util
 
-from holdfast.terminal import FAILED, WRONG, print_error
+from holdfast.terminal import FAILED, WRONG, OutputLost, Refusal, print_error, print_json
 
 _NEEDED = ("jinja2", "pyarrow", "safetensors", "shtab", "tqdm")
 
 
-class Failure(Exception):  # noqa: N818  (it ends a command, and need not be an error)
+class Failure(BaseException):
     """Ends a command with this exit status. The message is already printed."""
 
     def __init__(self, status):
@@ -19,31 +19,43 @@ class Failure(Exception):  # noqa: N818  (it ends a command, and need not be an 
 
 @contextlib.contextmanager
 def report_errors():
-    """Print what went wrong in one sentence, and end with the exit status that fits."""
+    """Errors inside end the command with one sentence, which `main` prints; so does a missing package."""
     for name in _NEEDED:
         if importlib.util.find_spec(name) is None:
-            print_error(f"{name} is not installed: pip install 'holdfast[cli]'")
-            raise Failure(WRONG)
-    from holdfast.io.sources import SourceError
-    from holdfast.runs.files import RunError
+            raise Refusal(f"{name} is not installed: pip install 'holdfast[cli]'")
+    yield
 
+
+@contextlib.contextmanager
+def errors_in_words(as_json):
+    """Print what went wrong in one sentence, and end with the exit status that fits."""
     try:
         yield
-    except (RunError, SourceError) as problem:
-        print_error(problem)
-        raise Failure(WRONG) from None
-    except OSError as problem:
-        print_error(_in_words(problem))
-        raise Failure(FAILED) from None
-    except MemoryError:
-        print_error("not enough memory: are there rows with very many columns?")
-        raise Failure(FAILED) from None
+    except (Refusal, OSError, MemoryError) as problem:
+        text, status = _in_words(problem)
+        print_error(text)
+        if as_json:
+            print_json_error(text, status)
+        raise Failure(status) from None
+
+
+def print_json_error(text, status):
+    """Print the last line of a command with --json that failed."""
+    with contextlib.suppress(OutputLost):
+        print_json({"event": "error", "text": str(text), "status": status})
 
 
 def _in_words(problem):
+    """A sentence and an exit status."""
+    if isinstance(problem, Refusal):
+        return str(problem), WRONG
+    if isinstance(problem, MemoryError):
+        return "not enough memory: are there rows with very many columns?", FAILED
     place = f"{problem.filename}: " if problem.filename else ""
     if problem.errno == errno.ENOSPC:
-        return f"{place}the disk is full; the last checkpoint stands: make room, then go on with --resume"
-    if problem.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-        return f"{place}may not be written to: choose another folder with --to"
-    return f"{place}{problem.strerror or problem}; what was saved before stands"
+        text = "the disk is full; the last checkpoint stands: make room, then go on with --resume"
+    elif problem.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        text = "may not be written to: choose another folder with --to"
+    else:
+        text = f"{problem.strerror or problem}; what was saved before stands"
+    return f"{place}{text}", FAILED

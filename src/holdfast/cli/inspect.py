@@ -33,12 +33,13 @@ def run(options):
         from holdfast.runs.checkpoint import CONFIG
         from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
+        found = open_run(options.run, older=True)
         config = json.loads(found.folder.read(CONFIG))
         if options.json:
             print_json(
                 {
                     "config": config,
+                    "sources": _sources(found),
                     "metrics": found.metrics(),
                     "certificate": certificate(found),
                     "weights": _weights(found),
@@ -48,6 +49,8 @@ def run(options):
         for name in ("source", "player", "loss"):
             tell(f"{name:12} {config[name]}")
         tell(f"{'settings':12} {_changed(found.settings)}")
+        for each in _sources(found) if len(found.sources) > 1 else ():
+            tell(f"{'rows':12} {each['first_row']:,} to {each['last_row']:,}: {visible(each['name'], 80)}")
         metrics = found.metrics()
         state = "finished" if metrics["finished"] else "not finished: go on with --resume"
         tell(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped; {state}")
@@ -74,8 +77,18 @@ def certificate(found):
     return (
         found.certificate()
         if found.trace.rounds
-        else {"proves": None, "words": "There is none: no rounds yet."}
+        else {"proves": None, "words": "There is no certificate: no rounds yet."}
     )
+
+
+def _sources(found):
+    """The sources in order, each with the numbers of its rows."""
+    ends = [record.last_row for record in found.sources]
+    starts = [1, *(end + 1 for end in ends)]
+    return [
+        {"name": record.name, "first_row": start, "last_row": record.last_row, "ended": record.ended}
+        for record, start in zip(found.sources, starts, strict=False)
+    ]
 
 
 def _weights(found):
@@ -84,7 +97,7 @@ def _weights(found):
         return {}
     names = found.layout.features()
     answer = {}
-    p = found.games.parameters()
+    p = found.parameters()
     for place, label in enumerate(found.games.labels):
         answer[label] = dict(zip(names, (p["y_spread"][place] * p["weights"][place]).tolist(), strict=True))
     return answer

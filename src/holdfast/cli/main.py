@@ -2,9 +2,10 @@
 
 import sys
 
-from holdfast.cli.exits import Failure
+from holdfast.cli.exits import Failure, errors_in_words
 from holdfast.cli.parser import new_parser
-from holdfast.terminal import STOPPED, OutputLost, open_streams
+from holdfast.cli.signals import end, handled_by
+from holdfast.terminal import OutputLost, open_streams
 
 
 def main(argv=None):
@@ -14,14 +15,14 @@ def main(argv=None):
     """
     open_streams()
     try:
-        options = new_parser().parse_args(argv)
-        return options.command(options)
+        with handled_by(end):
+            options = new_parser().parse_args(argv)
+            with errors_in_words(getattr(options, "json", False)):
+                return options.command(options)
     except Failure as failure:
         return failure.status
     except OutputLost as lost:
         return lost.report()
-    except KeyboardInterrupt:
-        return STOPPED
 
 
 if __name__ == "__main__":

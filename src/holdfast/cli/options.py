@@ -1,5 +1,6 @@
 """Options and help texts that several commands share."""
 
+import argparse
 from pathlib import Path
 
 EXITS = """exit status:
@@ -7,7 +8,8 @@ EXITS = """exit status:
   1    could not write: the disk or standard output is full or closed, or the folder may not be written to;
        the last checkpoint is valid
   2    a wrong call, or a source or run that cannot be read; what was learned before is saved
-  130  stopped by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
+  3    more rows were skipped than --fail-if-skipped allows; everything is saved
+  129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
   141  nothing reads the pipe on standard output any more, as after | head: what was learned is saved"""
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 # How each shell completes files and folders, for shtab.
@@ -31,8 +33,66 @@ def add_run(parser):
 def add_source(parser):
     found = parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
     found.complete = _FILES
+    add_reading(parser)
+
+
+def add_sources(parser):
+    """One or more sources: files, patterns such as 'logs/*.csv', or - for standard input."""
+    found = parser.add_argument(
+        "sources",
+        metavar="SOURCE",
+        nargs="+",
+        help="files in this order, patterns such as 'logs/*.csv.gz' (by name), or - for standard input",
+    )
+    found.complete = _FILES
+    add_reading(parser)
+
+
+def add_reading(parser):
+    """How sources are read, where their names and contents do not show it."""
     parser.add_argument("--format", choices=FORMATS, help="if the name and content of SOURCE do not show it")
+    parser.add_argument(
+        "--no-header",
+        dest="header",
+        action="store_false",
+        help="CSV or TSV without a line of names: columns are 1, 2, ..., or those of --schema",
+    )
+    parser.add_argument(
+        "--decimal",
+        choices=("auto", "point", "comma"),
+        default="auto",
+        help="the mark in numbers of CSV or TSV (default: what the first rows look like)",
+    )
+    parser.add_argument(
+        "--schema",
+        type=_schema,
+        metavar="FILE",
+        help='types of columns that are not to be guessed: TOML with lines such as price = "number"; '
+        "learn --dry-run prints one",
+    )
+
+
+def reading_of(options):
+    """How to read the sources, from the options of the command line."""
+    from holdfast.io.sources import Reading
+
+    return Reading(**{name: getattr(options, name) for name in Reading._fields})
+
+
+def _schema(path):
+    from holdfast.io.schema import read_schema
+    from holdfast.io.sources import SourceError
+
+    try:
+        return read_schema(path)
+    except SourceError as problem:
+        raise argparse.ArgumentTypeError(str(problem).removeprefix("--schema ")) from None
 
 
 def add_json(parser):
     parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def column_names(text):
+    """The names in an option such as --drop A,B."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

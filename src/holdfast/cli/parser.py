@@ -1,10 +1,13 @@
 """The command line: the name and one line of help of every command. A command is imported when it is used."""
 
 import argparse
+import sys
 from pkgutil import resolve_name
 
 from holdfast import __version__
-from holdfast.terminal import tell, visible
+from holdfast.cli.config import with_config
+from holdfast.cli.exits import print_json_error
+from holdfast.terminal import WRONG, tell, visible
 
 # Name: the function that adds the options of the command, and one line of help.
 COMMANDS = {
@@ -24,6 +27,10 @@ COMMANDS = {
         "holdfast.cli.audit:add",
         "see what a run skipped and why, and what another budget would have skipped",
     ),
+    "release": (
+        "holdfast.cli.release:add",
+        "learn from rows that a run has skipped, after a look at them",
+    ),
     "report": (
         "holdfast.cli.report:add",
         "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
@@ -31,6 +38,14 @@ COMMANDS = {
     "inspect": (
         "holdfast.cli.inspect:add",
         "see how a run was set up, how far it is, and which features weigh most",
+    ),
+    "export": (
+        "holdfast.cli.export:add",
+        "write the model of a run for scikit-learn or ONNX",
+    ),
+    "verify": (
+        "holdfast.cli.verify:add",
+        "check that every file of a run is what the run wrote",
     ),
     "warm": (
         "holdfast.cli.warm:add",
@@ -86,7 +101,13 @@ class _Parser(argparse.ArgumentParser):
     def print_help(self, file=None):
         tell(*self.format_help().removesuffix("\n").split("\n"))
 
+    def parse_known_args(self, args=None, namespace=None):
+        self._json = "--json" in (sys.argv[1:] if args is None else args)
+        return super().parse_known_args(args, namespace)
+
     def error(self, message):
+        if self._json:
+            print_json_error(message, WRONG)
         super().error(visible(message))
 
 
@@ -105,7 +126,8 @@ class _Command(_Parser):
 
     def parse_known_args(self, args=None, namespace=None):
         self.load()
-        return super().parse_known_args(args, namespace)
+        self._json = "--json" in args  # an error may be in the file
+        return super().parse_known_args(with_config(self, args), namespace)
 
 
 class _Version(argparse.Action):

@@ -1,12 +1,15 @@
 """holdfast predict: predictions for other rows with the model of a run."""
 
+import argparse
 import contextlib
-import io
+import functools
+import math
 from pathlib import Path
 
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_run, add_source, describe
-from holdfast.terminal import DONE, print_note, write_bytes
+from holdfast.cli.options import add_run, add_source, column_names, describe, reading_of
+from holdfast.cli.tables import check_path, table_writer
+from holdfast.terminal import DONE, print_note, quoted
 
 
 def add(parser):
@@ -15,12 +18,17 @@ def add(parser):
         run,
         (
             "Predict each row with the model in RUN. Columns are found by name; the target may be missing.\n"
-            "If a cell is missing, the prediction is that of an average row. A row that cannot be read, or\n"
-            "has a key that is not in the run, gets an empty prediction."
+            "If a cell is missing, the prediction is that of an average row. A row that cannot be read gets\n"
+            "an empty prediction. So does one with a key that is not in the run, if the run has no prior\n"
+            "(docs/keys.md). Rows of a pipe are answered as they come.\n\n"
+            "The answers are row, key (with --key), prediction, low and high for numbers or probability for\n"
+            "labels, outlier (1 if the features are too far from those that the run learned from), and\n"
+            "outlier_column, which is the farthest. docs/run-folder.md says how each is computed."
         ),
         [
-            "holdfast predict sensors.run today.csv                     # row,prediction on standard output",
-            "holdfast predict sensors.run today.csv --to answers.parquet",
+            "holdfast predict sensors.run today.csv                     # answers on standard output",
+            "holdfast predict sensors.run today.csv --to answers.parquet --all-columns",
+            "holdfast predict sensors.run today.csv --pass x,u --interval 80%",
             "cat today.jsonl | holdfast predict sensors.run - --format jsonl",
         ],
     )
@@ -29,6 +37,30 @@ def add(parser):
     parser.add_argument(
         "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"
     )
+    passed = parser.add_mutually_exclusive_group()
+    passed.add_argument(
+        "--pass",
+        dest="passed",
+        type=column_names,
+        default=(),
+        metavar="A,B,...",
+        help="columns of SOURCE to write, too, after the answers; one with the name of an answer is called "
+        "source_NAME",
+    )
+    passed.add_argument("--all-columns", action="store_true", help="write all columns of SOURCE, too")
+    parser.add_argument(
+        "--interval",
+        type=_share,
+        default=0.9,
+        metavar="PERCENT",
+        help="the share of the targets that low and high are meant to enclose (default: 90%%)",
+    )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="wait for more lines at the end of SOURCE, also after it was rotated, until Ctrl-C; use the "
+        "model of the last checkpoint while RUN is learning",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -36,80 +68,96 @@ def run(options):
     with report_errors():
         from holdfast.runs.files import RunError
 
-        if options.to is not None and options.to.suffix not in (".csv", ".parquet"):
-            raise RunError(f"--to must end in .csv or .parquet: got {options.to}")
-        counts = {"rows": 0, "empty": 0}
-        with _output(options.to) as write:
+        if options.to is not None and options.follow:
+            raise RunError("--follow writes to standard output: leave out --to, or redirect it with >")
+        if options.to is not None:
+            check_path(options.to, "--to")
+        counts = {"rows": 0, "empty": 0, "outliers": 0}
+        with table_writer(options.to) as write:
             for table in _predictions(options, counts):
                 write(table)
         if not options.quiet:
-            print_note(f"{counts['rows']:,} rows, {counts['empty']:,} of them without a prediction")
+            print_note(
+                f"{counts['rows']:,} rows, {counts['empty']:,} of them without a prediction, "
+                f"{counts['outliers']:,} outliers"
+            )
     return DONE
 
 
 def _predictions(options, counts):
-    from holdfast.io.sources import open_source
+    """The answers, a table for each piece of the source; an empty one if there are no rows."""
+    from holdfast.io.sources import open_source, pieces
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
+    from holdfast.runs.newest_model import followed_pieces
 
+    if options.follow:
+        reading, also = reading_of(options), functools.partial(_passed, options)
+        found = followed_pieces(options.run, options.source, reading, also)
+        yield from _tables(found, options.interval, counts)
+        return
     model = read_model(Folder(options.run))
-    with contextlib.closing(open_source(options.source, options.format)) as source:
-        yield from _tables(model, source, counts)
+    with contextlib.closing(open_source(options.source, eager=True, reading=reading_of(options))) as source:
+        passed = _passed(options, source)
+        found = pieces(source, source.blocks(), model.layout, None, model.key, also=passed)
+        tables = _tables(((model, piece) for piece in found), options.interval, counts)
+        first = next(tables, None)
+        yield _without_rows(model, passed) if first is None else first
+        yield from tables
 
 
-def _tables(model, source, counts):
-    import numpy as np
-    import pyarrow as pa
+def _passed(options, source):
+    """The columns of the source to write; raises if one is not there."""
+    from holdfast.io.sources import SourceError
+
+    for name in options.passed:
+        if name not in source.names:
+            raise SourceError(f"{source.name} has no column {quoted(name)}: leave it out of --pass")
+    return tuple(source.names) if options.all_columns else options.passed
+
+
+def _tables(pieces, share, counts):
+    """The answers for pieces, each given with its model."""
+    from holdfast.runs.predicting import answers
+
+    before, known = None, {}
+    for model, piece in pieces:
+        if model is not before:
+            before, known = model, model.key_indices()
+        table, without = answers(model, known, piece, share)
+        counts["rows"] += table.num_rows
+        counts["empty"] += without
+        counts["outliers"] += int(_sum(table.column("outlier")))
+        yield _with_columns(table, piece.also)
+
+
+def _sum(column):
     import pyarrow.compute as pc
 
-    from holdfast.io.sources import pieces
-
-    places = {key: i for i, key in enumerate(model.keys)}
-    kind = pa.float64() if model.target.regression else pa.string()
-    for piece in pieces(source, source.blocks(), model.layout, None, model.key):
-        models = np.zeros(len(piece.rows), int)
-        if model.key is not None:
-            coded = pc.dictionary_encode(piece.keys)
-            known = np.array([places.get(key, -1) for key in coded.dictionary.to_pylist()], int)
-            models = known[coded.indices.to_numpy()]
-        outcomes = model.outcomes(piece.features, models)
-        answers, empty = model.answers(outcomes), np.isnan(outcomes).all(axis=1)
-        empty[list(piece.faults)] = True
-        counts["rows"] += len(answers)
-        counts["empty"] += int(empty.sum())
-        yield pa.table({"row": piece.rows, "prediction": pa.array(answers, kind, mask=empty)})
+    return pc.sum(column).as_py() or 0
 
 
-@contextlib.contextmanager
-def _output(path):
-    """A function that writes one table after the other. A file gets its name when it is complete."""
-    import pyarrow.csv as pacsv
-    import pyarrow.parquet as pq
+def _without_rows(model, passed):
+    import pyarrow as pa
 
-    from holdfast.runs.files import atomic_file
+    from holdfast.runs.predicting import answer_types
 
-    writer = None
+    table = pa.schema(answer_types(model)).empty_table()
+    return _with_columns(table, {name: pa.array([], pa.string()) for name in passed})
 
-    def write(table):
-        nonlocal writer
-        if writer is None:
-            if path is not None and path.suffix == ".parquet":
-                writer = pq.ParquetWriter(target, table.schema)
-            else:
-                target.write(b"row,prediction\n")
-                form = pacsv.WriteOptions(include_header=False, quoting_style="needed")
-                writer = pacsv.CSVWriter(target, table.schema, write_options=form)
-        writer.write_table(table)
-        if path is None:
-            write_bytes(target.getvalue())
-            target.seek(0)
-            target.truncate()
 
-    if path is None:
-        target = io.BytesIO()
-        yield write
-        return
-    with atomic_file(path) as target:
-        yield write
-        if writer is not None:
-            writer.close()
+def _with_columns(table, columns):
+    """The table and more columns; one whose name is taken gets another name."""
+    for name, column in columns.items():
+        while name in table.column_names:
+            name = f"source_{name}"
+        table = table.append_column(name, column)
+    return table
+
+
+def _share(text):
+    with contextlib.suppress(ValueError):
+        share = float(text.strip().removesuffix("%")) / 100.0
+        if 0.0 < share < 1.0 and not math.isnan(share):
+            return share
+    raise argparse.ArgumentTypeError(f"must be above 0 and below 100, such as 90%: got {quoted(text)}")

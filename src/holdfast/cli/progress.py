@@ -3,7 +3,7 @@
 import sys
 import time
 
-from holdfast.terminal import ProgressLine, print_json, print_note
+from holdfast.terminal import ProgressLine, is_live, percent, print_json, print_note
 
 
 class Progress:
@@ -92,12 +92,12 @@ def progress_for(quiet, json=False):
         return Events()
     if quiet:
         return Progress()
-    return Bar() if sys.stderr.isatty() else Sentences()
+    return Bar() if is_live(sys.stderr) else Sentences()
 
 
 def in_words(figures):
     words = [f"{figures['rounds']:,} rounds"]
     words += [f"{figures['rounds_a_second']:,}/s"] if figures["rounds_a_second"] is not None else []
-    words += [f"{100 * figures['skipped_share']:.2g} % skipped"]
+    words += [f"{percent(figures['skipped_share'])} skipped"]
     words += [f"error {figures['error']:.4g}"] if figures["error"] is not None else []
     return ", ".join(words)

@@ -7,7 +7,7 @@ import time
 from holdfast.cache_folder import writable
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import describe
-from holdfast.terminal import DONE, WRONG, print_error, tell
+from holdfast.terminal import DONE, WRONG, Refusal, print_error, tell
 
 _MODELS = ("regressor", "classifier")
 _ROWS = ("dense", "sparse")
@@ -64,7 +64,10 @@ def run(options):
         tell(f"Into {folder}:")
         for name, work in _jobs(options):
             start = time.perf_counter()
-            work()
+            try:
+                work()
+            except ValueError as problem:  # a loss, a learner or outliers that an estimator refuses
+                raise Refusal(f"{name}: {problem}") from None
             tell(f"  {name:48}{time.perf_counter() - start:6.1f} s")
     return DONE
 
@@ -74,7 +77,7 @@ def _outliers(text):
         number = float(text)
     except ValueError:
         return text
-    return int(number) if number >= 1.0 else number
+    return int(number) if 1.0 <= number < math.inf else number
 
 
 def _jobs(options):
@@ -144,7 +147,7 @@ def _learn(model):
         np.savetxt(path, np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
         command = ["learn", str(path), "--target", "y", "--task", task]
         options = new_parser().parse_args(command)
-        found, source, pieces = begin(str(path), settings_of(options), to, lambda text: None)
+        found, source, pieces = begin([str(path)], settings_of(options), to, lambda text: None)
         with contextlib.closing(source), contextlib.closing(found.folder):
-            found.expected = WORTH_COMPILING
+            found.expected, found.in_background = WORTH_COMPILING, False
             learn(found, source, pieces, (math.inf, math.inf), progress_for(True, False), lambda: False)

@@ -1,12 +1,16 @@
 """Bytes of a file, of a compressed file or of a pipe, in blocks of whole lines."""
 
-import gzip
+import hashlib
 import os
 import select
+import stat
 import sys
 import zlib
-from pathlib import Path
 from typing import NamedTuple
+
+from holdfast.io.following import FOLLOWED, FollowedFile, FollowedPipe
+from holdfast.io.unpacking import DAMAGED, is_archive, is_packed, unpacked
+from holdfast.terminal import Refusal
 
 BLOCK = 8 << 20  # bytes
 _HEAD = 4096  # bytes
@@ -14,8 +18,12 @@ _MOST_CARRIED = 1 << 16  # bytes of a row with line ends that may be moved to th
 _LONGEST_LINE = 256 << 20  # bytes; with a longer line the file is not a table
 
 
-class SourceError(ValueError):
+class SourceError(Refusal):
     """What is wrong with a whole source, with its name and the remedy."""
+
+
+class AnotherSourceError(SourceError):
+    """A source has another content than the one that it is compared with."""
 
 
 class LineBlock(NamedTuple):
@@ -25,11 +33,13 @@ class LineBlock(NamedTuple):
     offset: int  # of the first byte, after unpacking
     row: int  # the number of the first line; the line after the header has number 1
     lines: int  # the number of lines
+    before: str  # SHA-256 of all bytes before it, after unpacking
 
     @property
     def mark(self):
-        """The position of this block, and the fingerprint of what begins there."""
-        return {"offset": self.offset, "row": self.row, "begins": fingerprint(self.data)}
+        """The position of this block, the fingerprint of what begins there, and the SHA-256 before it."""
+        begins = fingerprint(self.data)
+        return {"offset": self.offset, "row": self.row, "begins": begins, "before": self.before}
 
 
 def fingerprint(data, most=None):
@@ -38,59 +48,105 @@ def fingerprint(data, most=None):
     return {"bytes": len(head), "crc32": zlib.crc32(head)}
 
 
+def file_sha256(path):
+    """The SHA-256 of a file, as stored."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def another_source(name, row):
     """The error if a source differs from the one that the run began with."""
-    return SourceError(
+    return AnotherSourceError(
         f"{name}, row {row:,}: not what the run has learned from before: go on with the same source, or "
         "learn from this one into another folder with --to"
     )
 
 
 class ByteStream:
-    """The bytes of a file, or of standard input if the path is `-`. gzip is unpacked."""
+    """The bytes of a file, of a pipe, or of standard input if the path is `-`. Packed bytes are unpacked.
 
-    def __init__(self, path):
-        self.path = str(path)
+    With `whole_lines`, a last line without a line end is left out: it may be unfinished. If `eager`, of
+    standard input no more than the first line is waited for. With `follow`, both hold, and the end of a file
+    is not the end of the stream, unless the file is rotated.
+    """
+
+    def __init__(self, path, whole_lines=False, eager=False, follow=False):
+        self.path, self.follow = str(path), follow
+        self._whole_lines, self._eager = whole_lines or follow, follow or (eager and self.path == "-")
+        self.unfinished = 0  # bytes of a last line that was left out
         self.name = "standard input" if self.path == "-" else self.path
         self.size = None  # bytes of the file as stored; None if unknown
+        self.is_file = False  # whether it can be read again
         try:
-            if self.path == "-":
-                self._raw = sys.stdin.buffer
-            else:
-                if Path(self.path).is_dir():
-                    raise SourceError(f"{self.path} is a folder: name a file in it")
-                self._raw = open(self.path, "rb")  # noqa: SIM115
-                self.size = os.fstat(self._raw.fileno()).st_size or None
+            self._raw = self._open()
         except OSError as problem:
             raise SourceError(f"{self.path}: {problem.strerror}") from None
-        self._unpacked = self._raw
-        if self._raw.peek(2)[:2] == b"\x1f\x8b":
-            self._unpacked = gzip.GzipFile(fileobj=self._raw)
         self._peeked = b""
         self._offset = 0  # of the next byte that `read` returns
+        self._sha256 = hashlib.sha256()  # of the lines before `_hashed`
+        self._hashed = 0
+        self._row = 1  # the number of the next line
         try:
+            self._unpacked = self._raw if isinstance(self._raw, FOLLOWED) else unpacked(self._raw)
             self.head = self.peek(_HEAD)
+            if is_archive(self.head):
+                raise SourceError(f"{self.name} is a zip archive: unpack it first, such as with unzip")
         except SourceError:
             self.close()
             raise
 
+    def _open(self):
+        if self.path == "-":
+            return sys.stdin.buffer
+        found = os.stat(self.path)
+        if stat.S_ISDIR(found.st_mode):
+            raise SourceError(f"{self.path} is a folder: name a file in it")
+        self.is_file = stat.S_ISREG(found.st_mode)
+        self.size = found.st_size or None if self.is_file and not self.follow else None
+        if self.is_file and self.follow:
+            if is_packed(self.path):
+                raise SourceError(f"{self.name} is packed, so it cannot be followed: leave out --follow")
+            return FollowedFile(self.path)
+        if self.follow and stat.S_ISFIFO(found.st_mode):
+            return FollowedPipe(self.path)
+        return open(self.path, "rb")
+
     @property
     def seekable(self):
-        return self.path != "-" and self._unpacked is self._raw
+        return self.is_file and self._unpacked is self._raw and not self.follow
+
+    def stop(self):
+        """Let a thread that waits for a followed file return."""
+        if isinstance(self._raw, FOLLOWED):
+            self._raw.stop()
 
     def close(self):
         if self.path != "-":
             self._unpacked.close()
             self._raw.close()
 
+    def rotation(self):
+        """When a followed file was last written to before it was rotated; None if it was not followed."""
+        return self._raw.changed if isinstance(self._raw, FOLLOWED) else None
+
+    def has_more(self):
+        """Whether more lines may be read without waiting."""
+        return bool(self._peeked) or not self._waits()
+
     def peek(self, count):
-        """The next bytes, without reading on."""
+        """The next bytes, without reading on. If `eager`: at least a line, and what is there by now."""
         while len(self._peeked) < count:
+            if self._eager and b"\n" in self._peeked and self._waits():
+                break
             more = self._read(count - len(self._peeked))
             if not more:
                 break
             self._peeked += more
         return self._peeked[:count]
+
+    def _waits(self):
+        """Whether the next read would wait."""
+        return not (self._raw.has_more() if isinstance(self._raw, FOLLOWED) else _has_more(self._raw))
 
     def first_lines(self):
         """The whole lines of the first megabyte; none if the source is empty."""
@@ -99,7 +155,7 @@ class ByteStream:
 
     def progress(self):
         """How many bytes of the file as stored were read."""
-        return self._raw.tell() if self.path != "-" else None
+        return self._raw.tell() if self.is_file else None
 
     def read(self, count):
         if self._peeked:
@@ -109,75 +165,96 @@ class ByteStream:
         self._offset += len(data)
         return data
 
+    def _hash(self, data):
+        """Add lines to the SHA-256 of all bytes so far."""
+        self._sha256.update(data)
+        if self._hashed < _HEAD:
+            self.head = max(self.head, self.head[: self._hashed] + data[:_HEAD], key=len)[:_HEAD]
+        self._hashed += len(data)
+
     def continue_at(self, mark):
-        """Move to this mark; raises if other bytes are there than before."""
-        self._skip_to(mark["offset"])
+        """Move to this mark; raises if other bytes are there, or before it, than when it was made."""
+        while self._offset < mark["offset"]:
+            data = self.read(min(BLOCK, mark["offset"] - self._offset))
+            self._hash(data)
+            if not data:
+                raise SourceError(
+                    f"{self.name} ends before byte {mark['offset']:,}, where the run stopped: go on with the "
+                    "same source, or learn from this one into another folder with --to"
+                )
         length = mark["begins"]["bytes"]
-        if fingerprint(self.peek(length), length) != mark["begins"]:
+        begins = fingerprint(self.peek(length), length) if length else mark["begins"]
+        if begins != mark["begins"] or self._sha256.hexdigest() != mark["before"]:
             raise another_source(self.name, mark["row"])
 
-    def _skip_to(self, offset):
-        if self.seekable and offset <= (self.size or 0):
-            self._raw.seek(offset)
-            self._peeked, self._offset = b"", offset
-        while self._offset < offset:
-            if not self.read(min(BLOCK, offset - self._offset)):
-                raise SourceError(
-                    f"{self.name} ends before byte {offset:,}, where the run stopped: go on with the same "
-                    "source, or learn from this one into another folder with --to"
-                )
+    def end(self):
+        """The mark of the end, after the last block."""
+        before = self._sha256.hexdigest()
+        return {"offset": self._hashed, "row": self._row, "begins": fingerprint(b""), "before": before}
 
     def line(self):
         """The next line, without its end; None at the end of the source."""
-        parts = []
+        count, data = 4096, b""
         while True:
-            data = self.read(4096)
-            end = data.find(b"\n")
-            if end >= 0:
-                self._peeked = data[end + 1 :] + self._peeked
-                self._offset -= len(data) - end - 1
-                return b"".join([*parts, data[:end]]).rstrip(b"\r")
-            parts.append(data)
-            if not data:
-                return b"".join(parts).rstrip(b"\r") if any(parts) else None
-            if sum(map(len, parts)) > _LONGEST_LINE:
+            data = self.peek(count)
+            end = data.find(b"\n") + 1
+            if end or len(data) < count:
+                break
+            if count > _LONGEST_LINE:
                 raise SourceError(f"{self.name}: its first line does not end")
+            count *= 2
+        line = self.read(end or len(data))
+        self._hash(line)
+        return line.rstrip(b"\r\n") if line else None
 
     def blocks(self, row=1, quoted=False):
         """The remaining lines, in blocks. If cells may be `quoted`, no block ends inside a quote."""
-        parts, start = [], self._offset
+        parts, start, self._row = [], self._offset, row
         while True:
             data = self.read(BLOCK)
             end = data.rfind(b"\n") + 1
             if end or not data:
                 block = b"".join([*parts, data[:end]])
+                if self._whole_lines and not data:
+                    kept = block.rfind(b"\n") + 1
+                    if kept < len(block) and quoted and block.count(b'"', 0, kept) % 2:
+                        kept = 0  # the last row has several lines
+                    self.unfinished, block = len(block) - kept, block[:kept]
                 tail = _open_quote(block) if quoted and data else 0
                 if tail:
                     block, data, end = block[:-tail], block[-tail:] + data[end:], 0
                 if block:
                     count = block.count(b"\n") + (not block.endswith(b"\n"))
-                    yield LineBlock(block, start, row, count)
-                    row += count
+                    before = self._sha256.hexdigest()
+                    self._hash(block)
+                    self._row += count
+                    yield LineBlock(block, start, self._row - count, count, before)
                 start += len(block)
                 parts = []
             if not data:
                 return
             parts.append(data[end:])
             if sum(map(len, parts)) > _LONGEST_LINE:
-                raise SourceError(f"{self.name}, row {row:,}: a line of more than {_LONGEST_LINE >> 20} MB")
+                raise SourceError(
+                    f"{self.name}, row {self._row:,}: a line of more than {_LONGEST_LINE >> 20} MB"
+                )
 
     def _read(self, count):
         """At most `count` bytes. From a pipe: what is there now, at least one byte until it ends."""
         try:
-            if self.path != "-":
+            if self.is_file or not hasattr(self._unpacked, "read1"):
                 return self._unpacked.read(count)
             parts = [self._unpacked.read1(count)]
             while parts[-1] and sum(map(len, parts)) < count and _has_more(self._raw):
                 parts.append(self._unpacked.read1(count - sum(map(len, parts))))
             return b"".join(parts)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        except DAMAGED as problem:
             raise SourceError(f"{self.name}: its compression is damaged ({problem}): get it again") from None
         except OSError as problem:
+            if self._unpacked is not self._raw and problem.errno is None:
+                raise SourceError(
+                    f"{self.name}: its compression is damaged ({str(problem)[:80]}): get it again"
+                ) from None
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
 
 

@@ -25,9 +25,14 @@ def plain(array):
     return array
 
 
-def numbers(array):
-    """Cells as float64, NaN where missing; and the positions of cells that are not numbers."""
+def numbers(array, decimal="."):
+    """Cells as float64, NaN where missing; and the positions of cells that are not numbers.
+
+    `decimal` is the mark before the decimal places in texts.
+    """
     if is_text(array):
+        if decimal != ".":
+            return _parse_each(array, lambda text: number(text, decimal))
         try:
             return _to_numpy(pc.cast(array, pa.float64())), []
         except pa.ArrowInvalid:
@@ -95,10 +100,12 @@ def label(value):
     return "0" if text == "-0" else text
 
 
-def number(text):
+def number(text, decimal="."):
     """The number in a text, NaN if the text means a missing value; None if it is not a number."""
     if text in MISSING:
         return math.nan
+    if decimal != ".":
+        text = text.replace(".", "_").replace(decimal, ".")
     try:
         return None if "_" in text else float(text)
     except ValueError:

@@ -1,6 +1,7 @@
 """Parquet and Arrow: files whose columns have types."""
 
 import abc
+import itertools
 import os
 from typing import Any, NamedTuple
 
@@ -9,13 +10,14 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from holdfast.io.byte_stream import SourceError, another_source, fingerprint
+from holdfast.io.byte_stream import SourceError, another_source, file_sha256, fingerprint
 from holdfast.io.cells import plain
 from holdfast.io.rows import TEXT, Batch
 from holdfast.terminal import quoted
 
 _ROWS = 1 << 16
 _HEAD = 20  # rows in the fingerprint of a block
+NOT_HASHED = ""  # until all rows are read
 
 
 class RowBlock(NamedTuple):
@@ -26,7 +28,12 @@ class RowBlock(NamedTuple):
 
     @property
     def mark(self):
-        return {"offset": 0, "row": self.row, "begins": fingerprint(_first_rows(self.data))}
+        return {
+            "offset": 0,
+            "row": self.row,
+            "begins": fingerprint(_first_rows(self.data)),
+            "before": NOT_HASHED,
+        }
 
 
 class Columnar(abc.ABC):
@@ -34,12 +41,22 @@ class Columnar(abc.ABC):
 
     name: str
     size: int | None = None
+    decimal = "."  # texts have no numbers with a decimal comma
+    without_header = False
+    unfinished = 0  # such files have no lines
+    is_file = True  # whether it can be read again
     _read = 0
 
     def _set_schema(self, schema):
         self.names, self._schema = list(schema.names), schema
 
     def blocks(self, mark=None):
+        """The blocks from this mark on; raises if other rows are there."""
+        found = self._blocks(mark)
+        first = [block for _, block in zip(range(1), found, strict=False)] if mark else []
+        return itertools.chain(first, found)
+
+    def _blocks(self, mark):
         row = mark["row"] if mark else 1
         try:
             for batch in self._batches(row - 1):
@@ -50,13 +67,18 @@ class Columnar(abc.ABC):
                         if head != mark["begins"]:
                             raise another_source(self.name, row)
                     mark = None
+                    self._read = row - 1 + piece.num_rows
                     yield RowBlock(piece, row)
                     row += piece.num_rows
-                    self._read = row - 1
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(
                 f"{self.name}, row {row:,}: damaged ({_brief(problem)}): get it again"
             ) from None
+
+    def end(self, last):
+        """The mark of the last block with the SHA-256 of the file, and how many rows of it are done."""
+        last = last or {"offset": 0, "row": 1, "begins": fingerprint(b"")}
+        return last | {"before": self.sha256()}, max(self._read + 1 - last["row"], 0)
 
     def fingerprint(self, most=None):
         """The fingerprint of the names and types of the columns."""
@@ -82,9 +104,22 @@ class Columnar(abc.ABC):
     def decode_kind(self, name, kind):
         return TEXT
 
-    def progress(self):
-        """How many rows were read; None if the total is unknown."""
-        return self._read if self.size else None
+    def span(self, block):
+        """The rows of the source up to this block, and with it; None if the total is unknown."""
+        return (block.row - 1, block.row - 1 + block.data.num_rows) if self.size else None
+
+    def stop(self):
+        return None  # such files are not followed
+
+    def has_more(self):
+        return True
+
+    def rotation(self):
+        return None
+
+    @abc.abstractmethod
+    def sha256(self):
+        """The SHA-256 of the file, as stored."""
 
     @abc.abstractmethod
     def close(self): ...
@@ -97,7 +132,7 @@ class Parquet(Columnar):
     """A Parquet file, row group after row group."""
 
     def __init__(self, path):
-        self.name = str(path)
+        self.name, self._path = str(path), path
         try:
             # The name as bytes, because it need not be UTF-8.
             self._file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))
@@ -105,6 +140,9 @@ class Parquet(Columnar):
             raise SourceError(f"{path}: no Parquet file ({_brief(problem)})") from None
         self._set_schema(self._file.schema_arrow)
         self.size = self._file.metadata.num_rows or None
+
+    def sha256(self):
+        return file_sha256(self._path)
 
     def close(self):
         self._file.close()
@@ -129,9 +167,11 @@ class Arrow(Columnar):
 
     def __init__(self, stream):
         self.name, self._stream, self._file, self._reader = stream.name, stream, None, None
+        self.is_file = stream.is_file
         try:
             if stream.peek(6) == b"ARROW1" and stream.seekable:
-                self._file = ipc.open_file(pa.memory_map(os.fsencode(stream.path)))
+                # Not mapped: a mapped file that is cut while it is read ends the process.
+                self._file = ipc.open_file(pa.OSFile(os.fsencode(stream.path)))
                 self._set_schema(self._file.schema)
                 return
             if stream.peek(6) == b"ARROW1":
@@ -140,6 +180,9 @@ class Arrow(Columnar):
             self._set_schema(self._reader.schema)
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(f"{stream.name}: no Arrow file ({_brief(problem)})") from None
+
+    def sha256(self):
+        return file_sha256(self._stream.path) if self._stream.is_file else NOT_HASHED
 
     def close(self):
         self._stream.close()

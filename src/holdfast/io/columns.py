@@ -95,6 +95,12 @@ class SparseColumns(NamedTuple):
 _KINDS = {"number": Number, "time": Time, "category": Category, "hashed": Hashed, "sparse": SparseColumns}
 
 
+def column_kind(column):
+    """The type of a column, as in a schema file."""
+    kinds = {made: kind for kind, made in _KINDS.items()}
+    return "truth" if isinstance(column, Number) and column.truth else kinds[type(column)]
+
+
 class Layout(NamedTuple):
     """The columns that features are made from, in order."""
 

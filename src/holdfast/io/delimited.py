@@ -14,57 +14,83 @@ from holdfast.terminal import quoted
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
 _PARTS = 16  # a block that pyarrow cannot read is cut into this many
 _LONGEST_ROW = 100  # lines
+csv.field_size_limit(1 << 28)  # characters, as many as a line may have; its own limit is 131,072
 
 
 class Delimited:
-    """The rows of a text with a header line.
+    """The rows of a text. The names of the columns are in its first line, or given.
 
     pyarrow reads a whole block. If it cannot, the block is cut into smaller ones, and the smallest are parsed
     line by line. There, a quote that is not closed within 100 lines loses one row, not the rest of the file.
     """
 
     quoted = True  # whether a row can have several lines
+    _read = 0  # bytes of a packed file, up to the last block
+    decimal = "."  # the mark before the decimal places
+    without_header = False  # whether the names of the columns are not in the text
 
-    def __init__(self, stream, delimiter):
-        self.stream, self.delimiter = stream, delimiter
+    def __init__(self, stream, delimiter, names=None, decimal="."):
+        self.stream, self.delimiter, self.decimal = stream, delimiter, decimal
+        self.without_header = bool(names)
+        self.names = list(names) if names else self._read_names()
+
+    def _read_names(self):
+        stream = self.stream
         header = stream.line()
         if header is None:
             raise SourceError(f"{stream.name} is empty: expected a header line with the names of the columns")
-        try:
-            text = header.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
-        except UnicodeDecodeError:
-            raise SourceError(
-                f"{stream.name}: the header is not UTF-8; convert it first, such as with iconv -t UTF-8"
-            ) from None
-        if "\0" in text:
-            raise SourceError(f"{stream.name}: the header is not UTF-8 text: is it another kind of file?")
-        try:
-            cells = next(csv.reader([text], delimiter=delimiter, strict=True))
-        except (csv.Error, StopIteration):
-            raise SourceError(
-                f"{stream.name}: the header has a quote that does not end, or no names"
-            ) from None
-        self.names = [cell.strip() for cell in cells]
+        return [cell.strip() for cell in first_cells(header, self.delimiter, stream.name)]
 
     def blocks(self, mark=None):
         if mark is not None:
             self.stream.continue_at(mark)
         return self.stream.blocks(mark["row"] if mark else 1, self.quoted)
 
+    def end(self, last):
+        """The mark of the end, and how many rows of the block that begins there are done."""
+        return self.stream.end(), 0
+
     def fingerprint(self, most=None):
         """The fingerprint of the first bytes, by which a source is recognised when it has grown."""
         return fingerprint(self.stream.head, most)
 
-    def progress(self):
-        """How many bytes of the file were read."""
-        return self.stream.progress()
+    def span(self, block):
+        """Where this block begins and ends in the file, in bytes; None if the length is unknown.
+
+        Of a packed file only the bytes that were read so far are known.
+        """
+        if self.stream.seekable:
+            return block.offset, block.offset + len(block.data)
+        begin, self._read = self._read, self.stream.progress()
+        return None if self._read is None else (begin, self._read)
 
     def close(self):
         self.stream.close()
 
+    def stop(self):
+        """Let a thread that waits for a followed file return."""
+        self.stream.stop()
+
+    def rotation(self):
+        """When a followed file was last written to before it was rotated; None if it is not followed."""
+        return self.stream.rotation()
+
+    def has_more(self):
+        """Whether more rows may be read without waiting."""
+        return self.stream.has_more()
+
+    @property
+    def is_file(self):
+        """Whether it can be read again."""
+        return self.stream.is_file
+
     @property
     def size(self):
         return self.stream.size
+
+    @property
+    def unfinished(self):
+        return self.stream.unfinished
 
     @property
     def name(self):
@@ -117,6 +143,7 @@ class Delimited:
                 pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
                 pacsv.ConvertOptions(
                     column_types=types,
+                    decimal_point=self.decimal,
                     include_columns=list(kinds),
                     null_values=MISSING,
                     strings_can_be_null=True,
@@ -140,7 +167,7 @@ class Delimited:
                 value = None if values is None else values[name]
                 value = None if value in MISSING else value
                 if value is not None and kinds[name] == NUMBER:
-                    found = number(value)
+                    found = number(value, self.decimal)
                     fault = fault or (wrong_cell(name, value, "not a number") if found is None else None)
                     value = found
                 elif value is not None and not _is_utf8(value):
@@ -173,6 +200,25 @@ class Delimited:
         if len(cells) != len(self.names):
             return None, f"{len(cells)} cells, where the header has {len(self.names)}"
         return dict(zip(self.names, cells, strict=True)), None
+
+
+def first_cells(line, delimiter, name):
+    """The cells of the first line; raises if it is not text."""
+    try:
+        text = line.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+    except UnicodeDecodeError:
+        raise SourceError(
+            f"{name}: the header is not UTF-8; convert it first, such as with iconv -t UTF-8"
+        ) from None
+    if "\0" in text:
+        raise SourceError(f"{name}: the header is not UTF-8 text: is it another kind of file?")
+    try:
+        return next(csv.reader([text], delimiter=delimiter, strict=True))
+    except (csv.Error, StopIteration):
+        raise SourceError(
+            f"{name}: the header has a quote that does not end, or no names, or lines end with CR alone: "
+            "convert these, as with tr '\\r' '\\n'"
+        ) from None
 
 
 def _outside_quotes(lines, start, stop):

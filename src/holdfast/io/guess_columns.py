@@ -1,5 +1,6 @@
 """Guess from the first rows of a table which columns to use as features, and how."""
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,8 @@ import pyarrow.compute as pc
 
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
-from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
+from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time, column_kind
+from holdfast.io.schema import DROP, check_fit, types_of
 from holdfast.terminal import quoted, visible
 
 ROWS = 10_000  # that are read before the guess
@@ -24,9 +26,10 @@ class Head(NamedTuple):
     columns: dict[str, Any]
     rows: int
     faults: dict[int, str]
+    decimal: str = "."  # the mark before the decimal places in texts
 
     @staticmethod
-    def of(batches):
+    def of(batches, decimal="."):
         """The first `ROWS` rows of some batches."""
         names = list(batches[0].columns)
         joined = {name: _joined([batch.columns[name] for batch in batches]) for name in names}
@@ -36,7 +39,15 @@ class Head(NamedTuple):
             faults |= {start + i: fault for i, fault in batch.faults.items() if start + i < ROWS}
             start += len(batch.rows)
         columns = {name: cells.plain(table.column(name)) for name in names}
-        return Head(columns, table.num_rows, faults)
+        return Head(columns, table.num_rows, faults, decimal)
+
+    def kind(self, name):
+        """What is in a column: number, truth, time, text, sparse, empty, or other."""
+        return kind_of(self.columns[name], self.decimal)
+
+    def numbers(self, name):
+        """A column as float64, NaN where it has no number."""
+        return cells.numbers(self.columns[name], self.decimal)[0]
 
 
 def _joined(arrays):
@@ -46,23 +57,30 @@ def _joined(arrays):
     return pa.chunked_array(arrays)
 
 
-def first_blocks(source, blocks):
-    """Blocks with at least `ROWS` rows, if the source has so many; and their rows."""
+def first_blocks(source, blocks, has_more=lambda: True):
+    """Blocks with at least `ROWS` rows, if the source has so many before it has to wait; and their rows."""
     raw, batches, rows = [], [], 0
     for block in blocks:
         raw.append(block)
         batches.append(source.sample(block))
         rows += len(batches[-1].rows)
-        if rows >= ROWS:
+        if rows >= ROWS or (rows and not has_more()):
             break
     if not rows:
-        raise SourceError(f"{source.name} has the names of columns, but no rows")
+        what = "only a row without a line end, which may be unfinished" if source.unfinished else "no rows"
+        raise SourceError(f"{source.name} has the names of columns, but {what}")
     return raw, batches
 
 
 def feature_columns(source, settings):
     """The names of the columns to predict from; raises if the settings name a column that is not there."""
-    asked = [settings.target, *settings.features, *settings.drop, *([settings.key] if settings.key else [])]
+    asked = [
+        settings.target,
+        *settings.features,
+        *settings.drop,
+        *([] if settings.key is None else [settings.key]),
+    ]
+    asked += types_of(settings.schema)
     for name in asked:
         if name not in source.names:
             near = [visible(each, 40) for each in source.names[:20]]
@@ -72,7 +90,7 @@ def feature_columns(source, settings):
     return [name for name in names if name not in (settings.target, settings.key)]
 
 
-def kind_of(array):
+def kind_of(array, decimal="."):
     """What is in a column: number, truth, time, text, sparse, empty, or other."""
     t, kind = pa.types, array.type
     if array.null_count == len(array) or t.is_null(kind):
@@ -88,50 +106,75 @@ def kind_of(array):
     if not cells.is_text(array):
         return "other"
     known = pc.drop_null(array)
-    for name, read in (("truth", cells.booleans), ("number", cells.numbers), ("time", cells.times)):
+    numbers = functools.partial(cells.numbers, decimal=decimal)
+    for name, read in (("truth", cells.booleans), ("number", numbers), ("time", cells.times)):
         _, wrong = read(known)
         if len(wrong) <= (1.0 - _READABLE) * len(known):
             return name
     return "text"
 
 
-def guess_layout(head, names, missing):
-    """The layout of these columns, and a sentence about each one that is left out or encoded."""
-    used, notes = [], {}
-    for name in names:
-        array, kind = head.columns[name], kind_of(head.columns[name])
-        if kind == "empty":
-            notes[name] = "empty in the first rows: left out"
-        elif kind == "sparse" and len(names) == 1:
-            width = 1 + (pc.max(cells.plain(array).keys).as_py() or 0)
-            sentence = f"{width:,} columns: rows are sparse, and features not centred"
-            return Layout((SparseColumns(name, width),)), [sentence]
-        elif kind in ("other", "sparse"):
-            notes[name] = f"{array.type}, which cannot be a feature: left out"
-        elif kind in ("number", "truth"):
-            used.append(Number(name, None, kind == "truth"))
-        elif kind == "time":
-            used.append(Time(name))
-            notes[name] = "a time: the hour of the day and the day of the week"
-        else:
-            values = sorted(pc.unique(pc.drop_null(array)).to_pylist())
-            if len(values) <= _FEW:
-                used.append(Category(name, tuple(values)))
-                notes[name] = f"{len(values)} values: a feature each"
-            elif len(values) > 0.5 * (len(array) - array.null_count):
-                notes[name] = "text that is different in most rows: left out"
-            else:
-                used.append(Hashed(name, _GROUPS))
-                notes[name] = f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
+def guess_layout(head, names, missing, types=None):
+    """The layout of these columns, and a sentence about each one that is left out or encoded.
+
+    `types` has the types of columns that are not guessed.
+    """
+    layout, notes = guess_encoding(head, names, types or {})
+    if layout.is_sparse():
+        return layout, list(notes.values())
     said = [f"{visible(name, 80)}: {note}" for name, note in notes.items()]
-    layout = Layout(tuple(used))
     lost = _rows_with_missing(head, layout)
     share = float(lost.mean()) if len(lost) else 0.0
     fill = missing == "fill" or (missing == "auto" and share > _MANY_MISSING)
     if share > 0.0:
         what = "filled in, with a feature that says so" if fill else "skipped"
         said.append(f"rows with a missing cell: {100 * share:.3g} % of the first {len(lost):,}: {what}")
-    return (Layout(tuple(_with_filling(head, column) for column in used)) if fill else layout), said
+    if fill:
+        layout = Layout(tuple(_with_filling(head, column) for column in layout.columns))
+    return layout, said
+
+
+def guess_encoding(head, names, types):
+    """The layout of these columns before missing cells are filled in, and notes by column."""
+    used, notes = [], {}
+    for name in names:
+        found = head.kind(name)
+        kind = types.get(name, found)
+        check_fit(name, kind, found)
+        column, note = _encoded(head, name, kind, found, len(names) == 1)
+        used += [column] if column is not None else []
+        notes |= {name: note} if note else {}
+    return Layout(tuple(used)), notes
+
+
+def _encoded(head, name, kind, found, alone):
+    """A column as features, None if it is left out; and a note. `kind` is `found`, or what the user says."""
+    array = head.columns[name]
+    if kind == DROP:
+        return None, "left out"
+    if kind == "empty":
+        return None, "empty in the first rows: left out"
+    if kind == "sparse" and alone:
+        width = 1 + (pc.max(cells.plain(array).keys).as_py() or 0)
+        return SparseColumns(name, width), f"{width:,} columns: rows are sparse, and features not centred"
+    if kind in ("other", "sparse"):
+        return None, f"{array.type}, which cannot be a feature: left out"
+    if kind in ("number", "truth"):
+        return Number(name, None, kind == "truth"), ""
+    if kind == "time":
+        return Time(name), "a time: the hour of the day and the day of the week"
+    values = sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist())
+    if kind == "category" or (kind != "hashed" and len(values) <= _FEW):
+        return Category(name, tuple(values)), f"{len(values)} values: a feature each"
+    if kind != "hashed" and len(values) > 0.5 * (len(array) - array.null_count):
+        return None, "text that is different in most rows: left out"
+    return Hashed(name, _GROUPS), f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
+
+
+def types_in(layout, names):
+    """The type of each of these columns, as in a schema file."""
+    kinds = {column.name: column_kind(column) for column in layout.columns}
+    return {name: kinds.get(name, DROP) for name in names}
 
 
 def _rows_with_missing(head, layout):
@@ -148,7 +191,7 @@ def _with_filling(head, column):
     if isinstance(column, Time):
         return column._replace(fill=True)
     if isinstance(column, Number):
-        values = (cells.booleans if column.truth else cells.numbers)(head.columns[column.name])[0]
+        values = cells.booleans(head.columns[column.name])[0] if column.truth else head.numbers(column.name)
         finite = values[np.isfinite(values)]
         return column._replace(middle=float(np.median(finite)) if len(finite) else 0.0)
     return column

@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Target
-from holdfast.io.guess_columns import kind_of
 from holdfast.terminal import quoted, visible
 
 _MOST_LABELS = 100
@@ -17,25 +16,28 @@ _FEW_NUMBERS = 10  # so few different integers are labels
 
 def guess_target(head, name, task, labels, where):
     """The target, and a sentence about it."""
+    array, place = head.columns[name], f"{where}, column {quoted(name)}"
+    if not cells.can_be_labels(array.type):
+        raise SourceError(f"{place}: {visible(array.type, 80)} cannot be a target, numbers and labels can")
     if labels:
         if len(labels) < 2 or len(set(labels)) < len(labels):
             raise SourceError(f"--labels must be at least two, each once: got {_listed(labels)}")
-        found = _found(head.columns[name])
+        found = _found(array)
         if found and not set(found) & set(labels):
             raise SourceError(
-                f"{where}, column {quoted(name)}: the first {head.rows:,} rows have {_listed(found)}, and "
+                f"{place}: the first {head.rows:,} rows have {_listed(found)}, and "
                 f"none of the --labels {_listed(labels)}: write them as they are in the file"
             )
         return Target(name, tuple(labels)), f"task: classification of {_listed(labels)}"
-    array, kind, place = head.columns[name], kind_of(head.columns[name]), f"{where}, column {quoted(name)}"
+    kind = head.kind(name)
     if kind == "empty":
         raise SourceError(f"{place}: no row has a target; name another with --target")
-    if kind in ("time", "other"):
-        raise SourceError(f"{place}: {kind} cannot be a target, numbers and labels can")
+    if kind == "time":
+        raise SourceError(f"{place}: a time cannot be a target, numbers and labels can")
     if task == "regression" and kind not in ("number", "truth"):
         raise SourceError(f"{place}: holds no numbers; use --task classification")
     if task == "auto":
-        task = "classification" if kind != "number" or _are_labels(array) else "regression"
+        task = "classification" if kind != "number" or _are_labels(head.numbers(name)) else "regression"
     if task == "regression":
         return Target(name, ()), f"task: regression of {visible(name, 80)}"
     found = _found(array)
@@ -44,6 +46,8 @@ def guess_target(head, name, task, labels, where):
             f"{place}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
             "are the most; use --task regression if they are numbers"
         )
+    if not found:
+        raise SourceError(f"{place}: no row has a label; name another column with --target")
     if len(found) < 2:
         raise SourceError(
             f"{place}: only the label {quoted(found[0])} in the first {head.rows:,} rows; "
@@ -54,8 +58,6 @@ def guess_target(head, name, task, labels, where):
 
 def _found(array):
     """The labels of a column, each once, in order."""
-    if not cells.can_be_labels(array.type):
-        return []
     return sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist(), key=_order)
 
 
@@ -66,8 +68,7 @@ def _order(text):
     return not known, value if known else 0.0, text
 
 
-def _are_labels(array):
-    values, _ = cells.numbers(array)
+def _are_labels(values):
     found = np.unique(values[np.isfinite(values)])
     return len(found) <= 2 or (len(found) <= _FEW_NUMBERS and bool((found == np.round(found)).all()))
 

@@ -6,12 +6,14 @@ import numpy as np
 
 from holdfast.adversaries import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
+from holdfast.learners.compressed import compressed
 from holdfast.terminal import quoted
 
 # What a column is read as, unless the source has types of its own. A label or key is text, or the exact value
 # of a number as text (`holdfast.io.cells.labels`).
 NUMBER, TEXT, LABEL = "number", "text", "label"
 _WIDE = ("center", "factors", "weights")  # parameters with one entry for each feature
+_LIMITS = ("knee", "clip")  # parameters of standardised cells
 
 
 class Batch(NamedTuple):
@@ -51,6 +53,9 @@ class DenseRows:
     def part(self, start, stop):
         return DenseRows(self.X[start:stop])
 
+    def take(self, rows):
+        return DenseRows(self.X[rows])
+
     def missing(self):
         """Which rows have a missing cell."""
         return np.isnan(self.X).any(axis=1)
@@ -72,10 +77,20 @@ class DenseRows:
 
         `p` has the parameters of all models, `models` the model of each row, or one model for all rows.
         """
-        center, factors, weights, clip = (p[name][models] for name in (*_WIDE, "clip"))
-        Z = np.clip((self.X - center) * factors, -clip[:, None], clip[:, None])
+        center, factors, weights = (p[name][models] for name in _WIDE)
+        Z = _seen((self.X - center) * factors, *(p[name][models, None] for name in _LIMITS))
         sums = Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
         return np.where(np.isfinite(self.X).all(axis=1), sums, 0.0)
+
+    def farthest(self, p, models, clip):
+        """The column of each row that is farthest from its center, its value, the distance, and the sum of
+        the squares of all distances. NaN where a cell is missing.
+
+        Distances are in units of the scale of the model, and at most `clip`. `p` and `models` as in `scores`.
+        """
+        Z = np.minimum(np.abs((self.X - p["center"][models]) * p["factors"][models]), clip)
+        rows, places = np.arange(len(self)), Z.argmax(axis=1)
+        return places, self.X[rows, places], Z[rows, places], (Z * Z).sum(axis=1)
 
 
 class SparseRows:
@@ -107,6 +122,12 @@ class SparseRows:
         starts = self.starts[start : stop + 1] - first
         return SparseRows(self.values[first:last], self.places[first:last], starts, self.dim)
 
+    def take(self, rows):
+        counts = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        found = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], counts)
+        return SparseRows(self.values[found], self.places[found], starts, self.dim)
+
     def missing(self):
         return self._any(np.isnan(self.values))
 
@@ -129,10 +150,22 @@ class SparseRows:
         row_of = self._row_of()
         model = models[row_of] if len(models) > 1 else models[0]
         center, factors, weights = (p[name][model, self.places] for name in _WIDE)
-        clip = p["clip"][model]
-        Z = np.clip((self.values - center) * factors, -clip, clip)
+        Z = _seen((self.values - center) * factors, *(p[name][model] for name in _LIMITS))
         sums = np.bincount(row_of, Z * weights, len(self))
         return np.where(self._any(~np.isfinite(self.values)), 0.0, sums)
+
+    def farthest(self, p, models, clip):
+        """As for dense rows, among the values that a row has."""
+        row_of = self._row_of()
+        model = models[row_of] if len(models) > 1 else models[0]
+        center, factors = (p[name][model, self.places] for name in ("center", "factors"))
+        Z = np.minimum(np.abs((self.values - center) * factors), clip)
+        squares, filled = np.bincount(row_of, Z * Z, len(self)), np.diff(self.starts) > 0
+        if not filled.any():
+            return np.zeros(len(self), np.int64), np.zeros(len(self)), np.zeros(len(self)), squares
+        last = np.lexsort((Z, row_of))[self.starts[1:] - 1]  # the farthest of each row that has values
+        found = (np.where(filled, column[last], 0) for column in (self.places, self.values, Z))
+        return *found, squares
 
     def _row_of(self):
         """The row of each value."""
@@ -148,3 +181,10 @@ class SparseRows:
         starts = np.concatenate([[0], np.cumsum(np.bincount(row_of, minlength=len(self)))])
         places = np.concatenate([self.places[kept], places])[order]
         return SparseRows(np.concatenate([self.values[kept], values])[order], places, starts, self.dim)
+
+
+def _seen(Z, knee, clip):
+    """Standardised cells as the weights see them: with the logarithm beyond the knee, and clipped."""
+    if np.min(knee, initial=np.inf) < np.inf:
+        Z = compressed(Z, knee)
+    return np.clip(Z, -clip, clip)

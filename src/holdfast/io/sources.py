@@ -1,24 +1,29 @@
 """Open a file or a pipe, and read its rows in pieces, so that memory does not grow with its length."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
 from holdfast.io.byte_stream import ByteStream, SourceError
 from holdfast.io.columnar import Arrow, Parquet
 from holdfast.io.columns import Number
-from holdfast.io.delimited import Delimited
+from holdfast.io.delimited import Delimited, first_cells
 from holdfast.io.jsonlines import JsonLines
 from holdfast.io.rows import LABEL, NUMBER, TEXT
+from holdfast.io.schema import types_of
 from holdfast.io.svmlight import SvmLight
+from holdfast.io.unpacking import SUFFIXES as PACKED
 from holdfast.terminal import quoted, visible
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
-_SUFFIXES = {f".{form}": form for form in FORMATS} | {
+DECIMALS = {"auto": None, "point": ".", "comma": ","}
+SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".tab": "tsv",
     ".ndjson": "jsonl",
     ".pq": "parquet",
@@ -32,20 +37,41 @@ _ENTRIES = 1 << 21  # of a piece
 _SPARSE_ROWS = 1 << 16  # of a piece
 
 
-def open_source(path, form=None):
+class Reading(NamedTuple):
+    """How to read sources, where their names and contents do not show it."""
+
+    format: str | None = None
+    header: bool = True  # whether the first line of a text has the names of the columns
+    decimal: str = "auto"  # the mark before the decimal places: auto, point or comma
+    schema: str | None = None  # types by column (`holdfast.io.schema`)
+
+
+def open_source(path, form=None, whole_lines=False, eager=False, *, reading=None, follow=False, names=None):
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
-    The first bytes decide the format, then the name of the file, then the first line.
+    The first bytes decide the format, then the name of the file, then the first line. `names` are those of
+    the columns, if the first line does not have them. The others are those of `ByteStream`; `unfinished` is
+    then the length of a last line that was left out. If `eager`, JSON objects have the columns of the first
+    lines.
     """
-    stream = ByteStream(path)
+    reading = reading or Reading(form)
+    stream = ByteStream(path, whole_lines, eager, follow)
     try:
-        return _checked(_opened(stream, form or _format(stream)), stream.name)
+        form = reading.format or _format(stream)
+        return _checked(_opened(stream, form, reading, names), stream.name)
     except BaseException:
         stream.close()
         raise
 
 
-def _opened(stream, form):
+def is_columnar(stream, reading):
+    """Whether this is Parquet or Arrow."""
+    return (reading.format or _format(stream)) in ("parquet", "arrow")
+
+
+def _opened(stream, form, reading, names):
+    if form in ("parquet", "arrow") and stream.follow and stream.is_file:
+        raise SourceError(f"{stream.name}: {form} does not grow by lines: learn from it without --follow")
     if form == "parquet":
         if not stream.seekable:
             raise SourceError(f"{stream.name}: Parquet cannot be read from a pipe: name the file")
@@ -59,7 +85,36 @@ def _opened(stream, form):
         return JsonLines(stream)
     if form == "svmlight":
         return SvmLight(stream)
-    return Delimited(stream, "\t" if form == "tsv" else _delimiter(stream, form))
+    delimiter = "\t" if form == "tsv" else _delimiter(stream, form)
+    if not reading.header and names is None:
+        names = _given_names(stream, delimiter, reading)
+    return Delimited(stream, delimiter, names, _decimal(stream, delimiter, reading.decimal))
+
+
+def _given_names(stream, delimiter, reading):
+    """The names of the columns of a text without a header: those of the schema, or 1, 2, ..."""
+    width = len(first_cells(stream.first_lines()[0] if stream.head else b"", delimiter, stream.name))
+    names = list(types_of(reading.schema)) or [str(i + 1) for i in range(width)]
+    if len(names) != width:
+        raise SourceError(
+            f"{stream.name} has {width} columns, and the schema {len(names)}: without a header line it must "
+            "have all of them, in order"
+        )
+    return names
+
+
+def _decimal(stream, delimiter, wanted):
+    """The mark before the decimal places: a comma if cells look so, and another mark separates them."""
+    if DECIMALS[wanted]:
+        return DECIMALS[wanted]
+    if delimiter == ",":
+        return "."
+    mark = re.escape(delimiter.encode())
+    cells_with = [
+        len(re.findall(rb'(?:^|[%s"])[-+]?\d+%s\d+(?=$|[%s"\r])' % (mark, point, mark), stream.head, re.M))
+        for point in (rb"\.", b",")
+    ]
+    return "," if cells_with[1] > cells_with[0] else "."
 
 
 def _format(stream):
@@ -68,9 +123,9 @@ def _format(stream):
         return "parquet"
     if head[:6] == b"ARROW1" or head[:4] == b"\xff\xff\xff\xff":
         return "arrow"
-    names = [suffix for suffix in Path(stream.path).suffixes if suffix.lower() != ".gz"]
-    if names and names[-1].lower() in _SUFFIXES:
-        return _SUFFIXES[names[-1].lower()]
+    names = [suffix for suffix in Path(stream.path).suffixes if suffix.lower() not in PACKED]
+    if names and names[-1].lower() in SUFFIXES:
+        return SUFFIXES[names[-1].lower()]
     line = head.lstrip().partition(b"\n")[0]
     if line.startswith(b"{"):
         return "jsonl"
@@ -88,7 +143,7 @@ def _delimiter(stream, form):
 
 
 def _checked(source, name):
-    twice = [column for column in dict.fromkeys(source.names) if source.names.count(column) > 1]
+    twice = [column for column, count in Counter(source.names).items() if count > 1]
     if twice:
         places = [str(i + 1) for i, column in enumerate(source.names) if column == twice[0]]
         raise SourceError(
@@ -108,18 +163,31 @@ class Piece(NamedTuple):
     faults: dict[int, str]
     mark: Any  # of the block that they are in
     first: int  # the position of the first row in its block
-    read: int | None  # bytes of the source so far
+    read: tuple[float, float] | None  # bytes of the source before these rows, and with them
+    also: dict[str, Any]  # other columns that were asked for, as in the source
+    place: int = 0  # of the source in the run
+    record: Any = None  # of the source, as of the last row (`holdfast.runs.source_records`)
 
 
-def pieces(source, blocks, layout, target, key=None, skip=0):
-    """The rows of these blocks in pieces, without the first `skip`. If `target` is None, none is read."""
+def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
+    """The rows of these blocks in pieces, without the first `skip`. If `target` is None, none is read.
+
+    `also` are columns that each piece has as they are in the source: text, or with the type of the file.
+    """
     kinds = column_kinds(source, layout, target, key)
     step = _SPARSE_ROWS if layout.is_sparse() else max(_ENTRIES // max(layout.feature_count(), 1), 1)
     for block in blocks:
         batch = source.decode(block, kinds)
-        read = source.progress()
+        span = source.span(block)
+        others = unchanged(source, block, also, batch.rows) if also else {}
+        for name in also:
+            if name not in others:
+                raise SourceError(f"{source.name}, column {quoted(name)}: no CSV file can have such values")
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
+            read = span and tuple(
+                span[0] + (span[1] - span[0]) * place / len(batch.rows) for place in (start, stop)
+            )
             features, faults = layout.rows(batch, start, stop)
             y = np.full(stop - start, np.nan)
             if target is not None:
@@ -128,8 +196,27 @@ def pieces(source, blocks, layout, target, key=None, skip=0):
             keys = None
             if key is not None:
                 keys = keys_of(batch.columns[key].slice(start, stop - start), key, source.name)
-            yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read)
+            some = {name: column.slice(start, stop - start) for name, column in others.items()}
+            yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read, some)
         skip = max(skip - len(batch.rows), 0)
+    if skip:
+        raise SourceError(
+            f"{source.name} ends {skip:,} rows before the place where the run stopped: go on with the same "
+            "source, or learn from this one into another folder with --to"
+        )
+
+
+def unchanged(source, block, names, rows):
+    """These columns of a block as they are, for the rows of these numbers. CSV and JSON lines have text.
+
+    Without columns of lists and the like, which no CSV file can have.
+    """
+    batch = source.decode(block, {name: source.decode_kind(name, TEXT) for name in names})
+    columns = {name: column for name, column in batch.columns.items() if cells.can_be_labels(column.type)}
+    if np.array_equal(batch.rows, rows):
+        return columns
+    places = pc.index_in(pa.array(rows), pa.array(batch.rows))
+    return {name: column.take(places) for name, column in columns.items()}
 
 
 def column_kinds(source, layout, target=None, key=None):
@@ -140,8 +227,9 @@ def column_kinds(source, layout, target=None, key=None):
     }
     kinds |= {target.name: NUMBER if target.regression else LABEL} if target is not None else {}
     kinds |= {key: LABEL} if key is not None else {}
+    names = set(source.names)
     for name in kinds:
-        if name not in source.names:
+        if name not in names:
             raise SourceError(f"{source.name} has no column {quoted(name)}, which the run has learned from")
     return {name: source.decode_kind(name, kind) for name, kind in kinds.items()}
 

@@ -3,6 +3,7 @@
 Each command imports what it measures when it runs.
 """
 
+import argparse
 import platform
 import time
 from functools import partial
@@ -19,14 +20,14 @@ def add_reproduce(parser):
     )
     parser.epilog = (
         "examples:\n"
-        "  holdfast reproduce --quick                  all results, in about two minutes\n"
+        "  holdfast reproduce --quick                  all results, in a minute or two\n"
         "  holdfast reproduce quantile huber           two of them, in full\n"
         "  holdfast reproduce --list                   what there is"
     )
     parser.add_argument("results", nargs="*", metavar="RESULT", help="the results to measure (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer settings and seeds")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=-1, help="how many cores (default: all)")
+    parser.add_argument("--seed", type=_seed, default=0, help="the first seed (default: %(default)s)")
+    parser.add_argument("--jobs", type=_jobs, default=-1, help="how many cores (default: -1, all)")
     parser.add_argument(
         "--to", type=Path, metavar="FOLDER", help="where to write (default: holdfast-results)"
     )
@@ -46,7 +47,7 @@ def add_bench(parser):
         "  holdfast bench                              everything, in under ten minutes\n"
         "  holdfast bench --quick                      less of it, in under two\n"
         "  holdfast bench --only dense robustness      two sections\n"
-        "  holdfast bench --readme README.md           and write the table of that file\n"
+        "  holdfast bench --write docs/benchmarks.md   and write the table of that page\n"
         f"sections: {', '.join(NAMES)}; only if named: {', '.join(ON_REQUEST)}"
     )
     scales = parser.add_mutually_exclusive_group()
@@ -58,7 +59,7 @@ def add_bench(parser):
     sections = (*NAMES, *ON_REQUEST)
     parts.add_argument("--only", nargs="+", choices=sections, metavar="SECTION", help="only these sections")
     parts.add_argument(
-        "--readme",
+        "--write",
         type=Path,
         metavar="FILE",
         help="write the whole table between the two markers of this file",
@@ -94,18 +95,26 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER --only air_quality     one data set\n"
         "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
         "  holdfast trials --data FOLDER --numbers --quick      twelve kinds of bad rows, in two minutes\n"
+        "  holdfast trials --data FOLDER --labels --reported    eleven kinds, and labels as targets\n"
         "  holdfast trials --drift                              streams that change, in two minutes\n"
         f"data sets: {', '.join(NAMES)}"
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
     which.add_argument("--drift", action="store_true", help="play streams that change; they need no data")
-    parser.add_argument(
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument(
         "--numbers",
         action="store_true",
         help="numbers as targets, with many kinds of bad rows in 1, 5 and 10%% of the rounds",
     )
+    kind.add_argument("--labels", action="store_true", help="the same with labels as targets")
     parser.add_argument(
+        "--reported",
+        action="store_true",
+        help="with --numbers or --labels: only the tables on which nothing was chosen",
+    )
+    kind.add_argument(
         "--tune", action="store_true", help="only try the settings of WoLF and QC-SGD on the data sets"
     )
     parser.add_argument("--quick", action="store_true", help="fewer seeds and rounds")
@@ -187,12 +196,14 @@ def _run_trials(options):
         from holdfast.lab.trials.peer_tuning import tune_peers
 
         return _tabulated(None, (), partial(tune_peers, options.data))
-    if options.numbers:
-        from holdfast.lab.trials.number_trials import MARKERS as NUMBERS
-        from holdfast.lab.trials.number_trials import hold_number_trials
+    if options.numbers or options.labels:
+        from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, hold_trials_of
 
-        measure = partial(hold_number_trials, options.data, options.quick, options.write)
-        return _tabulated(options.write, NUMBERS, measure)
+        trials = FOR_NUMBERS if options.numbers else FOR_LABELS
+        measure = partial(
+            hold_trials_of, trials, options.data, options.quick, options.write, options.reported
+        )
+        return _tabulated(options.write, trials.markers, measure)
     from holdfast.lab.trials.runner import hold_trials
     from holdfast.lab.trials.table import MARKERS
 
@@ -223,14 +234,14 @@ def _run_bench(options):
 
     scale = "tiny" if options.tiny else "quick" if options.quick else "full"
     try:
-        if options.readme:
-            split_at_markers(options.readme)  # before minutes of measuring
+        if options.write:
+            split_at_markers(options.write)  # before minutes of measuring
         if options.disk and not options.disk.is_dir():
             raise ValueError(f"--disk is a folder on another disk, and there is none at {options.disk}")
     except (OSError, ValueError) as problem:
         print_error(problem)
         return WRONG
-    bench(options.only or NAMES, scale, options.to, options.readme, options.disk)
+    bench(options.only or NAMES, scale, options.to, options.write, options.disk)
     return DONE
 
 
@@ -269,6 +280,24 @@ def _run_reproduce(options):
         return WRONG
     tell(f"The report: {page}")
     return DONE if all(experiment(r.name).judge(r.rows)[0] for r in results) else FAILED
+
+
+def _seed(text):
+    return _whole(text, 0, 2**32, f"a whole number from 0 to {2**32:,}")
+
+
+def _jobs(text):
+    return _whole(text, -1, 1024, "a number of processes from 1 to 1024, or -1 for one on each core")
+
+
+def _whole(text, low, high, expected):
+    try:
+        number = int(text)
+    except ValueError:
+        number = None
+    if number is None or not low <= number <= high or (low < 0 and number == 0):
+        raise argparse.ArgumentTypeError(f"must be {expected}: got {quoted(text)}")
+    return number
 
 
 def _show(line, name, done, total):

@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdfast.entrywise import LEAST, MOST, adagrad_step
 from holdfast.learners.adagrad_fading import FadingAdaGrad
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
 from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rarely_called, rule
-from holdfast.vectors import LEAST, MOST, adagrad_step, assign, dot, place, values_of
+from holdfast.vectors import assign, dot, place, values_of
 
 _WIDTHS = math.sqrt(2.0)
 _UNIT = 2.0**300

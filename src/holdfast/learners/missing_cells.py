@@ -5,8 +5,8 @@ Two rules with the same methods, so that a game is compiled with only the one it
 
 from typing import Any
 
+from holdfast.entrywise import clear_missing, fill_missing
 from holdfast.rule import rule
-from holdfast.vectors import clear_missing, fill_missing
 
 
 def missing_with(share: Any) -> Any:

@@ -9,10 +9,11 @@ from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.residual_weights import Redescending
+from holdfast.matrices import add_to_rows, inner_products, sum_of_rows
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import add, assign, dot, largest, place, scale_by, squared, values_of
+from holdfast.vectors import add, assign, dot, largest, scale_by, squared
 
 _RATE = 0.01  # of the running means of residuals and of the farthest cells, after the first 100 rounds
 _NEAR = 4.0  # a residual counts up to so many mean residuals in that mean, a cell up to so many means
@@ -142,10 +143,7 @@ class RobustRidge:
 
 def learn_row(w, root, growth, noise, error, x):
     """Move weights and covariance by a row, its residual and the variance of its noise."""
-    a, values = np.zeros(len(w)), values_of(x)
-    for j in range(len(values)):  # a = S'x
-        if values[j] != 0.0:
-            add(a, float(values[j]), root[place(x, j)])
+    a = sum_of_rows(root, x)  # S'x
     variance = growth * squared(a)
     total = noise + variance
     if variance > 0.0 and total < math.inf:
@@ -158,10 +156,10 @@ def shrink(w, root, a, gain, left, error):
     `left` is the share of the variance of the prediction that is left after the round.
     """
     beta = gain / (1.0 + math.sqrt(left))
-    for i in range(len(w)):
-        along = dot(root[i], a)
-        w[i] += gain * along * error
-        add(root[i], -beta * along, a)
+    along = inner_products(root, a)  # Sa
+    add(w, gain * error, along)
+    scale_by(along, -beta)
+    add_to_rows(root, along, a)
 
 
 def forget(root, growth, strength, memory, rounds):

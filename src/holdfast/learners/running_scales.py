@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.entrywise import SWING, add_square, fade_entry, fade_moments, update_moments
 from holdfast.norms import LONG
 from holdfast.rule import rule
-from holdfast.vectors import SWING, add_square, fade_entry, fade_moments, update_moments
 
 _OFTEN = 1.01  # the factors are computed again when there are this many times as many rounds
 
@@ -71,7 +71,7 @@ class Fading:
     """Means that fade. A spread is the mean of the squared deviations that are not 0.
 
     The first half of `counts` has the number of these deviations, the second the share of the values that
-    equal the center (`holdfast.vectors.fade_entry`).
+    equal the center (`holdfast.entrywise.fade_entry`).
 
     Examples
     --------

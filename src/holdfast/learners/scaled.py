@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.entrywise import SWING, copy_row, update_factors, update_max_abs
 from holdfast.learners.missing_cells import missing_with
 from holdfast.learners.needs import check_hints
 from holdfast.learners.running_scales import scales_with
@@ -12,15 +13,7 @@ from holdfast.norms import LONG
 from holdfast.protocols import Learner
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import (
-    SWING,
-    ScaledWeights,
-    assign,
-    copy_row,
-    target_for,
-    update_factors,
-    update_max_abs,
-)
+from holdfast.vectors import ScaledWeights, assign, target_for
 
 _NORMAL = 2.198  # the mean of squared normal numbers over their median
 _WIDE = 0.01  # of its square: a scale is far too large if that of the first rounds is smaller
@@ -255,7 +248,11 @@ class Scaled:
         return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def after_change(self, state, rows):
-        """Take scales that no longer fit from recent rows. All then move as after so many rounds."""
+        """Take scales that no longer fit from recent rows. All then move as after so many rounds.
+
+        The stored first rows stay. So the next rounds are compared with them again, and what looked like a
+        change, but was a burst of bad rows, is undone. A change for good is then learned later.
+        """
         n = float(max(len(rows), self.patience))
         before, after = self.memory.squares(max(state.rounds, 1.0)), self.memory.squares(n)
         for i in range(rows.shape[1] - 1):
@@ -316,6 +313,8 @@ class Scaled:
             near = targets[np.abs(targets - y_center) <= SWING * y_spread]
             y_low, y_high = float(np.min(near)), float(np.max(near))
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
+        if n == self.stored:
+            rows[:] = 0.0  # never compared with; zeros take no space when many states are packed
         return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
 
 

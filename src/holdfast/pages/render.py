@@ -38,11 +38,13 @@ def _printable(value):
 
 
 def figure(value):
-    """A count in full, any other number with four digits, and nothing for None and NaN.
+    """A count in full, any other number with four digits or without decimals; nothing for None and NaN.
 
-    >>> figure(12345), figure(3.14159), figure(float("nan"))
-    ('12,345', '3.142', '')
+    >>> figure(12345), figure(3.14159), figure(46633.2), figure(1e20), figure(float("nan"))
+    ('12,345', '3.142', '46,633', '1e+20', '')
     """
     if value is None or value != value:
         return ""
-    return f"{value:,}" if isinstance(value, numbers.Integral) else f"{value:.4g}"
+    if isinstance(value, numbers.Integral):
+        return f"{value:,}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"

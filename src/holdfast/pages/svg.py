@@ -1,4 +1,4 @@
-"""Plots over the rounds as SVG.
+"""Plots as SVG, over the rounds or over another number.
 
 By hand: a report needs three kinds of marks, and matplotlib would add 75 MB to what the commands install.
 """
@@ -8,27 +8,34 @@ import math
 import numpy as np
 from markupsafe import Markup, escape
 
-from holdfast.pages.palette import RULE
+from holdfast.pages.palette import css
 from holdfast.terminal import visible
 
 _WIDTH, _HEIGHT = 720, 300
+DASHES = ' stroke-dasharray="6 5"'
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 46
 
 
 class Plot:
-    """Axes with the rounds from left to right; the vertical axis may be logarithmic."""
+    """Axes with the rounds from left to right; the vertical axis may be logarithmic.
 
-    def __init__(self, title, rounds, low, high, log=False):
-        self.log, self.rounds, self.parts, self.title = log, max(rounds, 2), [], title
+    With `across`, a name, the horizontal axis has the same range as the vertical one. Colours are names
+    of `holdfast.pages.palette`.
+    """
+
+    def __init__(self, title, rounds, low, high, log=False, across=""):
+        self.log, self.parts, self.title, self.across = log, [], title, across
         if log:
             self.low, self.high = math.floor(math.log10(low)), math.ceil(math.log10(high))
             self.high += self.high == self.low
         else:
             room = 0.05 * (high - low) or abs(high) or 1.0
             self.low, self.high = low - room, high + room
+        self.left, self.right = (self.low, self.high) if across else (1, max(rounds, 2))
 
-    def x(self, rounds):
-        return _LEFT + (np.asarray(rounds, float) - 1) / (self.rounds - 1) * (_WIDTH - _LEFT - _RIGHT)
+    def x(self, values):
+        share = (np.asarray(values, float) - self.left) / (self.right - self.left)
+        return _LEFT + np.clip(share, 0.0, 1.0) * (_WIDTH - _LEFT - _RIGHT)
 
     def y(self, values):
         with np.errstate(all="ignore"):
@@ -36,7 +43,7 @@ class Plot:
         share = np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
         return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
-    def line(self, rounds, values, color, width=2.0, name=""):
+    def line(self, rounds, values, color, width=2.0, name="", dashed=False):
         fine = np.isfinite(values) & ((values > 0) if self.log else True)
         points = " ".join(
             f"{x:.1f},{y:.1f}" for x, y in zip(self.x(rounds[fine]), self.y(values[fine]), strict=True)
@@ -44,8 +51,8 @@ class Plot:
         title = f"<title>{escape(visible(name, 200))}</title>" if name else ""
         if points:
             self.parts.append(
-                f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}">'
-                f"{title}</polyline>"
+                f'<polyline points="{points}" fill="none" style="stroke:{css(color)}" stroke-width="{width}"'
+                f"{DASHES if dashed else ''}>{title}</polyline>"
             )
 
     def dots(self, rounds, values, color, radius=1.2, opacity=0.5):
@@ -54,8 +61,8 @@ class Plot:
         path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
         if path:
             self.parts.append(
-                f'<path d="{path}" stroke="{color}" stroke-width="{2 * radius}" stroke-linecap="round" '
-                f'opacity="{opacity}" fill="none"/>'
+                f'<path d="{path}" style="stroke:{css(color)}" stroke-width="{2 * radius}" '
+                f'stroke-linecap="round" opacity="{opacity}" fill="none"/>'
             )
 
     def crosses(self, rounds, values, color, size=3.0):
@@ -67,27 +74,37 @@ class Plot:
             for x, y in zip(self.x(rounds), heights, strict=True)
         )
         if path:
-            self.parts.append(f'<path d="{path}" stroke="{color}" stroke-width="1.4" fill="none"/>')
+            self.parts.append(
+                f'<path d="{path}" style="stroke:{css(color)}" stroke-width="1.4" fill="none"/>'
+            )
 
     def svg(self):
         grid = []
         for value, text in self._ticks():
             y = float(self.y(10.0**value if self.log else value))
-            grid.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="{RULE}"/>')
+            grid.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" style="stroke:{css("rule")}"/>')
             grid.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
-        for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-            rounds = round(1 + share * (self.rounds - 1))
-            x = float(self.x(rounds))
+        for value, text, anchor in self._marks():
+            x = float(self.x(value))
             grid.append(
-                f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="{anchor}">{rounds:,}</text>'
+                f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="{anchor}">{text}</text>'
             )
         grid.append(
-            f'<text x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_HEIGHT - 4}" text-anchor="middle">round</text>'
+            f'<text x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_HEIGHT - 4}" text-anchor="middle">'
+            f"{escape(visible(self.across or 'round', 60))}</text>"
         )
         return Markup(
             f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(self.title)}">'
             f"{''.join(grid)}{''.join(self.parts)}</svg>"
         )
+
+    def _marks(self):
+        """Values of the horizontal axis, their texts and how these are aligned."""
+        if self.across:
+            return [(value, text, "middle") for value, text in self._ticks()]
+        shares = ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
+        rounds = [(round(1 + share * (self.right - 1)), anchor) for share, anchor in shares]
+        return [(value, f"{value:,}", anchor) for value, anchor in rounds]
 
     def _ticks(self):
         if self.log:

@@ -136,7 +136,7 @@ class LinearClassifier(LinearModel, base.Classifier):
     >>> from holdfast.river import LinearClassifier, Robust
     >>> model = Robust(preprocessing.StandardScaler() | LinearClassifier())
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 88...%
+    Accuracy: 89...%
     """
 
     def predict_proba_one(self, x):

@@ -9,6 +9,7 @@ FAR = 1e100  # squares and cubes of smaller numbers are finite; with larger ones
 FIRST = 10  # values of a feature, for the median; later values move a mean
 _SIGMAS = 3.0 * 1.4826  # so many median deviations are three standard deviations
 _GROWTH = 10.0  # the n-th value may make the reach larger by a factor of at most 1 + 10 / n
+_SLOW = 10.0  # with a memory, n is at most so many times its rows
 
 
 class RunningScale:
@@ -25,6 +26,9 @@ class RunningScale:
     The first values give a median and the median deviation from it, which less than half of wrong values
     cannot ruin. Later the center is a mean, and the n-th value can make the reach larger by 10 / n at most.
     So outliers that were kept by mistake have little effect.
+
+    With a `memory`, a value counts about a third in the center after so many rows. A reach never shrinks, or
+    rare values would look wild: filters that forget find out if all sizes are smaller than before.
 
     A feature that is new, or was always constant, does not count. The first deviation of a constant feature
     becomes its reach, so it is not an outlier. A row without known features has size 1.
@@ -44,8 +48,9 @@ class RunningScale:
     (1.0, 1.0)
     """
 
-    def __init__(self):
+    def __init__(self, memory=math.inf):
         self.features: dict[Any, FeatureScale] = {}
+        self.memory = memory
 
     def size(self, row):
         """The largest deviation; NaN if a number is not finite, or so large that its square might not be.
@@ -105,17 +110,17 @@ class RunningScale:
                 value = as_float(value)
             scale = self.features.get(name)
             if scale is None:
-                scale = self.features[name] = FeatureScale()
+                scale = self.features[name] = FeatureScale(self.memory)
             scale.update(value)
 
 
 class FeatureScale:
     """The center and the reach of one feature."""
 
-    __slots__ = ("center", "count", "first", "reach")
+    __slots__ = ("center", "count", "first", "memory", "reach")
 
-    def __init__(self):
-        self.center, self.reach, self.count, self.first = 0.0, 0.0, 0, []
+    def __init__(self, memory=math.inf):
+        self.center, self.reach, self.count, self.first, self.memory = 0.0, 0.0, 0, [], memory
 
     def update(self, value):
         self.count += 1
@@ -127,13 +132,13 @@ class FeatureScale:
             if self.count == FIRST:
                 self.first = None
             return
-        deviation = value - self.center
+        deviation, slow = value - self.center, _SLOW * self.memory
         if abs(deviation) > self.reach > 0.0:
-            self.reach = min(abs(deviation), self.reach * (1.0 + _GROWTH / self.count))
+            self.reach = min(abs(deviation), self.reach * (1.0 + _GROWTH / min(self.count, slow)))
             deviation = math.copysign(self.reach, deviation)
         elif self.reach == 0.0 and deviation != 0.0:
             self.reach, self.count = abs(deviation), 2  # start again, with a center halfway
-        self.center += deviation / self.count
+        self.center += deviation / min(self.count, self.memory)
 
 
 class TargetRange:

@@ -68,6 +68,12 @@ class SizeFilters:
             thresholds.append(threshold)
         return FilterDecision(refused_by, True, sizes, thresholds)
 
+    def forget(self, names):
+        """Let these filters start again."""
+        for i, name in enumerate(self.names):
+            if name in names:
+                self.states[i] = {}
+
     def record(self, decision, kept, cell=("", math.nan)):
         """Count the row; add it to the audit if it is skipped, with the cell that is the reason."""
         if kept:

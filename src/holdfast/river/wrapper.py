@@ -6,15 +6,14 @@ import numbers
 from river import base, linear_model, reco
 
 from holdfast.audit import NOT_FINITE, SkipMonitor
-from holdfast.defaults import filters_for
-from holdfast.filters import TopShare
 from holdfast.river import batches
+from holdfast.river.change import ChangeDetector
 from holdfast.river.gradients import gradient_size, has_gradient
 from holdfast.river.pipelines import has_imputer, last_step, teach_transformers
+from holdfast.river.recommended import recommended
 from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange, as_float
 from holdfast.river.size_filters import SizeFilters
 
-_AUTO = (TopShare(0.05, slack=4.5), TopShare(0.05, slack=4.5), TopShare(0.01))  # features, target, gradient
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
 
@@ -43,9 +42,11 @@ class Robust(base.Wrapper, base.Estimator):
     model
         A classifier or regressor, or a whole pipeline: then its scalers do not learn from outliers either.
     outliers
-        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 5 % of
-        rows with wrong features, 5 % with wrong targets and, if there is a gradient, 1 % with anything else
-        wrong; for a classifier, 1 % of the rows of each label. 0 keeps every row that is finite.
+        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 15 % of
+        rows with wrong features and 15 % with wrong targets, for a classifier 10 % with wrong features; and,
+        if there is a gradient, 1 % with anything else wrong, for a classifier 1 % of the rows of each label.
+        0 keeps every row that is finite. With "auto" or a share, changes are followed; with a count or a
+        filter, nothing is forgotten.
     score
         A function of model, x and y, such as `holdfast.river.residual`. Its value replaces the three sizes.
     audit_size
@@ -56,6 +57,15 @@ class Robust(base.Wrapper, base.Estimator):
         an imputer for it; a prediction is made from the other features.
     missing_share
         With missing="impute", a row with a larger share of missing cells is skipped.
+    memory
+        "auto" or a number of rows: after so many kept rows, a row counts about a third in the usual values.
+        "auto" is 300 for a regressor and 625 for a classifier, as in the scales of the estimators for
+        scikit-learn. The model has its own memory.
+    patience
+        "auto" or a number of rows: so many bad rows in a row are withstood, and about so many good ones are
+        lost after a change of units or of level. Then usual values are taken from the last 100 rows, and
+        filters start again; the model goes on. "auto" is 1,000. The filters remember the last three to six
+        times as many rows. In the first rows, a run of 40 % of the rows so far is withstood.
 
     Attributes
     ----------
@@ -92,7 +102,15 @@ class Robust(base.Wrapper, base.Estimator):
         return object.__new__(cls)
 
     def __init__(
-        self, model, outliers="auto", score=None, audit_size=1000, missing="impute", missing_share=0.5
+        self,
+        model,
+        outliers="auto",
+        score=None,
+        audit_size=1000,
+        missing="impute",
+        missing_share=0.5,
+        memory="auto",
+        patience="auto",
     ):
         if not isinstance(model, base.Classifier | base.Regressor) or isinstance(model, reco.base.Ranker):
             raise TypeError(f"Robust is for classifiers and regressors of River: got {model!r}")
@@ -106,17 +124,24 @@ class Robust(base.Wrapper, base.Estimator):
             raise ValueError(f"missing_share is a share of cells, below 1: got {missing_share!r}")
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         self.missing, self.missing_share = missing, missing_share
+        self.memory, self.patience = memory, patience
         self._fills = missing == "impute" and not has_imputer(model)
         names = ["features", "target", "gradient"] if score is None else ["score"]
-        filters = _AUTO if isinstance(outliers, str) and outliers == "auto" else filters_for(outliers)
-        self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size)
+        self._settings = recommended(isinstance(self, base.Regressor), outliers, memory, patience)
+        self._filters = SizeFilters(dict(zip(names, self._settings.filters, strict=False)), audit_size)
         self._linear = score is None and has_gradient(model)
         self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._start()
 
     def _start(self):
-        self._features, self._target, self._target_range = RunningScale(), RunningScale(), TargetRange()
+        self._start_scales()
         self._rows, self._untrained = 0, True
+
+    def _start_scales(self):
+        _, memory, patience = self._settings
+        self._features, self._target = RunningScale(memory), RunningScale(memory)
+        self._target_range = TargetRange()
+        self._changes = ChangeDetector(patience) if patience < math.inf else None
 
     # -- learn and predict
 
@@ -201,7 +226,20 @@ class Robust(base.Wrapper, base.Estimator):
         elif only_gradient:
             teach_transformers(self.model, x)
         self._untrained = self._untrained and not kept
+        if self._changes is not None and decision.finite:
+            self._follow(row, self._target_row(y), decision, kept or only_gradient)
         return kept
+
+    def _follow(self, row, target, decision, kept):
+        """If the stream has changed for good: scales from the recent rows, and filters that start again."""
+        if self._changes.add(row, target, kept, decision.sizes[:2], decision.thresholds[:2]):
+            recent = list(self._changes.recent)
+            self._start_scales()
+            for row, target in recent:
+                self._features.update(row)
+                self._target.update(target)
+                self._target_range.update(target)
+            self._filters.forget(("features", "target", "score"))
 
     def _filled(self, x, drop=True):
         """The row with usual values for missing cells."""

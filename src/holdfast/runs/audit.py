@@ -10,6 +10,7 @@ from holdfast.audit import NOT_FINITE, reasons
 MEASURES = ("features", "target", "gradient")
 UNREADABLE, MISSING, NO_TARGET = "unreadable", "missing cell", "no target"
 REASONS = (*MEASURES, UNREADABLE, MISSING, NO_TARGET, NOT_FINITE)
+RELEASED = "released"  # counted with the reasons, though these rows were learned from in the end
 
 
 def sizes_of(columns):
@@ -26,16 +27,29 @@ class RoundLog:
 
     def __init__(self, labels, by_target, sizes, keyed):
         self.labels, self.by_target, self.with_sizes, self.keyed = labels, by_target, sizes, keyed
-        self.counts: dict[str, int] = {}
+        self.counts: dict[
+            str, int
+        ] = {}  # rounds by reason; by the first, if games of several labels skip one
+        self._counted: set[int] = set()
         self.clear()
 
     def clear(self):
         self._skipped: list[pa.Table] = []
         self._sizes: list[pa.Table] = []
+        self._released: list[pa.Table] = []
         self.waiting = 0  # rounds
 
-    def add(self, played, rounds, rows, y, faults, missing, place, keys):
-        """Record rounds of the games of one label: those that were skipped, and the sizes of all."""
+    def add_released(self, table):
+        """Record rows that were learned from although they had been skipped."""
+        self._released.append(table)
+        self.counts[RELEASED] = self.counts.get(RELEASED, 0) + table.num_rows
+
+    def add(self, played, rounds, rows, y, faults, missing, place, keys, blame):
+        """Record rounds of the games of one label: those that were skipped, and the sizes of all.
+
+        `blame` names the column and its value, from the reasons, the indices of the skipped rounds, and the
+        thresholds of their features.
+        """
         sizes, thresholds = sizes_of(played), thresholds_of(played)
         self.waiting += len(rows)
         if self.with_sizes:
@@ -43,6 +57,7 @@ class RoundLog:
             columns |= {"target": sizes[1]} if self.by_target else {"gradient": sizes[2], "positive": y > 0.0}
             self._sizes.append(self._table(columns, place, keys))
         skipped = np.flatnonzero(~played.kept)
+        self._counted = set() if place == 0 else self._counted  # rounds that another label's game skipped
         if len(skipped) == 0:
             return
         columns = {"round": rounds[skipped], "row": rows[skipped]}
@@ -55,17 +70,24 @@ class RoundLog:
                 by[i] = missing[index]
             if index in faults:
                 by[i], details[i] = UNREADABLE, faults[index]
-        for reason in by:
-            self.counts[reason] = self.counts.get(reason, 0) + 1
-        columns |= {"reason": by, "detail": details}
+        for reason, number in zip(by, rounds[skipped].tolist(), strict=True):
+            if number not in self._counted:
+                self.counts[reason] = self.counts.get(reason, 0) + 1
+        self._counted.update(rounds[skipped].tolist())
+        names, values = blame(by, skipped, thresholds[0][skipped])
+        columns |= {"reason": by, "column": names, "value": values, "detail": details}
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
 
     def tables(self):
-        """The skipped rounds, and the sizes, in the order of the source; None where there are none."""
-        return tuple(self._in_order(found) if found else None for found in (self._skipped, self._sizes))
+        """By name, the tables that have rows: skipped rounds and sizes in the order of the source."""
+        found = {"audit": self._skipped, "sizes": self._sizes}
+        tables = {name: self._in_order(parts) for name, parts in found.items() if parts}
+        return tables | ({"released": pa.concat_tables(self._released)} if self._released else {})
 
     def schema(self, table):
-        """The columns of `audit` or `sizes`, in order, as `add` makes them."""
+        """The columns of `audit`, `sizes` or `released`, in order."""
+        if table == "released":
+            return pa.schema({"row": pa.int64(), "round": pa.int64(), "file": pa.string()})
         columns = {"row": pa.int64(), "features": pa.float64()}
         columns |= (
             {"target": pa.float64()} if self.by_target else {"gradient": pa.float64(), "positive": pa.bool_()}
@@ -73,7 +95,8 @@ class RoundLog:
         if table == "audit":
             columns = {"round": pa.int64(), "row": pa.int64()}
             columns |= {f"{name}_{what}": pa.float64() for name in MEASURES for what in ("size", "threshold")}
-            columns |= {"reason": pa.string(), "detail": pa.string()}
+            columns |= {"reason": pa.string(), "column": pa.string(), "value": pa.float64()}
+            columns |= {"detail": pa.string()}
         columns |= {"label": pa.string()} if len(self.labels) > 1 else {}
         return pa.schema(columns | ({"key": pa.string()} if self.keyed else {}))
 

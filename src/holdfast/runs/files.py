@@ -7,13 +7,15 @@ import secrets
 import stat
 from pathlib import Path
 
+from holdfast.terminal import Refusal
+
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # do not wait for the writer of a FIFO
 _BINARY = getattr(os, "O_BINARY", 0)
 REMEDY = "restore it from a copy, or learn again into another folder with --to"
 
 
-class RunError(ValueError):
+class RunError(Refusal):
     """What is wrong with a run, with the remedy."""
 
 
@@ -56,9 +58,14 @@ def new_file(path):
 def atomic_file(path):
     """A temporary file to write to. At the end it replaces `path` in one step, unless there was an error."""
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    if not path.name:
+        raise RunError(f"{path} is a folder: name a file in it")
+    start = f".{path.name}.holdfast-"
+    temporary = path.with_name(f"{start}{secrets.token_hex(8)}")
     try:
+        _remove_unused(path.parent, start)
         with new_file(temporary) as file:
+            locked(file)
             yield file
         os.replace(temporary, path)
     except BaseException as problem:
@@ -68,6 +75,31 @@ def atomic_file(path):
             problem.filename = str(path)  # the name that the user gave
         raise
     sync(path.parent)
+
+
+def _remove_unused(folder, start):
+    """Remove the temporary files of processes that were killed: those that nothing locks."""
+    for path in folder.iterdir():
+        if path.name.startswith(start):
+            with (
+                contextlib.suppress(OSError, RunError),
+                os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file,
+            ):
+                if locked(file):
+                    os.unlink(path)
+
+
+def locked(file):
+    """Lock an open file; False if another process has locked it, None if this system has no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def open_plain(path, flags):

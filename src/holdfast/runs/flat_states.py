@@ -3,12 +3,16 @@
 import numpy as np
 
 from holdfast.flatten import flat_size, flatten
+from holdfast.play_many import caller
 
 _SPARE = 1.25  # a row gets this many times the space that it needs, so that it is not moved whenever it grows
 
 
 class FlatStates:
-    """A row for each game. The buffer begins with the row of the first state, for new games."""
+    """A row for each game. The buffer begins with the row of the first state, for new games.
+
+    For few games; `PackedStates`, with the same methods, is for many.
+    """
 
     def __init__(self, first_state):
         self.fresh, self.growth = flat_size(first_state)
@@ -20,48 +24,55 @@ class FlatStates:
     def __len__(self):
         return len(self.starts)
 
-    def reserve(self, slots, rounds, call):
-        """Where to read the row of each of these games, and where to write it after so many more rounds.
-
-        `call` runs a function in Python or compiled.
-        """
+    def unpack(self, slots, rounds, compiled):
+        """The buffer, where each of these games begins in it, with room for more rounds, and its length."""
         new = int(slots.max(initial=-1)) + 1 - len(self)
         if new > 0:
             self.starts, self.lengths, self.spaces = (
                 np.concatenate([old, np.zeros(new, np.int64)])
                 for old in (self.starts, self.lengths, self.spaces)
             )
-        needed = np.where(self.lengths[slots] > 0, self.lengths[slots], self.fresh)
-        needed += self.growth * rounds
+        fresh = self.lengths[slots] == 0
+        self.lengths[slots[fresh]] = self.fresh
+        needed = self.lengths[slots] + self.growth * rounds
         tight = np.flatnonzero(needed > self.spaces[slots])
         spaces = np.ceil(_SPARE * needed[tight]).astype(np.int64)
         wanted = int(spaces.sum())
         if self.end + wanted > len(self.buffer):
-            self._compact(wanted, call)
-        reading = np.where(self.lengths[slots] > 0, self.starts[slots], 0)
+            self._compact(wanted, compiled)
         places = self.end + np.cumsum(spaces) - spaces
+        before = np.where(fresh[tight], 0, self.starts[slots[tight]])
+        caller(compiled)(copy_rows, self.buffer, before, self.lengths[slots[tight]], self.buffer, places)
         self.starts[slots[tight]], self.spaces[slots[tight]] = places, spaces
         self.end += wanted
-        return reading, self.starts[slots]
+        return self.buffer, self.starts[slots], self.lengths[slots]
 
-    def row(self, slot):
+    def pack(self, slots, buffer, places, lengths, compiled):
+        """The rows of these games have these lengths now."""
+        self.lengths[slots] = lengths
+
+    def trim(self, compiled):
+        """Few games have nothing to give back."""
+
+    def row(self, slot, compiled):
         start = self.starts[slot]
         return self.buffer[start : start + self.lengths[slot]]
 
-    def _compact(self, wanted, call):
+    def _compact(self, wanted, compiled):
         """Copy all rows into a longer buffer, without gaps."""
         starts = self.fresh + np.cumsum(self.spaces) - self.spaces
         end = self.fresh + int(self.spaces.sum())
         buffer = np.empty(int(_SPARE * end) + wanted)
         buffer[: self.fresh] = self.buffer[: self.fresh]
-        call(copy_rows, self.buffer, self.starts, self.lengths, buffer, starts)
+        stored = np.minimum(self.lengths, self.spaces)  # new rows have no space yet
+        caller(compiled)(copy_rows, self.buffer, self.starts, stored, buffer, starts)
         self.buffer, self.starts, self.end = buffer, starts, end
 
-    def state(self, call):
+    def state(self, compiled):
         """All rows without gaps, and their lengths."""
         starts = np.cumsum(self.lengths) - self.lengths
         buffer = np.empty(int(self.lengths.sum()))
-        call(copy_rows, self.buffer, self.starts, self.lengths, buffer, starts)
+        caller(compiled)(copy_rows, self.buffer, self.starts, self.lengths, buffer, starts)
         return {"tape": buffer, "lengths": self.lengths}
 
     def load(self, rows, lengths, count):
@@ -89,7 +100,7 @@ def group_rounds(keys):
 
 
 def copy_rows(source, starts, lengths, target, places):
-    """Copy rows from one buffer to another."""
+    """Copy rows from one array to another, or in order to smaller indices of the same array."""
     for i in range(len(starts)):
         target[places[i] : places[i] + lengths[i]] = source[starts[i] : starts[i] + lengths[i]]
     return 0

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
@@ -10,9 +11,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holdfast.runs import manifest as manifests
-from holdfast.runs.files import REMEDY, RunError, damaged, is_link, new_file, open_plain, read_plain, sync
-from holdfast.runs.manifest import FILES, TABLES, Digest, Manifest, part_number, read_manifest
+from holdfast.runs.files import (
+    REMEDY,
+    RunError,
+    damaged,
+    is_link,
+    locked,
+    new_file,
+    open_plain,
+    read_plain,
+    sync,
+)
+from holdfast.runs.manifest import FILES, PARTS, TABLES, Digest, Manifest, part_number, read_manifest
 
+_TEMPORARY = re.compile(r"\.holdfast-[0-9a-f]{16}-[0-9a-f]{16}")
 _TRIES = 10  # to read a file that another process may be replacing
 
 
@@ -41,21 +53,22 @@ class Folder:
                 f"{self.path} holds a run already: go on with --resume, or choose another folder with --to"
             )
         if self._exists(manifests.FILE):
-            self.load()  # a process was killed before it wrote anything else
-            self._remove_temporary()
+            self.clean_up(0)  # a process stopped before its first checkpoint
             return
-        for name in (*FILES, *(part for table in TABLES for part in self._parts_found(table))):
+        for name in (*FILES, *(part for table in PARTS for part in self._parts_found(table))):
             if self._exists(name):
                 raise self._foreign(name)
+        for path in self._plain_files(".", _TEMPORARY.fullmatch):
+            os.unlink(path)  # of a process that was killed before it wrote the manifest
         self.manifest = Manifest.new()
         self.write_manifest()
 
-    def is_begun(self):
-        """Whether a run has written its configuration here."""
+    def is_begun(self, by="checkpoint.safetensors"):
+        """Whether a run has written this file here. Without a checkpoint, another run may begin here."""
         if not self._exists(manifests.FILE):
             return False
         self.load()
-        return self.has("config.json")
+        return self.has(by)
 
     def lock(self):
         """Let no other process learn into this folder, until this one closes it or ends.
@@ -63,18 +76,12 @@ class Folder:
         Not with filelock: it empties a file that has this name, changes its mode, and deletes it at release.
         The file may be the user's. Here it is not changed, and links and FIFOs are refused.
         """
-        try:
-            import fcntl
-        except ImportError:  # not on this system
-            return
         path = self.path / "lock"
         handle = open_plain(path, os.O_RDWR | os.O_CREAT)
         self._lock = os.fdopen(handle, "rb")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if locked(self._lock) is False:
             self.close()
-            raise RunError(f"{self.path}: another process is learning into this folder") from None
+            raise RunError(f"{self.path}: another process is learning into this folder")
 
     def close(self):
         if self._lock is not None:
@@ -140,8 +147,11 @@ class Folder:
         """The names of the parts numbered below `count`, in order."""
         return [name for number, name in self._listed().parts(table).items() if number < count]
 
-    def read_part(self, name, schema, columns=None):
-        """The table of one part; raises if it has other columns or a null."""
+    def read_part(self, name, schema, columns=None, older=False):
+        """The table of one part; raises if it has other columns or a null.
+
+        A part of an `older` version may lack columns; then they are empty.
+        """
         data = self.read(name)
         try:
             # Not `pq.read_table`, which always reads in threads of Arrow. One that still holds
@@ -150,20 +160,22 @@ class Folder:
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as problem:
             raise damaged(self.path / name, str(problem).splitlines()[0][:160]) from None
+        if older:
+            table = _with_columns(table, schema)
         if table.schema.remove_metadata() != schema or any(column.null_count for column in table.columns):
             raise damaged(self.path / name, "its columns are not those that a run writes")
         return table if columns is None else table.select(columns)
 
-    def read_parts(self, table, count, schema, columns=None):
+    def read_parts(self, table, count, schema, columns=None, older=False):
         """The tables of the parts numbered below `count`, one by one, because all may not fit into memory."""
         for name in self.parts(table, count):
-            yield self.read_part(name, schema, columns)
+            yield self.read_part(name, schema, columns, older)
 
     def check_parts(self, count):
-        """Raise if a part is missing, has another length, or is not of this run."""
+        """Raise if a part of a table is missing, has another length, or is not of this run."""
         files = self._listed().files
-        for table in TABLES:
-            for name in self.parts(table, count):
+        for table in PARTS:
+            for name in self.parts(table, count) if table in TABLES else ():
                 try:
                     found = os.lstat(self._place(name))
                 except FileNotFoundError:
@@ -180,8 +192,8 @@ class Folder:
 
     # -- writing
 
-    def write(self, files):
-        """Replace files, given as pairs of name and content, in this order.
+    def write(self, files, gone=()):
+        """Replace files, given as pairs of name and content, in this order; then remove those in `gone`.
 
         If the process is killed, each file has its old or its new content. The manifest lists both.
         """
@@ -192,7 +204,7 @@ class Folder:
                 self._check_owner(name)
                 staged[name] = self._stage(name, data)
                 digests[name] = Digest.of(data)
-            self.manifest = before.including(digests)
+            self.manifest = before.including(digests).allowing_absence(gone)
             self.write_manifest()
             for name, temporary in staged.items():
                 os.replace(temporary, self.path / name)
@@ -204,7 +216,8 @@ class Folder:
             raise
         for parent in {(self.path / name).parent for name in staged}:
             sync(parent)
-        self.manifest = before.settled(digests)
+        self._remove(gone)
+        self.manifest = before.settled(digests).without(gone)
 
     def write_alone(self, name, data):
         """Lock the folder and replace one file."""
@@ -216,29 +229,40 @@ class Folder:
         finally:
             self.close()
 
-    def clean_up(self, count):
-        """Remove what a killed process left: parts that no checkpoint counts, and temporary files."""
+    def clean_up(self, count, states=()):
+        """Remove what a killed process left: parts that no checkpoint needs, and temporary files.
+
+        A checkpoint needs the parts of tables below `count`, and the parts of `states` with these numbers.
+        """
         late = [
             name
-            for table in TABLES
+            for table in PARTS
             for number, name in self._listed().parts(table).items()
-            if number >= count
+            if (number >= count if table in TABLES else number not in states)
         ]
-        for name in late:
+        self._remove(late)
+        self.manifest = self._listed().without(late)
+        for path in self.temporary_files():
+            os.unlink(path)
+
+    def _remove(self, names):
+        for name in names:
             self._check_owner(name)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._place(name))
-        self.manifest = self._listed().without(late)
-        self._remove_temporary()
 
-    def _remove_temporary(self):
-        """Remove temporary files of this run."""
+    def temporary_files(self):
+        """The temporary files of this run: left by a killed process, or of one that is writing now."""
         start = self._temporary("")
-        for folder in (".", *TABLES):
-            for name in self._names_in(folder):
-                path = self.path / folder / name
-                if name.startswith(start) and stat.S_ISREG(os.lstat(path).st_mode):
-                    os.unlink(path)
+        return [
+            path
+            for folder in (".", *PARTS)
+            for path in self._plain_files(folder, lambda n: n.startswith(start))
+        ]
+
+    def _plain_files(self, folder, fits):
+        paths = (self.path / folder / name for name in self._names_in(folder) if fits(name))
+        return [path for path in paths if stat.S_ISREG(os.lstat(path).st_mode)]
 
     def write_manifest(self):
         """Write the manifest. After `write`, this removes the digests of the old contents."""
@@ -316,6 +340,18 @@ class Folder:
             f"{self.path / name} was not written by this run: move it away, or choose another folder "
             "with --to"
         )
+
+
+def _with_columns(table, schema):
+    """The table with all columns of the schema; those that it lacks have empty texts, zeros or NaN."""
+    empty = {pa.string(): "", pa.float64(): float("nan")}
+    columns = {
+        field.name: table.column(field.name)
+        if field.name in table.column_names
+        else pa.array([empty.get(field.type, 0)] * table.num_rows, field.type)
+        for field in schema
+    }
+    return pa.table(columns)
 
 
 def table_bytes(table):

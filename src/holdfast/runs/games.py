@@ -1,7 +1,7 @@
 """The games of a run: one for each key and label."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,56 +9,68 @@ from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
 from holdfast.flatten import check_flat, flatten, layout_digest, restore
 from holdfast.game import Counts, play_round
+from holdfast.learners.compressed import view_of
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
 from holdfast.runs.files import damaged, of_another_layout
 from holdfast.runs.flat_states import FlatStates, group_rounds
-from holdfast.runs.model import collect_plain, collect_scaled, zero_parameters
+from holdfast.runs.key_table import KeyTable
+from holdfast.runs.model import Parameters, collect_plain, collect_scaled, zero_parameters
+from holdfast.runs.packed_states import PackedStates
 from holdfast.vectors import ScaledWeights, aligned_copy, values_of
 
 _MANY = 1_000  # games; with more, functions that visit each game are compiled
+_TOGETHER = 4_096  # games that are unpacked at once, to visit each game
 _LARGE = 65_536  # bytes; an array of this size begins at a cache line
 TENSORS = {"tape": (), "lengths": (), "counts": ("rounds", "kept", "unmeasured")}  # columns by name
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
 
 
 class GroupedRounds(NamedTuple):
-    """Rounds grouped by game, and where the state of each game is read and written in the buffer."""
+    """Rounds grouped by game, and where the state of each game is in the buffer."""
 
     order: np.ndarray  # the rounds, game after game
     cuts: np.ndarray  # where the rounds of each game begin in `order`
-    reading: np.ndarray
-    writing: np.ndarray
+    places: np.ndarray
     lengths: np.ndarray  # of the states that were written
     counts: np.ndarray  # rounds, kept, unmeasured
 
 
 class Games:
-    """The games of a run, by key and label. Between batches, their states are rows of one buffer.
+    """The games of a run, by key and label. Between batches, their states are packed in one array.
 
     All games have the same player. A batch is played game after game, in the arrays of a single state.
     """
 
     workers: int | None = None  # threads that play compiled games; by default one for each core
+    always_compiled = False  # functions that visit each game, also with few games
 
-    def __init__(self, player, dim, loss, labels, sparse=False):
+    def __init__(self, player, dim, loss, labels, sparse=False, keyed=False):
         self.player, self.dim, self.loss, self.labels, self.sparse = player, dim, loss, labels, sparse
         self.scaled = isinstance(player.current_weights(player.init(2)), ScaledWeights)
         self.width = dim + (0 if self.scaled else 1)  # of a row, with the constant if the learner adds none
         state = self._first_state()
         self.layout = layout_digest(state)
-        self._states = FlatStates(state)
+        self._states: Any = PackedStates(state, len(labels)) if keyed else FlatStates(state)
         self._checked = True  # False until the states from a file were checked
         self._idle: list = []  # states to play in
         self.counts = np.zeros((0, 3), np.int64)
-        self.keys: dict[str, int] = {}  # the index of each key, in order of appearance
+        self.table = KeyTable()
+
+    @property
+    def keys(self):
+        """The index of each key, in order of appearance."""
+        return self.table.names
 
     def indices(self, names):
         """The index of each of these keys; new keys are added at the end."""
-        return np.array([self.keys.setdefault(name, len(self.keys)) for name in names], np.int64)
+        return self.table.indices(names)
 
-    def play(self, keys, label, rows, y, compiled):
-        """Play these rounds, each in the game of its key and of this label, both given by index."""
+    def play(self, keys, label, rows, y, compiled, player=None):
+        """Play these rounds, each in the game of its key and of this label, both given by index.
+
+        Another player may play them, if it has the same states; not compiled.
+        """
         self.check()
         adversary, call = rows.replay(y, self.loss), caller(compiled)
         check_first_round(self.player, self.width, adversary)
@@ -66,93 +78,160 @@ class Games:
         slots = slots * len(self.labels) + label
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((max(new, 0), 3), np.int64)])
-        reading, writing = self._states.reserve(slots, np.diff(cuts), self._caller())
-        lengths = np.zeros(len(slots), np.int64)
-        groups = GroupedRounds(order, cuts, reading, writing, lengths, self.counts[slots])
+        many = self._are_many(compiled)
+        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts), many)
+        groups = GroupedRounds(order, cuts, places, lengths, self.counts[slots])
         columns = empty_columns(len(y), self.width, KEEP)
 
         def play_some(some):
             state = self._idle.pop() if self._idle else self._new_state()
-            call(play_groups, self.player, adversary, state, columns, groups, self._states.buffer, *some)
+            game = (player or self.player, adversary, state, columns, groups)
+            call(play_groups, *game, buffer, *some)
             self._idle.append(state)
 
         workers = min(self.workers or cores(), len(slots)) if compiled else 1
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(play_some, evenly(cuts, workers)))
-        self._states.lengths[slots], self.counts[slots] = groups.lengths, groups.counts
+        self._states.pack(slots, buffer, places, groups.lengths, many)
+        self.counts[slots] = groups.counts
         return columns
 
-    def is_stored(self, rows, y):
-        """Whether the disk cache has the compiled games for such rows."""
-        from holdfast._compiled import is_stored
+    def set_first_states(self, rows):
+        """New games begin with these states: a flat one for each label."""
+        self._states.first = rows
 
+    def flat_states(self):
+        """The state of every game, flattened."""
+        return [self._states.row(slot, False).copy() for slot in range(len(self._states))]
+
+    def take(self, keys):
+        """Keep the games of the keys with these indices only."""
+        slots = self.slots(keys)
+        self.table.take(keys)
+        self._states.take(slots)
+        self.counts = self.counts[slots]
+
+    def slots(self, keys):
+        """The indices of the games of these keys."""
+        return (keys[:, None] * len(self.labels) + np.arange(len(self.labels))).ravel()
+
+    def words(self, keys):
+        """How many words the packed states of each of these keys take."""
+        return self._states.sizes[self.slots(keys)].reshape(len(keys), -1).sum(axis=1)
+
+    def packed(self, keys):
+        """The packed states and the counts of these keys, as arrays by name."""
+        words, sizes = self._states.packed(self.slots(keys), self._are_many())
+        return {"words": words, "sizes": sizes, "counts": self.counts[self.slots(keys)]}
+
+    def example(self, rows, y):
+        """Arguments of `play_groups` that have the types of all calls with such rows."""
         state, nothing = self._first_state(), np.zeros(0, np.int64)
-        groups = GroupedRounds(*[nothing] * 5, np.zeros((0, 3), np.int64))
+        groups = GroupedRounds(*[nothing] * 4, np.zeros((0, 3), np.int64))
         columns = empty_columns(0, self.width, KEEP)
-        adversary, buffer = rows.replay(y, self.loss), self._states.buffer
-        return is_stored(play_groups, self.player, adversary, state, columns, groups, buffer, 0, 0)
+        adversary, buffer = rows.replay(y, self.loss), np.zeros(0)
+        return self.player, adversary, state, columns, groups, buffer, 0, 0
 
     def names(self):
         """All games, as pairs: index of the key, index of the label."""
         return [(key, label) for key in range(len(self.keys)) for label in range(len(self.labels))]
 
-    def weights(self, name):
-        """The weights of the features, in the units of the data."""
-        return values_of(self.player.current_weights(self._state(name)))[: self.dim]
+    def weights_and_scale(self, name):
+        """The weights of the features, in the units of the data; their centers, and their factors."""
+        found = self.player.current_weights(self._state(name))
+        scale = (found.center, found.factors) if self.scaled else (np.zeros(self.dim), np.ones(self.dim))
+        return values_of(found)[: self.dim], *scale
 
     def certificate(self, name, k):
         unmeasured = int(self.counts[self._slot(name), 2])
         return certificate_of_state(self._state(name), self.player, k, unmeasured)
 
-    def parameters(self):
-        """The parameters of all models by name (`docs/run-folder.md`)."""
-        self.check()
-        found = zero_parameters(len(self._states), self.dim)
-        collect = collect_scaled if self.scaled else collect_plain
-        states = (self._new_state(), self._states.buffer, self._states.starts, self._scratch())
-        self._caller()(collect, self.player, *states, found)
+    def parameters(self, others=None):
+        """The parameters of all models by name (`docs/run-folder.md`), and of other games at the end."""
+        found = zero_parameters(len(self._states) + (len(others._states) if others else 0), self.dim)
+        self._collect(found)
+        if others:
+            others._collect(Parameters(*(array[len(self._states) :] for array in found)))
         return found._asdict()
+
+    def _collect(self, found):
+        """Write the parameters of all models into these arrays."""
+        self.check()
+        self._states.trim(self._are_many())
+        collect, state = collect_scaled if self.scaled else collect_plain, self._new_state()
+        for slots, buffer, places, lengths in self._unpacked():
+            some = Parameters(*(array[slots[0] : slots[-1] + 1] for array in found))
+            scratch = np.zeros(int(lengths.max()))
+            caller(self._are_many())(collect, self.player, state, buffer, places, scratch, some)
+        knee, clip = view_of(self.player.current_weights(state)) if self.scaled else (np.inf, np.inf)
+        found.knee[:], found.clip[:] = knee, clip
 
     def state(self):
         """The states and counts of all games, as arrays by name."""
-        return self._states.state(self._caller()) | {"counts": self.counts}
+        return self._states.state(self._are_many()) | {"counts": self.counts}
 
     def load(self, keys, tensors, path, layout):
         """Continue from what `state` returned, as read from this file; raises ValueError if it does not fit.
 
         `layout` is the digest of the states in the file. The states are checked later, at their first use.
         """
-        count, counts = len(keys) * len(self.labels), tensors["counts"]
+        count = len(keys) * len(self.labels)
+        self._load_counts(count, tensors["counts"])
+        self.indices(keys)
+        self._states.load(tensors["tape"], tensors["lengths"], count)
+        self._checked, self._read_from, self._layout_read = False, path, layout
+
+    def add_packed(self, words, sizes):
+        """Add games without their keys, from what `packed` returned; raises ValueError if they do not fit."""
+        self._states.add_packed(words, sizes, self._are_many(len(sizes) > _MANY))
+
+    def load_packed(self, table, order, counts, path, layout):
+        """Continue with the keys of this table, which are the games that were added, in this order."""
+        slots = self.slots(order)
+        self._load_counts(len(slots), counts[slots])
+        self.table = table
+        self._states.take(slots)
+        self._checked, self._read_from, self._layout_read = False, path, layout
+
+    def _load_counts(self, count, counts):
         if counts.dtype != np.int64 or counts.shape != (count, 3):
             raise ValueError(f"{count:,} games cannot have counts {counts.dtype} of shape {counts.shape}")
         rounds, kept, unmeasured = counts.T
         if not ((kept >= 0) & (unmeasured >= 0) & (kept <= rounds - unmeasured) & (rounds < 1 << 53)).all():
             raise ValueError("the counts of the games are not counts of their rounds")
-        self.keys, self.counts = {key: i for i, key in enumerate(keys)}, np.array(counts)
-        self._states.load(tensors["tape"], tensors["lengths"], count)
-        self._checked, self._read_from, self._layout_read = False, path, layout
+        self.counts = np.array(counts)
+
+    def is_current(self):
+        """Whether the states have the layout of this version."""
+        return self._checked or self._layout_read == self.layout
 
     def check(self):
         """Raise RunError if a state that was read from a file is not valid."""
         if self._checked:
             return
         if self._layout_read != self.layout:
-            raise of_another_layout(self._read_from, "the states", "; predict and audit still read this run")
-        rows = (self._states.buffer, self._states.starts, self._states.lengths, self._scratch())
-        invalid = self._caller()(first_invalid, self.player, self._new_state(), *rows)
-        if invalid >= 0:
-            key = list(self.keys)[invalid // len(self.labels)]
-            whose = f" of the key {key[:40]!r}" if key else ""
-            raise damaged(self._read_from, f"the state{whose} is not valid")
+            still = "; predict, inspect and audit still read this run"
+            raise of_another_layout(self._read_from, "the states", still)
+        state = self._new_state()
+        for slots, buffer, places, lengths in self._unpacked():
+            scratch = np.zeros(int(lengths.max()))
+            rows = (buffer, places, lengths, scratch)
+            invalid = caller(self._are_many())(first_invalid, self.player, state, *rows)
+            if invalid >= 0:
+                key = list(self.keys)[slots[invalid] // len(self.labels)]
+                whose = f" of the key {key[:40]!r}" if key else ""
+                raise damaged(self._read_from, f"the state{whose} is not valid")
         self._checked = True
 
-    def _caller(self):
-        """Runs functions that visit each game: compiled if there are many games."""
-        return caller(len(self._states) > _MANY)
+    def _unpacked(self):
+        """The states of all games, some at a time: their slots, a buffer, where each begins, its length."""
+        for first in range(0, len(self._states), _TOGETHER):
+            slots = np.arange(first, min(first + _TOGETHER, len(self._states)))
+            yield slots, *self._states.unpack(slots, 0, self._are_many())
 
-    def _scratch(self):
-        """A buffer for any one of the states."""
-        return np.zeros(int(self._states.lengths.max(initial=0)))
+    def _are_many(self, compiled=False):
+        """Whether functions that visit each game are compiled: if there are many games, or on request."""
+        return compiled or self.always_compiled or len(self._states) > _MANY
 
     def _slot(self, name):
         return name[0] * len(self.labels) + name[1]
@@ -166,21 +245,21 @@ class Games:
 
     def _state(self, name):
         self.check()
-        return restore(self._first_state(), self._states.row(self._slot(name)), 0)[0]
+        return restore(self._first_state(), self._states.row(self._slot(name), False), 0)[0]
 
 
 def play_groups(player, adversary, state, columns, groups, buffer, first, last):
     """Play the rounds of the games first, ..., last - 1; restore each from the buffer and write it back."""
     nothing = np.zeros(0)
     for game in range(first, last):
-        state, _ = restore(state, buffer, groups.reading[game])
+        state, _ = restore(state, buffer, groups.places[game])
         hidden, counts = adversary.start(), groups.counts[game]
         tally = Counts(int(counts[0]), int(counts[1]), int(counts[2]), nothing)
         for i in range(groups.cuts[game], groups.cuts[game + 1]):
             t = groups.order[i]
             state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
         counts[0], counts[1], counts[2] = tally.rounds, tally.kept, tally.unmeasured
-        groups.lengths[game] = flatten(state, buffer, groups.writing[game]) - groups.writing[game]
+        groups.lengths[game] = flatten(state, buffer, groups.places[game]) - groups.places[game]
     return 0
 
 

@@ -1,99 +1,83 @@
-"""Begin a run or resume one, and learn from its source."""
+"""Begin a run or resume one, and learn from its sources."""
 
 import contextlib
-import queue
-import threading
-import time
 from pathlib import Path
 
-from holdfast.io.byte_stream import another_source
-from holdfast.io.guess_columns import Head, feature_columns, first_blocks, guess_layout
-from holdfast.io.guess_target import guess_target
-from holdfast.io.sources import SourceError, column_kinds, keys_of, open_source, pieces
-from holdfast.runs.checkpoint import CONFIG, CONFIG_FORMAT, read_config
+from holdfast.io.sources import PACKED, SUFFIXES, SourceError
+from holdfast.runs.checkpoint import CONFIG, read_config
 from holdfast.runs.files import RunError
 from holdfast.runs.folder import Folder
+from holdfast.runs.guess import Guess
+from holdfast.runs.inputs import Columns, Inputs, SourceEnd
+from holdfast.runs.read_ahead import ReadAhead
 from holdfast.runs.run import Run, open_run, to_json
-from holdfast.runs.settings import loss_for
+from holdfast.runs.schedule import Schedule
+from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import OutputLost
 
 _MOST_WAITING = 500_000  # rounds in the log; then there is a checkpoint in any case
 
 
-def begin(path, settings, to, say):
-    """A new run, its source, and the pieces to learn from."""
+def begin(paths, settings, to, say, follow=False):
+    """A new run, its sources, and what to learn from."""
     settings.check()
-    folder, source = Folder(to), open_source(path, settings.format)
-    with _closed_on_error(folder, source):
-        return _begin(path, settings, folder, source, say)
+    folder, inputs = Folder(to), Inputs(paths, settings.reading(), follow=follow, say=say)
+    with _closed_on_error(folder, inputs):
+        guess = Guess(inputs, settings, say)
+        config = guess.config()  # raises if settings do not go together
+        folder.create()
+        folder.write([(CONFIG, to_json(config))])
+        run = Run(folder, guess.source.name, settings, guess.layout, guess.target)
+        run.notes = guess.notes
+        columns = Columns(guess.layout, guess.target, settings.key, config["names"])
+        return run, inputs, inputs.from_first(guess.all_blocks(), columns)
 
 
-def _begin(path, settings, folder, source, say):
-    names = feature_columns(source, settings)
-    blocks = source.blocks()
-    first, batches = first_blocks(source, blocks)
-    head = Head.of(batches)
-    target, sentence = guess_target(head, settings.target, settings.task, settings.labels, source.name)
-    say(sentence)
-    if settings.key is not None:
-        keys_of(head.columns[settings.key], settings.key, source.name)  # raises if it cannot be a key
-    layout, sentences = guess_layout(head, names, settings.missing)
-    for sentence in sentences:
-        say(sentence)
-    if not layout.columns:
-        raise SourceError(f"{source.name}: no column is left to predict from")
-    loss = loss_for(settings.loss, target.regression)
-    say(f"features: {layout.feature_count():,}, loss: {loss!r}, outliers: {settings.outliers}")
-    folder.create()
-    config = {
-        "format": CONFIG_FORMAT,
-        "source": str(path),
-        "source_begins": source.fingerprint(),
-        "settings": settings.to_json(),
-        "layout": layout.to_json(),
-        "target": target.to_json(),
-        "loss": repr(loss),
-        "player": repr(settings.player(target.regression, layout)),
-    }
-    folder.write([(CONFIG, to_json(config))])
-    run = Run(folder, source.name, settings, layout, target)
-    rows = sum(len(batch.rows) for batch in batches)
-    run.expected = rows * (source.size or 0) // max(source.progress() or source.size or 1, 1)
+def can_resume(to, settings, follow):
+    """Whether this folder has a run to go on with.
 
-    def all_blocks():
-        yield from first
-        first.clear()
-        yield from blocks
-
-    return run, source, pieces(source, all_blocks(), layout, target, settings.key)
+    One without a checkpoint begins again, except if it follows a log: that may have been rotated meanwhile,
+    and only the first file may have the names of the columns.
+    """
+    folder = Folder(to)
+    waits = follow and folder.is_begun(CONFIG) and read_config(folder)["settings"] == settings
+    return folder.is_begun() or waits
 
 
-def resume(path, settings, to, say):
-    """The run in this folder, its source, and the pieces that are left."""
-    folder, source = Folder(to), open_source(path, settings.format)
-    with _closed_on_error(folder, source):
-        return _resume(settings, folder, source, say)
+def resume(paths, settings, to, say, follow=False, strict=True):
+    """The run in this folder, its sources, and what is left to learn from."""
+    folder = Folder(to)
+    with _closed_on_error(folder):
+        folder.lock()
+        run, config = open_run(folder.path, folder), read_config(folder)
+        _check_settings(run, config, settings, strict)
+        records = run.sources or [SourceRecord(config["source"], config["source_begins"])]
+        inputs = Inputs(paths, run.settings.reading(), records, follow, strict, say)
+        run.check_states()
+        run.clean_up()
+        say(f"going on after round {run.trace.rounds:,}")
+        run.finished = False
+        columns = Columns(run.layout, run.target, run.settings.key, config.get("names"))
+        return run, inputs, inputs.from_all(columns)
 
 
-def _resume(settings, folder, source, say):
-    folder.lock()
-    run, config = open_run(folder.path, folder), read_config(folder)
+def _check_settings(run, config, settings, strict):
+    """Raise if these settings differ from those of the run. Unless `strict`, defaults are not compared."""
+    default = type(settings)(settings.target).to_json()
     for name, value in settings.to_json().items():
         known = getattr(config["settings"], name)
-        if value != known:
+        given = strict or value != default[name] or (name == "target" and value)
+        if given and value != known:
             raise RunError(
-                f"{folder.path} was begun with --{name} {known}, so it cannot go on with {value}: leave it "
-                "as it was"
+                f"{run.folder.path} was begun with --{name} {known}, so it cannot go on with {value}: leave "
+                "it as it was"
             )
-    if source.fingerprint(config["source_begins"]["bytes"]) != config["source_begins"]:
-        raise another_source(source.name, 1)
-    run.games.check()
-    folder.clean_up(run.parts)
-    parts = (run.layout, run.target, run.settings.key)
-    column_kinds(source, *parts)  # raises if a column is gone
-    say(f"going on after round {run.trace.rounds:,}")
-    run.finished = False
-    return run, source, pieces(source, source.blocks(run.mark), *parts, run.done)
+    for name, found in (("loss", run.loss), ("player", run.player)):
+        if config[name] != repr(found):
+            raise RunError(
+                f"{run.folder.path} was begun by another version of holdfast, with another {name}: learn "
+                "again into another folder with --to; predict, inspect and audit still read this run"
+            )
 
 
 @contextlib.contextmanager
@@ -107,88 +91,57 @@ def _closed_on_error(*things):
 
 
 def default_folder(source_path):
-    """The run folder if none was named: SOURCE.run in the current folder."""
-    stem = "standard-input" if source_path == "-" else Path(source_path).name.split(".")[0]
-    return Path(f"{stem}.run")
+    """The run folder if none was named: SOURCE.run in the current folder, without the suffix of a format."""
+    name = "standard-input" if source_path == "-" else Path(source_path).name
+    for suffix in (*PACKED, *SUFFIXES):
+        name = name[: -len(suffix)] if name.lower().endswith(suffix) else name
+    return Path(f"{name or 'rows'}.run")
 
 
-def learn(run, source, rows, every, progress, stopped):
-    """Learn until there are no more rows or `stopped()`. `every`: rounds and seconds between checkpoints."""
-    ahead, last, since = ReadAhead(rows), time.monotonic(), run.trace.rounds
-    rounds, seconds = every
+def learn(run, inputs, items, every, progress, stopped, written=lambda run: None):
+    """Learn until there are no more rows or `stopped()`. `every`: rounds and seconds between checkpoints.
+
+    `written` is called after each checkpoint.
+    """
+    schedule = Schedule(run, every)
+    run.start_clock()
+
+    def save_if_due():
+        if schedule.is_due() or run.log.waiting >= _MOST_WAITING:
+            run.checkpoint()
+            written(run)
+            schedule.done()
 
     def after():
-        nonlocal last, since
-        due = run.trace.rounds - since >= rounds or time.monotonic() - last >= seconds
-        if due or run.log.waiting >= _MOST_WAITING:
-            run.checkpoint()
-            last, since = time.monotonic(), run.trace.rounds
-        progress(run, source, piece.read)
+        save_if_due()
+        share = (run.sources[-1].done - piece.first) / len(piece.rows)
+        progress(run, inputs, piece.read and piece.read[0] + share * (piece.read[1] - piece.read[0]))
         return stopped()
 
+    ahead = ReadAhead(items)
     try:
         while not stopped():
-            piece = ahead.next(stopped)
+            piece = ahead.next(stopped, save_if_due)
             if piece is None:
                 break
+            if isinstance(piece, SourceEnd):
+                run.note_source(*piece)
+                continue
+            run.expected = max(run.expected, inputs.rows(piece))
             run.choose_compiled(piece, progress)
-            if run.learn(piece, after):
+            if run.learn(piece, after, schedule.limit):
                 break
         run.finished = not stopped()
+        if inputs.unfinished and run.finished:
+            progress.note(
+                "the last line has no line end, so it may be unfinished: not learned from; --resume learns "
+                "from it when its end is there"
+            )
     except (SourceError, OutputLost):
-        _save(run)  # the rest cannot be read, or the output has no reader: keep what was learned
+        run.save()  # the rest cannot be read, or the output has no reader: keep what was learned
         raise
     finally:
-        ahead.stop()
-    _save(run)
+        inputs.stop()
+        inputs.is_waited_for = not ahead.stop()
+    run.save()
     return run
-
-
-def _save(run):
-    run.checkpoint()
-    if run.trace.rounds:
-        run.write_results()
-
-
-class ReadAhead:
-    """The items of an iterator. A thread makes the next item while the current one is used."""
-
-    def __init__(self, items):
-        self._queue: queue.Queue = queue.Queue(1)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._fill, args=(items,), daemon=True)
-        self._thread.start()
-
-    def _fill(self, items):
-        try:
-            for item in items:
-                if not self._put(item):
-                    return
-            self._put(None)
-        except BaseException as problem:
-            self._put(problem)
-
-    def _put(self, item):
-        while not self._stopped.is_set():
-            with contextlib.suppress(queue.Full):
-                self._queue.put(item, timeout=0.1)
-                return True
-        return False
-
-    def next(self, stopped):
-        """The next item; None if there is none left, or if `stopped()` while waiting."""
-        while True:
-            try:
-                item = self._queue.get(timeout=0.1)
-            except queue.Empty:
-                if stopped():
-                    return None
-                continue
-            if isinstance(item, BaseException):
-                raise item
-            return item
-
-    def stop(self):
-        """End the thread. One that waits for a pipe is not waited for; it ends with the process."""
-        self._stopped.set()
-        self._thread.join(timeout=1.0)

@@ -8,17 +8,19 @@ from typing import NamedTuple
 
 FORMAT = "holdfast manifest 1"
 FILE = "manifest.json"
-TABLES = ("audit", "sizes")  # folders of numbered parts
+TABLES = ("audit", "sizes", "released")  # folders of numbered parts, of which a checkpoint has the first ones
+PARTS = dict.fromkeys(TABLES, "parquet") | {"states": "safetensors"}  # all folders of parts
 FILES = (
     "config.json",
     "checkpoint.safetensors",
     "model.safetensors",
     "keys.parquet",
     "metrics.json",
+    "times.json",
     "certificate.json",
     "report.html",
 )
-_PART = re.compile(r"part-([0-9]{6,12})\.parquet")
+_PART = re.compile(r"part-([0-9]{6,12})\.(?:parquet|safetensors)")
 _TOKEN = re.compile(r"[0-9a-f]{16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -59,6 +61,10 @@ class Manifest(NamedTuple):
         """The manifest that allows only these contents."""
         return self._replace(files=self.files | {name: (digest,) for name, digest in digests.items()})
 
+    def allowing_absence(self, names):
+        """The manifest that allows these files to be absent, because they are about to be removed."""
+        return self._replace(files=self.files | {n: (*self.files[n], None) for n in names if n in self.files})
+
     def without(self, names):
         return self._replace(files={name: d for name, d in self.files.items() if name not in names})
 
@@ -97,7 +103,7 @@ def read_manifest(data):
 
 
 def part_name(table, number):
-    return f"{table}/part-{number:06d}.parquet"
+    return f"{table}/part-{number:06d}.{PARTS[table]}"
 
 
 def part_number(table, name):
@@ -110,7 +116,7 @@ def part_number(table, name):
 
 def is_run_file(name):
     """Whether a run writes a file of this name."""
-    return name in FILES or any(part_number(table, name) is not None for table in TABLES)
+    return name in FILES or any(part_number(table, name) is not None for table in PARTS)
 
 
 def _are_digests(found):

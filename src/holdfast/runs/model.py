@@ -13,10 +13,14 @@ from holdfast.io.typed import typed
 from holdfast.runs.files import RunError, damaged, of_another_layout
 from holdfast.vectors import values_of
 
-FORMAT = "holdfast model 1"  # the number changes with the formula in docs/run-folder.md
+FORMAT = "holdfast model 2"  # the number changes with the formula in docs/run-folder.md
 FILE = "model.safetensors"
+# Earlier formats that predict in the same way, and the values of the parameters that they do not have.
+EARLIER: dict[str, dict[str, float]] = {"holdfast model 1": {"knee": np.inf}}
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
+# Tensors that a model may have too: without them there are no intervals, probabilities or outliers.
+_RECENT, _THRESHOLD = "recent", "threshold"
 
 
 class Parameters(NamedTuple):
@@ -25,6 +29,7 @@ class Parameters(NamedTuple):
     center: Any
     factors: Any
     weights: Any
+    knee: Any
     clip: Any
     constant: Any
     high: Any
@@ -52,7 +57,7 @@ def collect_scaled(player, state, buffer, starts, scratch, found):
         w = player.current_weights(state)
         v = values_of(w.v)
         found.weights[game], found.constant[game] = v[:dim], v[dim]
-        found.center[game], found.factors[game], found.clip[game] = w.center, w.factors, w.clip
+        found.center[game], found.factors[game] = w.center, w.factors
         found.y_center[game], found.y_spread[game] = w.y_center, w.y_spread
         # If targets are not scaled, predictions have no limits.
         bounded = w.y_low <= w.y_high
@@ -70,9 +75,19 @@ def collect_plain(player, state, buffer, starts, scratch, found):
         v = values_of(player.current_weights(state))
         found.weights[game], found.constant[game] = v[:dim], v[dim]
         found.factors[game], found.y_spread[game] = 1.0, 1.0
-        found.clip[game], found.low[game], found.high[game] = np.inf, -np.inf, np.inf
+        found.low[game], found.high[game] = -np.inf, np.inf
         flatten(state, scratch, 0)
     return 0
+
+
+class RowMeasure(NamedTuple):
+    """How the feature filter measures a row: its farthest cell, or the Euclidean length with a constant 1.
+
+    Cells are in units of the running scale, each at most `clip`; None if there is no limit.
+    """
+
+    farthest: bool
+    clip: float | None
 
 
 class Model(NamedTuple):
@@ -83,14 +98,25 @@ class Model(NamedTuple):
     keys: tuple[str, ...]
     key: str | None
     parameters: dict[str, np.ndarray]
+    prior: bool = False  # whether there is one more model after those of the keys, for all other keys
+    recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
+    threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
+    measure: RowMeasure | None = None  # what is compared with the threshold
+
+    def key_indices(self):
+        """The index of each key."""
+        return {key: i for i, key in enumerate(self.keys)}
 
     @np.errstate(all="ignore")
     def outcomes(self, rows, places):
         """A number for each row and label, by the model of the row's key, whose index is in `places`.
 
-        NaN if the index is -1, for an unknown key. A row with a missing cell gets the constant.
+        If the index is -1, for an unknown key, it is by the shared prior, or NaN if there is none. A row with
+        a missing cell gets the constant.
         """
         labels = len(self.target.modelled_labels()) or 1
+        if self.prior:
+            places = np.where(places < 0, len(self.keys), places)
         found = np.full((len(rows), labels), np.nan)
         p = self.parameters
         for label in range(labels):
@@ -120,30 +146,42 @@ class Model(NamedTuple):
             "target": self.target.to_json(),
             "key": self.key,
             "keys": list(self.keys),
+            "measure": None if self.measure is None else self.measure._asdict(),
+            "prior": self.prior,
         }
-        return save(self.parameters, metadata={"holdfast": json.dumps(header, sort_keys=True)})
+        more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
+        tensors = self.parameters | {name: array for name, array in more.items() if array is not None}
+        return save(tensors, metadata={"holdfast": json.dumps(header, sort_keys=True)})
 
 
 def read_model(folder):
     """The model of a run; raises if a tensor does not have the shape that columns, labels and keys imply."""
     path = folder.path / FILE
-    header, tensors = read_tensors(path, folder.read(FILE), FORMAT)
-    if header.get("parameter_layout") != digest(_LAYOUT):
+    header, tensors = read_tensors(path, folder.read(FILE), FORMAT, *EARLIER)
+    added = EARLIER.get(header["format"], {})
+    if header.get("parameter_layout") != digest({n: what for n, what in _LAYOUT.items() if n not in added}):
         raise of_another_layout(path, "the parameters")
     try:
         key, keys = typed(_Keys, {name: header.get(name) for name in _Keys._fields})
         layout, target = read_layout(header.get("layout")), read_target(header.get("target"))
+        measure = None if header.get("measure") is None else typed(RowMeasure, header["measure"])
     except ValueError as problem:
         raise damaged(path, problem) from None
-    if len(set(keys)) < len(keys) or (key is None) != (not keys):
+    prior = header.get("prior", False) is True
+    if len(set(keys)) < len(keys) or (key is None) != (not keys) or (prior and not keys):
         raise damaged(path, "its keys are not those of a model")
-    shapes = _shapes((len(keys) or 1) * (len(target.modelled_labels()) or 1), layout.feature_count())
+    games = ((len(keys) or 1) + prior) * (len(target.modelled_labels()) or 1)
+    shapes = _shapes(games, layout.feature_count())
+    tensors |= {name: np.full(shapes[name], value) for name, value in added.items()}
+    shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
+    shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
     if set(tensors) != set(shapes):
         raise damaged(path, f"its tensors are not {', '.join(sorted(shapes))}")
     for name, array in tensors.items():
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
-    return Model(layout, target, keys, key, tensors)
+    more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), measure
+    return Model(layout, target, keys, key, tensors, prior, *more)
 
 
 def _layout(parameters):
@@ -156,18 +194,18 @@ class _Keys(NamedTuple):
     keys: tuple[str, ...]
 
 
-def read_tensors(path, data, form):
-    """The header and the tensors of a safetensors file of this format."""
+def read_tensors(path, data, *forms):
+    """The header and the tensors of a safetensors file of one of these formats."""
     try:
         outer = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         header = json.loads(outer["__metadata__"]["holdfast"])
         tensors = load(data)
     except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as problem:
         raise damaged(path, f"no safetensors file ({str(problem)[:80]})") from None
-    if not isinstance(header, dict) or header.get("format") != form:
+    if not isinstance(header, dict) or header.get("format") not in forms:
         found = header.get("format") if isinstance(header, dict) else header
         raise RunError(
-            f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {form!r}; "
+            f"{path} is {str(found)[:40]!r}, and this version of holdfast reads {forms[0]!r}; "
             "learn again into another folder with --to"
         )
     return header, tensors

@@ -13,6 +13,7 @@ from holdfast.flatten import flatten, restore
 from holdfast.play_many import caller
 from holdfast.runs.files import RunError
 from holdfast.runs.flat_states import FlatStates, group_rounds
+from holdfast.runs.settings import outliers_for
 
 _SHOWN = 10
 _SIZES = ("features", "target", "gradient", "positive")
@@ -46,7 +47,8 @@ def replayed(run, outliers):
     """
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
-    recency = {} if outliers == "auto" else {"memory": "auto", "patience": "auto"}  # only auto has them
+    share = not run.regression and isinstance(outliers_for(outliers), float)
+    recency = {} if outliers == "auto" or share else {"memory": "auto", "patience": "auto"}
     player = dataclasses.replace(run.settings, outliers=outliers, **recency).player(
         run.regression, run.layout
     )
@@ -102,12 +104,10 @@ class KeyedFilters:
         sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
         slots, order, cuts = group_rounds(self._game_of(table))
         call, kept = caller(self.compiled), np.zeros(table.num_rows, bool)
-        reading, writing = self._states.reserve(slots, np.diff(cuts), call)
-        lengths = np.zeros(len(slots), np.int64)
-        places = (order, cuts, reading, writing, lengths)
-        first = self._first_states()
-        call(decide_all, *self.filters, self.by_label, first, sizes, kept, places, self._states.buffer)
-        self._states.lengths[slots] = lengths
+        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts), self.compiled)
+        groups, first = (order, cuts, places, lengths), self._first_states()
+        call(decide_all, *self.filters, self.by_label, first, sizes, kept, groups, buffer)
+        self._states.pack(slots, buffer, places, lengths, self.compiled)
         return kept
 
     def _first_states(self):
@@ -125,11 +125,11 @@ class KeyedFilters:
         return np.array(found, np.int64)[coded.indices.to_numpy()]
 
 
-def decide_all(features, other, by_label, states, sizes, kept, places, buffer):
+def decide_all(features, other, by_label, states, sizes, kept, groups, buffer):
     """Write into `kept` which rounds the filters of each game keep, in order."""
-    order, cuts, reading, writing, lengths = places
+    order, cuts, places, lengths = groups
     for game in range(len(lengths)):
-        states, _ = restore(states, buffer, reading[game])
+        states, _ = restore(states, buffer, places[game])
         first, second, negative = states.features, states.other, states.negative
         for i in range(cuts[game], cuts[game + 1]):
             t = order[i]
@@ -142,5 +142,5 @@ def decide_all(features, other, by_label, states, sizes, kept, places, buffer):
                     second, _, second_keeps = other.decide(second, other_size)
                 kept[t] = first_keeps and second_keeps
         states = FilterStates(first, second, negative)
-        lengths[game] = flatten(states, buffer, writing[game]) - writing[game]
+        lengths[game] = flatten(states, buffer, places[game]) - places[game]
     return 0

@@ -1,17 +1,30 @@
 """The settings of a run, as the command line has them, and the player that they stand for."""
 
 import dataclasses
+import json
 import math
 from typing import Any
 
 from holdfast import losses
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import ALL_LEARNERS, LEARNER, default_learner, named_learner, recommended
+from holdfast.defaults import (
+    ALL_LEARNERS,
+    LEARNER,
+    MOST_COLUMNS,
+    default_learner,
+    is_auto,
+    named_learner,
+    recommended,
+    recommended_loss,
+    withstands_targets,
+)
 from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
+from holdfast.io.sources import DECIMALS, Reading
 from holdfast.io.typed import typed
 from holdfast.learners import OGD
 from holdfast.runs.files import RunError
+from holdfast.terminal import quoted
 
 LOSSES = {
     "absolute": losses.Absolute,
@@ -25,6 +38,7 @@ LOSSES = {
 }
 _WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
 FOR_LABELS = ("hinge", "squared_hinge", "logistic")
+_MOST_OUTLIERS = 10_000_000  # as a count; a filter stores so many sizes
 _DELTA = 1e-6  # the probability that a threshold of the quantile filter fails
 
 
@@ -46,14 +60,25 @@ class Settings:
     labels: tuple[str, ...] = ()
     key: str | None = None
     format: str | None = None
+    header: bool = True
+    decimal: str = "auto"
+    schema: str | None = None
     sizes: bool = True
+    prior: bool = True
+    evict: int | None = None
 
     def to_json(self):
         return dataclasses.asdict(self)
 
     @staticmethod
     def from_json(found):
-        """The settings that `to_json` wrote; raises ValueError if they are anything else."""
+        """The settings that `to_json` wrote; raises ValueError if they are anything else.
+
+        Those that an earlier version did not have are as they are by default.
+        """
+        if isinstance(found, dict):
+            default = {name: value for name, value in _default().items() if name != "target"}
+            found = default | found
         settings = typed(Settings, found)
         settings.check()
         return settings
@@ -66,21 +91,45 @@ class Settings:
         rows_for(self.patience, "--patience")
         if self.loss != "auto":
             loss_for(self.loss, None)
+        if self.evict is not None and not 1 <= self.evict < 1 << 53:
+            raise RunError(f"--evict counts rows, at least 1: got {self.evict}")
+        if self.key is None and self.evict is not None:
+            raise RunError("--evict removes keys, and there are none: add --key COLUMN")
+        if self.key is None and not self.prior:
+            raise RunError("--no-prior is about new keys, and there are none: add --key COLUMN")
+        if self.decimal not in DECIMALS:
+            raise RunError(f"--decimal must be {', '.join(DECIMALS)}: got {self.decimal!r}")
+
+    def reading(self):
+        """How to read the sources."""
+        return Reading(self.format, self.header, self.decimal, self.schema)
+
+    def has_prior(self):
+        """Whether new keys start from a shared prior. A certificate is about keys that start from nothing."""
+        return self.key is not None and self.prior and bool(self.why_no_certificate())
 
     def player(self, regression, layout=None):
         """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
 
-        With keys the default learner is AdaGrad, because there is a state for each key, and that of a mixture
-        is ten times as large.
+        With keys the default learner is AdaGrad, because there is a state for each key, and that of the other
+        defaults is ten times as large.
         """
+        columns = 0 if layout is None else math.inf if layout.is_sparse() else layout.feature_count()
         outliers, loss = outliers_for(self.outliers), loss_for(self.loss, regression)
-        if self.learner == "auto":
-            columns = 0 if layout is None else math.inf if layout.is_sparse() else layout.feature_count()
-            keyed = self.key is not None
-            learner = default_learner(regression, outliers, self.scale, loss, columns, keyed)
-        else:
-            learner = learner_for(self.learner, loss)
         recency = rows_for(self.memory, "--memory"), rows_for(self.patience, "--patience")
+        if self.learner != "auto":
+            learner = learner_for(self.learner, loss)
+        elif not regression and self._is_default_for_labels(loss, columns):
+            learner = None  # that of `recommended_for_labels`
+        else:
+            learner = default_learner(regression, outliers, self.scale, loss, columns, self.key is not None)
+        follows = (
+            is_auto(outliers) and self.scale and withstands_targets(learner)
+            if regression
+            else learner is None
+        )
+        if recency != ("auto", "auto") and not follows:
+            raise RunError(_wrong_recency(regression))
         try:
             player = recommended(regression, outliers, learner, self.scale, *recency)
         except ValueError as problem:
@@ -89,22 +138,35 @@ class Settings:
             return Certified(player, outliers)
         return player
 
+    def _is_default_for_labels(self, loss, columns):
+        is_plain = self.scale and self.key is None and columns <= MOST_COLUMNS
+        return is_plain and isinstance(loss, losses.Logistic)
+
     def why_no_certificate(self):
         """A sentence; empty if there can be a certificate."""
         if self.scale:
             return (
-                "There is none: features have a running scale, so the meaning of a weight changes from round "
-                "to round, and there are no fixed weights to compare with. For a certificate learn with "
-                "--no-scale and a count, such as --outliers 50."
+                "There is no certificate: features have a running scale, so the meaning of a weight changes "
+                "from round to round, and there are no fixed weights to compare with. For a certificate "
+                "learn with --no-scale and a count, such as --outliers 50."
             )
         outliers = outliers_for(self.outliers)
         if not (isinstance(outliers, int) and outliers >= 1):
-            return "There is none: it needs a number of outliers. Learn with a count, such as --outliers 50."
+            return (
+                "There is no certificate: it needs a number of outliers. Learn with a count, such as "
+                "--outliers 50."
+            )
         if not getattr(learner_for(self.learner), "domain", Everywhere()).bounded():
             return (
-                f"There is none: the weights of {self.learner} are not bounded. Learn with another --learner."
+                f"There is no certificate: the weights of {self.learner} are not bounded. Learn with another "
+                "--learner."
             )
         return ""
+
+
+def _default():
+    """The settings of a new run, as JSON has them."""
+    return json.loads(json.dumps(Settings("").to_json()))
 
 
 def outliers_for(text):
@@ -119,7 +181,7 @@ def outliers_for(text):
             share = float(word[:-1]) / 100.0
         else:
             share = float(word)
-            if share >= 1.0 and share.is_integer():
+            if 1.0 <= share <= _MOST_OUTLIERS and share.is_integer():
                 return int(share)
     except ValueError:
         raise RunError(_wrong_outliers(text)) from None
@@ -129,14 +191,14 @@ def outliers_for(text):
 
 
 def loss_for(text, regression):
-    """A loss by name, such as huber:2; `auto` is absolute for numbers, hinge for labels."""
+    """A loss by name, such as huber:2; `auto` is absolute for numbers, logistic for labels."""
     if text == "auto":
-        return losses.Absolute() if regression else losses.Hinge()
+        return recommended_loss(regression)
     name, _, value = text.partition(":")
     if name not in LOSSES:
-        raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {text!r}")
+        raise RunError(f"--loss must be one of {', '.join(LOSSES)}: got {quoted(text)}")
     if value and name not in _WITH_NUMBER:
-        raise RunError(f"--loss {name} takes no number: got {text!r}")
+        raise RunError(f"--loss {name} takes no number: got {quoted(text)}")
     if regression is not None and regression == (name in FOR_LABELS):
         others = [other for other in LOSSES if (other in FOR_LABELS) != regression]
         raise RunError(
@@ -152,16 +214,20 @@ def learner_for(text, loss=None):
     if text == "auto":
         return LEARNER
     if name == "adagrad" and value:
-        return LEARNER._replace(rate=_number(value, f"--learner {text}"))
+        return _made(_adagrad, value, f"--learner {text}")
     if name == "ogd" and value:
         return OGD(_made(Ball, value, f"--learner {text}"))
     if name not in ALL_LEARNERS or value:
         names = ", ".join(ALL_LEARNERS)
-        raise RunError(f"--learner must be {names}, adagrad:RATE or ogd:RADIUS: got {text!r}")
+        raise RunError(f"--learner must be {names}, adagrad:RATE or ogd:RADIUS: got {quoted(text)}")
     try:
         return ALL_LEARNERS[name] if loss is None else named_learner(name, loss)
     except ValueError as problem:
         raise RunError(f"--learner {text}: {problem}") from None
+
+
+def _adagrad(rate):
+    return type(LEARNER)(**LEARNER._asdict() | {"rate": rate})
 
 
 def rows_for(text, option):
@@ -170,7 +236,7 @@ def rows_for(text, option):
         return "auto"
     rows = _number(text, f"{option} {text}")
     if not (10.0 <= rows <= 1e6 and rows.is_integer()):
-        raise RunError(f"{option} must be auto, or a number of rows from 10 to 1,000,000: got {text!r}")
+        raise RunError(f"{option} must be auto, or a number of rows from 10 to 1,000,000: got {quoted(text)}")
     return int(rows)
 
 
@@ -185,11 +251,23 @@ def _number(value, where):
     try:
         return float(value)
     except ValueError:
-        raise RunError(f"{where}: {value!r} is not a number") from None
+        raise RunError(f"{where}: {quoted(value)} is not a number") from None
+
+
+def _wrong_recency(regression):
+    if regression:
+        return (
+            "--memory and --patience are for numbers with --outliers auto, --learner auto, first_order or "
+            "second_order, and scaled features, without --key: leave them out, or leave those as they are"
+        )
+    return (
+        "--memory and --patience are for labels with --learner auto, --loss logistic and scaled features, "
+        f"at most {MOST_COLUMNS} and not sparse, without --key: leave them out, or leave those as they are"
+    )
 
 
 def _wrong_outliers(text):
     return (
-        "--outliers must be auto, a share such as 1%, a count such as 50, a quantile such as quantile:0.99, "
-        f"or none: got {text!r}"
+        f"--outliers must be auto, a share such as 1%, a count from 1 to {_MOST_OUTLIERS:,}, a quantile such "
+        f"as quantile:0.99, or none: got {quoted(text)}"
     )

@@ -14,12 +14,15 @@ _WORST = 5  # keys in a summary
 _QUARTERS = ("least", "lower_quartile", "median", "upper_quartile", "most")
 SUMS = ("error", "counted", "kept_error", "kept_counted", "skipped")
 COLUMNS = ("round", *SUMS)
-KEY_COLUMNS = ("rounds", "kept", "errors", "counted")  # errors: a sum; counted: of how many rounds
+# errors: a sum; counted: of how many rounds; threshold: the last one of the features, 0 before the first
+KEY_COLUMNS = ("rounds", "kept", "errors", "counted", "threshold")
 SAMPLES = ("round", *(f"{of}_{what}" for of in MEASURES for what in ("size", "threshold")), "kept")
+SAMPLES += ("predicted", "actual")  # numbers, or indices of labels
 TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
     "rounds": (),
     "sums": SUMS,
     "weights": ("round", "weights"),
+    "scale": ("center", "factors"),
     "points.stride": (),
     "points.table": COLUMNS,
     "samples.stride": (),
@@ -67,9 +70,14 @@ class Trace:
         self.points, self.samples = ThinnedTable(len(COLUMNS), _POINTS), ThinnedTable(len(SAMPLES), _SAMPLES)
         self.wide = dim <= _MOST_WEIGHTS
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
+        self.scale = np.zeros((2, dim if self.wide else 0))  # of the features, at the last snapshot
 
-    def add(self, errors, kept, sizes, thresholds):
-        """Add rounds: the error of each, NaN if unknown, whether it was kept, three sizes and thresholds."""
+    @np.errstate(over="ignore")  # a sum of huge errors is infinite
+    def add(self, errors, kept, sizes, thresholds, predicted, actual):
+        """Add rounds: the error of each, NaN if unknown, whether it was kept, three sizes and thresholds.
+
+        `predicted` and `actual` are targets, or indices of labels.
+        """
         counted = np.isfinite(errors)
         error = np.where(counted, errors, 0.0)
         steps = (error, counted, error * kept, counted & kept, ~kept)
@@ -80,7 +88,7 @@ class Trace:
         ]
         columns = [column for pair in zip(sizes, thresholds, strict=True) for column in pair]
         self.points.add(self.rounds + 1, sums)
-        self.samples.add(self.rounds + 1, [*columns, kept])
+        self.samples.add(self.rounds + 1, [*columns, kept, predicted, actual])
         self.sums = np.array([column[-1] for column in sums])
         self.rounds += len(errors)
 
@@ -91,13 +99,16 @@ class Trace:
             octave += 1
         return math.ceil(2.0 ** (octave / _SNAPSHOTS))
 
-    def add_snapshot(self, weights):
+    def add_snapshot(self, weights, center, factors):
+        """Add the weights. Center and factors of the features replace those of the snapshot before."""
         if self.wide and self.rounds:
             row = np.concatenate([[self.rounds], weights])
             self.weights = np.concatenate([self.weights, row[None]])
+            self.scale = np.array([center, factors])
 
     def state(self):
         parts = {"rounds": np.array(self.rounds), "sums": self.sums, "weights": self.weights}
+        parts |= {"scale": self.scale}
         for name in ("points", "samples"):
             parts |= {f"{name}.{key}": value for key, value in getattr(self, name).state().items()}
         return parts
@@ -106,6 +117,7 @@ class Trace:
         """Continue from what `state` returned; raises ValueError if it is not valid."""
         self.rounds, self.sums = count_in(tensors["rounds"]), numbers(tensors["sums"], (len(SUMS),))
         self.weights = numbers(tensors["weights"], (None, self.weights.shape[1]))
+        self.scale = numbers(tensors["scale"], self.scale.shape)
         if not _increases(self.weights[:, 0], self.rounds):
             raise ValueError("the rounds of a trace are not in order")
         _, counted, _, kept_counted, skipped = self.sums.tolist()
@@ -127,24 +139,44 @@ class KeySums:
     def __init__(self):
         self.sums = np.zeros((0, len(KEY_COLUMNS)))
 
+    def extend(self, count):
+        """There are so many keys by now; the new ones have no rounds yet."""
+        if count > len(self.sums):
+            self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
+
+    @np.errstate(over="ignore")
     def add(self, count, keys, errors, kept):
         """Add rounds. `keys` has the index of each round's key; there are `count` keys by now."""
-        self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
+        self.extend(count)
         counted = np.isfinite(errors) & kept
         # In the order of the rounds, so that the sums do not depend on the batches.
         for place, figures in enumerate((1.0, kept, np.where(counted, errors, 0.0), counted)):
             np.add.at(self.sums[:, place], keys, figures)
 
+    def take(self, keys):
+        """Keep the sums of these keys only."""
+        if len(keys) < len(self.sums):
+            self.sums = self.sums[keys]
+
+    def set_thresholds(self, count, keys, thresholds):
+        """Store the last threshold of the features for each key. NaN, of an unmeasured round, is ignored."""
+        self.extend(count)
+        known = ~np.isnan(thresholds)
+        self.sums[keys[known], -1] = thresholds[known]  # of a repeated key, the last one
+
+    def thresholds(self):
+        return self.sums[:, -1].copy()
+
     def load(self, sums, count):
         """Continue from these sums of `count` keys; raises ValueError if they are not valid."""
-        rounds, kept, _, counted = numbers(sums, (count, len(KEY_COLUMNS))).T
+        rounds, kept, _, counted, _ = numbers(sums, (count, len(KEY_COLUMNS))).T
         if not ((counted >= 0) & (counted <= kept) & (kept <= rounds) & (rounds < 1 << 53)).all():
             raise ValueError("the sums of keys are not counts of their rounds")
         self.sums = sums
 
     def table(self, names):
         """A row for each key; the error is null if no round was kept."""
-        rounds, kept, errors, counted = self.sums.T
+        rounds, kept, errors, counted, _ = self.sums.T
         with np.errstate(all="ignore"):
             mean = pa.array(errors / counted, mask=counted == 0)
         counts = {"rounds": rounds.astype(np.int64), "kept": kept.astype(np.int64)}
@@ -152,7 +184,7 @@ class KeySums:
 
     def summary(self, names):
         """The number of keys, quantiles of their rounds, skipped rounds and errors, and the worst keys."""
-        rounds, kept, errors, counted = self.sums.T
+        rounds, kept, errors, counted, _ = self.sums.T
         skipped, known = 1.0 - kept / np.maximum(rounds, 1.0), counted > 0
         mean = np.where(known, errors / np.maximum(counted, 1.0), -1.0)
         table = self.table(names)
@@ -161,7 +193,8 @@ class KeySums:
             for name, by in (("most_skipped", skipped), ("largest_error", mean))
         }
         spreads = {"rounds": rounds, "skipped_share": skipped, "error": mean[known]}
-        return {"count": len(rounds)} | {name: _spread(each) for name, each in spreads.items()} | worst
+        counts = {"count": len(rounds), "nothing_learned": int((kept == 0).sum())}
+        return counts | {name: _spread(each) for name, each in spreads.items()} | worst
 
 
 def count_in(tensor, least=0):

@@ -21,7 +21,7 @@ from holdfast.learners import Averaged
 from holdfast.learners.compressed import view_of
 from holdfast.role_checks import Rule
 from holdfast.sklearn.cells import empty_columns, farthest_cells, filled, with_missing
-from holdfast.sklearn.judging import MEASURES, is_ordinary, joined, judged, thinned
+from holdfast.sklearn.judging import MEASURES, NOTHING_JUDGED, is_ordinary, joined, judged, thinned
 from holdfast.sklearn.linear_model import FittedModel, Models
 from holdfast.sklearn.parameters import as_rule, learner_rule, loss_rule, nested_parameters, with_parameter
 from holdfast.soft_guard import SoftGuarded
@@ -32,12 +32,15 @@ _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() an
 _SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
 _CHUNK = 2**21  # entries: 16 MB of float64
+_EPOCHS = 5  # the most passes by default
+_ENOUGH = 5_000  # rows of all passes, for a learner of second order
 
 
 class RobustEstimator(BaseEstimator):
-    """Learn from the rows of a table, one after the other, and skip outliers. One model for each class.
+    """Learn from the rows of a table, one after the other, and skip outliers.
 
-    Two classes, or a regression, need one model. Each continues from its record of `holdfast.play`.
+    Two classes, or a regression, need one model, more classes several. Each continues from its record of
+    `holdfast.play`.
     """
 
     def __sklearn_tags__(self):
@@ -70,11 +73,11 @@ class RobustEstimator(BaseEstimator):
     def certificate_(self):
         """What the rows so far prove about the regret, whichever `outliers` of them were wrong.
 
-        A `holdfast.Certificate`: print it to read it, `bound` is its number. A list, one for each class, if
-        there are more than two.
+        A `holdfast.Certificate`: print it to read it, `bound` is its number. A list, one for each model, if
+        there are more than two classes.
 
         Its rounds are steps, not rows: after `fit` a kept row has been a round of every pass. So that it is
-        about `outliers` wrong rows, its `k` is that number times `n_epochs`.
+        about `outliers` wrong rows, its `k` is that number times the number of passes.
 
         It needs scale=False, average=False, dense rows, a count of at least 1 as outliers, and a learner with
         a bounded domain. There is none for standardised features: the running scale changes the meaning of a
@@ -181,11 +184,8 @@ class RobustEstimator(BaseEstimator):
 
     # -- learn
 
-    def _start(self, X, classes, regression, weighted=False, passes=1):
-        """Check the parameters and start again, with a model for each of these classes."""
-        epochs = self.n_epochs
-        if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
-            raise ValueError(f"n_epochs counts passes over the data, at least 1: got {epochs!r}")
+    def _start(self, X, count, regression, weighted=False, all_rows=False):
+        """Check the parameters and start again, with so many models."""
         if not isinstance(self.audit_size, numbers.Integral) or self.audit_size < 0:
             raise ValueError(f"audit_size counts skipped rows, at least 0: got {self.audit_size!r}")
         if self.scale and not self.fit_intercept:
@@ -200,13 +200,15 @@ class RobustEstimator(BaseEstimator):
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
         player = with_missing(self._recommended_player(X, learner, regression), self._missing_share())
+        self._player = player
+        passes = self._passes(X.shape[0])
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
         if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
-            player = Certified(player, int(self.outliers) * passes)
-        self._player, self._classes, self._unbounded = player, classes, unbounded
+            self._player = Certified(player, int(self.outliers) * (passes if all_rows else 1))
+        self._unbounded = unbounded
         self._sparse, self._regression = sp.issparse(X), regression
-        self._records = [None] * len(classes)
-        self._sums = [(0.0, 0.0)] * len(classes)
+        self._records, self._models = [None] * count, Models([None] * count)
+        self._sums = [(0.0, 0.0)] * count
         self._audit = Audit(self.audit_size, MEASURES, _PLACES)
         self._monitor = SkipMonitor(_REMEDY)
         self.n_iter_ = 0
@@ -225,40 +227,53 @@ class RobustEstimator(BaseEstimator):
         """The largest share of missing cells in a row that is learned from."""
         return float(self.missing_share) if self.missing == "impute" else 0.0
 
-    def _learn_passes(self, X, targets, weights):
-        """Learn in `n_epochs` passes. The average is over the last one.
+    def _passes(self, rows):
+        """The number of passes over so many rows."""
+        epochs = self.n_epochs
+        if isinstance(epochs, str) and epochs == "auto":
+            return min(max(-(-_ENOUGH // rows), 1), _EPOCHS) if self._is_second_order() else _EPOCHS
+        if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
+            raise ValueError(f'n_epochs is "auto" or counts passes over the data, at least 1: got {epochs!r}')
+        return int(epochs)
+
+    def _learn_passes(self, X, targets, taught, labels, weights):
+        """Learn in several passes. The average is over the last one.
 
         A row is judged in the first pass, and a row that is skipped is left out of all later passes.
         """
         rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
-        used, verdicts = [np.ones(X.shape[0], bool) for _ in targets], []
-        with expecting(len(rows) * self.n_epochs * len(targets), self._cost()):
-            for number in range(self.n_epochs):
-                if number == self.n_epochs - 1:
+        used, passes, all_decisions = [mask.copy() for mask in taught], self._passes(X.shape[0]), []
+        with expecting(passes * sum(int(mask[rows].sum()) for mask in taught), self._cost()):
+            for number in range(passes):
+                if number == passes - 1:
                     self._sums = [self._sum(record) for record in self._records]
                 order = rng.permutation(rows) if self.shuffle else rows
                 passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used])
                 if number == 0:
                     self._sample = thinned(passed[0])
-                if number < self.n_epochs - 1:
+                if number < passes - 1:
                     several = zip(passed, targets, self._records, strict=True)
                     passed = [self._final(*each, is_first=number == 0) for each in several]
                 for mask, decisions in zip(used, passed, strict=True):
                     mask[decisions.rows[~decisions.kept]] = False
-                verdicts.append(passed)
+                all_decisions.append(passed)
         self._monitor.enough = 0
-        self._add_to_audit(X, targets, weights, verdicts)
+        self._add_to_audit(X, targets, labels, weights, all_decisions)
 
-    def _learn_once(self, X, targets, weights):
+    def _learn_once(self, X, targets, taught, labels, weights):
         """Learn in one pass, in the order of the rows."""
         with expecting(0, self._cost()):
-            passed = self._learn(X, targets, weights, [np.flatnonzero(weights > 0.0)] * len(targets))
+            rows = [np.flatnonzero(mask & (weights > 0.0)) for mask in taught]
+            passed = self._learn(X, targets, weights, rows)
         self._sample = thinned(passed[0])
-        self._add_to_audit(X, targets, weights, [passed])
+        self._add_to_audit(X, targets, labels, weights, [passed])
+
+    def _is_second_order(self):
+        return isinstance(self._player, SoftGuarded | Changing)
 
     def _cost(self):
         """The time of a round in Python, over that of AdaGrad."""
-        return 10 if isinstance(self._player, SoftGuarded | Changing) else 1
+        return 4 if self._is_second_order() else 1
 
     def _learn(self, X, targets, weights, rows):
         """Let each model learn from its rows, in their order. Returns the decisions of each.
@@ -275,6 +290,9 @@ class RobustEstimator(BaseEstimator):
             table, taken = None, None
             for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
                 some = own[start : start + size]
+                if len(some) == 0 and records[i] is not None:
+                    decisions[i].append(NOTHING_JUDGED)
+                    continue
                 if table is None or not np.array_equal(some, taken):
                     table, taken = self._table(X, some), some
                 data = Rows(table, y[some], self._loss, weights[some] if weighted else None)
@@ -283,9 +301,12 @@ class RobustEstimator(BaseEstimator):
                 records[i] = continued(self._player, data, records[i], _KEEP, in_place)
                 decisions[i].append(judged(records[i], some))
                 drop_rounds(records[i])
+        self._models = Models(
+            model if model is not None and len(own) == 0 else self._model(record, sums)
+            for model, own, record, sums in zip(self._models, rows, records, self._sums, strict=True)
+        )
         self._records = records
         self.n_iter_ += 1
-        self._models = Models(self._model(*pair) for pair in zip(self._records, self._sums, strict=True))
         return [joined(each) for each in decisions]
 
     def _table(self, X, rows):
@@ -306,18 +327,22 @@ class RobustEstimator(BaseEstimator):
             final &= ~is_ordinary(passed, groups)
         return passed.some(final)
 
-    def _add_to_audit(self, X, targets, weights, verdicts):
+    def _add_to_audit(self, X, targets, labels, weights, all_decisions):
         """Record each skipped row once: where the first of the models has skipped it first."""
         self.kept_mask_ = weights > 0.0
-        for passed in verdicts:
+        if all(decisions.kept.all() for passed in all_decisions for decisions in passed):
+            self._audit.kept += int(self.kept_mask_.sum())
+            self._monitor.add(self.kept_mask_[self.kept_mask_])
+            return
+        for passed in all_decisions:
             for i, decisions in enumerate(passed):
                 if decisions.kept.all():
                     continue
                 new = decisions.some(~decisions.kept & self.kept_mask_[decisions.rows])
                 self.kept_mask_[new.rows] = False
                 if len(new.rows) > 0:
-                    labels = np.full(len(new.rows), self._classes[i])
-                    places = (new.rounds, new.rows, labels, *self._cells(X, targets[i], i, new))
+                    cells = self._cells(X, targets[i], i, new)
+                    places = (new.rounds, new.rows, labels[new.rows], *cells)
                     self._audit.add(places, new.sizes, new.thresholds)
         self._audit.kept += int(self.kept_mask_.sum())
         self._monitor.add(self.kept_mask_[weights > 0.0])

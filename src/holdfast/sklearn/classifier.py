@@ -10,6 +10,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length
 from holdfast.defaults import MOST_COLUMNS, recommended_for_labels
 from holdfast.losses import Hinge, Logistic, SquaredHinge
 from holdfast.sklearn.base import RobustEstimator
+from holdfast.sklearn.classes import class_margins, models_for
 
 
 class RobustClassifier(ClassifierMixin, RobustEstimator):
@@ -18,13 +19,15 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     It learns from one row after the other, as `SGDClassifier` does, and skips a row if one of its features is
     too far from the others, compared with the rows before. Labels that may be wrong count less. Features are
     standardised with the running mean and spread of the rows learned from. With more than two classes there
-    is a model for each class against the rest. `holdfast.defaults.recommended_for_labels` has the details.
+    is a model for each pair of classes, and with more than 20 a model for each class against the rest.
+    `holdfast.defaults.recommended_for_labels` has the details.
 
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
         How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 10 % of wrong rows, and some 5 %
-        of wrong labels. 0 keeps every row that is finite.
+        of wrong labels; with another learner or loss, 1 % of the labels of each class. 0 keeps every row that
+        is finite.
     loss : "log_loss", "hinge", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
         By default logistic regression of second order, `holdfast.learners.OnlineLogistic`, for dense rows
@@ -52,9 +55,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     class_weight : dict, "balanced" or None
         Weights of the classes; they are multiplied by `sample_weight`. The filter measures the gradient of
         the weighted loss.
-    n_epochs : int
-        The number of passes of `fit`. The first pass judges each row. A row that it skips is left out of the
-        other passes, unless it may have been skipped only because it was one of the first rows.
+    n_epochs : "auto" or int
+        The number of passes of `fit`. "auto" is 5. For learners of second order it is the number after which
+        5,000 rows have been seen, at most 5. The first pass judges each row. A row that it skips is left out
+        of the other passes, unless it may have been skipped only because it was one of the first rows.
     shuffle : bool
         Whether each pass of `fit` has another order of the rows.
     random_state : int, RandomState or None
@@ -73,14 +77,16 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     ----------
     classes_ : array
         The labels.
-    coef_, intercept_ : arrays of shape (1 or classes, features) and (1 or classes,)
-        In the units of the data. They do not apply to a row with a feature so far from its mean that it is
-        compressed, more than 1.5 standard deviations (`holdfast.learners.Compressed`).
+    coef_, intercept_ : arrays of shape (models, features) and (models,)
+        In the units of the data. Two classes have one model. More have those of the pairs (1, 0), (2, 0),
+        (2, 1), (3, 0), ..., each positive for its first class; more than 20 have one for each class. They do
+        not apply to a row with a feature so far from its mean that it is compressed, more than 1.5 standard
+        deviations (`holdfast.learners.Compressed`).
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
         The first skipped rows of `fit` and of all later calls of `partial_fit`, each once: `round`, the
-        number of the step; `row`, the index in X; `label`, the class of the first model that skipped it; size
+        number of the step; `row`, the index in X; `label`, its class; size
         and threshold of features, target and gradient; `by`, the reason; `column` and `value`, the cell that
         is farthest from its column (in standard deviations after the pass), or the target. For `gradient`
         they are empty, because no single cell is the reason.
@@ -130,7 +136,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         fit_intercept=True,
         average=False,
         class_weight=None,
-        n_epochs=5,
+        n_epochs="auto",
         shuffle=True,
         random_state=None,
         missing="impute",
@@ -166,8 +172,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             raise ValueError(
                 "a classifier needs rows of two classes, with a weight above 0: there is one class"
             )
-        self._start(X, self._modelled_classes(), regression=False, passes=self.n_epochs)
-        self._learn_passes(X, self._targets(codes), weights)
+        self._class_models = models_for(len(self.classes_))
+        self._start(X, len(self._class_models), regression=False, all_rows=True)
+        self._learn_passes(X, *self._targets(codes), weights)
         return self._set_coefficients()
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -188,8 +195,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             raise ValueError(f"y has labels that are not among the classes {self.classes_.tolist()}")
         weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
         if first:
-            self._start(X, self._modelled_classes(), regression=False)
-        self._learn_once(X, self._targets(codes), weights)
+            self._class_models = models_for(len(self.classes_))
+            self._start(X, len(self._class_models), regression=False)
+        self._learn_once(X, *self._targets(codes), weights)
         return self._set_coefficients()
 
     def _recommended_player(self, X, learner, regression):
@@ -209,7 +217,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def decision_function(self, X):
         """The margin of every row; with more than two classes, one for each class."""
         margins = self._predictions(X)
-        return margins[:, 0] if len(self.classes_) == 2 else margins
+        return margins[:, 0] if len(self.classes_) == 2 else class_margins(margins, self._class_models)
 
     def predict(self, X):
         """The label of every row."""
@@ -217,7 +225,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         return self.classes_[(margins > 0.0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
 
     def predict_proba(self, X):
-        """The logistic function of the margins; with more than two classes, divided by their sum.
+        """The logistic function of `decision_function`; with more than two classes, divided by their sum.
 
         With loss="log_loss" these are probabilities. With the hinge losses they are in the right order, but
         not calibrated: for that, use `sklearn.calibration.CalibratedClassifierCV`.
@@ -226,9 +234,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     def predict_log_proba(self, X):
         """The logarithm of `predict_proba`."""
-        margins = self._predictions(X)
-        if len(self.classes_) == 2:
-            return -np.logaddexp(0.0, margins * [[1.0, -1.0]])
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            return -np.logaddexp(0.0, margins[:, None] * [[1.0, -1.0]])
         logs = -np.logaddexp(0.0, -margins)
         logs -= logs.max(axis=1, keepdims=True)
         return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
@@ -249,14 +257,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             return np.ones(len(self.classes_))
         return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
 
-    def _modelled_classes(self):
-        """The classes that have a model. Two classes need one model: that of the second."""
-        return self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-
     def _targets(self, codes):
-        """For each model: +1 for its class, -1 for the others."""
-        labels = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        return [np.where(codes == label, 1.0, -1.0) for label in labels]
+        """The targets of each model, which rows it learns from, and the label of each row."""
+        targets, taught = zip(*(model.split(codes) for model in self._class_models), strict=True)
+        return targets, taught, self.classes_[codes]
 
     def _set_coefficients(self):
         self.coef_ = np.stack([model.coefficients() for model in self._models])

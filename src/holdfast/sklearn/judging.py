@@ -23,6 +23,11 @@ class JudgedRows(NamedTuple):
         return JudgedRows(self.rows[which], self.rounds[which], self.kept[which], *several)
 
 
+NOTHING_JUDGED = JudgedRows(
+    np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool), (np.zeros(0),) * 3, (np.zeros(0),) * 3
+)
+
+
 def thinned(judged):
     """About 1,000 of the rows at most, evenly spaced."""
     step = -(-len(judged.rows) // _SAMPLE)

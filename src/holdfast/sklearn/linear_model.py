@@ -10,6 +10,7 @@ from sklearn.utils import gen_batches
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.learners.compressed import compressed
 from holdfast.sklearn.cells import filled
+from holdfast.vectors import rescaled
 
 _BATCH = 2**20  # entries of a matrix that are standardised together
 _FEW = 2**12  # entries, of all models together
@@ -31,7 +32,7 @@ class FittedModel(NamedTuple):
     knee: float = np.inf  # features are linear up to here, then logarithmic (`holdfast.learners.Compressed`)
 
     def coefficients(self):
-        return self.y_spread * self.weights * self.factors
+        return rescaled(self.y_spread * self.weights, self.factors)
 
     def intercept(self):
         shift = self.weights @ (self.factors * self.center)
@@ -42,19 +43,16 @@ class FittedModel(NamedTuple):
         """A number for every row. If it has infinity, or too many missing cells: that of the constant."""
         X = filled(X, self.center, self.missing)
         step, only = max(_BATCH // max(X.shape[1], 1), 1), np.zeros(1, int)
-        p = {name: np.asarray([getattr(self, name)]) for name in ("center", "factors", "weights", "clip")}
-        parts = (X[part] for part in gen_batches(X.shape[0], step))
-        if self.knee < np.inf:
-            parts = (compressed((part - self.center) * self.factors, self.knee) for part in parts)
-            p |= {"center": np.zeros((1, len(self.center))), "factors": np.ones((1, len(self.center)))}
-        scores = [_rows(part).scores(p, only) for part in parts]
+        names = ("center", "factors", "weights", "knee", "clip")
+        p = {name: np.asarray([getattr(self, name)]) for name in names}
+        scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
         z = np.concatenate(scores) + self.constant
         y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
         return np.clip(y, self.y_low, self.y_high)
 
 
 class Models(list):
-    """The fitted models of an estimator, one for each class."""
+    """The fitted models of an estimator."""
 
     def predict(self, X):
         """The predictions of every model, a column each."""

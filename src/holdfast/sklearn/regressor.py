@@ -28,8 +28,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong. "auto" tolerates 10 % of wrong rows and targets. 0 keeps every row that is
-        finite.
+        How many rows may be wrong. "auto" tolerates 15 % of wrong rows and 15 % of wrong targets; 10 % with
+        another learner, scale=False, or rows with weights. 0 keeps every row that is finite.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
@@ -96,7 +96,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         patience="auto",
         fit_intercept=True,
         average=False,
-        n_epochs=5,
+        n_epochs="auto",
         shuffle=True,
         random_state=None,
         missing="impute",
@@ -128,32 +128,45 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         weights = self._read_weights(sample_weight, X)
         if not (weights > 0.0).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._start(X, ["target"], True, are_unequal(weights), passes=self.n_epochs)
-        self._learn_passes(X, [y], weights)
+        self._start(X, 1, True, are_unequal(weights), all_rows=True)
+        self._learn_passes(X, *self._targets(y), weights)
         return self._set_coefficients()
 
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows."""
         first = not hasattr(self, "_records")
-        X, y = self._read(X, first), self._read_target(X, y)
+        X, y = self._read(X, first), self._read_target(X, y, first)
         weights = self._read_weights(sample_weight, X)
         if first:
-            self._start(X, ["target"], True, are_unequal(weights))
-        self._learn_once(X, [y], weights)
+            self._start(X, 1, True, are_unequal(weights))
+        self._learn_once(X, *self._targets(y), weights)
         return self._set_coefficients()
 
     def predict(self, X):
         """The target of every row."""
         return self._predictions(X)[:, 0]
 
-    def _read_target(self, X, y):
+    def _read_target(self, X, y, first=True):
+        if not first and isinstance(y, np.ndarray) and y.dtype == np.float64 and y.shape == X.shape[:1]:
+            return y if np.isfinite(y).all() else self._with_nan(y)
         if y is None:
             raise ValueError("RobustRegressor requires y to be passed, but the target y is None")
         finite = self.missing == "raise"
         y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        return np.where(np.isfinite(y), y, np.nan)  # an infinite target would have a finite slope
+        return self._with_nan(y)
+
+    def _with_nan(self, y):
+        """NaN for targets that are not finite: an infinite one would have a finite slope."""
+        finite = np.isfinite(y)
+        if self.missing == "raise" and not finite.all():
+            assert_all_finite(y, input_name="y")
+        return np.where(finite, y, np.nan)
+
+    def _targets(self, y):
+        """The targets of the only model, which rows it learns from, and the label of each row."""
+        return [y], [np.ones(len(y), bool)], np.full(len(y), "target")
 
     def _set_coefficients(self):
         self.coef_ = self._models[0].coefficients()

@@ -53,7 +53,7 @@ def plan_of(models):
 def from_run(run):
     """The models of a run in this process, in record batches."""
     page, labels, p = run.page(), list(run.games.labels), run.games.parameters()
-    starts = np.concatenate([[0], np.cumsum(page.lengths)])
+    starts = np.concatenate([[0], np.cumsum(page.sizes)])
     with np.errstate(all="ignore"):
         weights = p["weights"] * p["factors"] * p["y_spread"][:, None]
     of_key = np.repeat(np.arange(len(page.keys)), len(labels))
@@ -62,7 +62,7 @@ def from_run(run):
         some = slice(first, min(first + _STEP, len(of_key)))
         keys, cut = of_key[some], starts[first : some.stop + 1]
         offsets = ((cut - cut[0]) * 8).astype(np.int32)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(page.tape[cut[0] : cut[-1]].tobytes())]
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(page.words[cut[0] : cut[-1]].tobytes())]
         arrays = [
             names.take(pa.array(keys)),
             texts.slice(first, len(keys)),
@@ -91,11 +91,12 @@ def page_of(run, table, where="these models"):
     if any(layout != run.state_layout for layout in pc.unique(table.column("layout")).to_pylist()):
         raise another_layout(where)
     states = table.column("state").to_pylist()
-    lengths, tape = np.array([len(state) // 8 for state in states], np.int64), np.frombuffer(b"".join(states))
+    sizes = np.array([len(state) // 8 for state in states], np.int64)
+    words = np.frombuffer(b"".join(states), np.int64)
     counts, first = _numbers(table, COUNTS, np.int64), slice(None, None, len(labels))
     counters = _numbers(table, COUNTERS, np.int64)[first]
     sums = np.column_stack([counts[first, :2].astype(float), _numbers(table, SUMS, np.float64)[first]])
-    return Page(keys, tape, lengths, counts, counters, sums)
+    return Page(keys, words, sizes, counts, counters, sums)
 
 
 def _numbers(table, names, kind):

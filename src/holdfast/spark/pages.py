@@ -10,6 +10,7 @@ from safetensors.numpy import save
 
 from holdfast.runs.files import RunError
 from holdfast.runs.model import read_tensors
+from holdfast.runs.state_parts import words_of
 from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.spark.orders import COUNTERS, too_old
 
@@ -36,11 +37,11 @@ class Places(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Keys, and their arrays: the states of their games, counts, counters and sums of errors."""
+    """Keys, and their arrays: the packed states of their games, counts, counters and sums of errors."""
 
     keys: list
-    tape: np.ndarray
-    lengths: np.ndarray
+    words: np.ndarray
+    sizes: np.ndarray
     counts: np.ndarray
     counters: np.ndarray
     sums: np.ndarray
@@ -48,9 +49,8 @@ class Page(NamedTuple):
     @staticmethod
     def empty():
         nothing, counters = np.zeros(0, np.int64), np.zeros((0, len(COUNTERS)), np.int64)
-        return Page(
-            [], np.zeros(0), nothing, np.zeros((0, 3), np.int64), counters, np.zeros((0, len(KEY_COLUMNS)))
-        )
+        sums = np.zeros((0, len(KEY_COLUMNS)))
+        return Page([], nothing, nothing, np.zeros((0, 3), np.int64), counters, sums)
 
     def to_bytes(self, plan, layout, places):
         header = {"format": FORMAT, "layout": layout, "plan": plan, "places": places, "keys": self.keys}
@@ -60,13 +60,8 @@ class Page(NamedTuple):
     def of(self, keys, labels):
         """The page of these keys only, given as indices."""
         games = (keys[:, None] * labels + np.arange(labels)).ravel()
-        starts = np.cumsum(self.lengths) - self.lengths
-        rows = [self.tape[starts[game] : starts[game] + self.lengths[game]] for game in games]
-        tape = np.concatenate(rows) if rows else np.zeros(0)
-        names = [self.keys[i] for i in keys]
-        return Page(
-            names, tape, self.lengths[games], self.counts[games], self.counters[keys], self.sums[keys]
-        )
+        states, names = words_of(self.words, self.sizes, games), [self.keys[i] for i in keys]
+        return Page(names, *states, self.counts[games], self.counters[keys], self.sums[keys])
 
     def without_old(self, now, ttl, labels):
         """The page without the keys that had no row for `ttl` milliseconds."""

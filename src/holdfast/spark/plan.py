@@ -18,6 +18,7 @@ _WHOLE = ("byte", "short", "integer", "long")
 _TIMES = ("timestamp", "timestamp_ntz", "date")
 _KEYS = ("string", "boolean", "date", *_WHOLE)
 _AS_TEXT = ("outliers", "memory", "patience", "loss", "learner")  # 300 means the same as "300"
+_SETTINGS = ("task", "scale", "missing", *_AS_TEXT)
 _WHERE = "the DataFrame"
 
 
@@ -50,10 +51,7 @@ class Plan:
             found = json.loads(text)
             if not isinstance(found, dict) or found.get("format") != FORMAT:
                 raise ValueError(f"it is not {FORMAT!r}")
-            settings = found.get("settings")
-            settings = Settings.from_json(
-                {**settings, "format": None} if isinstance(settings, dict) else settings
-            )
+            settings = Settings.from_json(found.get("settings"))
             layout, target = read_layout(found.get("layout")), read_target(found.get("target"))
             if not isinstance(found.get("order"), str) or settings.key is None:
                 raise ValueError("order and key are names of columns")
@@ -64,10 +62,9 @@ class Plan:
 
 def settings_of(key, target, order, features, drop, labels, others):
     """The settings of a run, from the arguments in Python."""
-    unknown = set(others) - set(Settings.__dataclass_fields__) | {"format", "sizes"} & set(others)
+    unknown = sorted(set(others) - set(_SETTINGS))
     if unknown:
-        known = sorted(set(Settings.__dataclass_fields__) - {"format"})
-        raise TypeError(f"there is no setting {sorted(unknown)[0]!r}; there are {', '.join(known)}")
+        raise TypeError(f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(_SETTINGS))}")
     texts = {name: str(value) if name in _AS_TEXT else value for name, value in others.items()}
     used = {"target": target, "key": key, "order": order}
     for name, column in used.items():
@@ -86,6 +83,7 @@ def settings_of(key, target, order, features, drop, labels, others):
         drop=(*tuple(drop or ()), *(() if features else (order,))),
         labels=tuple(map(str, labels or ())),
         sizes=False,
+        prior=False,  # it depends on the order of all rows, and tasks see those of some keys
         **texts,
     )
     settings.check()

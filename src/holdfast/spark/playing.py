@@ -7,23 +7,13 @@ import pyarrow as pa
 
 from holdfast.io.rows import Batch
 from holdfast.io.sources import Piece, keys_of
-from holdfast.play_many import caller
 from holdfast.runs.audit import RoundLog, sizes_of, thresholds_of
-from holdfast.runs.files import RunError
-from holdfast.runs.games import Games
+from holdfast.runs.files import damaged
+from holdfast.runs.key_table import KeyTable
 from holdfast.runs.model import Model
 from holdfast.runs.run import Run
 from holdfast.spark.orders import LastOrders
 from holdfast.spark.pages import Page
-
-
-class KeyedGames(Games):
-    """Games whose states are checked and collected by compiled code if the rounds are."""
-
-    compiled, workers = False, 1  # a task of Spark has one core
-
-    def _caller(self):
-        return caller(True) if self.compiled else super()._caller()
 
 
 class Played(NamedTuple):
@@ -65,29 +55,23 @@ class KeyedRun(Run):
     def __init__(self, plan, compiled=None):
         super().__init__(None, "the rows", plan.settings, plan.layout, plan.target)
         self.plan, self.forced = plan, compiled
-        labels, width = self.games.labels, plan.layout.feature_count()
-        self.games = KeyedGames(self.player, width, self.loss, labels, plan.layout.is_sparse())
-        self.log = RowLog(labels, self.regression and plan.settings.scale)
+        self.games.workers, self.in_background = 1, False  # a task of Spark has one core
+        self.log = RowLog(self.games.labels, self.regression and plan.settings.scale)
         self.orders = LastOrders(self.games.keys)
-        self.labels, self.state_layout = len(labels), self.games.layout
+        self.labels, self.state_layout = len(self.games.labels), self.games.layout
 
     def load(self, page, where):
         """Go on from the states of a page; raises RunError if they do not fit."""
-        states = {"tape": page.tape, "lengths": page.lengths, "counts": page.counts}
         try:
-            self.games.load(page.keys, states, where, self.state_layout)
-            self.keys.load(page.sums, len(page.keys))
+            load_games(self, page, where)
             self.orders.load(self.games.keys, page.counters)
         except ValueError as problem:
-            raise (
-                problem if isinstance(problem, RunError) else RunError(f"{where} is damaged: {problem}")
-            ) from None
+            raise damaged(where, problem) from None
 
     def page(self):
         """The states of all keys, as one page."""
-        states = self.games.state()
-        counts = self.games.counts, self.orders.counters, self.keys.sums
-        return Page(list(self.games.keys), states["tape"], states["lengths"], *counts)
+        found = self.games.packed(np.arange(len(self.games.keys)))
+        return Page(list(self.games.keys), **found, counters=self.orders.counters, sums=self.keys.sums)
 
     def play(self, table, keys, now=0):
         """Learn from the rows of a table of Arrow, sorted by order, that are not late.
@@ -106,9 +90,9 @@ class KeyedRun(Run):
         """Learn from all rows of a table, in their order."""
         features, faults = self.layout.rows(batch_of(table, self.plan), 0, table.num_rows)
         y, more = self.target.read(batch_of(table, self.plan), 0, table.num_rows)
-        piece = Piece(features, y, keys, np.arange(table.num_rows), more | faults, None, 0, None)
+        piece = Piece(features, y, keys, np.arange(table.num_rows), more | faults, None, 0, None, {})
         self._choose(piece)
-        self.learn(piece, lambda: False)
+        self._play(piece, 0, len(y))
         return self.log.take()
 
     def predict(self, table, keys):
@@ -135,7 +119,19 @@ class KeyedRun(Run):
             self.choose_compiled(piece, _Silent())
         else:
             self.compiled = self.forced
-        self.games.compiled = self.compiled
+        self.games.always_compiled = self.compiled
+
+
+def load_games(run, page, where):
+    """Replace the games of a run by those of a page; raises ValueError if they do not fit."""
+    table, keys = KeyTable(), np.arange(len(page.keys))
+    table.indices(page.keys)
+    if len(table.names) < len(keys):
+        raise ValueError("a key is there twice")
+    run.games.take(np.zeros(0, np.int64))
+    run.games.add_packed(page.words, page.sizes)
+    run.games.load_packed(table, keys, page.counts, where, run.games.layout)
+    run.keys.load(page.sums, len(keys))
 
 
 class _Silent:

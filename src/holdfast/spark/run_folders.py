@@ -1,38 +1,25 @@
 """Models of a fleet as a run folder, and a run folder as the beginning of a fleet."""
 
-import dataclasses
-
 import numpy as np
 
 from holdfast.runs.checkpoint import CONFIG, CONFIG_FORMAT
 from holdfast.runs.files import RunError
 from holdfast.runs.folder import Folder
 from holdfast.runs.run import Run, open_run, to_json
-from holdfast.runs.settings import Settings
 from holdfast.spark.models import page_of, plan_of
 from holdfast.spark.orders import FIRST
 from holdfast.spark.pages import Page
 from holdfast.spark.plan import Plan
-from holdfast.spark.playing import KeyedRun
+from holdfast.spark.playing import KeyedRun, load_games
 
-_OWN = (
-    "features",
-    "drop",
-    "labels",
-    "format",
-    "sizes",
-    "key",
-    "target",
-    "missing",
-    "task",
-)  # not of the learner
+_OF_LEARNER = ("loss", "outliers", "learner", "scale", "memory", "patience")
 
 
 def to_run(models, folder):
-    """Write a run folder with the models of a fleet, for `holdfast predict`, `inspect` and `learn --resume`.
+    """Write a run folder with the models of a fleet, for `holdfast predict`, `inspect` and `learn --into`.
 
-    The models are collected to the driver. They have no reasons, and errors only of rows that were learned
-    from: the metrics lack the others. `keys.parquet` has the counts and the error of each key.
+    The models are collected to the driver. The folder has no audit, and its metrics count the rows that were
+    learned from. `keys.parquet` has all rows and the error of each key.
 
     Parameters
     ----------
@@ -53,15 +40,11 @@ def write_run(plan, table, folder):
     place.create()
     try:
         run = Run(place, "spark", plan.settings, plan.layout, plan.target)
-        states = {"tape": page.tape, "lengths": page.lengths, "counts": page.counts}
-        run.games.load(page.keys, states, folder, run.games.layout)
+        load_games(run, page, folder)
         run.games.check()
-        run.keys.load(page.sums, len(page.keys))
-        run.trace.rounds, run.finished = int(page.sums[:, 0].sum()), True
-        run.trace.sums[-1] = page.sums[:, 0].sum() - page.sums[:, 1].sum()  # skipped rounds
+        run.trace.rounds, run.finished = int(page.sums[:, 1].sum()), True  # kept: there is no audit
         place.write([(CONFIG, to_json(_config(run)))])
-        run.checkpoint()
-        run.write_results()
+        run.save()
     finally:
         place.close()
 
@@ -69,7 +52,7 @@ def write_run(plan, table, folder):
 def _config(run):
     parts = {name: getattr(run, name).to_json() for name in ("settings", "layout", "target")}
     begins = {"bytes": 0, "crc32": 0}  # of no source: any source can follow
-    words = {"loss": repr(run.loss), "player": repr(run.player)}
+    words = {"loss": repr(run.loss), "player": repr(run.player), "notes": []}
     return {"format": CONFIG_FORMAT, "source": "spark", "source_begins": begins} | parts | words
 
 
@@ -82,7 +65,7 @@ def read_seed(folder, settings, order):
                 f"{folder} was learned with {name} {getattr(run.settings, name)!r}, and the fleet has "
                 f"{getattr(settings, name)!r}"
             )
-    for name in [field.name for field in dataclasses.fields(Settings) if field.name not in _OWN]:
+    for name in _OF_LEARNER:
         if getattr(run.settings, name) != getattr(settings, name):
             raise RunError(
                 f"{folder} was learned with {name}={getattr(run.settings, name)!r}: give the fleet the same"
@@ -93,9 +76,6 @@ def read_seed(folder, settings, order):
         )
     plan = Plan(settings, run.layout, run.target, order)
     run.games.check()
-    states = run.games.state()
     counters = np.tile(np.array([[FIRST, 0, 0]]), (len(run.games.keys), 1))
-    page = Page(
-        list(run.games.keys), states["tape"], states["lengths"], run.games.counts, counters, run.keys.sums
-    )
-    return plan, page
+    states = run.games.packed(np.arange(len(run.games.keys)))
+    return plan, Page(list(run.games.keys), **states, counters=counters, sums=run.keys.sums)

@@ -41,12 +41,7 @@ class DeviceFilter:
         finite = sizes < math.inf
         entering = torch.where(finite, sizes, -1.0).unsqueeze(1)  # -1 never enters a list of sizes
         if self.window is not None:
-            ends = finite & (self.counts[1] == self.window)
-            self.largest.copy_(torch.where(ends.unsqueeze(1), self.recent, self.largest))
-            self.recent.mul_(~ends.unsqueeze(1))
-            self.counts.copy_(
-                torch.where(ends, torch.stack((self.counts[1], self.counts[1] * 0)), self.counts)
-            )
+            self._end_block(finite & (self.counts[1] == self.window))
             self.recent.copy_(_with(self.recent, entering))
         self.largest.copy_(_with(self.largest, entering))
         self.counts += finite
@@ -65,15 +60,16 @@ class DeviceFilter:
             late = finite & (self.counts[1] + finite.cumsum(0) > self.window)
         self._push(sizes, finite & ~late)
         if self.window is not None:
-            ends = late.any()
-            self.largest.copy_(torch.where(ends, self.recent, self.largest))
-            self.recent.mul_(~ends)
-            self.counts.copy_(
-                torch.where(ends, torch.stack((self.counts[1], self.counts[1] * 0)), self.counts)
-            )
+            self._end_block(late.any().unsqueeze(0))
             self._push(sizes, late)
         threshold = self._thresholds()
         return threshold, finite & (sizes <= threshold)
+
+    def _end_block(self, ends):
+        """Where `ends` is true, the list of the block replaces the other, and a new block begins."""
+        self.largest.copy_(torch.where(ends.unsqueeze(1), self.recent, self.largest))
+        self.recent.mul_(~ends.unsqueeze(1))
+        self.counts.copy_(torch.where(ends, torch.stack((self.counts[1], self.counts[1] * 0)), self.counts))
 
     def _push(self, sizes, which):
         entering = torch.where(which, sizes, -1.0).unsqueeze(0)

@@ -105,7 +105,7 @@ class StepGuard:
         self.log = torch.full((history, 4), math.nan, dtype=real, device=self.device)
         self.counts = torch.zeros(2, dtype=torch.int64, device=self.device)  # skipped, kept
         self.steps = 0
-        self._way, self._copy = None, None
+        self._way, self._copy, self._last = None, None, {}
         self._inner = 0  # steps that the optimizer takes inside of its own step
         self._keep = None  # the decision about the next step, if there is one already
         optimizer.register_step_pre_hook(_before_step)
@@ -179,10 +179,8 @@ class StepGuard:
         self.filter = DeviceFilter(self.rule, self.parts.count, self.device)
         if self.loss_filter is not None:
             self.loss_filter = DeviceFilter(self.rule, 1, self.device)
-        self.log, self.counts = (
-            t.to(self.device, self.filter.largest.dtype) for t in (self.log, self.counts)
-        )
-        self.counts = self.counts.to(torch.int64)
+        self.log = self.log.to(self.device, self.filter.largest.dtype)
+        self.counts = self.counts.to(self.device)
         self.load_state_dict(memory)
 
     def after(self, optimizer):
@@ -228,7 +226,7 @@ class StepGuard:
             figures |= {"size": float(self._copy[1][1]), "threshold": float(self._copy[1][2])}
             self._last, self._copy = figures, None
         elif self._copy is not None:
-            return getattr(self, "_last", {})
+            return self._last
         if self.steps > 0:
             row = self.log[(self.steps - 1) % self.history]
             on_host = [t.detach().to("cpu", non_blocking=True, copy=True) for t in (self.counts, row)]

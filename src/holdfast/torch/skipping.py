@@ -10,6 +10,8 @@ import numbers
 
 import torch
 
+_NOTHING = object()
+
 
 class FoundInf:
     """Fused optimizers read a flag on the device and leave everything as it is if it is 1.
@@ -17,26 +19,22 @@ class FoundInf:
     `GradScaler` uses the same flag for its own overflows; these stay in force, and its scale is not changed.
     """
 
-    waits = False
-
     def before(self, optimizer, keep):
-        self.scaler = {
-            name: optimizer.__dict__[name] for name in ("found_inf",) if name in optimizer.__dict__
-        }
-        found_inf = (~keep).to(torch.float32)
-        if self.scaler.get("found_inf") is not None:
-            found_inf = torch.maximum(found_inf, self.scaler["found_inf"].to(keep.device).clamp(max=1.0))
-        self.ours = optimizer.found_inf = found_inf
+        self.theirs = getattr(optimizer, "found_inf", _NOTHING)
+        self.ours = (~keep).to(torch.float32)
+        if torch.is_tensor(self.theirs):
+            self.ours = torch.maximum(self.ours, self.theirs.to(keep.device).clamp(max=1.0))
+        optimizer.found_inf = self.ours
 
     def abandon(self, optimizer):
         if getattr(optimizer, "found_inf", None) is self.ours:
             self.after(optimizer)
 
     def after(self, optimizer):
-        if self.scaler:
-            optimizer.found_inf = self.scaler["found_inf"]
-        else:
+        if self.theirs is _NOTHING:
             del optimizer.found_inf
+        else:
+            optimizer.found_inf = self.theirs
 
 
 class NoGradients:
@@ -45,8 +43,6 @@ class NoGradients:
     Some optimizers of other packages count steps in their parameter groups, with or without gradients. What
     is in the groups is restored.
     """
-
-    waits = True
 
     def before(self, optimizer, keep):
         self.removed, self.groups = [], []
@@ -74,8 +70,6 @@ class Select:
     Needs a copy of the weights and of the state. Waits for the device only if the step made new entries in
     the state (the first step of most optimizers) or changed numbers that are not on the device.
     """
-
-    waits = False
 
     def before(self, optimizer, keep):
         self.keep = keep

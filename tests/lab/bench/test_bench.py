@@ -24,8 +24,8 @@ def alone():
 @pytest.fixture(scope="module")
 def folder(alone, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
-    (folder / "README.md").write_text(f"before\n{BEGIN}\n{END}\nafter\n")
-    main(["bench", "--tiny", "--to", str(folder / "results"), "--readme", str(folder / "README.md")])
+    (folder / "page.md").write_text(f"before\n{BEGIN}\n{END}\nafter\n")
+    main(["bench", "--tiny", "--to", str(folder / "results"), "--write", str(folder / "page.md")])
     return folder
 
 
@@ -80,15 +80,15 @@ def test_only_results_are_left_in_the_folder(folder):
     assert all((folder / "results" / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
 
 
-def test_the_readme_names_the_command_that_wrote_it(folder):
-    text = (folder / "README.md").read_text()
-    assert "`holdfast bench --tiny --readme README.md`" in text
+def test_the_page_names_the_command_that_wrote_it(folder):
+    text = (folder / "page.md").read_text()
+    assert "`holdfast bench --tiny --write page.md`" in text
     assert "dense: 100 rounds" in text and "import" not in text
 
 
-def test_a_readme_without_markers_is_refused_before_anything_is_measured(tmp_path, capsys):
-    (tmp_path / "README.md").write_text("nothing here\n")
-    assert main(["bench", "--tiny", "--to", str(tmp_path), "--readme", str(tmp_path / "README.md")]) == 2
+def test_a_page_without_markers_is_refused_before_anything_is_measured(tmp_path, capsys):
+    (tmp_path / "page.md").write_text("nothing here\n")
+    assert main(["bench", "--tiny", "--to", str(tmp_path), "--write", str(tmp_path / "page.md")]) == 2
     assert "no place for the table" in capsys.readouterr().err
 
 

@@ -33,8 +33,8 @@ NAMES = tuple(MODULES)
 ON_REQUEST = {"spark": "spark"}  # measured only if it is named
 
 
-def bench(names, scale, folder, readme=None, disk=None):
-    """Measure; write bench.json and the pictures to the folder and, with `readme`, the table to that file.
+def bench(names, scale, folder, page=None, disk=None):
+    """Measure; write bench.json and the pictures to the folder and, with `page`, the table to that file.
 
     With `disk`, a folder on another disk, a large file is played from there as well.
     """
@@ -56,8 +56,8 @@ def bench(names, scale, folder, readme=None, disk=None):
     contests = [section for section in sections if section.headline and section.against == peers.AGAINST]
     if contests and drawing.possible():
         drawing.speed(contests, folder / "speed.png")
-    if readme is not None:
-        put_between_markers(readme, markdown(about, sections, _command(scale, readme, disk)))
+    if page is not None:
+        put_between_markers(page, markdown(about, sections, _command(scale, page, disk)))
     tell("", f"The figures{' and pictures' if drawing.possible() else ''}: {folder}")
     if not drawing.possible():
         tell("For the pictures: pip install 'holdfast[bench]'")
@@ -92,6 +92,6 @@ def _processor():
         return platform.processor() or platform.machine()
 
 
-def _command(scale, readme, disk):
-    words = ["holdfast bench", *([f"--{scale}"] if scale != "full" else []), "--readme", readme.name]
+def _command(scale, page, disk):
+    words = ["holdfast bench", *([f"--{scale}"] if scale != "full" else []), "--write", page.name]
     return " ".join([*words, *(["--disk", "FOLDER"] if disk else [])])

@@ -1,4 +1,4 @@
-"""Figures with their goals, as text, as JSON, and as the table of a README."""
+"""Figures with their goals, as text, as JSON, and as the table of docs/benchmarks.md."""
 
 import json
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Section(NamedTuple):
     unit: str
     rows: list[Row]
     against: str = ""
-    headline: bool = False  # is in the README
+    headline: bool = False  # is in docs/benchmarks.md
 
     def without_goals(self):
         return self._replace(rows=[row._replace(least=None, most=None) for row in self.rows])
@@ -71,7 +71,7 @@ def to_json(about, sections):
 
 
 def markdown(about, sections, command):
-    """The sections of the README, with the machine, the date and all versions."""
+    """The headline sections, with the machine, the date and all versions."""
     lines = ["| | figure | ratio | goal | met |", "|---|--:|--:|--:|:-:|"]
     headlines = [section for section in sections if section.headline]
     for section in headlines:

@@ -11,13 +11,12 @@ from holdfast.lab.trials import sgd
 from holdfast.lab.trials.clipped_gradients import ClippedGradients
 from holdfast.lab.trials.corruptions import CorruptedTable
 from holdfast.lab.trials.one_pass import WithConstant, on_rounds, predictions_of
-from holdfast.lab.trials.parts import forgetful
 from holdfast.lab.trials.qcsgd import QCSGD
 from holdfast.lab.trials.river import filtered_river, plain_river
 from holdfast.lab.trials.scalers import FadingScale, Running, Still
 from holdfast.lab.trials.wolf import WoLF
 
-_WORTH_COMPILING = 1500  # rounds
+_WORTH_COMPILING = 500  # rounds
 _HALF_LIFE = 500.0  # rounds, of a scale that fades
 
 
@@ -27,12 +26,17 @@ def by_default(stream):
 
 
 def unfiltered_default(stream):
-    """Ours for numbers, with filters that are too wide to skip a round. It is the same compiled game."""
-    player = recommended(regression=True)
-    filters = {
-        name: getattr(player, name)._replace(slack=1e300) for name in ("features", "target", "repeats")
-    }
-    return _played(player._replace(**filters), stream.table)
+    """Ours, with filters that are too wide to skip a round. It is the same compiled game."""
+    if stream.table.regression:
+        player = _widened(recommended(regression=True), ("features", "target", "repeats"))
+    else:
+        player = recommended(regression=False)
+        player = player._replace(guard=_widened(player.guard, ("features",)))
+    return _played(player, stream.table)
+
+
+def _widened(guard, names):
+    return guard._replace(**{name: getattr(guard, name)._replace(slack=1e300) for name in names})
 
 
 def with_true_share(stream):
@@ -47,13 +51,11 @@ def without_a_filter(stream):
 
 def oracle(stream):
     """The same learner, which meets neither the corrupted rounds nor the marked ones."""
-    predict = unfiltered_default if stream.table.regression else without_a_filter
-    return on_rounds(stream.good, lambda table: predict(stream._replace(table=table)), stream.table)
 
+    def predict(table):
+        return unfiltered_default(stream._replace(table=table))
 
-def of_parts(stream):
-    """A player of ours that forgets."""
-    return _played(forgetful(), stream.table)
+    return on_rounds(stream.good, predict, stream.table)
 
 
 def clipped(stream):
@@ -159,13 +161,12 @@ class Contestant(NamedTuple):
         return table.regression or not self.needs_numbers
 
 
-ORACLE, OURS, PARTS = "oracle", "default", "forgetful"
+ORACLE, OURS = "oracle", "default"
 PLAIN, FADING = "SGD", "SGD, fading scale"
 
 CONTESTANTS = {
     ORACLE: Contestant(oracle, is_peer=False),
     OURS: Contestant(by_default, is_peer=False),
-    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
     "true share": Contestant(with_true_share, is_peer=False),
     "no filter": Contestant(without_a_filter, is_peer=False),
     "clipping": Contestant(clipped),
@@ -181,7 +182,6 @@ CONTESTANTS = {
 AFTER_A_CHANGE = {
     FADING: Contestant(fading_sgd),
     OURS: Contestant(by_default, is_peer=False),
-    PARTS: Contestant(of_parts, is_peer=False, needs_numbers=True),
     "no filter": Contestant(without_a_filter, is_peer=False),
     "clipping": Contestant(clipped),
     PLAIN: Contestant(plain_sgd),

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.lab.bench.table import put_between_markers
 from holdfast.lab.trials.about import written_by
-from holdfast.lab.trials.contestants import AFTER_A_CHANGE, FADING, OURS, PARTS
+from holdfast.lab.trials.contestants import AFTER_A_CHANGE, FADING, OURS
 from holdfast.lab.trials.corruptions import untouched
 from holdfast.lab.trials.drift_streams import CHANGE, OF_RIVER, OWN, make
 from holdfast.lab.trials.table import Goal, ratio, width
@@ -64,7 +64,7 @@ def _errors(table, contestants):
 
 def goals(rows):
     """Ours against SGD with a fading scale."""
-    return [_goal(name, rows) for name in (OURS, PARTS) if any(name in row.ratios for row in rows)]
+    return [_goal(OURS, rows)] if any(OURS in row.ratios for row in rows) else []
 
 
 def _goal(name, rows):

@@ -1,0 +1,128 @@
+"""The model of a run as a graph of ONNX: the formula of `docs/run-folder.md`, node by node."""
+
+import numpy as np
+
+from holdfast.io.columns import Number
+from holdfast.runs.files import RunError
+
+_OPSET, _IR = 18, 8  # from 2022; older programs may still read them
+
+# Operator, inputs, output. From `rows` on there is a second axis, for games: one, or one for each label.
+_FEATURES = """
+IsNaN      X                   missing
+And        missing filled      replaced
+Where      replaced middles X  values
+Cast       missing             marks
+Concat     values marks        both
+Gather     both places         features
+"""
+# A row with a cell that is not finite has z = constant: x - x is 0 for a finite cell, and NaN for all others.
+_SCORES = """
+Sub        features features   nothing
+ReduceSum  nothing last        spoiled_sum
+IsNaN      spoiled_sum         spoiled
+Unsqueeze  spoiled last        spoiled_column
+Unsqueeze  features last       rows
+Sub        rows center         moved
+Mul        moved factors       scaled
+Abs        scaled              lengths
+Min        lengths knee        short
+Sub        lengths short       beyond
+Add        beyond one          beyond_one
+Log        beyond_one          bent
+Add        short bent          compressed
+Sign       scaled              signs
+Mul        compressed signs    seen
+Max        seen least          at_least
+Min        at_least most       clipped
+Mul        clipped weights     weighted
+ReduceSum  weighted third      sums
+Where      spoiled_column zero sums  known_sums
+Add        known_sums constant z
+Mul        z y_spread          spread
+Add        spread y_center     y
+Max        y low               above
+Min        above high          scores
+"""
+_NUMBER = "Squeeze    scores last         prediction"
+_TWO_LABELS = """
+Greater    scores zero         positive
+Squeeze    positive last       is_second
+Where      is_second second first  prediction
+"""
+_LABELS = """
+ArgMax     scores              best
+Gather     labels best         prediction
+"""
+
+
+def onnx_bytes(model):
+    """The graph as bytes. Its input is `X`, float64, with NaN where a cell is missing."""
+    from onnx import TensorProto, checker, helper
+
+    _check(model)
+    columns, labels = model.layout.columns, model.target.labels
+    answer = _NUMBER if not labels else _TWO_LABELS if len(labels) == 2 else _LABELS
+    attributes = {
+        "Cast": {"to": TensorProto.DOUBLE},
+        "Concat": {"axis": 1},
+        "ReduceSum": {"keepdims": 0},
+        "ArgMax": {"axis": 1, "keepdims": 0},
+    }
+    nodes = []
+    for line in filter(None, (_FEATURES + _SCORES + answer).splitlines()):
+        kind, *inputs, output = line.split()
+        more = {"axis": 1} if output == "features" else attributes.get(kind, {})
+        nodes.append(helper.make_node(kind, inputs, [output], **more))
+    kinds = {"f": TensorProto.DOUBLE, "i": TensorProto.INT64, "b": TensorProto.BOOL, "S": TensorProto.STRING}
+    constants = [
+        helper.make_tensor(name, kinds[value.dtype.kind], value.shape, value.ravel().tolist())
+        for name, value in _constants(model).items()
+        if any(name in node.input for node in nodes)
+    ]
+    kind = TensorProto.STRING if labels else TensorProto.DOUBLE
+    outputs = [
+        helper.make_tensor_value_info("prediction", kind, ["rows"]),
+        helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["rows", len(model.parameters["low"])]),
+    ]
+    rows = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", len(columns)])
+    graph = helper.make_graph(nodes, "holdfast", [rows], outputs, constants)
+    opset = [helper.make_opsetid("", _OPSET)]
+    found = helper.make_model(graph, opset_imports=opset, ir_version=_IR, producer_name="holdfast")
+    helper.set_model_props(found, {f"column {i}": column.name for i, column in enumerate(columns)})
+    checker.check_model(found, full_check=True)
+    return found.SerializeToString()
+
+
+def _constants(model):
+    """Arrays by name; those of the features have an axis for rows, one for games, and one for features."""
+    columns, p = model.layout.columns, model.parameters
+    filled = np.array([column.middle is not None for column in columns])
+    places = [i for j, f in enumerate(filled) for i in ([j, len(columns) + j] if f else [j])]
+    texts = [label.encode() for label in model.target.labels]
+    return {
+        "filled": filled,
+        "middles": np.array([0.0 if column.middle is None else column.middle for column in columns]),
+        "places": np.array(places, np.int64),
+        "last": np.array([1], np.int64),
+        "third": np.array([2], np.int64),
+        "zero": np.array(0.0),
+        "one": np.array(1.0),
+        "knee": p["knee"][:, None],
+        "least": -p["clip"][:, None],
+        "most": p["clip"][:, None],
+        **{name: p[name] for name in ("center", "factors", "weights", "constant", "y_spread", "y_center")},
+        **{name: p[name] for name in ("low", "high")},
+        **({"labels": np.array(texts), "first": np.array(texts[:1]), "second": np.array(texts[1:2])}),
+    }
+
+
+def _check(model):
+    if model.key is not None:
+        raise RunError("ONNX has no keys: export one model for all rows, or use --to sklearn")
+    others = [column.name for column in model.layout.columns if not isinstance(column, Number)]
+    if others:
+        raise RunError(
+            f"--to onnx is for columns of numbers, and {others[0][:80]!r} is none: learn with --drop, or use "
+            "--to sklearn"
+        )

@@ -1,0 +1,173 @@
+"""The figures and tables of the report of a run."""
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+
+from holdfast.cli.audit import cell
+from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
+from holdfast.pages.render import figure
+from holdfast.runs.predicting import feature_names
+from holdfast.runs.source_records import names_of
+
+_MOST_LABELS = 12  # in a table
+
+
+def command(found):
+    """The command that begins such a run."""
+    names = names_of(found.sources) or [found.source_name]
+    words = ["holdfast", "learn", *("-" if name == "standard input" else name for name in names)]
+    default = type(found.settings)(found.settings.target)
+    for name, value in found.settings.to_json().items():
+        if name != "target" and value == getattr(default, name):
+            continue
+        if name == "schema":
+            words += ["--schema", "FILE"]
+        elif isinstance(value, bool):
+            words.append(f"--no-{name}")
+        else:
+            words += [f"--{name}", ",".join(value) if isinstance(value, tuple | list) else str(value)]
+    return shlex.join([*words, "--to", str(found.folder.path)])
+
+
+def sources(found):
+    """The name of the first source, and how many more there are."""
+    more = len(names_of(found.sources)) - 1
+    return Path(found.source_name).name + (f" and {more:,} more" if more > 0 else "")
+
+
+def duration(seconds):
+    """A time in words; empty if it is not known."""
+    if seconds < 1.0:
+        return "less than a second" if seconds > 0.0 else ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = ((hours, "h"), (minutes, "min"), (rest, "s"))
+    return " ".join(f"{count} {unit}" for count, unit in parts if count)
+
+
+def cards(metrics):
+    """The main figures, each with its meaning."""
+    rounds, skipped = metrics["rounds"], metrics["skipped"]
+    yield figure(rounds), "rounds"
+    yield f"{100 * skipped / max(rounds, 1):.2g} %", f"skipped: {skipped:,}"
+    if metrics["error"] is not None:
+        yield figure(metrics["error"]), f"{metrics['error_is']} on the rounds learned from"
+    if metrics["baseline"] is not None:
+        yield figure(metrics["baseline"]), f"{metrics['error_is']} of the baseline"
+
+
+def comparison(found, metrics):
+    """What the errors mean, in sentences."""
+    error, baseline, of_all = (metrics[name] for name in ("error", "baseline", "error_of_all_rounds"))
+    if error is None or baseline is None:
+        return []
+    simple = "the mean of the targets learned from" if found.regression else "the most frequent label"
+    simple += " so far" + (", over all keys" if found.settings.key is not None else "")
+    share = f", {100 * error / baseline:.3g} % of the baseline's {figure(baseline)}" if baseline > 0 else ""
+    sentences = [f"The error is {figure(error)}{share}. The baseline predicts {simple}."]
+    if error >= baseline:
+        sentences.append("So the model predicts no better than the baseline.")
+    if metrics["skipped"] and of_all is not None:
+        sentences.append(
+            f"On all rounds, with the skipped ones, the error is {figure(of_all)}. If they are outliers, "
+            "that says how wild they are, not how good the model is."
+        )
+    return sentences
+
+
+def confusion(found):
+    """How often each label was predicted for each label, on kept rounds; None if that was not counted."""
+    counts, labels = found.answers.confusion, found.target.labels
+    if not counts.sum() > 0:
+        return None
+    shown = np.sort(np.argsort(-counts.sum(axis=1), kind="stable")[:_MOST_LABELS])
+    totals = np.maximum(counts.sum(axis=1), 1.0)
+    rows = [
+        (labels[i], [(int(counts[i, j]), round(100 * counts[i, j] / totals[i]), i == j) for j in shown])
+        for i in shown
+    ]
+    return {"labels": [labels[j] for j in shown], "rows": rows, "others": len(labels) - len(shown)}
+
+
+def groups(found):
+    """The groups of two rows or more."""
+    return [
+        (f"{group['first']:,} to {group['last']:,}", group["rows"], group["reason"], _cell(group))
+        for group in found
+        if group["rows"] > 1
+    ]
+
+
+def _cell(group):
+    return cell(group["column"], group["low"], group["high"]) if group["column"] else ""
+
+
+def worst(rows):
+    """The skipped rows that exceed their threshold by the largest factor."""
+    return [
+        (
+            row["row"],
+            " ".join(filter(None, (row["reason"], row.get("key"), row.get("label")))),
+            cell(row["column"], row["value"]) if row["column"] else row["detail"],
+            row["measure"],
+            row["size"],
+            row["threshold"],
+            row["times"] or None,
+        )
+        for row in rows
+    ]
+
+
+def weights(found, most):
+    """The features with the largest weights, as a head and rows; None if there are none or many models."""
+    if found.settings.key is not None or not found.trace.rounds:
+        return None
+    p = found.games.parameters()
+    effects = (p["y_spread"][:, None] * p["weights"])[:_MOST_LABELS]
+    order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:most]
+    labels = [label or "effect" for label in found.games.labels][:_MOST_LABELS]
+    with np.errstate(all="ignore"):
+        spread = np.where(p["factors"][0] > 0, 1.0 / p["factors"][0], np.nan)
+    rows = []
+    for i, name in zip(order, feature_names(found.layout, order), strict=True):
+        row = (name, *map(float, effects[:, i]))
+        rows.append((*row, float(p["center"][0, i]), float(spread[i])) if found.games.scaled else row)
+    head = ("feature", *labels, *(("center", "spread") if found.games.scaled else ()))
+    return {"head": head, "rows": rows, "scaled": found.games.scaled}
+
+
+def columns(layout):
+    """Each column that features are made from, and how."""
+    return [(column.name, _use(column)) for column in layout.columns]
+
+
+def _use(column):
+    match column:
+        case Number(middle=None, truth=truth):
+            return "true or false" if truth else "a number"
+        case Number(middle=middle):
+            return f"a number; where it is missing, {figure(middle)} and a feature that says so"
+        case Time():
+            return "a time: hour of the day and day of the week"
+        case Category(values=values):
+            return f"{len(values)} values, a feature for each"
+        case Hashed(groups=count):
+            return f"many values, hashed into {count} features"
+        case SparseColumns(width=width):
+            return f"{width:,} sparse columns"
+
+
+def keys(found, most):
+    """The keys with the largest share of skipped rounds; None in a run without keys."""
+    if found.settings.key is None:
+        return None
+    table = found.keys.table(list(found.games.keys))
+    rounds, kept = (table.column(name).to_numpy() for name in ("rounds", "kept"))
+    order = np.argsort(kept / np.maximum(rounds, 1), kind="stable")[:most]
+    rows = [
+        (row["key"] or "(none)", row["rounds"], row["rounds"] - row["kept"], row["error"])
+        for row in table.take(order).to_pylist()
+    ]
+    return {"count": table.num_rows, "rows": rows}

@@ -1,0 +1,133 @@
+"""Read a file that grows. It ends when it is rotated: renamed and made again, or truncated."""
+
+import contextlib
+import os
+import select
+import time
+from pathlib import Path
+
+_INTERVAL = 0.2  # seconds between two looks at the file
+_HEAD = 4096  # bytes that are compared to notice that a file was written again
+
+
+def wait():
+    time.sleep(_INTERVAL)
+
+
+class FollowedFile:
+    """The bytes of a file. At its end `read` waits for more, and returns nothing once it was rotated."""
+
+    def __init__(self, path):
+        self._path, self._file = path, open(path, "rb", buffering=0)  # noqa: SIM115
+        self._head, self._stopped = b"", False
+        self.changed = os.fstat(
+            self._file.fileno()
+        ).st_mtime_ns  # when it was written to, before it was rotated
+
+    def fileno(self):
+        return self._file.fileno()
+
+    def tell(self):
+        return self._file.tell()
+
+    def has_more(self):
+        """Whether bytes can be read without waiting."""
+        return os.fstat(self.fileno()).st_size > self.tell()
+
+    def read(self, count):
+        renamed = 0  # how often the name was found to be that of another file
+        while not self._stopped:
+            if self._was_truncated():
+                return b""
+            data = self._file.read(count)
+            if data:
+                self._head += data[: max(_HEAD - len(self._head), 0)] if self._is_at_head(data) else b""
+                self.changed = os.fstat(self.fileno()).st_mtime_ns
+                return data
+            if renamed > 1:  # and nothing was written to it since the last look
+                return b""
+            renamed += self._was_renamed()
+            wait()
+        return b""
+
+    def _is_at_head(self, data):
+        return self.tell() - len(data) == len(self._head)
+
+    def _was_renamed(self):
+        try:
+            found = os.stat(self._path)
+        except FileNotFoundError:  # the new file is not there yet
+            return False
+        return not os.path.samestat(found, os.fstat(self.fileno()))
+
+    def _was_truncated(self):
+        """Whether the file is shorter than what was read, or begins otherwise."""
+        if os.fstat(self.fileno()).st_size < self.tell():
+            return True
+        return hasattr(os, "pread") and os.pread(self.fileno(), len(self._head), 0) != self._head
+
+    def stop(self):
+        """Let `read` return nothing, in whatever thread it waits."""
+        self._stopped = True
+
+    def close(self):
+        self._file.close()
+
+
+class FollowedPipe:
+    """The bytes of a named pipe. It has no end: when a writer ends, the next one may come."""
+
+    changed = None
+
+    def __init__(self, path):
+        handle = os.open(path, os.O_RDWR)  # also as a writer, so that it does not end
+        self._file, self._stopped = os.fdopen(handle, "rb", buffering=0), False
+
+    def tell(self):
+        return 0
+
+    def has_more(self):
+        return bool(select.select([self._file], [], [], 0.0)[0])
+
+    def read(self, count):
+        while not self._stopped:
+            if self.has_more():
+                return self._file.read(count)
+            wait()
+        return b""
+
+    def stop(self):
+        self._stopped = True
+
+    def close(self):
+        self._file.close()
+
+
+FOLLOWED = (FollowedFile, FollowedPipe)
+
+
+def rotated_since(path, time_ns):
+    """The files that `path` was renamed to, written to at this time or later; the oldest first.
+
+    Their names begin with its name, such as log.csv.1 and log.csv-20260101.gz.
+    """
+    found = _neighbours(path, Path(path).name)
+    return sorted((place for place in found if found[place] >= time_ns), key=lambda place: found[place])
+
+
+def candidates(path):
+    """Files that may have been `path` before, with the times of the last changes.
+
+    They are in the same folder, and their names begin with its name up to the first dot.
+    """
+    return _neighbours(path, Path(path).name.split(".")[0])
+
+
+def _neighbours(path, start):
+    """The other files in the folder of `path` whose names begin so, with the times of their last changes."""
+    path, found = Path(path), {}
+    for place in sorted(path.parent.iterdir()):
+        if place.name.startswith(start) and place.name != path.name and place.is_file():
+            with contextlib.suppress(FileNotFoundError):  # it was renamed just now
+                found[place] = place.stat().st_mtime_ns
+    return found

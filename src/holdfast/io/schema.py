@@ -1,0 +1,70 @@
+"""A schema file: a TOML table with the type of each column, for those that should not be guessed."""
+
+import json
+import tomllib
+
+from holdfast.io.byte_stream import SourceError
+from holdfast.terminal import quoted
+
+NUMBER, LABEL, DROP = "number", "label", "drop"
+TYPES = (NUMBER, "truth", "time", "category", "hashed", LABEL, DROP)
+# What the first rows of a column may have (`kind_of` of `guess_columns`) if it has this type.
+_FITS = {
+    NUMBER: ("number", "truth", "text", "empty"),
+    "truth": ("truth",),
+    "time": ("time",),
+    "category": ("number", "truth", "time", "text"),
+    "hashed": ("number", "truth", "time", "text"),
+}
+
+
+def read_schema(path):
+    """The types by column, in the order of the file, as JSON."""
+    try:
+        with open(path, "rb") as file:
+            found = tomllib.load(file)
+    except OSError as problem:
+        raise SourceError(f"--schema {path}: {problem.strerror}") from None
+    except (ValueError, RecursionError) as problem:
+        raise SourceError(f"--schema {path}: no TOML ({str(problem)[:80]})") from None
+    for name, kind in found.items():
+        if kind not in TYPES:
+            raise SourceError(
+                f"--schema {path}, column {quoted(name)}: one of {', '.join(TYPES)}, got {quoted(kind, 40)}"
+            )
+    if not found:
+        raise SourceError(f'--schema {path}: no columns; expected lines such as price = "number"')
+    return json.dumps(found)
+
+
+def types_of(schema):
+    """The types by column, from what `read_schema` returned; none if it is None."""
+    return json.loads(schema) if schema is not None else {}
+
+
+def check_fit(name, kind, found):
+    """Raise if a column whose first rows are of kind `found` cannot have this type."""
+    if kind == LABEL:
+        raise SourceError(f"--schema, column {quoted(name)}: only the target can be a label; use category")
+    if found not in _FITS.get(kind, (found,)):
+        raise SourceError(f"--schema, column {quoted(name)}: no {kind}, its first rows hold {found}")
+
+
+def task_of(kind, name):
+    """The task, from the type of the target in the schema; None if it has none."""
+    if kind not in (None, NUMBER, LABEL):
+        raise SourceError(f"--schema, column {quoted(name)}: the target is a number or a label, not {kind}")
+    return {NUMBER: "regression", LABEL: "classification"}.get(kind)
+
+
+def as_lines(types, notes):
+    """The lines of a schema file with these types, and a note after some of them."""
+    return [
+        f"{_in_quotes(name)} = {_in_quotes(kind)}" + (f"  # {notes[name]}" if name in notes else "")
+        for name, kind in types.items()
+    ]
+
+
+def _in_quotes(text):
+    """A text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,143 @@
+"""What `predict` says about each row: the prediction, how sure it is, and whether the row is an outlier."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holdfast.runs.answers import scores
+
+
+@np.errstate(all="ignore")
+def interval(model, predictions, share):
+    """The lower and the upper end of an interval around each prediction, as two arrays.
+
+    The recent errors of the run, target minus prediction, are added to the prediction: their quantiles at
+    (1 - share) / 2 and (1 + share) / 2. They are of kept rounds, each predicted before it was learned from.
+    There is no theorem for it: if the errors of new rows are like the recent ones, about this share of the
+    targets is inside. NaN if there are too few recent rounds.
+
+    With n errors the ranks are those of n + 1: the new error is as likely to have any rank.
+    """
+    errors = np.sort(model.recent[:, 1] - model.recent[:, 0]) if model.recent is not None else np.zeros(0)
+    rank = math.floor(0.5 * (1.0 - share) * (len(errors) + 1))
+    low, high = (errors[rank - 1], errors[-rank]) if rank >= 1 else (math.nan, math.nan)
+    return predictions + low, predictions + high
+
+
+@np.errstate(all="ignore")
+def probability(model, outcomes):
+    """How probable each predicted label is, by the recent rounds of the run with such scores.
+
+    The share of hits as an increasing function of the score (isotonic regression), with half a hit and half
+    a miss added to each step, so that nothing is certain. There is no theorem for it. NaN without rounds.
+    """
+    if model.recent is None or not len(model.recent):
+        return np.full(len(outcomes), math.nan)
+    starts, shares = isotonic(*model.recent.T)
+    found = scores(outcomes)
+    of_hit = shares[np.maximum(np.searchsorted(starts, found, side="right") - 1, 0)]
+    of_hit = np.where(np.isnan(found), math.nan, of_hit)
+    two = len(model.target.labels) == 2
+    return np.where(found > 0.0, of_hit, 1.0 - of_hit) if two else of_hit
+
+
+def isotonic(x, hits):
+    """The first x of each step, and the share of hits on it, by pooling neighbours that are out of order.
+
+    >>> starts, shares = isotonic(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.0, 0.0, 1.0, 1.0]))
+    >>> starts.tolist(), shares.tolist()
+    ([1.0, 2.0, 4.0], [0.25, 0.5, 0.75])
+    """
+    steps: list[list[float]] = []  # first x, hits, count
+    values, places, counts = np.unique(x, return_inverse=True, return_counts=True)
+    for start, total, count in zip(values, np.bincount(places, hits), counts, strict=True):
+        steps.append([start, total, count])
+        while len(steps) > 1 and steps[-2][1] * steps[-1][2] >= steps[-1][1] * steps[-2][2]:
+            _, total, count = steps.pop()
+            steps[-1][1] += total
+            steps[-1][2] += count
+    starts, totals, sums = np.array(steps).T
+    return starts, (totals + 0.5) / (sums + 1.0)
+
+
+@np.errstate(all="ignore")
+def outliers(model, rows, places):
+    """Of each row: 1 if it is an outlier, 0 if not, NaN if unknown; its farthest column and the value there.
+
+    The size of the row is compared with the last threshold of the feature filter, in the units that the model
+    has for the row's key, whose index is in `places`. With several labels they are those of the first.
+    Unknown is a row with a missing cell or an unknown key, and every row while there is no threshold.
+    """
+    count = len(rows)
+    if model.threshold is None or model.measure is None:
+        return np.full(count, math.nan), np.zeros(count, np.int64), np.full(count, math.nan)
+    key = np.maximum(places, 0)
+    labels = len(model.target.modelled_labels()) or 1
+    models = key * labels if model.key is not None else np.zeros(1, np.int64)
+    clip = math.inf if model.measure.clip is None else model.measure.clip
+    columns, values, far, squares = rows.farthest(model.parameters, models, clip)
+    size = np.maximum(far, 1.0) if model.measure.farthest else np.sqrt(squares + 1.0)  # 1: the constant
+    threshold = model.threshold[key]
+    found = np.where(size <= threshold, 0.0, 1.0)
+    unknown = np.isnan(squares) | (places < 0) | ~(threshold > 0.0)
+    found = np.where(unknown, math.nan, found)
+    return np.where(np.isinf(values), 1.0, found), columns, values
+
+
+def feature_names(layout, places):
+    """The names of the features with these indices. Sparse rows can have millions, so not all are made."""
+    if layout.is_sparse():
+        return [str(place) for place in places]
+    names = layout.features() if len(places) else []
+    return [names[place] for place in places]
+
+
+def answer_types(model):
+    """The columns of the answers, and their types."""
+    numbers = model.target.regression
+    return (
+        {"row": pa.int64()}
+        | ({"key": pa.string()} if model.key is not None else {})
+        | {"prediction": pa.float64() if numbers else pa.string()}
+        | ({"low": pa.float64(), "high": pa.float64()} if numbers else {"probability": pa.float64()})
+        | {"outlier": pa.int64(), "outlier_column": pa.string()}
+    )
+
+
+def answers(model, known, piece, share):
+    """The answers about the rows of a piece as a table, and how many have no prediction.
+
+    `known` has the index of each key of the model, `share` is that of `interval`.
+    """
+    places = np.zeros(len(piece.rows), int)
+    if model.key is not None:
+        coded = pc.dictionary_encode(piece.keys)
+        indices = np.array([known.get(key, -1) for key in coded.dictionary.to_pylist()], int)
+        places = indices[coded.indices.to_numpy()]
+    outcomes = model.outcomes(piece.features, places)
+    empty = np.isnan(outcomes).all(axis=1)
+    empty[list(piece.faults)] = True
+    outcomes[empty] = math.nan
+    predictions = model.answers(outcomes)
+    wrong, columns, _ = outliers(model, piece.features, places)
+    wrong[list(piece.faults)] = math.nan
+    found = {"row": piece.rows, "key": piece.keys}
+    found["prediction"] = pa.array(predictions, mask=empty)
+    if model.target.regression:
+        found["low"], found["high"] = interval(model, predictions, share)
+    else:
+        found["probability"] = probability(model, outcomes)
+    found["outlier"] = wrong
+    found["outlier_column"] = np.full(len(wrong), None, object)
+    found["outlier_column"][wrong == 1.0] = feature_names(model.layout, columns[wrong == 1.0])
+    arrays = {name: _array(found[name], kind) for name, kind in answer_types(model).items()}
+    return pa.table(arrays), int(empty.sum())
+
+
+def _array(column, kind):
+    """A column of Arrow, null for NaN."""
+    if isinstance(column, np.ndarray) and column.dtype == np.float64:
+        column = pa.array(column, from_pandas=True)
+    return pa.array(column, kind) if isinstance(column, np.ndarray) else column.cast(kind)

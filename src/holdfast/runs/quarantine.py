@@ -1,0 +1,121 @@
+"""The rows that a run has skipped, as they are in its source, with the reason: to look at and to release."""
+
+import numpy as np
+import pyarrow as pa
+
+from holdfast.io.byte_stream import LineBlock, another_source
+from holdfast.io.sources import SourceError, unchanged
+from holdfast.runs.audit import MEASURES, excess
+from holdfast.runs.checkpoint import read_config
+from holdfast.runs.inputs import Columns, Inputs
+from holdfast.runs.source_records import SourceRecord
+from holdfast.terminal import quoted
+
+ROW = "skipped_row"
+_COLUMNS = ("reason", "column", "value", "measure", "size", "threshold", "times", "detail")
+
+
+def source_places(run):
+    """The records of the sources of a run, in the order of their rows.
+
+    A run of an earlier version has one source, and does not say how many rows were read.
+    """
+    begins = read_config(run.folder)["source_begins"]
+    return run.sources or [SourceRecord(run.source_name, begins, last=1 << 53)]
+
+
+def open_place(run, path):
+    """Open a source of the run, with the columns that it had."""
+    columns = Columns(run.layout, run.target, run.settings.key, read_config(run.folder).get("names"))
+    return Inputs([path], run.settings.reading()).open(path, columns)
+
+
+def check_source(place, source):
+    """Raise if this is not the source that was learned from, or has columns that a quarantine adds."""
+    if source.fingerprint(place.begins["bytes"]) != place.begins:
+        raise another_source(source.name, 1)
+    for name in (ROW, *(f"skipped_{name}" for name in _COLUMNS)):
+        if name in source.names:
+            raise SourceError(f"{source.name} has a column {quoted(name)} of its own: give it another name")
+
+
+def quarantine(entries, place, source):
+    """The skipped rows of a source, block by block: what the audit says, then all columns of the source.
+
+    `entries` are those of the audit; what is left of them is for the next source.
+    """
+    check_source(place, source)
+    for block in source.blocks():
+        count = block.lines if isinstance(block, LineBlock) else block.data.num_rows
+        found = entries.take_below(min(place.base + block.row + count, place.last_row + 1))
+        if found is not None:
+            rows = found.column("row").to_numpy() - place.base
+            yield _table(found, unchanged(source, block, source.names, rows))
+
+
+def without_rows(source):
+    """The columns of a quarantine, if nothing was skipped."""
+    kinds = dict.fromkeys(_COLUMNS, pa.string())
+    kinds |= dict.fromkeys(("value", "size", "threshold", "times"), pa.float64())
+    empty = pa.schema({"row": pa.int64()} | kinds).empty_table()
+    return _table(empty, {name: pa.array([], pa.string()) for name in source.names})
+
+
+def _table(found, columns):
+    about = {ROW: found.column("row")} | {f"skipped_{name}": found.column(name) for name in _COLUMNS}
+    return pa.table(about | columns)
+
+
+def alike(table, schema, source):
+    """The table with the columns of an earlier one; those that it lacks are empty."""
+    columns = {field.name: pa.nulls(table.num_rows, field.type) for field in schema}
+    for name in set(columns) & set(table.column_names):
+        try:
+            columns[name] = table.column(name).cast(schema.field(name).type)
+        except pa.ArrowException:
+            raise SourceError(
+                f"{source.name}, column {quoted(name)}: {table.schema.field(name).type}, and "
+                f"{schema.field(name).type} in an earlier source: their rows cannot be in one file"
+            ) from None
+    return pa.table(columns)
+
+
+class Entries:
+    """The entries of an audit in the order of the rows, one for each row."""
+
+    def __init__(self, tables):
+        self._tables, self._waiting, self._last = tables, None, 0
+
+    def take_below(self, row):
+        """The next entries, up to this row; None if there are none."""
+        while self._waiting is None or self._waiting.column("row")[-1].as_py() < row:
+            more = next(self._tables, None)
+            if more is None:
+                break
+            more = self._once(with_excess(more))
+            if more.num_rows:
+                self._waiting = more if self._waiting is None else pa.concat_tables([self._waiting, more])
+        if self._waiting is None:
+            return None
+        end = int(np.searchsorted(self._waiting.column("row").to_numpy(), row))
+        found, rest = self._waiting.slice(0, end), self._waiting.slice(end)
+        self._waiting = rest if rest.num_rows else None
+        return found if found.num_rows else None
+
+    def _once(self, table):
+        rows = table.column("row").to_numpy()
+        new = np.diff(rows, prepend=self._last) > 0
+        self._last = int(rows[-1]) if len(rows) else self._last
+        return table.filter(pa.array(new))
+
+
+def with_excess(table):
+    """A part of the audit with the size, the threshold and the factor of the measure that exceeds most."""
+    times, measures = excess(table)
+    more = {"measure": np.array(MEASURES, object)[measures], "times": times}
+    for what in ("size", "threshold"):
+        found = np.column_stack([table.column(f"{measure}_{what}").to_numpy() for measure in MEASURES])
+        more[what] = found[np.arange(len(found)), measures]
+    for name, column in more.items():
+        table = table.append_column(name, pa.array(column, pa.string() if name == "measure" else None))
+    return table

@@ -1,0 +1,189 @@
+"""Whatever is on the command line, a command ends with one sentence and the exit status that fits."""
+
+import json
+import math
+import os
+import signal
+
+import pytest
+from runs.small import called, learned, write_source
+
+from holdfast.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    return write_source(tmp_path_factory.mktemp("source") / "rows.csv")
+
+
+@pytest.fixture(scope="module")
+def run(source, tmp_path_factory):
+    return learned(source, tmp_path_factory.mktemp("runs") / "run", "--learner", "adagrad")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--learner", "adagrad:nan"),
+        ("--learner", "adagrad:-1"),
+        ("--learner", "adagrad:0"),
+        ("--learner", "adagrad:inf"),
+        ("--outliers", "1e300"),
+        ("--outliers", "100000000000000000000"),
+        ("--outliers", "inf"),
+    ],
+)
+def test_a_number_without_a_meaning_is_refused(source, tmp_path, args):
+    status, _, said = called("learn", source, "--target", "y", "--to", tmp_path / "run", *args)
+    assert status == 2
+    assert said.startswith("holdfast: ") and said.count("\n") == 1
+    assert args[1] in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_empty_name_is_refused(source, run, tmp_path):
+    for args in (
+        ("learn", source, "--target", "y", "--key", "", "--to", tmp_path / "run"),
+        ("report", run, "--to", ""),
+    ):
+        status, _, said = called(*args)
+        assert status == 2
+        assert said.startswith("holdfast: ") and said.count("\n") == 1
+
+
+def test_a_replay_of_too_many_outliers_is_refused(run):
+    status, _, said = called("audit", run, "--replay", "k=1e300")
+    assert (status, said.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("every", ["nans", "nan", "0s", "-1"])
+def test_checkpoints_have_an_interval(source, tmp_path, every):
+    assert wrong_call("learn", source, "--target", "y", "--to", tmp_path / "run", "--checkpoint", every)
+
+
+@pytest.mark.parametrize(
+    "args", [("--jobs", "0"), ("--jobs", "many"), ("--seed", "-1"), ("--seed", "9" * 40), ("--jobs", "-2")]
+)
+def test_reproduce_refuses_numbers_without_a_meaning(tmp_path, args):
+    assert wrong_call("reproduce", "outlier_count", "--quick", "--to", tmp_path, *args)
+
+
+def wrong_call(*args):
+    """Whether argparse refuses these arguments."""
+    with pytest.raises(SystemExit) as end:
+        main(list(map(str, args)))
+    return end.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("reproduce", "outlier_count", "--quick", "--to", "/proc/x"),
+        ("bench", "--tiny", "--only", "dense", "--to", "/proc/x"),
+        ("demo", "--to", "/proc/x/y"),
+    ],
+)
+def test_a_folder_that_cannot_be_made_is_one_sentence(args):
+    status, _, said = called(*args)
+    assert status == 1
+    assert said.startswith("holdfast: /proc/x") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("args", [("--learner", "newton"), ("--outliers", "nan"), ("--outliers", "inf")])
+def test_warm_refuses_what_no_estimator_takes(args):
+    pytest.importorskip("sklearn")
+    status, _, said = called("warm", "--only", "regressor", "--rows", "dense", *args)
+    assert status == 2
+    assert said.startswith("holdfast: regressor, dense rows: fit: ") and said.count("\n") == 1
+
+
+def test_with_json_errors_are_json_too(run, tmp_path, capsys):
+    status, said, error = called("learn", tmp_path / "none.csv", "--target", "y", "--json")
+    text = error.removeprefix("holdfast: ").rstrip("\n")
+    assert json.loads(said) == {"event": "error", "text": text, "status": status}
+    assert status == 2 and "No such file" in text
+    assert wrong_call("audit", run, "--json", "--worst", "x")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["event"], found["status"]) == ("error", 2)
+    assert "invalid int value" in found["text"]
+
+
+def test_json_has_no_nan_and_no_infinity(source, tmp_path):
+    """One row is infinite, and so is its size."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(source.read_bytes() + b"inf,1,p,1\n1e300,1,p,1e300\n1,1,p,inf\n")
+    run = learned(path, tmp_path / "run", "--learner", "adagrad")
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    for args in (("audit", run, "--worst", "99"), ("inspect", run), ("audit", run, "--replay", "k=3")):
+        json.loads(called(*args, "--json")[1], parse_constant=refuse)
+    for name in ("metrics.json", "certificate.json", "config.json"):
+        json.loads((run / name).read_text(), parse_constant=refuse)
+    found = json.loads(called("audit", run, "--worst", "99", "--json")[1])
+    assert any(row["size"] is None for row in found["worst"])
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_command_that_is_stopped_removes_its_temporary_files(
+    source, run, tmp_path, monkeypatch, number, status
+):
+    def stopped(*args, **options):
+        assert list(tmp_path.iterdir())  # the temporary file is there
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr("holdfast.io.sources.pieces", stopped)
+    assert main(["predict", str(run), str(source), "--to", str(tmp_path / "answers.csv")]) == status
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ignored_signal_stays_ignored(source, run, tmp_path):
+    """So that nohup works."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        learned(source, tmp_path / "run", "--learner", "adagrad")
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_bar_of_a_small_file_moves(source, tmp_path, monkeypatch):
+    monkeypatch.setattr("holdfast.cli.progress.Events.interval", 0.0)
+    monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 20)
+    said = called(
+        "learn", source, "--target", "y", "--learner", "adagrad", "--json", "--to", tmp_path / "run"
+    )[1]
+    shares = [json.loads(line).get("done_share") for line in said.splitlines()][:-1]
+    assert shares == sorted(shares) and len(set(shares)) == 3
+    assert math.isclose(shares[0], 20 / 60, rel_tol=0.1) and shares[-1] == 1.0
+
+
+def test_a_key_that_learned_nothing_is_mentioned(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,who,y\n" + "".join(f"{i % 7},{i // 2},{i % 5}.5\n" for i in range(40)))
+    said = called("learn", path, "--target", "y", "--key", "who", "--to", tmp_path / "run")[1]
+    assert "40 skipped (100 %)" in said
+    assert "20 of them have learned nothing" in said
+
+
+def test_a_round_that_several_labels_skip_counts_once(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n" + "".join(f"{1e6 if i == 50 else i % 7},{'pqr'[i % 3]}\n" for i in range(60)))
+    run = tmp_path / "run"
+    assert called("learn", path, "--target", "y", "--to", run, "--quiet")[0] == 0
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert sum(metrics["skipped_by_reason"].values()) == metrics["skipped"]
+
+
+def test_folders_without_a_name_keep_the_name_of_the_source():
+    from holdfast.runs.learning import default_folder
+
+    names = {
+        "2024.01.csv": "2024.01.run",
+        "x/2024.02.CSV.gz": "2024.02.run",
+        "log": "log.run",
+        "-": "standard-input.run",
+        ".csv": "rows.run",
+    }
+    assert {source: str(default_folder(source)) for source in names} == names

@@ -1,0 +1,57 @@
+"""The files in deploy/: systemd accepts the units, and their commands have options that exist."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.parser import new_parser
+
+DEPLOY = Path(__file__).parents[1] / "deploy"
+UNITS = ["holdfast-warm.service", "holdfast-learn@.service", "holdfast-learn@.timer"]
+
+
+def commands(name):
+    """The calls of holdfast in a file, as words."""
+    text = (DEPLOY / name).read_text().replace("\\\n", " ").replace("%%", "%")
+    lines = re.findall(r"^(?:ExecStart=\S*/|RUN )holdfast (.*)$", text, flags=re.M)
+    return [shlex.split(line.split("&&")[0]) for line in lines]
+
+
+@pytest.mark.parametrize("name", ["holdfast-warm.service", "holdfast-learn@.service", "Dockerfile"])
+def test_the_commands_have_options_that_exist(name, tmp_path):
+    (tmp_path / "sensors.toml").write_text('target = "y"\n')
+    found = commands(name)
+    assert found
+    for words in found:
+        words = [word.replace("/etc/holdfast/%i", str(tmp_path / "sensors")) for word in words]
+        new_parser().parse_args(words)  # exits if it cannot
+
+
+def test_systemd_accepts_the_units(tmp_path):
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("no systemd-analyze on this machine: the units were not verified")
+    for name in UNITS:
+        text = (DEPLOY / name).read_text()
+        (tmp_path / name).write_text(text.replace("/opt/holdfast/bin/holdfast", "/bin/true"))
+    command = ["systemd-analyze", "verify", "--man=no", *(tmp_path / name for name in UNITS)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_linter_accepts_the_dockerfile():
+    if shutil.which("hadolint") is None:
+        pytest.skip("no hadolint on this machine: the Dockerfile was not checked")
+    done = subprocess.run(["hadolint", DEPLOY / "Dockerfile"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_image_gets_all_files_that_a_build_needs():
+    """What is copied into the image has every file that pyproject.toml names for a wheel."""
+    allowed = {
+        line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().split() if line[0] == "!"
+    }
+    assert allowed >= {"pyproject.toml", "README.md", "LICENSE", "src", "constraints.txt"}
