@@ -55,7 +55,7 @@ def test_a_stream_with_a_restart_learns_what_one_machine_learns(spark, tmp_path)
     to_run(models, tmp_path / "fleet.run")
     written = open_run(tmp_path / "fleet.run")
     assert fleets.states(written) == fleets.states(run)
-    assert written.metrics()["rounds"] == 300
+    assert written.metrics()["rounds"] == run.metrics()["kept"]  # it has no audit
     with pytest.raises(RunError, match="begun with other settings: learner was 'auto', and is now 'ogd:1'"):
         Fleet(**fleets.COLUMNS, learner="ogd:1").learn(
             stream_of(spark, rows), checkpoint=tmp_path / "checkpoint"

@@ -8,9 +8,9 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all i
 
 from holdfast import Gate
 from holdfast.runs.files import RunError
+from holdfast.spark.gate_all import threshold
 from holdfast.spark.gate_run import GateRun
-from holdfast.spark.gating import GatePlan, filter_for, threshold
-from holdfast.spark.orders import ORDER
+from holdfast.spark.gating import GatePlan, filter_for
 
 PLAN = GatePlan("v", "k", "t")
 
@@ -19,7 +19,7 @@ def values(rows=300, keys=5):
     rng = np.random.default_rng(0)
     sizes = np.abs(rng.standard_cauchy(rows))
     sizes[::50] = np.nan
-    columns = {"k": [f"key {i}" for i in rng.integers(0, keys, rows)], "v": sizes, ORDER: np.arange(rows)}
+    columns = {"k": [f"key {i}" for i in rng.integers(0, keys, rows)], "v": sizes, "t": np.arange(rows)}
     return pa.table(columns)
 
 
@@ -46,7 +46,7 @@ def test_a_damaged_state_is_refused_with_a_sentence():
     table = values(50)
     run.play(table, table["k"].combine_chunks())
     page = run.page()
-    page.tape[:] = 0.5
+    page.words[1:] = -1
     with pytest.raises(RunError, match="here is damaged"):
         run.load(page, "here")
 

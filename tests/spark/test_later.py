@@ -14,7 +14,6 @@ from pyspark.sql.types import Row
 from holdfast.spark import Fleet
 from holdfast.spark.answers import LearnRows
 from holdfast.spark.later import IS_LABEL, WAITING, LaterProcessor
-from holdfast.spark.orders import ORDER
 from holdfast.spark.packing import arrow_schema, from_bytes, to_bytes
 from holdfast.spark.pages import Places, read_page
 from holdfast.spark.plan import plan_from_schema
@@ -39,9 +38,7 @@ class Stream:
                 table = table.set_column(table.schema.get_field_index(name), name, column)
         else:
             table = table.set_column(5, "y", pa.nulls(len(table), pa.float64()))
-        table = table.append_column(ORDER, table["t"]).append_column(
-            IS_LABEL, pa.array([is_label] * len(table))
-        )
+        table = table.append_column(IS_LABEL, pa.array([is_label] * len(table)))
         self.tester.setProcessingTime(now) if now else None
         found = self.tester.test(0, [Row(rows=to_bytes(table))])
         return pa.concat_tables([from_bytes(row.rows) for row in found])

@@ -14,7 +14,6 @@ from pyspark.sql.types import Row
 from holdfast.runs.files import RunError
 from holdfast.spark import Fleet
 from holdfast.spark.answers import LearnRows
-from holdfast.spark.orders import ORDER
 from holdfast.spark.packing import Pack, arrow_schema, from_bytes
 from holdfast.spark.pages import Places, read_page
 from holdfast.spark.plan import plan_from_rows
@@ -36,7 +35,6 @@ class Stream:
 
     def send(self, table):
         """The answers to the rows of a batch."""
-        table = table.append_column(ORDER, table.column("t").cast(pa.int64()))
         found = []
         for batch in Pack("k", self.places)(table.to_batches()):
             for row in batch.to_pylist():

@@ -13,7 +13,6 @@ from holdfast.cli.main import main
 from holdfast.runs.files import RunError
 from holdfast.runs.run import open_run
 from holdfast.spark.models import from_run
-from holdfast.spark.orders import ORDER
 from holdfast.spark.plan import plan_from_rows, settings_of
 from holdfast.spark.playing import KeyedRun, keys_in
 from holdfast.spark.run_folders import read_seed, write_run
@@ -24,7 +23,7 @@ def learned(table, **settings):
     chosen = settings_of("k", "y", "t", None, None, None, settings)
     plan = plan_from_rows(table, from_arrow_schema(table.schema), chosen, "t", lambda text: None)
     run = KeyedRun(plan, False)
-    run.play(table.append_column(ORDER, table["t"]), keys_in(table, plan))
+    run.play(table, keys_in(table, plan))
     return plan, pa.Table.from_batches(list(from_run(run)))
 
 

@@ -7,13 +7,17 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.runs.audit import MEASURES
+from holdfast.spark.checks import check_packages
+from holdfast.spark.columns import quoted_name
 from holdfast.spark.models import describe, from_run, model_schema
-from holdfast.spark.orders import LATE, NO_ORDER, ORDER, key_text, quoted_name, tie_breakers, with_order
+from holdfast.spark.orders import LATE, NO_ORDER
+from holdfast.spark.packing import arrow_schema, play_in_groups
+from holdfast.spark.pages import Page, Places
 from holdfast.spark.plan import Plan, check_columns, first_rows, plan_from_rows, settings_of
-from holdfast.spark.playing import KeyedRun, keys_in, tables
+from holdfast.spark.playing import KeyedRun, keys_in
 from holdfast.terminal import print_note
 
-_ROWS = 1 << 16
+_GROUPS = 8  # for each partition
 _SIZES = [f"{name}_{what}" for name in MEASURES for what in ("size", "threshold")]
 
 
@@ -41,6 +45,7 @@ def learn(
     labels=None,
     sample=None,
     partitions=None,
+    groups=None,
     compiled=None,
     verbose=True,
     **settings,
@@ -65,6 +70,9 @@ def learn(
         Rows to choose the encoding of the columns from. Default: the first 10,000 rows.
     partitions : int, optional
         How many tasks learn. Default: `spark.sql.shuffle.partitions`.
+    groups : int, optional
+        The keys are divided into so many groups. A task learns group after group, and the rows of a group
+        must fit into its memory. Default: 8 for each partition.
     compiled : bool, optional
         Whether to compile. The result is the same. Default: as `holdfast learn`.
     verbose : bool
@@ -80,8 +88,6 @@ def learn(
     """
     from pyspark.sql import functions
 
-    from holdfast.spark.checks import check_packages
-
     check_packages()
     if df.isStreaming:
         raise ValueError("this DataFrame is a stream: use holdfast.spark.Fleet")
@@ -89,11 +95,11 @@ def learn(
     check_columns(df.schema, chosen, order)
     head = first_rows(df if sample is None else sample, key, order)
     plan = plan_from_rows(head, df.schema, chosen, order, print_note if verbose else lambda text: None)
-    rows = with_order(df.select(*map(quoted_name, plan.columns())), order)
+    rows = df.select(*map(quoted_name, plan.columns()))
     parts = partitions or int(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-    rows = rows.repartition(parts, key_text(key)).sortWithinPartitions(ORDER, *tie_breakers(rows.schema))
     schema, audit = _schema(df.schema, plan)
-    played = rows.mapInArrow(_Player(plan, compiled, schema), schema).persist()
+    play, places = PlayRows(plan, compiled, schema), Places(groups or _GROUPS * parts, 1)
+    played = play_in_groups(rows, play, plan, places, parts, schema).persist()
     models = played.where(functions.col("state").isNotNull()).select(*model_schema().names)
     skipped = played.where(functions.col("reason").isNotNull()).select(*audit)
     return Learned(describe(models, plan), skipped, played)
@@ -110,21 +116,18 @@ def _schema(rows, plan):
     return StructType(list(fields.values())), ["key", "label", *audit]
 
 
-class _Player:
-    """Plays the rows of a partition: yields the skipped rows, and at the end the models."""
+class PlayRows:
+    """Plays all rows of some keys, and yields the skipped rows and the models."""
 
     def __init__(self, plan, compiled, schema):
-        from pyspark.sql.pandas.types import to_arrow_schema
-
         self.plan, self.order, self.compiled = plan.to_json(), plan.order, compiled
-        self.schema = to_arrow_schema(schema, timezone="UTC")
+        self.schema, self._run = arrow_schema(schema), None
 
-    def __call__(self, batches):
-        plan = Plan.from_json(self.plan)
-        run = KeyedRun(plan, self.compiled)
-        for table in tables(batches, _ROWS):
-            keys = keys_in(table, plan)
-            yield from self._audit(table, keys, *run.play(table, keys))
+    def __call__(self, table):
+        run = self._run = self._run or KeyedRun(Plan.from_json(self.plan), self.compiled)
+        run.load(Page.empty(), "the rows")
+        keys = keys_in(table, run.plan)
+        yield from self._audit(table, keys, *run.play(table, keys))
         for batch in from_run(run) if run.games.keys else ():
             yield self._filled({name: batch.column(name) for name in batch.schema.names}, batch.num_rows)
 

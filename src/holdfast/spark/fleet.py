@@ -4,9 +4,9 @@ from holdfast.runs.files import RunError
 from holdfast.spark.answers import LearnRows
 from holdfast.spark.checkpoints import first_page, pages_in
 from holdfast.spark.checks import check_streaming, time_mode
+from holdfast.spark.columns import quoted_name
 from holdfast.spark.later import IS_LABEL, LaterProcessor
 from holdfast.spark.models import describe, from_run, model_schema
-from holdfast.spark.orders import quoted_name, with_order
 from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema
 from holdfast.spark.pages import Places, plan_text, read_page
 from holdfast.spark.plan import Plan, check_columns, first_rows, plan_from_rows, plan_from_schema, settings_of
@@ -69,7 +69,7 @@ class Fleet:
         wait=3600.0,
         most_waiting=10_000,
         groups=16,
-        pages=16,
+        pages=4,
         compiled=None,
         **settings,
     ):
@@ -114,7 +114,7 @@ class Fleet:
         others = [] if labels is None else [self.id, IS_LABEL]
         schema = self._output(rows.schema, plan)
         job = LearnRows(plan, self.compiled, arrow_schema(schema))
-        rows = with_order(rows.select(*map(quoted_name, [*plan.columns(), *others])), self.order)
+        rows = rows.select(*map(quoted_name, [*plan.columns(), *others]))
         packed = rows.mapInArrow(Pack(plan.key, self.places), PACKED).groupBy("group")
         processor = Processor(job, self.places, self.ttl)
         if labels is not None:

@@ -12,7 +12,7 @@ from holdfast.runs.files import damaged
 from holdfast.runs.flat_states import group_rounds
 from holdfast.runs.packed_states import PackedStates
 from holdfast.runs.trace import KEY_COLUMNS
-from holdfast.spark.orders import LastOrders
+from holdfast.spark.orders import LastOrders, order_numbers
 from holdfast.spark.pages import Page
 from holdfast.vectors import aligned_copy
 
@@ -50,9 +50,10 @@ class GateRun:
 
     def play(self, table, keys, now=0):
         """Decide on the rows of a table, sorted by order, that are not late."""
-        good, late = self.orders.sorted_out(table, keys)
+        numbers = order_numbers(table, self.plan.order)
+        good, late = self.orders.sorted_out(numbers, keys)
         if len(good) == 0:
-            self.orders.update(table, keys, good, late, now)
+            self.orders.update(numbers, keys, good, late, now)
             return good, late, None
         chosen = keys.take(good)
         for name in chosen.unique().to_pylist():
@@ -71,7 +72,7 @@ class GateRun:
         call(decide_groups, self.filter, self._state, *rounds, buffer, places, lengths)
         self._states.pack(slots, buffer, places, lengths, self.compiled)
         self.counts[slots] = counts
-        self.orders.update(table, keys, good, late, now)
+        self.orders.update(numbers, keys, good, late, now)
         return good, late, (kept, thresholds)
 
 

@@ -7,7 +7,7 @@ from pyspark.sql.types import Row
 
 from holdfast.io import cells
 from holdfast.spark.answers import as_table, set_reasons
-from holdfast.spark.orders import LATE, ORDER, in_order
+from holdfast.spark.orders import LATE, order_numbers
 from holdfast.spark.packing import from_bytes, to_bytes
 from holdfast.spark.playing import keys_in
 from holdfast.spark.processor import Processor
@@ -28,11 +28,8 @@ class LaterProcessor(Processor):
         self.waiting = handle.getMapState(WAITING, "page int", "content binary", self.wait)
 
     def handleInputRows(self, key, rows, timerValues):  # noqa: N802
-        table = in_order(pa.concat_tables([from_bytes(row.rows) for row in rows]))
         now = timerValues.getCurrentProcessingTimeInMs()
-        numbers = self.places.pages_of(keys_in(table, self.run.plan))
-        for some in self.load_in_turn(np.unique(numbers), now):
-            part = table.filter(pa.array(np.isin(numbers, some)))
+        for part, _, some in self.loaded_parts(rows, now):
             is_label = part.column(IS_LABEL).combine_chunks()
             rows, labels = part.filter(pc.invert(is_label)), part.filter(is_label)
             waiting = self._waiting(some, rows.schema, now)
@@ -78,11 +75,12 @@ class LaterProcessor(Processor):
         if len(good):
             match = place[good].astype(np.int64)
             rows, told = waiting.take(pa.array(match)), labels.take(pa.array(good))
-            for name in (plan.target.name, plan.order, ORDER):
+            for name in (plan.target.name, plan.order):
                 rows = rows.set_column(rows.schema.get_field_index(name), name, told.column(name))
             own = keys.take(pa.array(good))
             played = run.learn_rows(rows, own)
-            run.orders.update(rows, own, np.arange(len(good)), np.zeros(len(good), bool), now)
+            numbers = order_numbers(rows, plan.order)
+            run.orders.update(numbers, own, np.arange(len(good)), np.zeros(len(good), bool), now)
             self.write()
             outcomes[good], kept[good], reasons[good] = played.predictions, played.kept, None
             sizes[good], thresholds[good] = played.sizes, played.thresholds

@@ -4,7 +4,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-ORDER = "_holdfast_order"  # the order as a whole number
 LATE, NO_ORDER = "late", "no order"
 COUNTERS = ("order", "seen", "late")  # of each key: its last order, when it had a row (ms), and its late rows
 FIRST = np.iinfo(np.int64).min  # before any order
@@ -23,30 +22,22 @@ class LastOrders:
             raise ValueError(f"{len(places):,} keys cannot have counters of shape {counters.shape}")
         self.places, self.counters = places, np.array(counters)
 
-    def sorted_out(self, table, keys):
+    def sorted_out(self, numbers, keys):
         """Which rows can be played, as indices, and which are late. All others have no order."""
-        column = pc.cast(table.column(ORDER).combine_chunks(), pa.int64())
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        numbers, (codes, places) = column.fill_null(FIRST).to_numpy(), self._coded(keys)
+        missing, (codes, places) = numbers == FIRST, self._coded(keys)
         last = np.full(len(places), FIRST)
         last[places >= 0] = self.counters[places[places >= 0], 0]
-        by_key = np.lexsort((numbers, codes))
-        by_key = by_key[~missing[by_key]]
-        codes, late = codes[by_key], np.zeros(len(numbers), bool)
-        sorted_numbers = numbers[by_key]
-        late[by_key[1:]] = (codes[1:] == codes[:-1]) & (sorted_numbers[1:] == sorted_numbers[:-1])
-        late[by_key] |= sorted_numbers <= last[codes]
+        late = ~missing & ((numbers <= last[codes]) | _doubled(numbers, codes))
         return np.flatnonzero(~(late | missing)), late
 
-    def update(self, table, keys, good, late, now):
+    def update(self, numbers, keys, good, late, now):
         """Remember the last order of each key, and count the late rows. By now `places` has the new keys."""
         new = len(self.places) - len(self.counters)
         self.counters = np.concatenate([self.counters, np.tile(np.array([[FIRST, 0, 0]]), (new, 1))])
-        places, numbers = self.indices(keys), table.column(ORDER).combine_chunks().fill_null(FIRST).to_numpy()
+        places = self.indices(keys)
         np.maximum.at(self.counters[:, 0], places[good], numbers[good])
         self.counters[places[good], _SEEN] = now
-        known = late & (places >= 0)
-        np.add.at(self.counters[:, 2], places[known], 1)
+        np.add.at(self.counters[:, 2], places[late & (places >= 0)], 1)
 
     def indices(self, keys):
         """The index of the key of each row; -1 if it is unknown."""
@@ -67,53 +58,33 @@ def too_old(counters, now, ttl):
     return counters[:, _SEEN] + ttl <= now
 
 
-def in_order(table):
-    """The rows sorted by order; rows of the same order by the other columns."""
-    order = table.column(ORDER).combine_chunks().fill_null(FIRST).to_numpy()
-    if len(np.unique(order)) < len(order):
-        names = [name for name in table.column_names if name != ORDER]
-        rest = [name for name in names if not pa.types.is_nested(table.column(name).type)]
-        return table.sort_by([(ORDER, "ascending"), *((name, "ascending") for name in rest)])
-    if (order[1:] > order[:-1]).all():
+def order_numbers(table, name):
+    """The order of each row as a whole number: microseconds of a time, days of a date; FIRST if missing."""
+    column = table.column(name).combine_chunks()
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    return column.cast(pa.int64()).fill_null(FIRST).to_numpy()
+
+
+def in_order(table, key, order):
+    """The rows sorted by order; rows of the same key and order by the other columns."""
+    numbers = order_numbers(table, order)
+    if not (numbers[1:] >= numbers[:-1]).all():
+        by = np.argsort(numbers, kind="stable")
+        table, numbers = table.take(pa.array(by)), numbers[by]
+    codes = pc.dictionary_encode(table.column(key).combine_chunks(), null_encoding="encode").indices
+    if not _doubled(numbers, codes.to_numpy()).any():
         return table
-    return table.take(pa.array(np.argsort(order, kind="stable")))
+    others = [name for name in table.column_names if not pa.types.is_nested(table.column(name).type)]
+    return table.sort_by([(name, "ascending") for name in dict.fromkeys([order, *others])])
 
 
-def with_order(df, order):
-    """The DataFrame with the order as a whole number: microseconds of a time, days of a date."""
-    from pyspark.sql import functions
-
-    column, kind = functions.col(quoted_name(order)), df.schema[order].dataType.typeName()
-    if kind == "timestamp":
-        column = functions.unix_micros(column)
-    elif kind == "timestamp_ntz":
-        column = functions.timestamp_diff(
-            "MICROSECOND", functions.lit("1970-01-01").cast("timestamp_ntz"), column
-        )
-    elif kind == "date":
-        column = functions.unix_date(column)
-    return df.withColumn(ORDER, column.cast("long"))
-
-
-def tie_breakers(schema):
-    """The columns to sort by after the order, so that rows of the same order are always sorted alike."""
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    nested = (ArrayType, MapType, StructType)
-    return [
-        quoted_name(field.name)
-        for field in schema
-        if field.name != ORDER and not isinstance(field.dataType, nested)
-    ]
-
-
-def key_text(key):
-    """The key as text, as in the models; a missing key is the empty text."""
-    from pyspark.sql import functions
-
-    return functions.coalesce(functions.col(quoted_name(key)).cast("string"), functions.lit(""))
-
-
-def quoted_name(column):
-    """The name of a column as Spark's functions read it, also if there is a dot in it."""
-    return "`" + column.replace("`", "``") + "`"
+def _doubled(numbers, codes):
+    """Which rows have the key and the order of an earlier row."""
+    found = np.zeros(len(numbers), bool)
+    if (numbers[1:] > numbers[:-1]).all():
+        return found
+    by_key = np.lexsort((numbers, codes))
+    first, codes = numbers[by_key], codes[by_key]
+    found[by_key[1:]] = (codes[1:] == codes[:-1]) & (first[1:] == first[:-1])
+    return found

@@ -10,7 +10,7 @@ from holdfast.io.guess_columns import ROWS, Head, feature_columns, guess_layout
 from holdfast.io.guess_target import guess_target
 from holdfast.runs.files import RunError
 from holdfast.runs.settings import Settings
-from holdfast.spark.orders import quoted_name, tie_breakers
+from holdfast.spark.columns import quoted_name, tie_breakers
 
 FORMAT = "holdfast fleet 1"
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")

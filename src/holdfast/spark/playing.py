@@ -12,7 +12,7 @@ from holdfast.runs.files import damaged
 from holdfast.runs.key_table import KeyTable
 from holdfast.runs.model import Model
 from holdfast.runs.run import Run
-from holdfast.spark.orders import LastOrders
+from holdfast.spark.orders import LastOrders, order_numbers
 from holdfast.spark.pages import Page
 
 
@@ -78,12 +78,13 @@ class KeyedRun(Run):
 
         Returns the indices of these rows, which rows are late, and `Played`, or None if all are late.
         """
-        good, late = self.orders.sorted_out(table, keys)
-        if len(good) == 0:
-            self.orders.update(table, keys, good, late, now)
-            return good, late, None
-        played = self.learn_rows(*((table, keys) if len(good) == len(table) else _take(table, keys, good)))
-        self.orders.update(table, keys, good, late, now)
+        numbers, played = order_numbers(table, self.plan.order), None
+        good, late = self.orders.sorted_out(numbers, keys)
+        if len(good) == len(table):
+            played = self.learn_rows(table, keys)
+        elif len(good):
+            played = self.learn_rows(table.take(pa.array(good)), keys.take(pa.array(good)))
+        self.orders.update(numbers, keys, good, late, now)
         return good, late, played
 
     def learn_rows(self, table, keys):
@@ -148,23 +149,6 @@ def batch_of(table, plan):
     return Batch(columns, np.arange(table.num_rows), {})
 
 
-def _take(table, keys, rows):
-    return table.take(pa.array(rows)), keys.take(pa.array(rows))
-
-
 def keys_in(table, plan):
     """The key of each row as text."""
     return keys_of(table.column(plan.key), plan.key, "the rows")
-
-
-def tables(batches, rows):
-    """Record batches joined into tables of about so many rows."""
-    waiting, count = [], 0
-    for batch in batches:
-        waiting.append(batch)
-        count += batch.num_rows
-        if count >= rows:
-            yield pa.Table.from_batches(waiting)
-            waiting, count = [], 0
-    if count:
-        yield pa.Table.from_batches(waiting)

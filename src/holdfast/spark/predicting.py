@@ -4,8 +4,8 @@ import numpy as np
 
 from holdfast.runs.files import RunError
 from holdfast.spark.checks import check_packages
+from holdfast.spark.columns import key_text
 from holdfast.spark.models import page_of, plan_of
-from holdfast.spark.orders import key_text
 from holdfast.spark.plan import Plan
 from holdfast.spark.playing import KeyedRun, keys_in
 

@@ -5,8 +5,7 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.types import Row
 
-from holdfast.spark.orders import in_order
-from holdfast.spark.packing import from_bytes, to_bytes
+from holdfast.spark.packing import joined_rows, to_bytes
 from holdfast.spark.pages import joined, read_page
 from holdfast.spark.playing import keys_in
 
@@ -26,12 +25,8 @@ class Processor(StatefulProcessor):
         self.pages = handle.getMapState(STATE, "page int", "content binary", self.ttl)
 
     def handleInputRows(self, key, rows, timerValues):  # noqa: N802
-        table = in_order(pa.concat_tables([from_bytes(row.rows) for row in rows]))
         now = timerValues.getCurrentProcessingTimeInMs()
-        numbers = self.places.pages_of(keys_in(table, self.run.plan))
-        for some in self.load_in_turn(np.unique(numbers), now):
-            part = table.filter(pa.array(np.isin(numbers, some)))
-            keys = keys_in(part, self.run.plan)
+        for part, keys, _ in self.loaded_parts(rows, now):
             good, late, played = self.run.play(part, keys, now)
             if played is not None or late.any():
                 self.write()
@@ -41,7 +36,21 @@ class Processor(StatefulProcessor):
         """Store a page of models that were learned before."""
         self.pages.updateValue((initialState.page,), (initialState.content,))
 
-    def load_in_turn(self, numbers, now):
+    def loaded_parts(self, rows, now):
+        """The rows, in order, their keys and pages: as many as have their pages loaded at a time."""
+        plan = self.run.plan
+        table = joined_rows((row.rows for row in rows), plan.key, plan.order)
+        keys = keys_in(table, plan)
+        numbers = self.places.pages_of(keys)
+        pages = np.unique(numbers)
+        for some in self._load_in_turn(pages, now):
+            if len(some) == len(pages):
+                yield table, keys, some
+            else:
+                mine = pa.array(np.flatnonzero(np.isin(numbers, some)))
+                yield table.take(mine), keys.take(mine), some
+
+    def _load_in_turn(self, numbers, now):
         """Load these pages without old keys, as many at a time as memory allows; yield which."""
         found, some, size = [], [], 0
         for number in numbers:
@@ -57,10 +66,10 @@ class Processor(StatefulProcessor):
                 found, some, size = [], [], 0
 
     def write(self):
+        """Store the pages of all keys that are loaded."""
         for number, page in self.run.page().split(self.places, self.run.labels):
-            self.pages.updateValue(
-                (number,), (page.to_bytes(self.job.plan, self.run.state_layout, self.places),)
-            )
+            content = page.to_bytes(self.job.plan, self.run.state_layout, self.places)
+            self.pages.updateValue((number,), (content,))
 
 
 def run_for(job):

@@ -48,8 +48,8 @@ def _batch(run, spark, title, rows):
 
     def alone():
         shutil.rmtree(to, ignore_errors=True)
-        settings = Settings(target="y", key="k", drop=("t",), sizes=False)
-        found, source, pieces = begin(str(path), settings, to, lambda text: None)
+        settings = Settings(target="y", key="k", drop=("t",), sizes=False, prior=False)
+        found, source, pieces = begin([path], settings, to, lambda text: None)
         found.compiled = run.compiled
         learn(found, source, pieces, (float("inf"), 30.0), _Silent(), lambda: False)
         source.close()
