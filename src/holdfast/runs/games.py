@@ -90,8 +90,11 @@ class Games:
             self._idle.append(state)
 
         workers = min(self.workers or cores(), len(slots)) if compiled else 1
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(play_some, evenly(cuts, workers)))
+        if self.workers == 1:
+            play_some((0, len(slots)))
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(play_some, evenly(cuts, workers)))
         self._states.pack(slots, buffer, places, groups.lengths, many)
         self.counts[slots] = groups.counts
         return columns

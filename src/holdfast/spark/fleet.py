@@ -2,15 +2,13 @@
 
 from holdfast.runs.files import RunError
 from holdfast.spark.answers import LearnRows
-from holdfast.spark.checkpoints import first_page, pages_in
+from holdfast.spark.checkpoints import first_states, read_models, read_plan
 from holdfast.spark.checks import check_streaming, time_mode
 from holdfast.spark.columns import quoted_name
-from holdfast.spark.later import IS_LABEL, LaterProcessor
-from holdfast.spark.models import describe, from_run, model_schema
+from holdfast.spark.later import IS_LABEL, LaterProcessor, with_labels
 from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema
-from holdfast.spark.pages import Places, plan_text, read_page
-from holdfast.spark.plan import Plan, check_columns, first_rows, plan_from_rows, plan_from_schema, settings_of
-from holdfast.spark.playing import KeyedRun
+from holdfast.spark.pages import Places
+from holdfast.spark.plan import check_columns, first_rows, plan_from_rows, plan_from_schema, settings_of
 from holdfast.spark.processor import Processor
 from holdfast.spark.run_folders import read_seed
 
@@ -106,8 +104,8 @@ class Fleet:
             raise ValueError("this DataFrame is no stream: use holdfast.spark.learn")
         if (labels is None) != (self.id is None):
             raise ValueError("labels that come later need both: id= in Fleet, and labels= in learn")
-        rows = stream if labels is None else self._with_labels(stream, labels)
-        plan, page = self._plan(spark, rows.drop(IS_LABEL).schema, checkpoint)
+        rows = stream if labels is None else with_labels(stream, labels, self.settings, self.id, self.order)
+        plan, page = self._start(spark, rows.drop(IS_LABEL).schema, checkpoint)
         for name in plan.columns():
             if name not in rows.columns:
                 raise RunError(f"the stream has no column {name!r}, which the fleet learns from")
@@ -120,40 +118,17 @@ class Fleet:
         if labels is not None:
             processor = LaterProcessor(job, self.places, self.ttl, self.id, self.wait, self.most_waiting)
         mode = time_mode(spark, self.ttl is not None or labels is not None)
-        start = None if page is None else self._initial(spark, plan, page)
-        return packed.transformWithState(processor, "rows binary", "append", mode, start).mapInArrow(
-            Unpack(), schema
-        )
+        first = None if page is None else first_states(spark, plan, page, self.places)
+        played = packed.transformWithState(processor, "rows binary", "append", mode, first)
+        return played.mapInArrow(Unpack(), schema)
 
-    def _with_labels(self, stream, labels):
-        """Rows and labels as one stream."""
-        from pyspark.sql import functions
-
-        own = [self.settings.key, self.id, self.order, self.settings.target]
-        for name in own:
-            if name not in labels.columns or name not in (*stream.columns, self.settings.target):
-                where = "stream of labels" if name not in labels.columns else "stream"
-                raise RunError(f"the {where} has no column {name!r}: rows and labels have key, id and order")
-        kind = labels.schema[self.settings.target].dataType
-        rows = stream.withColumn(self.settings.target, functions.lit(None).cast(kind)).withColumn(
-            IS_LABEL, functions.lit(False)
-        )
-        return rows.unionByName(
-            labels.select(*map(quoted_name, own)).withColumn(IS_LABEL, functions.lit(True)),
-            allowMissingColumns=True,
-        )
-
-    def _plan(self, spark, schema, checkpoint):
-        """The plan, and the page to begin with; None if there is none."""
+    def _start(self, spark, schema, checkpoint):
+        """The plan, and a page of models to begin with; None if there are none."""
         check_columns(schema, self.settings, self.order)
         plan, page = (None, None) if self.seed is None else read_seed(self.seed, self.settings, self.order)
-        found = None if checkpoint is None else first_page(spark, checkpoint)
-        if found is not None:
-            known = Plan.from_json(plan_text(found, checkpoint))
-            if (known.settings, known.order) != (self.settings, self.order):
-                change = _difference(known.settings, self.settings)
-                raise RunError(f"{checkpoint} was begun with other settings: {change}")
-            read_page(found, known.to_json(), KeyedRun(known).state_layout, checkpoint, self.places)
+        how = self.settings, self.order, self.places
+        known = None if checkpoint is None else read_plan(spark, checkpoint, *how)
+        if known is not None:
             return known, page
         if plan is not None:
             return plan, page
@@ -161,19 +136,6 @@ class Fleet:
             return plan_from_schema(schema, self.settings, self.order), None
         head = first_rows(self.sample, self.settings.key, self.order)
         return plan_from_rows(head, schema, self.settings, self.order, lambda text: None), None
-
-    def _initial(self, spark, plan, page):
-        """The states to begin with, by group and page."""
-        run = KeyedRun(plan)
-        rows = [
-            (
-                self.places.group_of(number),
-                number,
-                bytearray(part.to_bytes(plan.to_json(), run.state_layout, self.places)),
-            )
-            for number, part in page.split(self.places, run.labels)
-        ]
-        return spark.createDataFrame(rows, "group int, page int, content binary").groupBy("group")
 
     def _output(self, schema, plan):
         """The columns of the streaming DataFrame."""
@@ -192,27 +154,7 @@ class Fleet:
 
         spark = spark or SparkSession.active()
         check_streaming(spark)
-        found = first_page(spark, checkpoint)
-        if found is None:
-            raise RunError(f"{checkpoint} has no models: the query has completed no batch, or is no fleet")
-        plan = Plan.from_json(plan_text(found, checkpoint))
-        models = pages_in(spark, checkpoint).mapInArrow(_Models(plan, str(checkpoint)), model_schema())
-        return describe(models, plan)
-
-
-class _Models:
-    """For mapInArrow: the models in pages."""
-
-    def __init__(self, plan, where):
-        self.plan, self.where = plan.to_json(), where
-
-    def __call__(self, batches):
-        run = KeyedRun(Plan.from_json(self.plan))
-        for batch in batches:
-            for data in batch.column(0).to_pylist():
-                run.load(read_page(data, self.plan, run.state_layout, self.where), self.where)
-                if run.games.keys:
-                    yield from from_run(run)
+        return read_models(spark, checkpoint)
 
 
 def _count(value, name):
@@ -225,10 +167,3 @@ def _milliseconds(value, name):
     if not value > 0:
         raise ValueError(f"{name} is a number of seconds above 0: got {value!r}")
     return max(1, int(1000 * value))
-
-
-def _difference(found, asked):
-    for name, value in found.to_json().items():
-        if value != getattr(asked, name):
-            return f"{name} was {value!r}, and is now {getattr(asked, name)!r}"
-    return "the order was another column"

@@ -30,7 +30,10 @@ class GateRun:
 
     def load(self, page, where):
         """Go on from the states of a page; raises RunError if they do not fit."""
-        self._states, self.keys = PackedStates(self._state), {key: i for i, key in enumerate(page.keys)}
+        self._states, self.keys = (
+            PackedStates(self.filter.init(1)),
+            {key: i for i, key in enumerate(page.keys)},
+        )
         self.orders, self.counts = LastOrders(self.keys), np.array(page.counts)
         try:
             self._states.add_packed(page.words, page.sizes, self.compiled)

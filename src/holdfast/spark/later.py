@@ -3,10 +3,13 @@
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import functions
 from pyspark.sql.types import Row
 
 from holdfast.io import cells
+from holdfast.runs.files import RunError
 from holdfast.spark.answers import as_table, set_reasons
+from holdfast.spark.columns import quoted_name
 from holdfast.spark.orders import LATE, order_numbers
 from holdfast.spark.packing import from_bytes, to_bytes
 from holdfast.spark.playing import keys_in
@@ -112,3 +115,16 @@ class LaterProcessor(Processor):
         columns["kept"] = pa.nulls(rows.num_rows, pa.bool_()) if kept is None else kept
         columns["size"], columns["threshold"] = (empty, empty) if sizes is None else (sizes, thresholds)
         return as_table(columns, self.job.schema)
+
+
+def with_labels(stream, labels, settings, id, order):
+    """Rows and labels as one stream."""
+    own = [settings.key, id, order, settings.target]
+    for name in own:
+        if name not in labels.columns or name not in (*stream.columns, settings.target):
+            where = "stream of labels" if name not in labels.columns else "stream"
+            raise RunError(f"the {where} has no column {name!r}: rows and labels have key, id and order")
+    empty = functions.lit(None).cast(labels.schema[settings.target].dataType)
+    rows = stream.withColumn(settings.target, empty).withColumn(IS_LABEL, functions.lit(False))
+    labels = labels.select(*map(quoted_name, own)).withColumn(IS_LABEL, functions.lit(True))
+    return rows.unionByName(labels, allowMissingColumns=True)
