@@ -62,6 +62,24 @@ def test_a_stream_with_a_restart_learns_what_one_machine_learns(spark, tmp_path)
         )
 
 
+@pytest.mark.exhaustive
+def test_streams_of_many_rows_learn_what_one_machine_learns(spark, tmp_path):
+    table = fleets.fleet_rows(200_000, 1_000)
+    run = fleets.one_machine(table, tmp_path)
+    known = {row: reason for row, reason, *_ in fleets.audit_of(run)}
+    for partitions, size in ((1, 200_000), (2, 70_000), (7, 30_000)):
+        folder = tmp_path / str(partitions)
+        folder.mkdir()
+        for i in range(0, len(table), size):
+            write(table.slice(i, size), folder / "in", i // size)
+        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        run_through(Fleet(**fleets.COLUMNS).learn(stream_of(spark, folder / "in")), folder)
+        spark.conf.set("spark.sql.shuffle.partitions", 2)
+        assert fleets.states_of(Fleet.models(folder / "checkpoint").toArrow()) == fleets.states(run)
+        out = spark.read.parquet(str(folder / "out")).where("not kept").toArrow()
+        assert dict(zip(out["at"].to_pylist(), out["reason"].to_pylist(), strict=True)) == known
+
+
 def test_a_run_folder_can_begin_a_fleet(spark, tmp_path):
     table, rows = fleets.fleet_rows(200, 5), tmp_path / "in"
     (tmp_path / "whole").mkdir()
