@@ -39,45 +39,50 @@ def write_rows(folder, files=3, rows=4_000, machines=50):
         os.utime(path, (1e9 + number, 1e9 + number))  # Spark reads the files of a stream by time
 
 
+def new_session(scratch):
+    """A session on two cores, with all its files in one folder."""
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.local.dir", scratch)
+    builder = builder.config("spark.sql.shuffle.partitions", "2")
+    spark = builder.config("spark.sql.streaming.stateStore.providerClass", ROCKSDB).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def show(spark, folder, rows):
+    """Learn from a batch and from a stream of the same rows, and write a run folder."""
+    df = spark.read.parquet(str(rows))
+    learned = hs.learn(df, **COLUMNS)
+    print(f"batch: {learned.models.count()} models, {learned.audit.count():,} rows skipped")
+    errors = hs.predict(learned.models, df).selectExpr("percentile(abs(load - prediction), 0.5)")
+    print(f"median error of the predictions: {errors.first()[0]:.2f}; the loads go from 0 to 500")
+
+    stream = spark.readStream.schema(df.schema).option("maxFilesPerTrigger", 1).parquet(str(rows))
+    checkpoint = str(folder / "checkpoint")
+    out = hs.Fleet(**COLUMNS).learn(stream, checkpoint=checkpoint)
+    query = out.writeStream.format("parquet").option("path", str(folder / "out"))
+    query = query.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+    query.awaitTermination()
+    models = hs.Fleet.models(checkpoint)
+    by_batch, by_stream = (
+        {(m.key, bytes(m.state)) for m in found.collect()} for found in (learned.models, models)
+    )
+    print(f"stream: {models.count()} models, the same bits as the batch: {by_batch == by_stream}")
+    late = spark.read.parquet(str(folder / "out")).where("reason = 'late'").count()
+    print(f"late or doubled rows: {late}")
+    hs.to_run(models, folder / "fleet.run")
+    print("the run folder has", *sorted(path.name for path in (folder / "fleet.run").iterdir()))
+    learned.unpersist()
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        rows = folder / "rows"
+        rows = Path(scratch) / "rows"
         rows.mkdir()
         write_rows(rows)
-        spark = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.local.dir", scratch)
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
-            .getOrCreate()
-        )
-        spark.sparkContext.setLogLevel("ERROR")
-        df = spark.read.parquet(str(rows))
-
-        learned = hs.learn(df, **COLUMNS)
-        print(f"batch: {learned.models.count()} models, {learned.audit.count():,} rows skipped")
-        errors = hs.predict(learned.models, df).selectExpr("percentile(abs(load - prediction), 0.5)")
-        print(f"median error of the predictions: {errors.first()[0]:.2f}; the loads go from 0 to 500")
-
-        stream = spark.readStream.schema(df.schema).option("maxFilesPerTrigger", 1).parquet(str(rows))
-        checkpoint = str(folder / "checkpoint")
-        out = hs.Fleet(**COLUMNS).learn(stream, checkpoint=checkpoint)
-        query = out.writeStream.format("parquet").option("path", str(folder / "out"))
-        query = query.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
-        query.awaitTermination()
-        models = hs.Fleet.models(checkpoint)
-        same = {(m.key, bytes(m.state)) for m in models.collect()} == {
-            (m.key, bytes(m.state)) for m in learned.models.collect()
-        }
-        print(f"stream: {models.count()} models, the same bits as the batch: {same}")
-        late = spark.read.parquet(str(folder / "out")).where("reason = 'late'").count()
-        print(f"late or doubled rows: {late}")
-        hs.to_run(models, folder / "fleet.run")
-        print("the run folder has", *sorted(path.name for path in (folder / "fleet.run").iterdir()))
+        spark = new_session(scratch)
+        show(spark, Path(scratch), rows)
         spark.stop()
 
 

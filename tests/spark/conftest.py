@@ -1,4 +1,4 @@
-"""One Spark session for all tests that need a JVM, small, with all its files in a temporary folder."""
+"""One small Spark session for all tests that need a JVM, with all its files in a temporary folder."""
 
 import importlib.util
 import os
@@ -11,6 +11,11 @@ import pytest
 sys.path.append(str(Path(__file__).parent))
 PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 collect_ignore = [] if importlib.util.find_spec("pyspark") else ["fleets.py", "killed.py"]
+
+
+def pytest_ignore_collect(collection_path, config):
+    """A JVM takes a minute, so these tests are run only if they are named, as by `make test-all`."""
+    return None if any("tests/spark" in argument for argument in config.args) else True
 
 
 def pytest_collection_modifyitems(items):
