@@ -125,3 +125,8 @@ def test_what_a_session_lacks_is_said_before_the_query_starts(spark, tmp_path):
         Fleet.models(tmp_path / "nothing")
     with pytest.raises(ValueError, match="need both: id= in Fleet, and labels= in learn"):
         fleet.learn(stream, labels=stream)
+
+
+def test_a_path_with_a_space_is_refused(spark, tmp_path):
+    with pytest.raises(RunError, match="Spark cannot read states from a path with a space"):
+        Fleet.models(tmp_path / "my checkpoint")

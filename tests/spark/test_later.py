@@ -13,10 +13,10 @@ from pyspark.sql.types import Row
 
 from holdfast.spark import Fleet
 from holdfast.spark.answers import LearnRows
+from holdfast.spark.guess_plan import plan_from_schema
 from holdfast.spark.later import IS_LABEL, WAITING, LaterProcessor
 from holdfast.spark.packing import arrow_schema, from_bytes, to_bytes
 from holdfast.spark.pages import Places, read_page
-from holdfast.spark.plan import plan_from_schema
 from holdfast.spark.processor import STATE
 
 

@@ -8,7 +8,8 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all i
 import fleets
 from pyspark.sql.types import DoubleType, LongType, StringType, StructType
 
-from holdfast.spark.plan import Plan, plan_from_rows, plan_from_schema, settings_of
+from holdfast.spark.guess_plan import plan_from_rows, plan_from_schema
+from holdfast.spark.plan import Plan, settings_of
 
 SCHEMA = (
     StructType().add("k", StringType()).add("t", LongType()).add("a", DoubleType()).add("y", DoubleType())

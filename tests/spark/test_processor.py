@@ -14,9 +14,9 @@ from pyspark.sql.types import Row
 from holdfast.runs.files import RunError
 from holdfast.spark import Fleet
 from holdfast.spark.answers import LearnRows
+from holdfast.spark.guess_plan import plan_from_rows
 from holdfast.spark.packing import Pack, arrow_schema, from_bytes
 from holdfast.spark.pages import Places, read_page
-from holdfast.spark.plan import plan_from_rows
 from holdfast.spark.processor import STATE, Processor
 
 PLACES = Places(3, 4)

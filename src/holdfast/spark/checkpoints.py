@@ -77,6 +77,8 @@ def _pages_in(spark, checkpoint):
 
 def _first_page(spark, checkpoint):
     """One page of a checkpoint; None if there is no complete batch in it."""
+    if " " in str(checkpoint):
+        raise RunError(f"Spark cannot read states from a path with a space: rename {str(checkpoint)!r}")
     if getattr(spark, "_jvm", None) is None:
         raise RunError("a checkpoint can be read in a classic session of Spark only, not with Spark Connect")
     path = spark._jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/commits")

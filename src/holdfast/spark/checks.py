@@ -52,3 +52,10 @@ def time_mode(spark, expires):
             f"spark.conf.set({EMPTY_BATCHES!r}, False)"
         )
     return "ProcessingTime"
+
+
+def milliseconds(value, name):
+    """A number of seconds in milliseconds."""
+    if not value > 0:
+        raise ValueError(f"{name} is a number of seconds above 0: got {value!r}")
+    return max(1, int(1000 * value))

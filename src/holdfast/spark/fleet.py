@@ -3,12 +3,13 @@
 from holdfast.runs.files import RunError
 from holdfast.spark.answers import LearnRows
 from holdfast.spark.checkpoints import first_states, read_models, read_plan
-from holdfast.spark.checks import check_streaming, time_mode
-from holdfast.spark.columns import quoted_name
+from holdfast.spark.checks import check_streaming, milliseconds, time_mode
+from holdfast.spark.columns import check_count, quoted_name
+from holdfast.spark.guess_plan import check_columns, first_rows, plan_from_rows, plan_from_schema
 from holdfast.spark.later import IS_LABEL, LaterProcessor, with_labels
 from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema
 from holdfast.spark.pages import Places
-from holdfast.spark.plan import check_columns, first_rows, plan_from_rows, plan_from_schema, settings_of
+from holdfast.spark.plan import settings_of
 from holdfast.spark.processor import Processor
 from holdfast.spark.run_folders import read_seed
 
@@ -74,9 +75,9 @@ class Fleet:
         drop = (*(drop or ()), *(() if id is None or features else (id,)))
         self.settings = settings_of(key, target, order, features, drop, labels, settings)
         self.order, self.sample, self.seed, self.compiled, self.id = order, sample, seed, compiled, id
-        self.places = Places(_count(groups, "groups"), _count(pages, "pages"))
-        self.ttl, self.wait = None if ttl is None else _milliseconds(ttl, "ttl"), _milliseconds(wait, "wait")
-        self.most_waiting = _count(most_waiting, "most_waiting")
+        self.places = Places(check_count(groups, "groups"), check_count(pages, "pages"))
+        self.ttl, self.wait = None if ttl is None else milliseconds(ttl, "ttl"), milliseconds(wait, "wait")
+        self.most_waiting = check_count(most_waiting, "most_waiting")
 
     def learn(self, stream, labels=None, checkpoint=None):
         """A streaming DataFrame with a row for each row of the stream.
@@ -155,15 +156,3 @@ class Fleet:
         spark = spark or SparkSession.active()
         check_streaming(spark)
         return read_models(spark, checkpoint)
-
-
-def _count(value, name):
-    if not (isinstance(value, int) and 1 <= value <= 1 << 20):
-        raise ValueError(f"{name} is a count from 1 to {1 << 20:,}: got {value!r}")
-    return value
-
-
-def _milliseconds(value, name):
-    if not value > 0:
-        raise ValueError(f"{name} is a number of seconds above 0: got {value!r}")
-    return max(1, int(1000 * value))

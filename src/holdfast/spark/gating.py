@@ -11,16 +11,14 @@ from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.runs.files import RunError
 from holdfast.runs.settings import outliers_for
 from holdfast.spark.answers import as_table
-from holdfast.spark.checks import check_packages, check_streaming, time_mode
+from holdfast.spark.checks import check_packages, check_streaming, milliseconds, time_mode
+from holdfast.spark.columns import NUMBERS, check_count, check_key, check_order, kind_of, partition_count
 from holdfast.spark.gate_all import gate_all
 from holdfast.spark.gate_run import GateRun
 from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema, play_in_groups
 from holdfast.spark.pages import Page, Places
-from holdfast.spark.plan import check_key, check_order, kind_of
 from holdfast.spark.playing import keys_in
 from holdfast.spark.processor import Processor
-
-_NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
 
 
 def gate(
@@ -67,7 +65,7 @@ def gate(
     for name in ("kept", "threshold"):
         if name in df.columns:
             raise RunError(f"the DataFrame has a column {name!r} already: rename it")
-    if value not in df.columns or kind_of(df.schema[value]) not in _NUMBERS:
+    if value not in df.columns or kind_of(df.schema[value]) not in NUMBERS:
         raise RunError(
             f"value must be a column of numbers: got {value!r}; the columns are {', '.join(df.columns[:20])}"
         )
@@ -78,13 +76,14 @@ def gate(
     check_key(df.schema, by)
     check_order(df.schema, order)
     schema = StructType(list(df.schema.fields)).add("kept", "boolean").add("threshold", "double")
-    plan, places = GatePlan(value, by, order), Places(groups, pages)
+    plan = GatePlan(value, by, order)
+    places = Places(check_count(groups, "groups"), check_count(pages, "pages"))
     job = GateRows(plan, filter_for(outliers, window), compiled, arrow_schema(schema))
     if not df.isStreaming:
-        parts = partitions or int(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        parts = partition_count(partitions, df.sparkSession)
         return play_in_groups(df, job.play_all, plan, places, parts, schema)
     check_streaming(df.sparkSession)
-    ttl = None if ttl is None else max(1, int(1000 * ttl))
+    ttl = None if ttl is None else milliseconds(ttl, "ttl")
     mode, processor = time_mode(df.sparkSession, ttl is not None), Processor(job, places, ttl)
     packed = df.mapInArrow(Pack(by, places), PACKED).groupBy("group")
     return packed.transformWithState(processor, "rows binary", "append", mode).mapInArrow(Unpack(), schema)

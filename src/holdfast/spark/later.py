@@ -77,9 +77,9 @@ class LaterProcessor(Processor):
         reasons, keys = np.full(count, UNKNOWN, object), keys_in(labels, plan)
         if len(good):
             match = place[good].astype(np.int64)
-            rows, told = waiting.take(pa.array(match)), labels.take(pa.array(good))
+            rows, known = waiting.take(pa.array(match)), labels.take(pa.array(good))
             for name in (plan.target.name, plan.order):
-                rows = rows.set_column(rows.schema.get_field_index(name), name, told.column(name))
+                rows = rows.set_column(rows.schema.get_field_index(name), name, known.column(name))
             own = keys.take(pa.array(good))
             played = run.learn_rows(rows, own)
             numbers = order_numbers(rows, plan.order)

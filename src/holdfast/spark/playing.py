@@ -1,52 +1,17 @@
 """Play the rows of many keys in one process: their games, and the decision for every row."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 import pyarrow as pa
 
 from holdfast.io.rows import Batch
 from holdfast.io.sources import Piece, keys_of
-from holdfast.runs.audit import RoundLog, sizes_of, thresholds_of
 from holdfast.runs.files import damaged
 from holdfast.runs.key_table import KeyTable
 from holdfast.runs.model import Model
 from holdfast.runs.run import Run
 from holdfast.spark.orders import LastOrders, order_numbers
 from holdfast.spark.pages import Page
-
-
-class Played(NamedTuple):
-    """The rows that were played, in the order of the table, and the skipped ones."""
-
-    predictions: np.ndarray  # a column for each label
-    kept: np.ndarray
-    sizes: np.ndarray  # of the target for numbers, of the gradient for labels
-    thresholds: np.ndarray
-    audit: Any  # a table: the skipped rows, as in a run
-
-
-class RowLog(RoundLog):
-    """The log of a run that also has the predictions and decisions of all rows since it was last taken."""
-
-    def __init__(self, labels, by_target):
-        super().__init__(labels, by_target, False, True)
-        self.measure = 1 if by_target else 2
-        self._rows: list = [[] for _ in labels]
-
-    def add(self, played, rounds, rows, y, faults, missing, place, keys, *more):
-        size, threshold = sizes_of(played)[self.measure], thresholds_of(played)[self.measure]
-        self._rows[place].append((played.predictions, played.kept, size, threshold))
-        super().add(played, rounds, rows, y, faults, missing, place, keys, *more)
-
-    def take(self):
-        """What was played since the last call."""
-        each = [[np.concatenate(column) for column in zip(*parts, strict=True)] for parts in self._rows]
-        self._rows = [[] for _ in self.labels]
-        skipped = self._in_order(self._skipped) if self._skipped else self.schema("audit").empty_table()
-        self.clear()
-        kept = np.logical_and.reduce([columns[1] for columns in each])
-        return Played(np.column_stack([columns[0] for columns in each]), kept, *each[0][2:], skipped)
+from holdfast.spark.row_log import RowLog
 
 
 class KeyedRun(Run):

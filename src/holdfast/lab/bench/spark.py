@@ -75,9 +75,9 @@ def _stream(run, spark, rows, keys, batches, least):
     from holdfast.lab.bench.spark_session import Processes, stream_of
     from holdfast.spark import Fleet
 
-    stream = stream_of(spark, run.scratch / f"stream {keys}", rows, keys, batches)
+    stream = stream_of(spark, run.scratch / f"stream-{keys}", rows, keys, batches)
     fleet, processes = Fleet(**_COLUMNS, compiled=run.compiled), Processes(spark)
-    checkpoint = str(run.scratch / f"checkpoint {keys}")
+    checkpoint = str(run.scratch / f"checkpoint-{keys}")
     writer = fleet.learn(stream).writeStream.format("noop").option("checkpointLocation", checkpoint)
     query = writer.trigger(availableNow=True).start()
     warm, seconds = batches // 3, []
