@@ -15,7 +15,9 @@ collect_ignore = [] if importlib.util.find_spec("pyspark") else ["fleets.py", "k
 
 def pytest_ignore_collect(collection_path, config):
     """A JVM takes a minute, so these tests are run only if they are named, as by `make test-all`."""
-    return None if any("tests/spark" in argument for argument in config.args) else True
+    named = [Path(argument.partition("::")[0]).resolve() for argument in config.args]
+    here = Path(__file__).parent
+    return None if any(here in (path, *path.parents) for path in named) else True
 
 
 def pytest_collection_modifyitems(items):

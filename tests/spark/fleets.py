@@ -10,6 +10,7 @@ from holdfast.runs.settings import Settings
 from holdfast.spark.checks import EMPTY_BATCHES, PROVIDER, ROCKSDB
 
 COLUMNS = {"key": "k", "target": "y", "order": "t"}
+AUDIT = ("reason", "column", "detail", "target_size")
 
 
 def session(folder, cores=2):
@@ -83,6 +84,6 @@ def states_of(models):
 
 
 def audit_of(run):
-    """Row, reason, sizes and thresholds of the skipped rows, sorted."""
+    """Row, reason, column and size of the target of the skipped rows, sorted."""
     found = pa.concat_tables(run.read("audit")).to_pylist()
-    return sorted((row["row"] - 1, row["reason"], row["detail"], row["target_size"]) for row in found)
+    return sorted((row["row"] - 1, *(row[name] for name in AUDIT)) for row in found)
