@@ -80,14 +80,14 @@ def _stream(run, spark, rows, keys, batches, least):
     checkpoint = str(run.scratch / f"checkpoint-{keys}")
     writer = fleet.learn(stream).writeStream.format("noop").option("checkpointLocation", checkpoint)
     query = writer.trigger(availableNow=True).start()
-    warm, seconds = batches // 3, []
+    warm, counting = batches // 3, False
     while query.isActive:
         query.awaitTermination(0.1)
-        done = [batch for batch in query.recentProgress if batch.numInputRows]
-        if len(done) == warm:
+        if not counting and len(_seconds(query)) >= warm:
             processes.begin()
-        seconds = [batch.durationMs["triggerExecution"] / 1e3 for batch in done[warm:]]
+            counting = True
         processes.look()
+    seconds = _seconds(query)[warm:]
     title = f"Spark, two cores, a stream: {rows:,} rows a batch, {keys:,} keys, the default learner"
     speed = rows / statistics.median(seconds)
     yield Section(
@@ -96,6 +96,13 @@ def _stream(run, spark, rows, keys, batches, least):
     figures = {name: value / len(seconds) for name, value in processes.seconds().items()}
     yield Section(f"{title}: CPU time", "seconds a batch", [Row(*each) for each in figures.items()])
     yield Section(f"{title}: memory", "MB at most", [Row(*each) for each in processes.memory().items()])
+
+
+def _seconds(query):
+    """How long each batch with rows took."""
+    return [
+        batch.durationMs["triggerExecution"] / 1e3 for batch in query.recentProgress if batch.numInputRows
+    ]
 
 
 class _Silent:
