@@ -85,6 +85,7 @@ FORGETTING = [
     hf.learners.RobustRidge(memory=100, weights=hf.learners.InverseMultiquadric()),
     hf.learners.OnlineLogistic(),
     hf.learners.OnlineLogistic(memory=3, prior=0.1, flips=0.05),
+    hf.learners.Returning(hf.learners.OnlineLogistic(100.0), patience=20),
 ]
 LEARNERS += FORGETTING
 

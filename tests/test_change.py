@@ -173,6 +173,16 @@ def test_a_sensor_that_is_stuck_is_no_change():
     assert have_shrunk(X * [0.1, 0.1, 1.0, 1.0], kept, usual.copy())
 
 
+def test_features_have_shrunk_although_a_few_rows_are_wild_but_not_where_most_rows_repeat_one():
+    X, kept = np.random.default_rng(0).standard_normal((25, 4)), np.ones(25)
+    usual = np.full(4, 1e3)
+    X[:5] *= 1e3
+    assert have_shrunk(X, kept, usual.copy())
+    repeated = X[5:].repeat(25, axis=0)[:25]
+    repeated[20:] = X[20:]
+    assert not have_shrunk(repeated, kept, np.ones(4))
+
+
 @pytest.mark.parametrize("name", ["y + 50 sd", "100 y"])
 def test_targets_change_with_sparse_rows_too(name):
     X, y = rows(2000)

@@ -64,6 +64,6 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
     calls = [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
     assert len(calls) == 8
     for call in calls:
-        if call != ["demo"]:  # tests/cli/test_commands.py runs it
+        if call != ["demo"]:  # tests/cli/test_help.py runs it
             assert main(call) == 0, capsys.readouterr()
     assert (tmp_path / "sensors.run" / "report.html").exists()

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 import holdfast as hf
 from holdfast.change import Changing
 from holdfast.defaults import recommended, recommended_for_labels
-from holdfast.learners import OnlineLogistic
+from holdfast.learners import OnlineLogistic, Returning
 from holdfast.sklearn import RobustClassifier
 
 
@@ -51,6 +51,26 @@ def test_scales_heal_from_bad_first_rows_in_a_short_table():
     assert (factors > 0.3).all() and (factors < 1.5).all()
 
 
+@pytest.mark.parametrize("count", [25, 57, 100])
+def test_bad_first_rows_cost_few_rows_more(count):
+    X, y = stream(count + 100)
+    X[:count] *= 1e3
+    player = recommended(False)
+    state = hf.play(player, hf.Replay(X, y, hf.Logistic()), compiled=False).state[0]
+    factors = player.current_weights(state).factors
+    assert (factors > 0.5).all() and (factors < 2.0).all()
+    assert state.rounds - state.age <= count + 50  # where scales started again
+
+
+def test_labels_that_are_wrong_in_a_burst_cost_few_mistakes():
+    X, y = stream(800)
+    shown = y.copy()
+    shown[400:600] *= -1.0
+    replay = hf.Replay(X, shown, hf.Logistic())
+    predictions = hf.play(recommended(False), replay, keep=["predictions"], compiled=False).predictions
+    assert (predictions * y <= 0.0)[600:].mean() < 0.15
+
+
 @pytest.mark.parametrize("factor", [1.0, 1e3])
 def test_ten_percent_of_wrong_rows_cost_little(factor):
     X, y = stream()
@@ -90,7 +110,7 @@ def test_both_worlds_give_the_same_bits():
 def test_memory_and_patience_are_numbers_of_rounds():
     player = recommended_for_labels(memory=10_000, patience=200)
     assert isinstance(player, Changing) and player.patience == player.guard.features.patience == 200
-    assert player.guard.learner.learner.learner == OnlineLogistic(10_000.0, 10.0, 0.05)
+    assert player.guard.learner.learner.learner == Returning(OnlineLogistic(10_000.0, 10.0, 0.05), 200.0)
     assert isinstance(recommended_for_labels(outliers=7), hf.Guarded)
     for wrong in ({"memory": 1}, {"memory": "long"}, {"patience": True}, {"patience": float("nan")}):
         with pytest.raises(ValueError, match='must be "auto" or a number of rounds, at least 10'):

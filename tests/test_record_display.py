@@ -25,7 +25,7 @@ def points(axes):
 def test_a_record_shows_its_counts(record):
     page = record._repr_html_()
     assert f">{record.kept_count}<" in page and "TopK(k=2" in page
-    assert "without a finite size" in page and page.count("<tr>") == 6
+    assert "without a finite size" in page and page.count("<tr>") == 5
 
 
 def test_a_record_draws_what_was_kept_and_skipped(record):
@@ -66,10 +66,23 @@ def test_an_audit_is_a_dict_that_shows_its_first_rows():
     assert page.count("<tr>") == 21 and "5 more rows" in page
 
 
+def test_the_reason_is_shown_before_the_figures():
+    audit = Audit(1, ["features"], ["row"])
+    audit.add([np.array([7])], [[9.0]], [[2.0]])
+    assert "<td>7</td><td>features</td><td>9</td><td>2</td>" in audit.table()._repr_html_()
+
+
 def test_text_from_data_is_escaped():
     audit = Audit(1, ["features"], ["key"])
     audit.add([np.array(["<script>"])], [[9.0]], [[2.0]])
     assert "&lt;script&gt;" in audit.table()._repr_html_()
+
+
+def test_a_player_shows_its_rule_and_its_counts():
+    player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), dim=2)
+    player.observe([1.0, 0.0])
+    assert repr(player).startswith("Player(Filtered(learner=OGD(")
+    assert repr(player).endswith("dim=2: 1 rounds, 0 kept)")
 
 
 def test_estimators_show_themselves_as_their_libraries_do():

@@ -93,3 +93,22 @@ def test_in_a_cell_of_a_notebook_a_shorter_line_covers_a_longer_one(monkeypatch)
     lines = [line for line in cell.getvalue().split("\r") if line]
     assert [line.rstrip() for line in lines] == ["a long line", "short"]
     assert len(lines[0]) == len(lines[1]) and "\033" not in cell.getvalue()
+
+
+def test_on_a_terminal_lines_end_between_words_and_paths_stay_whole(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "_columns", lambda stream: 20)
+    text, path = "  one two three four five six", "The run: /a/long/path/of/a/run"
+    terminal.tell(text, path)
+    assert capsys.readouterr().out == f"{text}\n{path}\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    terminal.tell(text, path, "short")
+    expected = "  one two three four\n    five six\nThe run:\n  /a/long/path/of/a/run\nshort\n"
+    assert capsys.readouterr().out == expected
+
+
+def test_a_progress_line_that_is_too_long_loses_whole_figures(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "_columns", lambda stream: 20)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for text, shown in (("12,000 rounds, 15 % skipped", "12,000 rounds"), ("x" * 30, "x" * 19)):
+        terminal.overwrite(text)
+        assert capsys.readouterr().err == f"\r\033[K{shown}\r"

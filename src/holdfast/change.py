@@ -11,7 +11,7 @@ from holdfast.entrywise import copy_row
 from holdfast.flatten import flat_size, flatten, restore
 from holdfast.guard import Guarded
 from holdfast.learners.mixture import Mixture
-from holdfast.learners.scaled import Scaled
+from holdfast.learners.scaled import Scaled, median_deviation
 from holdfast.protocols import Player
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
@@ -20,6 +20,7 @@ from holdfast.vectors import assign
 _RECENT = 100  # rows from which new scales are taken
 _FAR = 2.0  # times its limit: a size that the filters had not kept before the trouble
 _SHRUNK = 0.2  # of the usual deviation of a feature
+_EARLY, _FEW = 300, 25  # in so many first rounds, so few rows tell whether features vary less than before
 _SURE = 18.0  # natural logarithms: rows look old by chance less than once in 6e7 times
 _KEPT = 10  # times patience: for so many rounds the old state is kept
 
@@ -39,7 +40,7 @@ class ChangingState(NamedTuple):
     buffer: np.ndarray  # to copy the state of a learner
     recent: np.ndarray  # measured rows, each with its target in the last column
     kept: np.ndarray  # which of them were learned from: 1 or 0
-    usual: np.ndarray  # a fading mean of the mean absolute deviation of each feature
+    usual: np.ndarray  # a fading mean of the median absolute deviation of each feature
     rounds: float  # measured
     bad: float  # grows by 1 in a skipped round, falls by 1 in a kept one, not below 0
     limits: Limits  # when `bad` was last 0
@@ -58,7 +59,8 @@ class Changing:
 
     - `patience` more rounds were skipped than kept, one after the other; or
     - most of the recent rounds were skipped, and now a filter keeps a round of twice the size it kept before;
-    - or most features vary less than a fifth as much as usual (which no filter skips).
+    - or most features vary less than a fifth as much as usual (which no filter skips). In the first 300
+      rounds 25 rows decide, and the learner starts from scratch: the rows before were a bad start.
 
     Then scales are taken from the last 100 rows, filters forget all sizes, and `after_change` of the learner
     keeps its weights but not how sure they are. The state before is kept for 10 `patience` rounds. If rows
@@ -159,7 +161,14 @@ class Changing:
         if state.age < _KEPT * self.patience:
             state = self.compare_with_old(state, x)
         if self.has_changed(state, decision):
-            state = self.start_again(state)
+            state = self.start_again(state, state.recent, False)
+        else:
+            count = block_size(state)
+            if state.rounds % count == 0.0:
+                end = (int(state.rounds) - 1) % len(state.recent) + 1
+                rows, kept = state.recent[end - count : end], state.kept[end - count : end]
+                if have_shrunk(rows, kept, state.usual):
+                    state = self.start_again(state, rows, count == _FEW)
         return state, decision
 
     def has_changed(self, state, decision):
@@ -172,20 +181,23 @@ class Changing:
         if decision.kept and state.bad >= 0.5 * count:
             far = decision.features.size > _FAR * state.limits.features
             return far or decision.target.size > _FAR * state.limits.target
-        return state.rounds % count == 0.0 and have_shrunk(state.recent, state.kept, state.usual)
+        return False
 
     @rarely_called
-    def start_again(self, state):
-        """The state after a change; the learner before it becomes `old`."""
-        guard, rows = state.guard, state.recent
+    def start_again(self, state, rows, from_scratch):
+        """The state after a change, with scales from these rows. The learner before it becomes `old`."""
+        guard = state.guard
         old = copied(guard.learner, state.old, state.buffer)
         alike = 1.0
         for i in range(len(rows)):
             is_near = self.looks_near(old, state.limits, rows[i, :-1], float(rows[i, -1]), rows.shape[1] > 1)
             alike += 1.0 if is_near else 0.0
-        learner = self.guard.learner.after_change(guard.learner, rows)
+        if from_scratch:
+            learner = self.learner_of(guard.learner, rows)
+        else:
+            learner = self.guard.learner.after_change(guard.learner, rows)
         assign(state.usual, np.zeros(len(state.usual)))
-        arrays = (state.buffer, rows, state.kept, state.usual)
+        arrays = (state.buffer, state.recent, state.kept, state.usual)
         limits = Limits(math.inf, math.inf)
         return ChangingState(
             self.guard.forget_sizes(guard, learner),
@@ -193,6 +205,15 @@ class Changing:
             *arrays,
             *(state.rounds, 0.0, limits, state.limits, 0.0, alike / (len(rows) + 2.0), 0.0),
         )
+
+    def learner_of(self, state, rows):
+        """The first state of the learner, with scales from these rows."""
+        learner = self.guard.learner
+        y, state = state.y, learner.reset(state, rows.shape[1] - 1)
+        for i in range(len(rows)):
+            state = learner.set_target(state, float(rows[i, -1]))
+            state = learner.update(state, 0.0, rows[i, :-1])
+        return learner.set_target(state, y)
 
     def compare_with_old(self, state, x):
         """Count the rows that look as before the change; if they are enough, the old state returns."""
@@ -263,6 +284,11 @@ def remember(state, x, decision):
     return ChangingState(state.guard, state.old, *arrays, *numbers)
 
 
+def block_size(state):
+    """The number of rows in which features must vary less than before."""
+    return _FEW if state.rounds <= _EARLY and len(state.recent) % _FEW == 0 else len(state.recent)
+
+
 def copied(state, other, buffer):
     """A copy of a state, in the arrays of another of the same layout."""
     flatten(state, buffer, 0)
@@ -271,16 +297,16 @@ def copied(state, other, buffer):
 
 
 def have_shrunk(rows, kept, usual):
-    """Whether most features vary much less in these rows than usual. Also moves `usual`."""
-    count, known, shrunk = float(np.sum(kept)), 0, 0
-    if count < 0.5 * len(rows):
+    """Whether most features vary much less in these rows than usual. Also moves `usual`.
+
+    Measured by medians of the deviations that are not 0: a few wild rows and a stuck sensor do not matter.
+    """
+    known, shrunk, learned = 0, 0, rows[kept > 0.0]
+    if len(learned) < 0.5 * len(rows):
         return False
     for j in range(len(usual)):
-        mean, deviation = 0.0, 0.0
-        for i in range(len(rows)):
-            mean += kept[i] * rows[i, j] / count
-        for i in range(len(rows)):
-            deviation += kept[i] * abs(rows[i, j] - mean) / count
+        _, square, _ = median_deviation(learned[:, j])
+        deviation = math.sqrt(max(square, 0.0))
         if usual[j] > 0.0:
             known += 1
             shrunk += 1 if 0.0 < deviation < _SHRUNK * usual[j] else 0

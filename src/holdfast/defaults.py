@@ -33,6 +33,7 @@ from holdfast.learners import (
     Mixture,
     OnlineLogistic,
     OnlineRidge,
+    Returning,
     Scaled,
     ScaleInvariant,
     SoloFTRL,
@@ -43,7 +44,8 @@ from holdfast.protocols import Filter, LipschitzLoss
 from holdfast.role_checks import Rule, check_role
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
-LABEL_MEMORY = 2500.0  # rounds, of the weights; scales have a quarter
+LABEL_MEMORY = 1500.0  # rounds, of the weights
+LABEL_SCALES = 0.4  # of these rounds: the memory of scales
 LABEL_LEARNER = OnlineLogistic(memory=LABEL_MEMORY, prior=10.0, flips=0.05)
 LEARNERS = {  # for standardised features; docs/learners.md says which settings were chosen by trial
     "adagrad": LEARNER,
@@ -121,7 +123,8 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     Logistic regression of second order (`OnlineLogistic`) learns from standardised features. Far
     cells are compressed (`Compressed`). A row is skipped if its farthest cell is too far, before it is
     compressed. Labels are not filtered, because a filter cannot tell a wrong label from a rare class: the
-    learner counts with 5 % of wrong labels instead. If most rows are skipped for long, or most features vary
+    learner counts with 5 % of wrong labels instead, and returns to its former weights when a burst of wrong
+    labels is over (`Returning`). If most rows are skipped for long, or most features vary
     much less than before, the stream has changed, and scales start again (`Changing`).
 
     Parameters
@@ -130,11 +133,11 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
         How many rows may be wrong. "auto" is a share of 10 %. With a count or a filter, nothing is forgotten
         by filters, gradients are filtered for each label too, and there is no `Changing`.
     memory : "auto" or a number of rounds
-        After so many rounds a round counts about a third in the weights. Scales remember a quarter as many.
-        "auto" is 2,500.
+        After so many rounds a round counts about a third in the weights. Scales remember 0.4 times as many.
+        "auto" is 1,500.
     patience : "auto" or a number of rounds
-        So many bad rows in a row are withstood, and after a change of units about so many good ones are lost.
-        "auto" is 1,000. It must be "auto" if `outliers` is a count or a filter.
+        So many bad rows or labels in a row are withstood, and after a change of units about so many good ones
+        are lost. "auto" is 1,000. It must be "auto" if `outliers` is a count or a filter.
 
     Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 50 times
     the farthest cell of the good rows of the window, if at most 10 % of the window and no run longer than
@@ -143,14 +146,15 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     Examples
     --------
     >>> player = recommended_for_labels(memory=10_000, patience=200)
-    >>> player.guard.learner.learner.learner
+    >>> player.guard.learner.learner.learner.learner
     OnlineLogistic(memory=10000.0, prior=10.0, flips=0.05, domain=Everywhere())
     """
     features, _, gradient = filters_for(outliers)
     memory = rounds_for("memory", memory, LABEL_MEMORY)
     rounds = int(rounds_for("patience", patience, PATIENCE))
-    learner = Compressed(LABEL_LEARNER._replace(memory=memory), knee=1.5, most=8.0)
-    scaled = Scaled(learner, clip=1e6, memory=0.25 * memory, stored=min(rounds, _STORED))
+    learner = Returning(LABEL_LEARNER._replace(memory=memory), patience=rounds)
+    view = Compressed(learner, knee=1.5, most=8.0)
+    scaled = Scaled(view, clip=1e6, memory=LABEL_SCALES * memory, stored=min(rounds, _STORED))
     share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
         rows = TopShare(float(share), slack=50.0, window=max(5 * rounds, 5000), patience=rounds)

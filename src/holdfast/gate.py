@@ -9,6 +9,7 @@ import numpy as np
 from holdfast.dry_run import check_rule
 from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
 from holdfast.game import Decision
+from holdfast.interrupts import deferred_interrupts
 from holdfast.protocols import Filter
 from holdfast.vectors import aligned_copy
 
@@ -185,9 +186,11 @@ class Gate:
 
 
 def _compiled_call(function, *args):
-    from holdfast._compiled import call
+    from holdfast._compiled import call, prepare
 
-    return call(function, *args)
+    prepare(function, *args)
+    with deferred_interrupts():
+        return call(function, *args)
 
 
 def _to_json(number):

@@ -1,4 +1,4 @@
-"""Products of a matrix with a row: in Python by NumPy, compiled by loops over the functions of `vectors`.
+"""Products of a matrix with a row: in Python by NumPy, compiled by the kernels of `_compiled`.
 
 The sums have the same order both ways, so the bits are the same.
 """
@@ -23,14 +23,13 @@ def sum_of_rows(matrix, x):
 
 
 @_quiet
-def inner_products(matrix, x):
-    """The inner product of every row of a matrix with x, which is dense: matrix x."""
-    terms = matrix * x
+def shrink_rows(matrix, a, factor):
+    """Add to every row of a matrix `a`, times the factor and the inner product of the two; in place.
+
+    Returns these inner products: matrix a. Both must be dense.
+    """
+    terms = matrix * a
     whole = terms.shape[1] & -8  # the order of sums is that of `vectors.dot`
-    return np.add.reduce(terms[:, :whole], axis=1) + np.add.reduce(terms[:, whole:], axis=1)
-
-
-@_quiet
-def add_to_rows(matrix, factors, x):
-    """Add x, which is dense, to every row of a matrix, times the factor of that row; in place."""
-    matrix += factors[:, None] * x
+    along = np.add.reduce(terms[:, :whole], axis=1) + np.add.reduce(terms[:, whole:], axis=1)
+    matrix += (factor * along)[:, None] * a
+    return along

@@ -2,6 +2,7 @@
 
 __all__ = ["play"]
 
+import contextlib
 import functools
 
 import numpy as np
@@ -9,18 +10,31 @@ import numpy as np
 from holdfast.adversaries.replay import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.adversaries.weighted import Weighted
-from holdfast.compiling import choose, count_interpreted
+from holdfast.compiling import WORTH_COMPILING, choose, count_interpreted
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Columns, Counts, play_rounds
+from holdfast.interrupts import deferred_interrupts
 from holdfast.memory_mapped import sequential_reads
+from holdfast.progress_bar import progress_bar
 from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
 from holdfast.vectors import LazyWeights, aligned_copy, values_of
 
-_PIECE = 2_000  # rounds in Python, after which the compiled game may be on disk
+_PIECE = 2_000  # rounds in Python, after which the compiled game may be on disk or a progress bar moves
+_STEPS = 100  # of a progress bar, at most
 _WORTH_COPYING = 65_536  # bytes: larger arrays of a new state are not copied to aligned memory
 
 
-def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=None, in_place=False):
+def play(
+    player,
+    adversary,
+    rounds=None,
+    *,
+    keep=DEFAULT,
+    after=None,
+    compiled=None,
+    in_place=False,
+    progress=False,
+):
     """Play a game and return its record.
 
     Parameters
@@ -49,6 +63,10 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     in_place : bool
         Continue the record `after` without copying its state, for many short games. That record can then not
         be continued again.
+    progress : bool
+        Show a progress bar on a terminal or in a notebook: that of tqdm, or a line of text if tqdm is not
+        installed. The game is played in up to 100 pieces, so that Ctrl-C also ends a compiled game soon. The
+        result is the same.
 
     Examples
     --------
@@ -71,9 +89,9 @@ def play(player, adversary, rounds=None, *, keep=DEFAULT, after=None, compiled=N
     if not 0 <= count <= left:
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
     columns = empty_columns(count, dim, keep)
-    with sequential_reads(adversary):
+    with sequential_reads(adversary), _bar(count, progress) as (piece, advance):
         game = (player, adversary, state, hidden, counts)
-        state, hidden, counts = _play(game, columns, position, position + count, compiled)
+        state, hidden, counts = _play(game, columns, position, position + count, compiled, piece, advance)
     return Record(
         **kept_columns(columns, keep),
         final=np.array(values_of(player.current_weights(state))),
@@ -146,20 +164,37 @@ def _sum(w, counts):
     return w.sum() if isinstance(w, LazyWeights) else counts.summed
 
 
-def _play(game, columns, first, last, compiled):
+@contextlib.contextmanager
+def _bar(count, shown):
+    """The largest number of rounds in a piece, and a function to be called with the rounds of each piece."""
+    if shown:
+        with progress_bar(count, "rounds") as advance:
+            yield max(count // _STEPS, _PIECE), advance
+    else:
+        yield count, lambda rounds: None
+
+
+def _play(game, columns, first, last, compiled, piece, advance):
     """Play rounds first, ..., last - 1: in Python, and compiled as soon as that is better."""
     player, adversary, state, hidden, counts = game
     start = first
     while True:
-        args = (player, adversary, state, hidden, counts, _from(columns, start - first), start, last)
-        if choose("call", play_rounds, args, last - start, counts.rounds) if compiled is None else compiled:
-            from holdfast._compiled import call
+        args = (player, adversary, state, hidden, counts, _from(columns, start - first), start)
+        left = last - start
+        if choose("call", play_rounds, (*args, last), left, counts.rounds) if compiled is None else compiled:
+            from holdfast._compiled import call, prepare
 
-            return call(play_rounds, *args)
-        stop = last if compiled is False else min(start + _PIECE, last)
-        with np.errstate(all="ignore"):
-            state, hidden, counts = play_rounds(*args[:-1], stop)
-        count_interpreted(stop - start)
+            stop = start + min(piece, left)
+            if start == first and (compiled or left >= WORTH_COMPILING):
+                prepare(play_rounds, *args, stop)  # may take a minute, and can be interrupted
+            with deferred_interrupts():
+                state, hidden, counts = call(play_rounds, *args, stop)
+        else:
+            stop = start + min(piece, left, left if compiled is False else _PIECE)
+            with np.errstate(all="ignore"):
+                state, hidden, counts = play_rounds(*args, stop)
+            count_interpreted(stop - start)
+        advance(stop - start)
         if stop == last:
             return state, hidden, counts
         start = stop

@@ -128,6 +128,9 @@ class Player:
         """How many rounds were skipped."""
         return self.rounds - self.kept_count
 
+    def __repr__(self):
+        return f"Player({self.rule}, dim={self.dim}: {self.rounds:,} rounds, {self.kept_count:,} kept)"
+
     def __getstate__(self):
         return self.__dict__ | {"_state": self.state, "_compiled_round": None, "_loss": None}
 

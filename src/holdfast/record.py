@@ -147,7 +147,7 @@ class Record:
             rows["mean loss on the kept rounds"] = float(self.losses[self.kept].mean())
         from holdfast.pages.notebook import facts
 
-        return facts("Record", rows | {"player": self.player})
+        return facts("Record", rows, repr(self.player))
 
     def __repr__(self):
         return (

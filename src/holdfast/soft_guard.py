@@ -17,7 +17,7 @@ from holdfast.norms import HUGE, L1, LONG
 from holdfast.protocols import Filter, Learner, Norm
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import dot, length, place, values_of
+from holdfast.vectors import dot_transformed, length, place, values_of
 
 _NORMAL = 1.25  # the standard deviation of normal residuals over their mean absolute value
 _RATE = 0.01  # of the mean residual, after the first 100 kept rounds
@@ -169,7 +169,7 @@ class SoftGuarded:
         row = self.learner.transform_row(learner, x)
         size, target = norm.of(row), self.learner.transform_target(learner)
         w = self.learner.predict(learner)
-        error = abs(target - dot(w, x))  # of the prediction before it is limited to the range of the targets
+        error = abs(target - dot_transformed(w, row))  # the prediction is not yet limited to known targets
         distance = min(abs(target), max(error, _LEAST) / (_NORMAL * state.residual))
         entry = norm.entry_bound(row, size)
         finite = size < math.inf and entry < HUGE and abs(slope) * entry < HUGE

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+import textwrap
 import time
 
 # Exit statuses. The last four are 128 + SIGHUP, SIGINT, SIGPIPE and SIGTERM, as a shell reports them.
@@ -85,7 +86,7 @@ def percent(share):
 
 def tell(*lines):
     """Print results on standard output, a line each."""
-    _write(sys.stdout, "".join(f"{_line(text)}\n" for text in lines))
+    _write(sys.stdout, "".join(f"{_wrapped(_line(text), sys.stdout)}\n" for text in lines))
 
 
 def print_json(found):
@@ -126,7 +127,7 @@ def write_bytes(data):
 def print_note(text):
     """Print a sentence on standard error. If that fails, the work goes on."""
     with contextlib.suppress(OutputLost):
-        _write(sys.stderr, f"{_line(text)}\n")
+        _write(sys.stderr, f"{_wrapped(_line(text), sys.stderr)}\n")
 
 
 def print_error(text):
@@ -148,10 +149,21 @@ def overwrite(text):
     if not is_live(sys.stderr):
         return
     width = _columns(sys.stderr) - 1
-    line = _line(text)[:width]
+    line = _line(text)
+    if len(line) > width:  # without the last figures, if there are several
+        line = line[: width + 1].rpartition(", ")[0] or line[:width]
     erase, line = ("", line.ljust(width)) if _in_notebook(sys.stderr) else ("\033[K", line)
     with contextlib.suppress(OutputLost):
         _write(sys.stderr, f"\r{erase}{line}\r")
+
+
+def _wrapped(line, stream):
+    """The line, on a terminal in several if it is too long; those after the first are indented."""
+    if not stream.isatty() or len(line) <= _columns(stream):
+        return line
+    indent = " " * min(len(line) - len(line.lstrip()) + 2, 12)
+    whole = {"break_long_words": False, "break_on_hyphens": False}  # such as paths
+    return textwrap.fill(line, _columns(stream), subsequent_indent=indent, **whole)
 
 
 def _columns(stream):

@@ -38,6 +38,11 @@ def dot(a, b):
     return _sum(a, b)
 
 
+def dot_transformed(w, row):
+    """`dot` for a row that the `transform_row` of these weights has returned."""
+    return dot(w.v if isinstance(w, ScaledWeights) else w, row)
+
+
 @_quiet
 def squared(x):
     """The inner product of weights or a row with itself: one pass where `dot` would make two."""

@@ -68,3 +68,11 @@ def bits(folder):
 
 def model_bytes(folder):
     return (Path(folder) / "model.safetensors").read_bytes()
+
+
+def output(capsys, *args):
+    """What a command prints; fails if it ends with an error."""
+    status = main(list(map(str, args)))
+    out, err = capsys.readouterr()
+    assert status == 0, err
+    return out

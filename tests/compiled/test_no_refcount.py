@@ -6,12 +6,22 @@ import numpy as np
 from compiled.subprocesses import printed
 
 from holdfast._compiled import call
+from holdfast.rule import rarely_called
 
 
 class Pair(NamedTuple):
     row: np.ndarray
     table: np.ndarray
     label: str
+
+    @rarely_called
+    def cleared(self):
+        self.row[:] = 0.0
+        return self
+
+
+def cleared_twice(pair):
+    return pair.cleared().cleared()
 
 
 def unchanged(pair):
@@ -42,6 +52,13 @@ def test_arguments_are_written_in_place_and_new_arrays_are_owned():
     del pair
     again.table[:] = 3.0
     assert (again.table == 3.0).all()
+
+
+def test_what_a_rarely_called_method_returns_is_still_the_argument():
+    pair = Pair(np.ones(3), np.ones((2, 2)), "a")
+    again = call(cleared_twice, pair)
+    assert again.row is pair.row and again.table is pair.table and again.label == "a"
+    assert (pair.row == 0.0).all()
 
 
 def test_a_view_of_an_argument_comes_back_as_a_copy():
@@ -77,6 +94,7 @@ from laws import filtered, same
 from numba.core.runtime import rtsys
 from holdfast import Quantile, TopShare
 from holdfast._compiled import call
+from holdfast.rule import rarely_called
 
 sizes = np.random.default_rng(1).exponential(size=200)
 

@@ -1,7 +1,9 @@
 """Run commands in this process, and check how they end."""
 
+import functools
 import json
 import os
+import sys
 
 from runs.small import called
 
@@ -21,6 +23,27 @@ def ask(*args):
         assert last.startswith("holdfast: "), err
         assert "\x1b" not in err
     return status, out, err
+
+
+_opened: list[set[str]] = []  # where the hook writes the names of files that are opened
+
+
+def _note(event, args):
+    if event == "open" and _opened:
+        _opened[-1].add(os.fspath(args[0]) if not isinstance(args[0], int) else "")
+
+
+@functools.cache
+def _watch():
+    sys.addaudithook(_note)  # it cannot be removed
+
+
+def ask_and_watch(*args):
+    """What `ask` returns, and the names of all files that the command opened."""
+    _watch()
+    _opened.append(set())
+    answer = ask(*args)
+    return answer, _opened.pop()
 
 
 def strict_json(text):

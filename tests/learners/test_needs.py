@@ -47,6 +47,7 @@ def test_every_learner_is_there():
     }
     others = {
         *("OnlineLogistic", "RobustRidge", "Redescending", "HuberWeights", "InverseMultiquadric"),
+        "Returning",
         "Adaptive",
         "StronglyConvex",
         "LogWealth",

@@ -34,7 +34,7 @@ def recursion(learner, X, y):
     w, P, positive = np.zeros(dim), learner.prior * np.eye(dim), 0.5
     for n, (x, label) in enumerate(zip(X, y, strict=True), 1):
         right = 1.0 / (1.0 + math.exp(-label * (w @ x)))
-        curvature = max(right * (1.0 - right), 0.25 * (1.0 - right), 1e-4)
+        curvature = max(right * (1.0 - right), 0.35 * (1.0 - right), 1e-4)
         share = positive if label > 0.0 else 1.0 - positive
         odds = learner.flips / (1.0 - learner.flips) * (1.0 - right) / right * share / (1.0 - share)
         weight = max(1.0 / (1.0 + odds), 1e-6)

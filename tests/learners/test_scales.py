@@ -10,7 +10,7 @@ from holdfast.vectors import values_of
 
 DEPENDENT = (  # on the unit of the gradients
     *(hf.ONS, hf.OnlineRidge, hf.VAW, hf.learners.OnlineLogistic, hf.learners.RobustRidge),
-    *(hf.EG, hf.ScaleInvariant),
+    *(hf.EG, hf.ScaleInvariant, hf.learners.Returning),
 )
 
 

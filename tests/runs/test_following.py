@@ -132,3 +132,27 @@ def test_a_follower_that_is_killed_loses_and_repeats_no_row(tmp_path, whole, kil
         result = bits(tmp_path / str(chain) / "run")
         for name in ("model.safetensors", "audit", "sizes"):
             assert result[name] == expected[name], f"chain {chain}"
+
+
+def test_the_skipped_rows_of_a_rotated_log_come_from_the_files_beside_it(tmp_path, whole, follow):
+    log = Log(tmp_path)
+    run = follow(log.path, steps_of(log), len(LINES))
+    assert main(["audit", str(whole), "--skipped", str(tmp_path / "expected.csv")]) == 0
+    assert main(["audit", str(run), "--skipped", str(tmp_path / "skipped.csv")]) == 0
+    expected = (tmp_path / "expected.csv").read_text()
+    assert (tmp_path / "skipped.csv").read_text() == expected
+
+
+def test_skipped_rows_of_a_log_that_was_deleted_are_left_out_with_the_remedy(tmp_path, follow, capsys):
+    log = Log(tmp_path)
+    run = follow(log.path, steps_of(log), len(LINES))
+    oldest = tmp_path / "log.csv.1"
+    moved = oldest.rename(tmp_path / "moved.csv")
+    audit = ["audit", str(run), "--skipped", str(tmp_path / "skipped.csv")]
+    assert main(audit) == 0
+    said = capsys.readouterr().out
+    assert "skipped rows between row" in said and "--source" in said
+    some = (tmp_path / "skipped.csv").read_text().splitlines()
+    assert main([*audit, "--source", str(moved)]) == 0
+    assert "left out" not in capsys.readouterr().out
+    assert len((tmp_path / "skipped.csv").read_text().splitlines()) > len(some) > 1

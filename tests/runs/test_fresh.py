@@ -73,7 +73,7 @@ def test_checkpoints_come_as_often_as_asked_when_compiled(source, tmp_path, monk
     run, inputs, items = begin([source], Settings("y", learner="adagrad"), tmp_path / "r", lambda text: None)
     monkeypatch.setattr("holdfast.runs.schedule.time", Clock(run))
     monkeypatch.setattr("holdfast.runs.schedule._LEAST", 1)
-    monkeypatch.setattr(Run, "choose_compiled", lambda run, piece, progress: setattr(run, "compiled", False))
+    monkeypatch.setattr(run.compiling, "decide", lambda piece, rounds, progress: None)
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 1 << 40)
     at, checkpoint = [], Run.checkpoint
 
@@ -95,8 +95,8 @@ def test_a_run_goes_on_in_python_until_another_process_has_compiled(source, tmp_
     assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "plain")]) == 0
     flags, answers, play = [], iter([False, False, True]), Games.play
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 20)
-    monkeypatch.setattr("holdfast.runs.run.WORTH_COMPILING", 100)
-    monkeypatch.setattr("holdfast.runs.run._is_stored", lambda args: False)
+    monkeypatch.setattr("holdfast.runs.compile_choice.WORTH_COMPILING", 100)
+    monkeypatch.setattr("holdfast.runs.compile_choice._is_stored", lambda args: False)
     monkeypatch.setattr(background, "is_possible", lambda args: True)
     monkeypatch.setattr(background, "compile_soon", lambda kind, function, args: next(answers))
 

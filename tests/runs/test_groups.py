@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.runs.groups import counts_by_column, largest_groups
+from holdfast.runs.groups import Groups
 
 ROWS = [3, 4, 4, 7, 20, 31, 32, 33, 34, 60]
 REASONS = [
@@ -22,21 +22,27 @@ VALUES = [5.0, 7.0, np.nan, 1.0, 2.0, 9.0, -9.0, 0.0, np.nan, 2.0]
 TABLE = pa.table({"row": ROWS, "reason": REASONS, "column": COLUMNS, "value": VALUES})
 
 
+def largest_groups(parts, most):
+    groups = Groups(most)
+    for part in parts:
+        groups.add(part)
+    return groups.largest(), groups.count()
+
+
 @pytest.mark.parametrize("cuts", [[], [2], [4, 5, 7], list(range(1, 10))], ids=len)
 def test_rows_with_at_most_two_others_in_between_are_one_group(cuts):
     parts = [TABLE.slice(start, stop - start) for start, stop in zip([0, *cuts], [*cuts, 10], strict=True)]
-    groups, total = largest_groups(iter(parts), 10)
+    groups, total = largest_groups(parts, 10)
     assert total == 4
     assert [(group.first, group.last, group.rows) for group in groups] == [
         *((31, 34, 4), (3, 7, 3), (20, 20, 1), (60, 60, 1))
     ]
     assert groups[0][3:] == ("features", "b", -9.0, 9.0)
     assert groups[1][3:] == ("features", "a", 5.0, 7.0)
-    assert [group.first for group in largest_groups(iter(parts), 2)[0]] == [31, 3]
-    assert counts_by_column(parts)[0] == ("features", "b", 3)
+    assert [group.first for group in largest_groups(parts, 2)[0]] == [31, 3]
 
 
 def test_no_rows_are_no_groups():
-    assert largest_groups(iter([]), 10) == ([], 0)
-    assert largest_groups(iter([TABLE.slice(0, 0)]), 10) == ([], 0)
-    assert counts_by_column([]) == []
+    assert largest_groups([], 10) == ([], 0)
+    assert largest_groups([TABLE.slice(0, 0)], 10) == ([], 0)
+    assert largest_groups([TABLE], 0) == ([], 4)

@@ -158,7 +158,7 @@ def test_the_next_file_goes_on_with_the_keys_of_the_run(source, learn, tmp_path)
 
 
 def test_with_many_keys_the_model_waits_for_as_many_rows_as_keys(source, tmp_path, monkeypatch):
-    monkeypatch.setattr("holdfast.runs.run._FEW_KEYS", 5)
+    monkeypatch.setattr("holdfast.runs.results._FEW_KEYS", 5)
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED_KEYS", 20)
     written, before = [], Run.model
     monkeypatch.setattr(Run, "model", lambda run: (written.append(run.trace.rounds), before(run))[1])
@@ -198,3 +198,13 @@ def test_damaged_parts_of_states_are_a_sentence(source, learn, tmp_path):
         shutil.rmtree(other)
     part.unlink()
     assert refused(called("inspect", run))
+
+
+def test_a_replay_says_that_keys_start_from_nothing(source, tmp_path):
+    run = tmp_path / "run"
+    assert called("learn", source, *ARGS, "--to", run, "--quiet", "--evict", "300")[0] == 0
+    said = called("audit", run, "--replay", "auto")[1]
+    assert "The filters of each key start from nothing." in said
+    assert "No key is evicted" in said
+    notes = json.loads(called("audit", run, "--replay", "auto", "--json")[1])["notes"]
+    assert said.splitlines()[-3:] == notes

@@ -78,6 +78,9 @@ def test_what_cannot_be_read_again_is_one_sentence(tmp_path):
     other = written({"a": np.arange(9.0), "b": np.arange(9.0), "y": np.arange(9.0)}, tmp_path / "other.csv")
     _, _, said = answer = called("audit", run, "--skipped", quarantine, "--source", other)
     assert refused(answer) and "not what the run has learned from" in said
+    source = ("--source", moved, "--source", tmp_path / "nothing.csv")
+    _, _, said = answer = called("audit", run, "--skipped", quarantine, *source)
+    assert refused(answer) and "nothing.csv: no such file" in said
     status = called("learn", quarantine, "--target", "y", "--to", tmp_path / "again", "--quiet")[0]
     assert status == 0
     assert refused(called("audit", tmp_path / "again", "--skipped", tmp_path / "twice.csv"))
@@ -98,7 +101,11 @@ def test_several_sources_have_one_quarantine_also_if_one_has_grown(tmp_path):
     assert rows.tolist() == skipped_rows(run) and min((rows <= 100).sum(), (rows > 160).sum()) > 0
     assert ((rows > 100) & (rows <= 160)).any()
     assert found.column("y").to_pylist() == table.column("y").take(rows - 1).to_pylist()
-    assert "--source names one" in called("audit", run, "--skipped", tmp_path / "q.csv", "--source", jan)[2]
+    moved = jan.rename(tmp_path / "moved.csv")
+    _, said, _ = called("audit", run, "--skipped", tmp_path / "q.csv")
+    assert said.count("left out: ") == 2 and str(jan) in said  # before and after it has grown
+    assert called("audit", run, "--skipped", tmp_path / "q.csv", "--source", moved)[0] == 0
+    assert (tmp_path / "q.csv").read_text() == (tmp_path / "quarantine.csv").read_text()
 
 
 def test_a_pipe_cannot_be_read_again(tmp_path, monkeypatch):
@@ -117,3 +124,48 @@ def test_columns_of_lists_are_left_out(tmp_path):
     assert called("audit", run, "--skipped", tmp_path / "quarantine.csv")[0] == 0
     assert pacsv.read_csv(tmp_path / "quarantine.csv").column_names[-4:] == ["a", "b", "who", "y"]
     assert called("release", run, tmp_path / "quarantine.csv")[0] == 0
+
+
+def as_read(table, path, reading):
+    """The rows as a text that is read in this way."""
+    names, mark = table.column_names, ";" if "comma" in reading else ","
+    lines = [mark.join(map(str, row.values())) for row in table.to_pylist()]
+    lines = [line.replace(".", ",") for line in lines] if "comma" in reading else lines
+    path.write_text("\n".join([*([] if "--no-header" in reading else [mark.join(names)]), *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "reading",
+    [
+        (),
+        ("--decimal", "comma"),
+        ("--no-header",),
+        ("--schema", "types.toml"),
+        ("--no-header", "--decimal", "comma", "--schema", "types.toml"),
+    ],
+    ids=" ".join,
+)
+def test_a_quarantine_can_be_released_however_the_source_is_read(tmp_path, monkeypatch, kind, reading):
+    monkeypatch.chdir(tmp_path)
+    table = pacsv.read_csv(write_source(tmp_path / "rows.csv"))
+    table = table.append_column("level", pa.array([f"{i % 3}.5" for i in range(table.num_rows)]))
+    (tmp_path / "types.toml").write_text(
+        'a = "number"\nb = "number"\nwho = "category"\ny = "number"\nlevel = "category"\n'
+    )
+    source = as_read(table, tmp_path / "rows.txt", reading)
+    target = "4" if "--no-header" in reading and "--schema" not in reading else "y"
+    learn = ("learn", source, "--target", target, "--learner", "adagrad", "--to", "run", "--format", "csv")
+    assert called(*learn, *reading, "--quiet")[0] == 0
+    assert called("audit", "run", "--skipped", f"q.{kind}")[0] == 0
+    found = pacsv.read_csv("q.csv") if kind == "csv" else pq.read_table("q.parquet")
+    rows = found.column("skipped_row").to_numpy()
+    assert len(rows) and rows.tolist() == skipped_rows(tmp_path / "run")
+    numbers = [float(value) for value in found.column(target).to_pylist()]
+    assert numbers == table.column("y").take(rows - 1).to_pylist()
+    levels = [str(value) for value in found.column(found.column_names[-1]).to_pylist()]
+    mark = "," if "comma" in reading and "--schema" in reading else "."  # a category is a text
+    assert levels == [text.replace(".", mark) for text in table.column("level").take(rows - 1).to_pylist()]
+    status, said, _ = called("release", "run", f"q.{kind}")
+    assert (status, said.split(",")[0]) == (0, f"{len(rows)} rows released and learned from")

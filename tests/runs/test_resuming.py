@@ -13,6 +13,7 @@ import pytest
 from cli.conftest import ROWS, bits, holdfast
 from runs.kills import killed_runs
 
+from holdfast.runs.compile_choice import CompileChoice
 from holdfast.runs.run import Run
 
 SEED = 4
@@ -237,16 +238,16 @@ def test_a_folder_that_cannot_be_written_to_is_a_sentence(source, capsys):
 
 def test_a_resumed_run_expects_as_many_rows_as_a_new_one(source, learn, monkeypatch):
     """So it is compiled as early."""
-    expected, choose = [], Run.choose_compiled
+    expected, decide = [], CompileChoice.decide
 
-    def record(run, piece, progress):
-        expected.append(run.expected)
-        choose(run, piece, progress)
+    def record(choice, *args):
+        expected.append(choice.expected)
+        decide(choice, *args)
 
     def stopped(run):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Run, "choose_compiled", record)
+    monkeypatch.setattr(CompileChoice, "decide", record)
     args = ("--target", "y", "--learner", "adagrad", "--checkpoint", "100")
     with monkeypatch.context() as patch:
         checkpoints = iter([Run.checkpoint, stopped])

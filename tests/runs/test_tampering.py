@@ -14,9 +14,9 @@ from runs.small import called, learned, refused, rewrite, rewrite_tensors, write
 
 from holdfast.defaults import LEARNERS
 from holdfast.flatten import check_flat, flatten, restore
-from holdfast.runs.folder import table_bytes
 from holdfast.runs.games import first_invalid
 from holdfast.runs.settings import Settings
+from holdfast.runs.tables import table_bytes
 from holdfast.sketches import LogHistogram
 from holdfast.vectors import aligned_copy, dot
 
@@ -191,7 +191,7 @@ def test_a_bucket_outside_of_a_histogram_does_not_crash_the_compiled_game(origin
 
 
 def test_tampered_numbers_of_a_checkpoint_are_refused_or_can_be_used(run, source, tmp_path, monkeypatch):
-    for module in ("run", "replay"):  # interpreted, an index outside of an array is an error
+    for module in ("compile_choice", "replay"):  # interpreted, an index outside of an array is an error
         monkeypatch.setattr(f"holdfast.runs.{module}.WORTH_COMPILING", math.inf)
     rng, refusals = np.random.default_rng(2), 0
     names: list = []

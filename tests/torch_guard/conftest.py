@@ -2,4 +2,4 @@
 
 import importlib.util
 
-collect_ignore = [] if importlib.util.find_spec("torch") else ["two_processes.py"]
+collect_ignore = [] if importlib.util.find_spec("torch") else ["training.py", "two_processes.py"]

@@ -6,7 +6,7 @@
 another process. `numba_path` chooses one of two paths, with the same results:
 
 - the private path is fast: `numba_private`, `native_calls`, `native_state`, `no_refcount`, `disk_cache`,
-  `llvm_kernels` and `llvm_entrywise`;
+  `llvm_kernels`, `llvm_entrywise` and `llvm_matrices`;
 - the public path uses only the documented API of numba: `numba_public` and `plain_kernels`.
 """
 

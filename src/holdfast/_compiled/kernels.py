@@ -9,19 +9,23 @@ if private is None:
         adagrad_entries,
         add_entries,
         add_exactly_entries,
+        fade_entries,
         gathered_product,
         inner_product,
         moments_entries,
         prefetch,
         pure_log1p,
+        shrink_rows,
         standardise_entries,
         sum_of_squares,
+        sum_rows,
     )
 else:
     from holdfast._compiled.llvm_entrywise import (
         adagrad_entries,
         add_entries,
         add_exactly_entries,
+        fade_entries,
         moments_entries,
         standardise_entries,
     )
@@ -32,4 +36,5 @@ else:
         pure_log1p,
         sum_of_squares,
     )
+    from holdfast._compiled.llvm_matrices import shrink_rows, sum_rows
     from holdfast._compiled.numba_private import HELPER, OVERLOAD

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from holdfast._compiled.llvm_kernels import add_attributes, counting, declared
 from holdfast._compiled.numba_private import data_and_length, nothing
-from holdfast.entrywise import LEAST, MOST, SWING
+from holdfast.entrywise import FAR, LEAST, MOST, REACH, SWING, TIES
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _WIDTHS = (4, 2, 1)
@@ -44,6 +44,13 @@ def adagrad_entries(typing_context, w, squares, units, steps, low, high, slope, 
 def moments_entries(typing_context, center, spread, factors, n, x):
     """`holdfast.entrywise.update_moments` of a dense row in C order."""
     return types.void(center, spread, factors, types.float64, x), _calls("moments", 3, _moments)
+
+
+@intrinsic
+def fade_entries(typing_context, center, spread, factors, counts, ties, rate, x):
+    """`holdfast.entrywise.fade_entry` of a dense row in C order; 0 if no entry has its first spread."""
+    kinds = (center, spread, factors, counts, ties, types.float64, x)
+    return types.int64(*kinds), _calls("fade", 5, _fade)
 
 
 @intrinsic
@@ -104,6 +111,33 @@ def _moments(at, center, spread, factors, x, n):
     at.write(spread, at.choose(known, more, _add_square(at, squares, at.times(deviation, deviation))))
 
 
+def _fade(at, center, spread, factors, counts, ties, x, rate):
+    """`holdfast.entrywise.fade_entry`"""
+    zero, one, reach = at.number(0.0), at.number(1.0), at.number(REACH)
+    before, square, count, factor = at.read(center), at.read(spread), at.read(counts), at.read(factors)
+    deviation, known = at.minus(at.read(x), before), at.greater(factor, zero)
+    tied, share = at.equal(deviation, zero), at.read(ties)
+    moved = at.times(rate, at.minus(at.choose(tied, one, zero), share))
+    share = at.choose(known, at.plus(share, moved), share)
+    far = at.magnitude(at.times(deviation, factor))
+    near = at.choose(at.greater(far, reach), at.times(deviation, at.over(reach, far)), deviation)
+    varied, more = at.both(known, at.opposite(tied)), at.plus(count, one)
+    step = at.most(at.over(one, more), rate)
+    after = at.plus(square, at.times(step, at.minus(at.times(near, near), square)))
+    new = at.least(at.times(deviation, deviation), at.number(FAR))
+    unknown = at.both(at.opposite(known), at.greater(new, zero))
+    first, second = at.both(unknown, at.equal(square, zero)), at.both(unknown, at.greater(zero, square))
+    least = at.least(at.minus(at.number(-0.0), square), new)
+    moves = at.both(varied, at.greater(at.number(TIES), share))
+    at.write(center, at.choose(moves, at.plus(before, at.times(step, near)), before))
+    after = at.choose(second, least, at.choose(varied, after, square))
+    at.write(spread, at.choose(first, at.minus(at.number(-0.0), new), after))
+    count = at.choose(second, at.number(2.0), at.choose(varied, more, count))
+    at.write(counts, at.choose(first, one, count))
+    at.write(ties, share)
+    at.report_unless(at.opposite(second))
+
+
 def _add_square(at, squares, square):
     """`holdfast.entrywise.add_square`"""
     zero = at.number(0.0)
@@ -129,6 +163,7 @@ class _Entries:
         self.builder, self.i, self.lanes, self.unfinished = builder, i, lanes, unfinished
         self.plus, self.minus, self.times, self.over = builder.fadd, builder.fsub, builder.fmul, builder.fdiv
         self.choose, self.both, self.either = builder.select, builder.and_, builder.or_
+        self.opposite = builder.not_
 
     def greater(self, a, b):
         return self.builder.fcmp_ordered(">", a, b)
@@ -139,6 +174,10 @@ class _Entries:
     def least(self, a, b):
         """Python's min(a, b)"""
         return self.choose(self.greater(a, b), b, a)
+
+    def most(self, a, b):
+        """Python's max(a, b)"""
+        return self.choose(self.greater(b, a), b, a)
 
     def number(self, value):
         return ir.Constant(_kind(_DOUBLE, self.lanes), [value] * self.lanes if self.lanes > 1 else value)
@@ -186,21 +225,32 @@ def _kind(element, lanes):
 
 
 def _call(context, builder, name, kinds, arrays, number, write):
-    """Call the function of this name, which is added to the module if it is not there yet.
-
-    It returns 0, or another number after `report_unless`.
-    """
+    """Call the function of this name."""
     parts = [
         data_and_length(context, builder, kind, array) for kind, array in zip(kinds, arrays, strict=True)
     ]
     data, length = [pointer for pointer, _ in parts], parts[0][1]
-    signature = ir.FunctionType(_LONG, [*(pointer.type for pointer in data), _LONG, _DOUBLE])
-    function = declared(builder.module, signature, ".".join(["holdfast", name, str(kinds[-1].dtype)]))
+    function = _function(builder.module, name, [pointer.type for pointer in data], kinds[-1].dtype, write)
+    return builder.call(function, [*data, length, number])
+
+
+def add_function(module):
+    """The function that adds a row, times a number, to another row: of their addresses, length and number."""
+    return _function(module, "add", [_DOUBLE.as_pointer()] * 2, types.float64, _add)
+
+
+def _function(module, name, pointers, element, write):
+    """The function of this name, which is added to the module if it is not there yet.
+
+    It returns 0, or another number after `report_unless`.
+    """
+    signature = ir.FunctionType(_LONG, [*pointers, _LONG, _DOUBLE])
+    function = declared(module, signature, f"holdfast.{name}.{element}")
     if function.is_declaration:
         function.linkage = "linkonce_odr"
         add_attributes(function, "nounwind", "willreturn", "noinline")
-        _write(function, len(data), write)
-    return builder.call(function, [*data, length, number])
+        _write(function, len(pointers), write)
+    return function
 
 
 def _write(function, count, write):

@@ -70,7 +70,7 @@ class _Entry:
 
     def product(self, i, lanes):
         builder = self.builder
-        return builder.fmul(_loaded(builder, self.x, i, lanes), _loaded(builder, self.y, i, lanes))
+        return builder.fmul(loaded(builder, self.x, i, lanes), loaded(builder, self.y, i, lanes))
 
 
 class _Square:
@@ -83,7 +83,7 @@ class _Square:
         self.builder, self.x = builder, x
 
     def product(self, i, lanes):
-        entry = _loaded(self.builder, self.x, i, lanes)
+        entry = loaded(self.builder, self.x, i, lanes)
         return self.builder.fmul(entry, entry)
 
 
@@ -105,10 +105,10 @@ class _Gathered:
             found = builder.insert_element(found, builder.load(builder.gep(self.w, [place])), _INT(lane))
         if lanes == 1:
             found = builder.extract_element(found, _INT(0))
-        return builder.fmul(found, _loaded(builder, self.values, i, lanes))
+        return builder.fmul(found, loaded(builder, self.values, i, lanes))
 
 
-def _loaded(builder, row, i, lanes):
+def loaded(builder, row, i, lanes):
     """Entries i, i + 1, ... of a row, as doubles."""
     element = row.type.pointee
     kind, wide = (ir.VectorType(e, lanes) if lanes > 1 else e for e in (element, _DOUBLE))
@@ -118,11 +118,22 @@ def _loaded(builder, row, i, lanes):
 
 
 def _sum_of_products(builder, kinds, rows, n, terms):
-    """Call the function that sums products of such rows. It is added to the module if it is not there yet."""
+    """Call the function that sums products of such rows."""
+    function = _sum_function(builder.module, kinds, [row.type for row in rows], terms)
+    return builder.call(function, [*rows, n])
+
+
+def dot_function(module, kind):
+    """The function that returns the inner product of two such rows: of their addresses and their length."""
+    return _sum_function(module, [kind] * 2, [_DOUBLE.as_pointer()] * 2, _Entry)
+
+
+def _sum_function(module, kinds, pointers, terms):
+    """The function that sums products of such rows. It is added to the module if it is not there yet."""
     constant = not any(kind.mutable for kind in kinds)
     name = ".".join(["holdfast", terms.name, *(str(kind.dtype) for kind in kinds), *["constant"] * constant])
-    signature = ir.FunctionType(_DOUBLE, [*(row.type for row in rows), _LONG])
-    function, halves = (declared(builder.module, signature, name + part) for part in ("", ".halves"))
+    signature = ir.FunctionType(_DOUBLE, [*pointers, _LONG])
+    function, halves = (declared(module, signature, name + part) for part in ("", ".halves"))
     if function.is_declaration:
         for written in (function, halves):
             written.linkage = "linkonce_odr"
@@ -130,7 +141,7 @@ def _sum_of_products(builder, kinds, rows, n, terms):
             add_attributes(written, "nounwind", "willreturn", "noinline", access)
         _write_halves(halves, function, terms)
         _write_block(function, halves, terms)
-    return builder.call(function, [*rows, n])
+    return function
 
 
 def declared(module, signature, name):
@@ -162,7 +173,7 @@ def counting(builder, start, stop, step):
     builder.position_at_end(after)
 
 
-def _variable(builder, value):
+def variable(builder, value):
     """A variable with this first value, in the first block, so that LLVM can keep it in a register."""
     with builder.goto_entry_block():
         place = builder.alloca(value.type)
@@ -184,7 +195,7 @@ def _write_block(function, halves, terms):
     builder = ir.IRBuilder(function.append_basic_block())
     *rows, n = function.args
     product = terms(builder, *rows).product
-    total, rest = (_variable(builder, _DOUBLE(0.0)) for _ in range(2))
+    total, rest = (variable(builder, _DOUBLE(0.0)) for _ in range(2))
     whole = builder.and_(n, _LONG(-_LANES))
     at = whole
     for lanes in (4, 2, 1):  # the last up to seven products, added one after the other
@@ -196,7 +207,7 @@ def _write_block(function, halves, terms):
     with builder.if_then(builder.icmp_signed(">", n, _LONG(_BLOCK + _LANES - 1)), likely=False):
         builder.ret(builder.fadd(builder.call(halves, [*rows, whole]), builder.load(rest)))
     with builder.if_then(builder.icmp_signed(">", whole, _LONG(0))):
-        running = [_variable(builder, product(_LONG(at), 4)) for at in (0, 4)]
+        running = [variable(builder, product(_LONG(at), 4)) for at in (0, 4)]
         with counting(builder, _LONG(_LANES), whole, _LONG(_LANES)) as i:
             for four, at in zip(running, (i, builder.add(i, _LONG(4))), strict=True):
                 builder.store(builder.fadd(builder.load(four), product(at, 4)), four)

@@ -3,36 +3,42 @@
 import numpy as np
 
 from holdfast import matrices, vectors
-from holdfast._compiled.overloads import overloads
+from holdfast._compiled import kernels
+from holdfast._compiled.overloads import is_instance, overloads
+from holdfast.vectors import UNEQUAL, Sparse
 
 
 @overloads(matrices.sum_of_rows)
 def sum_of_rows(matrix, x):
-    def added(matrix, x):
-        total, values = np.zeros(matrix.shape[1]), vectors.values_of(x)
-        for j in range(len(values)):
-            if values[j] != 0.0:
-                vectors.add(total, np.float64(values[j]), matrix[vectors.place(x, j)])
+    if is_instance(x, Sparse):
+
+        def some_rows(matrix, x):
+            total = np.zeros(matrix.shape[1])
+            for j in range(len(x.places)):
+                vectors.add(total, np.float64(x.values[j]), matrix[np.uint64(x.places[j])])
+            return total
+
+        return some_rows
+    if x.layout != "C":
+        return lambda matrix, x: matrices.sum_of_rows(matrix, np.ascontiguousarray(x))
+
+    def all_rows(matrix, x):
+        if len(matrix) != len(x):
+            raise ValueError(UNEQUAL)
+        total = np.empty(matrix.shape[1])
+        kernels.sum_rows(matrix, x, total)
         return total
 
-    return added
+    return all_rows
 
 
-@overloads(matrices.inner_products)
-def inner_products(matrix, x):
-    def products(matrix, x):
-        result = np.empty(len(matrix))
-        for i in range(len(matrix)):
-            result[i] = vectors.dot(matrix[i], x)
-        return result
+@overloads(matrices.shrink_rows)
+def shrink_rows(matrix, a, factor):
+    def shrunk(matrix, a, factor):
+        if matrix.shape[1] != len(a):
+            raise ValueError(UNEQUAL)
+        along = np.empty(len(matrix))
+        kernels.shrink_rows(matrix, a, along, np.float64(factor))
+        return along
 
-    return products
-
-
-@overloads(matrices.add_to_rows)
-def add_to_rows(matrix, factors, x):
-    def added(matrix, factors, x):
-        for i in range(len(matrix)):
-            vectors.add(matrix[i], factors[i], x)
-
-    return added
+    return shrunk

@@ -5,6 +5,7 @@ as long as a round. Here they are stored in a block of bytes, in the layout of t
 the block and one number.
 """
 
+import functools
 import itertools
 import threading
 
@@ -39,6 +40,7 @@ class NativeState:
         self.owners = owners_of(values)
         arrays = _arrays_in(values[0], itertools.count())
         self.places = [(i, (array.ctypes.data, len(array))) for i, array in arrays]
+        self.rebuild = _rebuilder(values[0])
         self.block = np.zeros(numba_private.size_of(kind), np.uint8)
         self.step, self.write, self.read_first, self.read_leaves = functions
         self.write(self.block, values)
@@ -53,7 +55,7 @@ class NativeState:
         """The current first value."""
         leaves = self.read_leaves(self.block)
         if all(leaves[i] == place for i, place in self.places):
-            return _rebuilt(self.values[0], iter(leaves))
+            return self.rebuild(leaves)
         return with_owners(self.read_first(self.block), self.owners)
 
 
@@ -68,15 +70,32 @@ def _arrays_in(value, leaves):
             yield i, value
 
 
-def _rebuilt(before, leaves):
-    """The value `before` with other numbers.
+def _rebuilder(value):
+    """A function that returns this value with other numbers: of the leaves that `read_leaves` returns.
 
-    Where all arrays are still in their places, this is faster than to make new Python objects for them.
+    Where all arrays are still in their places, this is faster than to make new Python objects for them. Like
+    `collections.namedtuple`, it writes the source of that function, which runs ten times as fast as a walk
+    over the tuples.
     """
-    if isinstance(before, tuple):
-        return tuple.__new__(type(before), [_rebuilt(item, leaves) for item in before])
-    leaf = next(leaves)
-    return before if isinstance(before, np.ndarray | str) else leaf
+    numbers, kinds, others = itertools.count(), [], []  # of the leaves; of the tuples; arrays and strings
+
+    def source(part):
+        if isinstance(part, tuple):
+            kinds.append(type(part))
+            return f"new(kinds[{len(kinds) - 1}], ({''.join(source(item) + ', ' for item in part)}))"
+        number = next(numbers)
+        if isinstance(part, np.ndarray | str):
+            others.append(part)
+            return f"others[{len(others) - 1}]"
+        return f"leaves[{number}]"
+
+    make = _evaluated(f"lambda leaves, kinds, others: {source(value)}")
+    return lambda leaves: make(leaves, kinds, others)
+
+
+@functools.lru_cache
+def _evaluated(source):
+    return eval(source, {"new": tuple.__new__})
 
 
 def bind_state(function, values, graph):

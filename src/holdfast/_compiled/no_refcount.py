@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from holdfast._compiled.numba_private import incref, without_counter
+from holdfast._compiled.numba_private import incref, without_counters
 
 
 @intrinsic
@@ -17,21 +17,19 @@ def uncounted(typing_context, value):
     """The same value, with arrays and strings that have no reference counter."""
 
     def generate(context, builder, signature, args):
-        return _uncounted(context, builder, signature.args[0], args[0])
+        _incref_others(context, builder, signature.args[0], args[0])
+        return without_counters(context, builder, signature.args[0], args[0])
 
     return value(value), generate
 
 
-def _uncounted(context, builder, kind, value):
-    if isinstance(kind, types.Array | types.UnicodeType):
-        return without_counter(context, builder, kind, value)
+def _incref_others(context, builder, kind, value):
+    """Count one more reference to all that keeps its counter: what is neither an array nor a string."""
     if isinstance(kind, types.BaseTuple):
         for i, item in enumerate(kind):
-            changed = _uncounted(context, builder, item, builder.extract_value(value, i))
-            value = builder.insert_value(value, changed, i)
-        return value
-    incref(context, builder, kind, value)  # anything else is counted as usual
-    return value
+            _incref_others(context, builder, item, builder.extract_value(value, i))
+    elif not isinstance(kind, types.Array | types.UnicodeType):
+        incref(context, builder, kind, value)
 
 
 def owners_of(arguments):

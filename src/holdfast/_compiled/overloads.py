@@ -47,6 +47,13 @@ def dot(a, b):
     return lambda a, b: vectors.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
 
 
+@overloads(vectors.dot_transformed)
+def dot_transformed(w, row):
+    if is_instance(w, ScaledWeights):
+        return lambda w, row: vectors.dot(w.v, row)
+    return lambda w, row: vectors.dot(w, row)
+
+
 @overloads(vectors.squared)
 def squared(x):
     if is_instance(x, LazyWeights):

@@ -1,14 +1,15 @@
-"""The functions of `llvm_kernels` and `llvm_entrywise` as loops with the same bits, for the public path."""
+"""The functions of the `llvm_` modules as loops with the same bits, for the public path."""
 
 import math
 
 import numpy as np
 from numba import njit
 
-from holdfast.entrywise import LEAST, MOST, SWING, add_square
+from holdfast.entrywise import LEAST, MOST, SWING, add_square, fade_entry
 
 _BLOCK, _LANES = 128, 8
 _add_square = njit(add_square, nogil=True)
+_fade_entry = njit(fade_entry, nogil=True)
 
 
 @njit(nogil=True)
@@ -98,6 +99,18 @@ def moments_entries(center, spread, factors, n, x):
 
 
 @njit(nogil=True)
+def fade_entries(center, spread, factors, counts, ties, rate, x):
+    unfinished = 0
+    for i in range(len(center)):
+        before = spread[i]
+        center[i], spread[i], counts[i], ties[i] = _fade_entry(
+            center[i], before, factors[i], counts[i], ties[i], rate, np.float64(x[i])
+        )
+        unfinished |= spread[i] > 0.0 and not before > 0.0
+    return unfinished
+
+
+@njit(nogil=True)
 def standardise_entries(center, factors, row, clip, x):
     for i in range(len(center)):
         value = (np.float64(x[i]) - center[i]) * factors[i]
@@ -105,6 +118,20 @@ def standardise_entries(center, factors, row, clip, x):
             row[i] = math.nan
         else:
             row[i] = clip if value > clip else (-clip if value < -clip else value)
+
+
+@njit(nogil=True)
+def sum_rows(matrix, x, total):
+    total[:] = 0.0
+    for i in range(len(matrix)):
+        add_entries(total, np.float64(x[i]), matrix[i])
+
+
+@njit(nogil=True)
+def shrink_rows(matrix, a, along, factor):
+    for i in range(len(matrix)):
+        along[i] = inner_product(matrix[i], a)
+        add_entries(matrix[i], along[i] * factor, a)
 
 
 @njit(nogil=True)

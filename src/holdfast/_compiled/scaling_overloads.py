@@ -98,9 +98,6 @@ def update_moments(center, spread, factors, n, x):
     )
 
 
-_fade_entry = njit(entrywise.fade_entry, **kernels.HELPER)
-
-
 @overloads(entrywise.fade_moments)
 def fade_moments(center, spread, factors, counts, ties, n, memory, x):
     if is_instance(x, Sparse):
@@ -113,15 +110,14 @@ def fade_moments(center, spread, factors, counts, ties, n, memory, x):
 
         return fade_largest
 
+    if x.layout != "C":
+        return lambda center, spread, factors, counts, ties, n, memory, x: entrywise.fade_moments(
+            center, spread, factors, counts, ties, n, memory, np.ascontiguousarray(x)
+        )
+
     def each_entry(center, spread, factors, counts, ties, n, memory, x):
-        rate, is_first = 1.0 / min(n, memory), False
-        for i in range(len(center)):
-            before, value = spread[i], np.float64(x[i])
-            center[i], spread[i], counts[i], ties[i] = _fade_entry(
-                center[i], before, factors[i], counts[i], ties[i], rate, value
-            )
-            is_first |= spread[i] > 0.0 and not before > 0.0
-        return is_first
+        rate = 1.0 / min(n, memory)
+        return kernels.fade_entries(center, spread, factors, counts, ties, rate, x) != 0
 
     return each_entry
 

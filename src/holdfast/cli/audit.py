@@ -1,12 +1,10 @@
 """holdfast audit: what a run skipped and why, and what another budget would skip."""
 
-import contextlib
 import math
 from pathlib import Path
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_json, add_run, describe
-from holdfast.cli.tables import check_path, table_writer
 from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
 REASONS = {
@@ -61,8 +59,11 @@ def add(parser):
     )
     parser.add_argument(
         "--source",
+        action="append",
+        default=[],
         metavar="FILE",
-        help="where the source of the run is now, if it was moved or came from a pipe",
+        help="where a source of the run is now, if it was moved or came from a pipe; may be given several "
+        "times. Rotated files beside it are found without",
     )
     add_json(parser)
 
@@ -78,83 +79,20 @@ def run(options):
             answer = replayed(found, _budget(options.replay))
             lines = _replay_lines(answer)
         elif options.skipped is not None:
-            answer = _write_skipped(found, options)
-            lines = [f"{answer['rows']:,} skipped rows: {answer['file']}"]
+            from holdfast.cli.skipped import skipped_lines, write_skipped
+
+            answer = write_skipped(found, options.skipped, options.source)
+            lines = skipped_lines(answer)
         else:
-            answer = found.metrics() | summary(found, max(options.worst, 0))
+            from holdfast.runs.audit_summary import AuditSummary
+
+            answer = found.metrics() | AuditSummary(found, max(options.worst, 0)).update()
             lines = _summary_lines(answer)
         if options.json:
             print_json(answer)
         else:
             tell(*lines)
     return DONE
-
-
-def summary(found, count):
-    """Skipped rounds by column, groups of skipped rows, and the worst rows: at most `count` of each."""
-    from holdfast.runs.groups import counts_by_column, largest_groups
-
-    groups, total = largest_groups(found.read("audit", ["row", "reason", "column", "value"]), count)
-    columns = counts_by_column(found.read("audit", ["reason", "column"]))
-    return {
-        "columns": [
-            {"reason": reason, "column": column, "count": number}
-            for reason, column, number in [entry for entry in columns if entry[1]][:count]
-        ],
-        "groups": [_known(group._asdict()) for group in groups],
-        "group_count": total,
-        "worst": worst_rows(found, count),
-    }
-
-
-def worst_rows(found, count):
-    """The skipped rounds that exceed their threshold by the largest factor, as dictionaries."""
-    import numpy as np
-
-    from holdfast.runs.quarantine import with_excess
-
-    rows: list[dict] = []
-    names = ("round", "row", "reason", "column", "value", "detail", "measure", "size", "threshold", "times")
-    for part in found.read("audit"):
-        table = with_excess(part)
-        worst = np.argsort(-table.column("times").to_numpy(), kind="stable")[:count]
-        kept = [name for name in (*names, "key", "label") if name in table.column_names]
-        rows += [_known(row) for row in table.select(kept).take(worst).to_pylist()]
-        rows = sorted(rows, key=lambda entry: -entry["times"])[:count]
-    return rows
-
-
-def _known(entry):
-    """The entry with None for NaN in the columns where it means unknown."""
-    unknown = ("value", "low", "high")
-    return {name: None if name in unknown and math.isnan(value) else value for name, value in entry.items()}
-
-
-def _write_skipped(found, options):
-    from holdfast.io.sources import SourceError
-    from holdfast.runs.quarantine import Entries, alike, open_place, quarantine, source_places, without_rows
-
-    check_path(options.skipped, "--skipped")
-    answer, entries = {"file": str(options.skipped), "rows": 0}, Entries(found.read("audit"))
-    places, schema = source_places(found), None
-    if options.source and len(places) > 1:
-        raise SourceError(f"the run has {len(places)} sources, and --source names one: leave it out")
-    with table_writer(options.skipped) as write:
-        for place in places:
-            path = options.source or place.name
-            if path in ("-", "standard input"):
-                raise SourceError(
-                    "the source of the run was standard input, which cannot be read again: name a file that "
-                    "has the same rows with --source"
-                )
-            with contextlib.closing(open_place(found, path)) as source:
-                for table in quarantine(entries, place, source):
-                    schema = schema or table.schema
-                    write(alike(table, schema, source))
-                    answer["rows"] += table.num_rows
-                if not answer["rows"] and place is places[-1]:
-                    write(without_rows(source))
-    return answer
 
 
 def _budget(text):
@@ -233,8 +171,4 @@ def _replay_lines(answer):
         if answer[name]:
             rows = ", ".join(f"{row:,}" for row in answer[name])
             lines.append(f"  {words}: rows {rows}{' ...' if len(answer[name]) == 10 else ''}")
-    lines.append(
-        "The sizes are those of the run. With this budget it would learn from other rounds, and later sizes "
-        "would differ a little."
-    )
-    return lines
+    return lines + answer["notes"]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from holdfast.cli.exits import Failure, report_errors
 from holdfast.cli.options import add_run, describe
+from holdfast.cli.outputs import check_output
 from holdfast.terminal import DONE, WRONG, print_error, tell
 
 _KINDS = {"sklearn": "joblib", "onnx": "onnx"}
@@ -40,6 +41,7 @@ def run(options):
         model = read_model(Folder(options.run))
         name = Path(options.run).resolve().name.removesuffix(".run")
         path = options.output or Path(f"{name}.{_KINDS[options.to]}")
+        check_output(path, "--output", (), options.run)
         try:
             data = _pickled(model) if options.to == "sklearn" else _graph(model)
         except ImportError as problem:

@@ -65,11 +65,12 @@ def add_reading(parser):
     )
     parser.add_argument(
         "--schema",
-        type=_schema,
+        action=_Schema,
         metavar="FILE",
         help='types of columns that are not to be guessed: TOML with lines such as price = "number"; '
         "learn --dry-run prints one",
     )
+    parser.set_defaults(schema_file=None)
 
 
 def reading_of(options):
@@ -79,14 +80,17 @@ def reading_of(options):
     return Reading(**{name: getattr(options, name) for name in Reading._fields})
 
 
-def _schema(path):
-    from holdfast.io.schema import read_schema
-    from holdfast.io.sources import SourceError
+class _Schema(argparse.Action):
+    """Reads the types of columns from a file; `schema_file` is its path."""
 
-    try:
-        return read_schema(path)
-    except SourceError as problem:
-        raise argparse.ArgumentTypeError(str(problem).removeprefix("--schema ")) from None
+    def __call__(self, parser, namespace, path, option_string=None):
+        from holdfast.io.schema import read_schema
+        from holdfast.io.sources import SourceError
+
+        try:
+            namespace.schema, namespace.schema_file = read_schema(path), path
+        except SourceError as problem:
+            raise argparse.ArgumentError(self, str(problem).removeprefix("--schema ")) from None
 
 
 def add_json(parser):

@@ -3,9 +3,10 @@
 from holdfast import __version__
 from holdfast.cli import report_plots as plots
 from holdfast.cli import report_tables as tables
-from holdfast.cli.audit import REASONS, summary
+from holdfast.cli.audit import REASONS
 from holdfast.cli.inspect import certificate
 from holdfast.pages.render import render
+from holdfast.runs.audit_summary import AuditSummary
 from holdfast.runs.files import atomic_file
 
 _ROWS = 100  # rows of a table
@@ -21,8 +22,16 @@ def write(found, to=None):
     return to
 
 
-def page(found):
-    metrics, skipped = found.metrics(), summary(found, _ROWS)
+def writer(found):
+    """A function that writes the page into the folder of a run that learns, after each checkpoint."""
+    summary = AuditSummary(found, _ROWS)
+    return lambda run: run.folder.write([("report.html", page(run, summary))])
+
+
+def page(found, summary=None):
+    """The page. The summary of the audit, if there is one, needs only the newest parts."""
+    summary = summary or AuditSummary(found, _ROWS)
+    metrics, skipped = found.metrics(), summary.update()
     return render(
         "run.html",
         source=tables.sources(found),
@@ -46,7 +55,7 @@ def page(found):
         groups=tables.groups(skipped["groups"]),
         group_count=skipped["group_count"],
         worst=tables.worst(skipped["worst"]),
-        sizes=list(plots.sizes(found)),
+        sizes=list(plots.sizes(found, summary.samples)),
         weights=plots.weights(found),
         weight_table=tables.weights(found, _ROWS),
         layout=tables.columns(found.layout)[:_ROWS],

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_run, add_source, column_names, describe, reading_of
+from holdfast.cli.outputs import check_output
 from holdfast.cli.tables import check_path, table_writer
 from holdfast.terminal import DONE, print_note, quoted
 
@@ -72,6 +73,7 @@ def run(options):
             raise RunError("--follow writes to standard output: leave out --to, or redirect it with >")
         if options.to is not None:
             check_path(options.to, "--to")
+            check_output(options.to, "--to", (options.source, options.schema_file), options.run)
         counts = {"rows": 0, "empty": 0, "outliers": 0}
         with table_writer(options.to) as write:
             for table in _predictions(options, counts):

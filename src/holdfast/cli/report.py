@@ -4,6 +4,7 @@ from pathlib import Path
 
 from holdfast.cli.exits import report_errors
 from holdfast.cli.options import add_run, describe
+from holdfast.cli.outputs import check_output
 from holdfast.terminal import DONE, tell
 
 
@@ -28,5 +29,9 @@ def run(options):
         from holdfast.cli.page import write
         from holdfast.runs.run import open_run
 
-        tell(f"The report: {write(open_run(options.run), options.to)}")
+        found = open_run(options.run)
+        if options.to is not None and options.to.resolve() == (options.run / "report.html").resolve():
+            options.to = None
+        check_output(options.to, "--to", [record.name for record in found.sources], options.run)
+        tell(f"The report: {write(found, options.to)}")
     return DONE

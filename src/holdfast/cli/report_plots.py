@@ -1,8 +1,6 @@
 """The plots of the report of a run."""
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from holdfast.pages.palette import NAMES
 from holdfast.pages.render import figure
@@ -10,7 +8,6 @@ from holdfast.pages.svg import Plot
 from holdfast.runs.predicting import feature_names
 from holdfast.runs.trace import SAMPLES
 
-_MARKED = 2_000  # skipped rounds in a plot, at most
 _SERIES = NAMES[:8]  # colours of lines
 
 
@@ -61,8 +58,11 @@ def answers(found):
     return {"plot": plot.svg(), "count": int(shown.sum())}
 
 
-def sizes(found):
-    """A plot for each filter that has seen sizes above 0: what it measures, the plot, and its thresholds."""
+def sizes(found, samples_of_skipped):
+    """A plot for each filter that has seen sizes above 0: what it measures, the plot, and its thresholds.
+
+    `samples_of_skipped` has rounds that it has skipped, by measure.
+    """
     samples = found.trace.samples.table
     second = "target" if found.regression and found.settings.scale else "gradient"
     for measure in ("features", second):
@@ -71,7 +71,7 @@ def sizes(found):
         fine = np.isfinite(found_sizes) & (found_sizes > 0)
         if not fine.any():
             continue
-        marked = _marked(found, measure)
+        marked = samples_of_skipped[measure].rounds_and_sizes()
         low = max(float(np.quantile(found_sizes[fine], 0.01)) / 2.0, 1e-300)
         high = max(2 * low, *(_largest(values) for values in (found_sizes, marked[1], thresholds)))
         plot = Plot(f"Sizes of the {measure}", found.trace.rounds, low, high, log=True)
@@ -94,21 +94,6 @@ def _drift(rounds, thresholds):
 
 def _largest(values):
     return float(values[np.isfinite(values)].max(initial=0.0))
-
-
-def _marked(found, measure):
-    """Rounds that this filter skipped, and their sizes; an even sample if there are many."""
-    columns, marked, stride, seen = ["round", "reason", f"{measure}_size"], np.zeros((0, 3)), 1, 0
-    for table in found.read("audit", columns):
-        mine = table.filter(pc.is_in(table.column("reason"), pa.array([measure, "not finite"])))
-        places = seen + np.arange(mine.num_rows)
-        seen += mine.num_rows
-        new = np.column_stack([places, mine.column("round"), mine.column(f"{measure}_size")])
-        marked = np.concatenate([marked, new[places % stride == 0]])
-        while len(marked) > _MARKED:
-            stride *= 2
-            marked = marked[marked[:, 0] % stride == 0]
-    return marked[:, 1], marked[:, 2]
 
 
 def weights(found):

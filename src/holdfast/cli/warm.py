@@ -149,5 +149,5 @@ def _learn(model):
         options = new_parser().parse_args(command)
         found, source, pieces = begin([str(path)], settings_of(options), to, lambda text: None)
         with contextlib.closing(source), contextlib.closing(found.folder):
-            found.expected, found.in_background = WORTH_COMPILING, False
+            found.compiling.expected, found.compiling.in_background = WORTH_COMPILING, False
             learn(found, source, pieces, (math.inf, math.inf), progress_for(True, False), lambda: False)

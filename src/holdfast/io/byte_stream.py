@@ -8,13 +8,15 @@ import sys
 import zlib
 from typing import NamedTuple
 
+import numpy as np
+
 from holdfast.io.following import FOLLOWED, FollowedFile, FollowedPipe
+from holdfast.io.open_quotes import open_row
 from holdfast.io.unpacking import DAMAGED, is_archive, is_packed, unpacked
 from holdfast.terminal import Refusal
 
-BLOCK = 8 << 20  # bytes
+BLOCK = 4 << 20  # bytes; twice as many took 65 MB more memory and as much time
 _HEAD = 4096  # bytes
-_MOST_CARRIED = 1 << 16  # bytes of a row with line ends that may be moved to the next block
 _LONGEST_LINE = 256 << 20  # bytes; with a longer line the file is not a table
 
 
@@ -207,8 +209,12 @@ class ByteStream:
         self._hash(line)
         return line.rstrip(b"\r\n") if line else None
 
-    def blocks(self, row=1, quoted=False):
-        """The remaining lines, in blocks. If cells may be `quoted`, no block ends inside a quote."""
+    def blocks(self, row=1, is_row=None):
+        """The remaining lines, in blocks.
+
+        With `is_row`, cells may be quoted, and no block ends inside a quote. It says whether a line looks
+        like a whole row. That counts at the end of what is there: a stray quote shall not hold back rows.
+        """
         parts, start, self._row = [], self._offset, row
         while True:
             data = self.read(BLOCK)
@@ -217,14 +223,14 @@ class ByteStream:
                 block = b"".join([*parts, data[:end]])
                 if self._whole_lines and not data:
                     kept = block.rfind(b"\n") + 1
-                    if kept < len(block) and quoted and block.count(b'"', 0, kept) % 2:
-                        kept = 0  # the last row has several lines
+                    if kept < len(block) and is_row is not None:
+                        kept -= open_row(block[:kept], is_row)  # the last row has several lines
                     self.unfinished, block = len(block) - kept, block[:kept]
-                tail = _open_quote(block) if quoted and data else 0
+                tail = open_row(block, is_row if self._eager else None) if is_row and data else 0
                 if tail:
                     block, data, end = block[:-tail], block[-tail:] + data[end:], 0
                 if block:
-                    count = block.count(b"\n") + (not block.endswith(b"\n"))
+                    count = _line_ends(block) + (not block.endswith(b"\n"))
                     before = self._sha256.hexdigest()
                     self._hash(block)
                     self._row += count
@@ -258,15 +264,9 @@ class ByteStream:
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
 
 
-def _open_quote(block):
-    """The length of the last lines if a quote is open in them; 0 if none is, or if it begins too far back."""
-    tail = 0
-    while block.count(b'"', 0, len(block) - tail) % 2:
-        last = block.rfind(b'"', 0, len(block) - tail)
-        tail = len(block) - block.rfind(b"\n", 0, last) - 1
-        if tail > _MOST_CARRIED or tail == len(block):
-            return 0
-    return tail
+def _line_ends(block):
+    """How many lines end in a block. `bytes.count` takes three times as long for so many."""
+    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
 def _has_more(pipe):

@@ -44,7 +44,13 @@ class Delimited:
     def blocks(self, mark=None):
         if mark is not None:
             self.stream.continue_at(mark)
-        return self.stream.blocks(mark["row"] if mark else 1, self.quoted)
+        return self.stream.blocks(mark["row"] if mark else 1, self._is_row if self.quoted else None)
+
+    def _is_row(self, line):
+        """Whether a line looks like a whole row: as many cells as there are columns, and a number."""
+        cells = line.decode("utf-8", "replace").rstrip("\r").split(self.delimiter)
+        some = any(number(cell, self.decimal) is not None for cell in cells if cell)
+        return some and len(cells) == len(self.names)
 
     def end(self, last):
         """The mark of the end, and how many rows of the block that begins there are done."""

@@ -85,7 +85,7 @@ def _opened(stream, form, reading, names):
         return JsonLines(stream)
     if form == "svmlight":
         return SvmLight(stream)
-    delimiter = "\t" if form == "tsv" else _delimiter(stream, form)
+    delimiter = "\t" if form == "tsv" else _delimiter(stream, form, reading.header)
     if not reading.header and names is None:
         names = _given_names(stream, delimiter, reading)
     return Delimited(stream, delimiter, names, _decimal(stream, delimiter, reading.decimal))
@@ -134,12 +134,21 @@ def _format(stream):
     return None
 
 
-def _delimiter(stream, form):
-    """A comma for .csv, if the first line has one; otherwise what the first line has most of."""
-    line = stream.peek(4096).partition(b"\n")[0]
-    if form == "csv" and b"," in line:
+def _delimiter(stream, form, header):
+    """A comma for .csv, if the first line has one; otherwise what the first line has most of.
+
+    If the first line is a row, its commas may be decimal ones: a mark that all lines have equally often is
+    preferred.
+    """
+    lines = stream.peek(4096).split(b"\n")
+    if not header:
+        for mark in ("\t", ";", "|"):
+            counts = {line.count(mark.encode()) for line in lines[: max(len(lines) - 1, 1)]}
+            if len(counts) == 1 and counts != {0}:
+                return mark
+    if form == "csv" and b"," in lines[0]:
         return ","
-    return max((",", "\t", ";", "|"), key=lambda mark: line.count(mark.encode()))
+    return max((",", "\t", ";", "|"), key=lambda mark: lines[0].count(mark.encode()))
 
 
 def _checked(source, name):

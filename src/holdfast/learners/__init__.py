@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.learners.penalized import Penalized
     from holdfast.learners.recentered import Recentered
     from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
+    from holdfast.learners.returning import Returning
     from holdfast.learners.ridge import OnlineRidge
     from holdfast.learners.robustridge import RobustRidge
     from holdfast.learners.scaled import Scaled
@@ -64,6 +65,7 @@ __all__ = [
     "ProjectedAdaGrad",
     "Recentered",
     "Redescending",
+    "Returning",
     "RobustRidge",
     "ScaleInvariant",
     "Scaled",

@@ -205,10 +205,10 @@ class Mixture:
         w = learner.predict(state)
         z = dot(w, x)
         target = target_for(w, y) if self.loss.needs_target() else y
-        slope = float(self.loss.slope(z, target))
-        losses[k] = self.loss.value(prediction_of(w, z), y)
+        slope, loss = float(self.loss.slope(z, target)), self.loss.value(prediction_of(w, z), y)
         if abs(slope) < math.inf and (not learner.reads_rows() or euclidean(row) + abs(slope) < LONG):
             state = learner.update_transformed(state, slope, x, row)
+        losses[k] = loss  # written last, so that a learner that computes z again reads no changed memory
         if len(learners) == 1:
             return (state,)
         row = learners[1].transform_row(states[1], x)

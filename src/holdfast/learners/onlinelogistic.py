@@ -16,7 +16,7 @@ from holdfast.vectors import assign, dot, largest, scale_by
 
 _START = 50.0  # rounds: the memory in the first round, which grows by 1 with each
 _FLATTEST = 1e-4  # no round counts with less curvature
-_STEEP = 0.25  # times the error: a round that is mispredicted counts with at least this curvature
+_STEEP = 0.35  # times the error: a round that is mispredicted counts with at least this curvature
 _LEAST = 1e-6  # no label is doubted more
 _HEAVIEST = 1e100  # no round weighs more
 _UNIT = 2.0**16
@@ -37,7 +37,7 @@ class OnlineLogistic:
     """Logistic regression with full second order: a Newton step a round, O(dim²).
 
     The weights begin as normal numbers around 0, and each round moves their mean and covariance as an
-    extended Kalman filter does. Beside p (1 - p) the curvature of a round is at least a quarter of its error
+    extended Kalman filter does. Beside p (1 - p) the curvature of a round is at least 0.35 times its error
     |y - p|. So a sure prediction that turns out wrong does not move the weights too far.
 
     It is made for games with `Logistic()` losses. The label of a round is +1 if the slope is negative and -1
@@ -153,7 +153,7 @@ class OnlineLogistic:
         turns = math.ceil(dim / memory)
         noise = self.prior * turns * memory / dim
         for i in range(turns):
-            k = int((rounds * turns + i) % dim)
+            k = int(rounds * turns + i) % dim
             a = root[k].copy()
             variance = growth * dot(a, a)
             if variance < math.inf:

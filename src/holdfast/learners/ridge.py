@@ -175,7 +175,7 @@ def forget(state, strength, memory):
     turns = math.ceil(dim / memory)
     part = math.sqrt(strength * (1.0 - math.pow(kept, dim / turns)))
     for i in range(turns):
-        j = int((state.rounds * turns + i) % dim)
+        j = int(state.rounds * turns + i) % dim
         row = np.zeros(dim)
         row[j] = part
         rotate_from(state, row, part * float(state.w[j]), j)

@@ -9,7 +9,7 @@ from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.residual_weights import Redescending
-from holdfast.matrices import add_to_rows, inner_products, sum_of_rows
+from holdfast.matrices import shrink_rows, sum_of_rows
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
@@ -156,10 +156,8 @@ def shrink(w, root, a, gain, left, error):
     `left` is the share of the variance of the prediction that is left after the round.
     """
     beta = gain / (1.0 + math.sqrt(left))
-    along = inner_products(root, a)  # Sa
+    along = shrink_rows(root, a, -beta)  # Sa
     add(w, gain * error, along)
-    scale_by(along, -beta)
-    add_to_rows(root, along, a)
 
 
 def forget(root, growth, strength, memory, rounds):
@@ -175,7 +173,7 @@ def forget(root, growth, strength, memory, rounds):
             scale_by(root[k], _UNIT)
     turns = math.ceil(dim / memory)
     for i in range(turns):
-        j = int((rounds * turns + i) % dim)
+        j = int(rounds * turns + i) % dim
         variance = growth * squared(root[j])
         if variance > _LOOSE / strength:
             share = 1.0 / (strength * variance)  # that remains

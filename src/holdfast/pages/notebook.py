@@ -6,6 +6,7 @@ import math
 from holdfast.terminal import visible
 
 _LONGEST = 200  # characters of a cell
+_FIGURES = ("_size", "_threshold")  # ends of the names of columns that are shown last
 
 
 def facts(title, rows, text=""):
@@ -23,7 +24,7 @@ def facts(title, rows, text=""):
 
 
 class ColumnTable(dict):
-    """A dict of columns of the same length, which a notebook shows as a table.
+    """A dict of columns of the same length, which a notebook shows as a table, sizes and thresholds last.
 
     >>> ColumnTable(row=[7], by=["features"])._repr_html_()
     '<div ...><table><tr><th>row</th><th>by</th></tr><tr><td>7</td><td>features</td></tr></table></div>'
@@ -32,8 +33,9 @@ class ColumnTable(dict):
     shown = 20  # rows
 
     def _repr_html_(self):
-        head = "".join(f"<th>{_cell(name)}</th>" for name in self)
-        rows = list(zip(*self.values(), strict=True))
+        names = sorted(self, key=lambda name: name.endswith(_FIGURES))
+        head = "".join(f"<th>{_cell(name)}</th>" for name in names)
+        rows = list(zip(*(self[name] for name in names), strict=True))
         body = "".join(
             "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>"
             for row in rows[: self.shown]

@@ -5,20 +5,19 @@ import numbers
 
 from river import base, linear_model, reco
 
-from holdfast.audit import NOT_FINITE, SkipMonitor
+from holdfast.audit import SkipMonitor
 from holdfast.river import batches
-from holdfast.river.change import ChangeDetector
-from holdfast.river.gradients import gradient_size, has_gradient
-from holdfast.river.pipelines import has_imputer, last_step, teach_transformers
+from holdfast.river.gradients import has_gradient
+from holdfast.river.judging import UNREADABLE, JudgingMixin
+from holdfast.river.pipelines import has_imputer
 from holdfast.river.recommended import recommended
-from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange, as_float
+from holdfast.river.running_scale import FAR, as_float
 from holdfast.river.size_filters import SizeFilters
 
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
-_UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
 
 
-class Robust(base.Wrapper, base.Estimator):
+class Robust(JudgingMixin, base.Wrapper, base.Estimator):
     """Any classifier or regressor of River, learning only from rows whose sizes are not too large.
 
     Sizes of a row are measured before the model learns from it. If a filter refuses one of them, the row is
@@ -133,16 +132,6 @@ class Robust(base.Wrapper, base.Estimator):
         self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._start()
 
-    def _start(self):
-        self._start_scales()
-        self._rows, self._untrained = 0, True
-
-    def _start_scales(self):
-        _, memory, patience = self._settings
-        self._features, self._target = RunningScale(memory), RunningScale(memory)
-        self._target_range = TargetRange()
-        self._changes = ChangeDetector(patience) if patience < math.inf else None
-
     # -- learn and predict
 
     def learn_one(self, x, y, **kwargs):
@@ -178,6 +167,22 @@ class Robust(base.Wrapper, base.Estimator):
             return self.model.predict_many(self._filled_frame(X), **kwargs)
         return batches.series([self.predict_one(x, **kwargs) for x in batches.rows(X)], X)
 
+    def _call(self, predict, x, kwargs):
+        """Call a method of the model, without the features that it cannot use."""
+        x = self._filled(x)
+        if not isinstance(x, str) and not all(_is_finite(value) for value in x.values()):
+            x = {name: value for name, value in x.items() if _is_finite(value)}
+        try:
+            return predict(x, **kwargs)
+        except UNREADABLE:
+            if isinstance(x, str):
+                raise
+            near = {name: value for name, value in x.items() if abs(as_float(value)) < FAR}
+        try:
+            return predict(near, **kwargs)
+        except LookupError:  # a step needs a feature that is absent: use its usual value
+            return predict(self._features.usual() | near, **kwargs)
+
     # -- skipped rows
 
     @property
@@ -199,101 +204,6 @@ class Robust(base.Wrapper, base.Estimator):
     def audit_counts(self):
         """How many rounds were skipped for each reason."""
         return dict(self._filters.audit.counts)
-
-    # -- measure and filter
-
-    def _keep(self, x, y, w=1.0):
-        """Decide whether to learn from this row, and update the filters and scales with it."""
-        if self._filters.restart:
-            self.model = self.model.clone()
-            self._start()
-        try:
-            row, sizes = self._measure(x, y, w)
-        except _UNREADABLE:
-            row, sizes = {}, [math.nan] * 3
-        decision = self._filters.decide(self._scores(x, y, sizes), self._label(y))
-        kept = decision.keep or (decision.finite and self._untrained and self.model.predict_one(x) is None)
-        self._filters.record(decision, kept, ("", math.nan) if kept else self._cell(x, y, decision))
-        self._monitor.add_one(kept)
-        early, only_gradient = decision.finite and self._rows < FIRST, decision.refused_by == ["gradient"]
-        if kept or only_gradient or early:  # the first scales are medians, which few outliers cannot ruin
-            self._features.update(row)
-        if kept or early:
-            self._target.update(self._target_row(y))
-            self._rows += 1
-        if kept:
-            self._target_range.update(self._target_row(y))
-        elif only_gradient:
-            teach_transformers(self.model, x)
-        self._untrained = self._untrained and not kept
-        if self._changes is not None and decision.finite:
-            self._follow(row, self._target_row(y), decision, kept or only_gradient)
-        return kept
-
-    def _follow(self, row, target, decision, kept):
-        """If the stream has changed for good: scales from the recent rows, and filters that start again."""
-        if self._changes.add(row, target, kept, decision.sizes[:2], decision.thresholds[:2]):
-            recent = list(self._changes.recent)
-            self._start_scales()
-            for row, target in recent:
-                self._features.update(row)
-                self._target.update(target)
-                self._target_range.update(target)
-            self._filters.forget(("features", "target", "score"))
-
-    def _filled(self, x, drop=True):
-        """The row with usual values for missing cells."""
-        if not self._fills or isinstance(x, str):
-            return x
-        return self._features.filled(x, self.missing_share, drop)
-
-    def _filled_frame(self, X):
-        """The same for all rows of a frame; missing cells without a usual value stay."""
-        if not (self._fills and batches.has_missing(X)):
-            return X
-        return batches.frame_of([self._filled(x, drop=False) for x in batches.rows(X)], X)
-
-    def _cell(self, x, y, decision):
-        """The name and the value of the cell, or the target, for which a row was skipped."""
-        reason = decision.refused_by[0] if decision.refused_by else NOT_FINITE
-        if reason in ("gradient", "score") or isinstance(x, str):
-            return "", math.nan
-        name, value = self._features.farthest(x)
-        if reason == "target" or (reason == NOT_FINITE and abs(value) < FAR):
-            return "target", as_float(y)
-        return name, value
-
-    def _measure(self, x, y, w):
-        """The features by name, and the sizes of the row in the order of the filters."""
-        step, features, text = None, x, isinstance(x, str)
-        if self._linear or text or None in x.values():
-            step, features = last_step(self.model, x)
-        row, target = features if text else x, self._target_row(y)
-        sizes = [self._features.size(row), self._target.size(target) if target else None]
-        return row, [*sizes, gradient_size(step, features, y, w) if self._linear else None]
-
-    def _scores(self, x, y, sizes):
-        """The sizes, or the score of the row. If the score function raises, that is an error of the user."""
-        if self.score is None:
-            return sizes
-        finite = all(size is None or abs(size) < math.inf for size in sizes)
-        return [float(self.score(self.model, x, y)) if finite else math.nan]
-
-    def _call(self, predict, x, kwargs):
-        """Call a method of the model, without the features that it cannot use."""
-        x = self._filled(x)
-        if not isinstance(x, str) and not all(_is_finite(value) for value in x.values()):
-            x = {name: value for name, value in x.items() if _is_finite(value)}
-        try:
-            return predict(x, **kwargs)
-        except _UNREADABLE:
-            if isinstance(x, str):
-                raise
-            near = {name: value for name, value in x.items() if abs(as_float(value)) < FAR}
-        try:
-            return predict(near, **kwargs)
-        except LookupError:  # a step needs a feature that is absent: use its usual value
-            return predict(self._features.usual() | near, **kwargs)
 
     # -- River's own methods
 

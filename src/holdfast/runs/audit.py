@@ -1,6 +1,7 @@
 """What a run records of its rounds: every skipped one with the reason, and the sizes of all."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ from holdfast.audit import NOT_FINITE, reasons
 MEASURES = ("features", "target", "gradient")
 UNREADABLE, MISSING, NO_TARGET = "unreadable", "missing cell", "no target"
 REASONS = (*MEASURES, UNREADABLE, MISSING, NO_TARGET, NOT_FINITE)
+_NONE = np.zeros(0, np.int64)
 RELEASED = "released"  # counted with the reasons, though these rows were learned from in the end
 
 
@@ -30,7 +32,7 @@ class RoundLog:
         self.counts: dict[
             str, int
         ] = {}  # rounds by reason; by the first, if games of several labels skip one
-        self._counted: set[int] = set()
+        self._counted = _NONE  # rounds that the game of another label has skipped
         self.clear()
 
     def clear(self):
@@ -57,7 +59,8 @@ class RoundLog:
             columns |= {"target": sizes[1]} if self.by_target else {"gradient": sizes[2], "positive": y > 0.0}
             self._sizes.append(self._table(columns, place, keys))
         skipped = np.flatnonzero(~played.kept)
-        self._counted = set() if place == 0 else self._counted  # rounds that another label's game skipped
+        if place == 0:
+            self._counted = _NONE
         if len(skipped) == 0:
             return
         columns = {"round": rounds[skipped], "row": rows[skipped]}
@@ -65,15 +68,14 @@ class RoundLog:
             columns |= {f"{name}_size": size[skipped], f"{name}_threshold": threshold[skipped]}
         by = reasons(MEASURES, [size[skipped] for size in sizes], [bound[skipped] for bound in thresholds])
         details = np.full(len(skipped), "", object)
-        for i, index in enumerate(skipped):
-            if index in missing:
-                by[i] = missing[index]
-            if index in faults:
-                by[i], details[i] = UNREADABLE, faults[index]
-        for reason, number in zip(by, rounds[skipped].tolist(), strict=True):
-            if number not in self._counted:
-                self.counts[reason] = self.counts.get(reason, 0) + 1
-        self._counted.update(rounds[skipped].tolist())
+        places, why = _found_in(skipped, missing)
+        by[places] = why
+        places, why = _found_in(skipped, faults)
+        by[places], details[places] = UNREADABLE, why
+        new = ~np.isin(rounds[skipped], self._counted)
+        for reason, count in Counter(by[new].tolist()).items():
+            self.counts[reason] = self.counts.get(reason, 0) + count
+        self._counted = np.concatenate([self._counted, rounds[skipped]])
         names, values = blame(by, skipped, thresholds[0][skipped])
         columns |= {"reason": by, "column": names, "value": values, "detail": details}
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
@@ -113,6 +115,14 @@ class RoundLog:
         if keys is not None:
             arrays["key"] = keys
         return pa.table(arrays)
+
+
+def _found_in(skipped, words):
+    """The positions in `skipped`, which is sorted, of the rounds that have words, and their words."""
+    rounds = np.fromiter(words, np.int64, len(words))
+    places = np.searchsorted(skipped, rounds)
+    found = np.isin(rounds, skipped)
+    return places[found], np.array(list(words.values()), object)[found]
 
 
 def excess(table):

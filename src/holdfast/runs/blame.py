@@ -22,6 +22,7 @@ class Blame:
 
     def __init__(self, features, target, regression, farthest):
         self.features, self.target, self.regression, self.farthest = features, target, regression, farthest
+        self._names = np.array(features, object)
 
     @np.errstate(all="ignore")
     def columns(self, reasons, rows, y, skipped, scale, thresholds):
@@ -50,6 +51,6 @@ class Blame:
         ):
             places = np.flatnonzero(chosen)
             worst = badness[places].argmax(axis=1) if len(places) else places
-            for place, column in zip(places, worst, strict=True):
-                names[place], values[place] = self.features[column], X[place, column]
+            if len(places):
+                names[places], values[places] = self._names[worst], X[places, worst]
         return names, values

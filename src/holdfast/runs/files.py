@@ -7,7 +7,7 @@ import secrets
 import stat
 from pathlib import Path
 
-from holdfast.terminal import Refusal
+from holdfast.terminal import Refusal, as_json
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # do not wait for the writer of a FIFO
@@ -135,3 +135,8 @@ def sync(folder):
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def to_json(found):
+    """The content of a JSON file of a run."""
+    return as_json(found, indent=2) + "\n"

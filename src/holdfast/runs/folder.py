@@ -7,9 +7,6 @@ import secrets
 import stat
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from holdfast.runs import manifest as manifests
 from holdfast.runs.files import (
     REMEDY,
@@ -23,6 +20,7 @@ from holdfast.runs.files import (
     sync,
 )
 from holdfast.runs.manifest import FILES, PARTS, TABLES, Digest, Manifest, part_number, read_manifest
+from holdfast.runs.tables import TableError, read_table
 
 _TEMPORARY = re.compile(r"\.holdfast-[0-9a-f]{16}-[0-9a-f]{16}")
 _TRIES = 10  # to read a file that another process may be replacing
@@ -46,7 +44,10 @@ class Folder:
 
     def create(self):
         """Make and lock the folder; raises if it has a run, or a file with the name of one of its files."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise RunError(f"{self.path} is or is in a file: choose a folder with --to") from None
         self.lock()
         if self.is_begun():
             raise RunError(
@@ -143,32 +144,24 @@ class Folder:
             raise self._missing(name)
         raise damaged(self.path / name, problem)
 
-    def parts(self, table, count):
-        """The names of the parts numbered below `count`, in order."""
-        return [name for number, name in self._listed().parts(table).items() if number < count]
+    def parts(self, table, count, since=0):
+        """The names of the parts numbered from `since` on and below `count`, in order."""
+        return [name for number, name in self._listed().parts(table).items() if since <= number < count]
 
     def read_part(self, name, schema, columns=None, older=False):
         """The table of one part; raises if it has other columns or a null.
 
         A part of an `older` version may lack columns; then they are empty.
         """
-        data = self.read(name)
         try:
-            # Not `pq.read_table`, which always reads in threads of Arrow. One that still holds
-            # `data` when the process exits aborts it (apache/arrow#34314).
-            table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
-            table.validate(full=True)
-        except (pa.ArrowException, OSError, ValueError) as problem:
-            raise damaged(self.path / name, str(problem).splitlines()[0][:160]) from None
-        if older:
-            table = _with_columns(table, schema)
-        if table.schema.remove_metadata() != schema or any(column.null_count for column in table.columns):
-            raise damaged(self.path / name, "its columns are not those that a run writes")
+            table = read_table(self.read(name), schema, older)
+        except TableError as problem:
+            raise damaged(self.path / name, problem) from None
         return table if columns is None else table.select(columns)
 
-    def read_parts(self, table, count, schema, columns=None, older=False):
-        """The tables of the parts numbered below `count`, one by one, because all may not fit into memory."""
-        for name in self.parts(table, count):
+    def read_parts(self, table, count, schema, columns=None, older=False, since=0):
+        """The tables of these parts, one by one, because all may not fit into memory."""
+        for name in self.parts(table, count, since):
             yield self.read_part(name, schema, columns, older)
 
     def check_parts(self, count):
@@ -190,20 +183,30 @@ class Folder:
                 if not self._is_listed_now(name):
                     raise self._foreign(name)
 
+    def is_own_name(self, path):
+        """Whether a file of a run in this folder has this path, or may have it."""
+        home, place = self.path.resolve(), path.parent.resolve() / path.name
+        if not place.is_relative_to(home):
+            return False
+        name = place.relative_to(home).as_posix()
+        return name in (manifests.FILE, "lock") or manifests.is_run_file(name)
+
     # -- writing
 
     def write(self, files, gone=()):
         """Replace files, given as pairs of name and content, in this order; then remove those in `gone`.
 
+        The content is text, bytes, or a list of buffers that follow each other.
         If the process is killed, each file has its old or its new content. The manifest lists both.
         """
         before, staged, digests = self._listed(), {}, {}
         try:
             for name, data in files:
                 data = data.encode() if isinstance(data, str) else data
+                buffers = data if isinstance(data, list) else [data]
                 self._check_owner(name)
-                staged[name] = self._stage(name, data)
-                digests[name] = Digest.of(data)
+                staged[name] = self._stage(name, buffers)
+                digests[name] = Digest.of(*buffers)
             self.manifest = before.including(digests).allowing_absence(gone)
             self.write_manifest()
             for name, temporary in staged.items():
@@ -269,7 +272,7 @@ class Folder:
         place = self.path / manifests.FILE
         if os.path.islink(place):
             raise is_link(place)
-        temporary = self._stage(manifests.FILE, self._listed().to_bytes())
+        temporary = self._stage(manifests.FILE, [self._listed().to_bytes()])
         try:
             os.replace(temporary, place)
         except BaseException:
@@ -277,14 +280,14 @@ class Folder:
             raise
         sync(self.path)
 
-    def _stage(self, name, data):
+    def _stage(self, name, buffers):
         """Write the content under a random name in the same folder; return the path."""
         place = self._place(name)
         place.parent.mkdir(exist_ok=True)
         temporary = place.with_name(self._temporary(secrets.token_hex(8)))
         try:
             with new_file(temporary) as file:
-                file.write(data)
+                file.writelines(buffers)
         except OSError as problem:
             problem.filename = str(place)  # not the temporary name
             raise
@@ -340,24 +343,3 @@ class Folder:
             f"{self.path / name} was not written by this run: move it away, or choose another folder "
             "with --to"
         )
-
-
-def _with_columns(table, schema):
-    """The table with all columns of the schema; those that it lacks have empty texts, zeros or NaN."""
-    empty = {pa.string(): "", pa.float64(): float("nan")}
-    columns = {
-        field.name: table.column(field.name)
-        if field.name in table.column_names
-        else pa.array([empty.get(field.type, 0)] * table.num_rows, field.type)
-        for field in schema
-    }
-    return pa.table(columns)
-
-
-def table_bytes(table):
-    """The content of a Parquet file with this table."""
-    texts = [column for column in ("key", "label") if column in table.column_names]
-    encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, use_dictionary=texts, compression="none", column_encoding=encodings)
-    return sink.getvalue()

@@ -1,13 +1,10 @@
 """Skipped rows that follow each other, as groups: a sensor that failed is one event, not a thousand rows."""
 
-import heapq
 import itertools
-from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
 
-_COLUMNS = ("row", "reason", "column", "value")
 _BETWEEN = 2  # rows in between that were kept, at most
 
 
@@ -23,50 +20,80 @@ class Group(NamedTuple):
     high: float
 
 
-def largest_groups(tables, count):
-    """The groups with the most skipped rows, from the parts of an audit, and the number of all groups."""
-    largest: list = []
-    total, waiting = 0, None
-    for table in tables:
-        part = {name: table.column(name).to_numpy(zero_copy_only=False) for name in _COLUMNS}
-        if waiting is not None:
-            part = {name: np.concatenate([waiting[name], column]) for name, column in part.items()}
-        starts = np.concatenate([[0], 1 + np.flatnonzero(np.diff(part["row"]) > 1 + _BETWEEN)])
-        for start, stop in itertools.pairwise(starts):
-            total += 1
-            _keep(largest, {name: column[start:stop] for name, column in part.items()}, total, count)
-        waiting = {name: column[starts[-1] :] for name, column in part.items()}
-    if waiting is not None and len(waiting["row"]):
-        total += 1
-        _keep(largest, waiting, total, count)
-    found = sorted(largest, key=lambda entry: (-entry[0], -entry[1]))
-    return [_described(rows) for _, _, rows in found], total
+class _Sums:
+    """What is needed of a group, while entries are added: of each reason and column, count and values."""
+
+    def __init__(self, first):
+        self.first = self.last = first
+        self.rows, self.pairs = 0, {}
+
+    def add(self, rows, table):
+        """Add entries of the audit that follow."""
+        self.rows += int(np.count_nonzero(np.diff(rows, prepend=self.last))) + (self.rows == 0)
+        self.last = int(rows[-1])
+        columns = [table.column(name).to_pylist() for name in ("reason", "column", "value")]
+        for reason, column, value in zip(*columns, strict=True):
+            count, low, high = self.pairs.get((reason, column), (0, np.nan, np.nan))
+            self.pairs[reason, column] = count + 1, np.fmin(low, value), np.fmax(high, value)
+
+    def group(self):
+        (reason, column), (_, low, high) = max(self.pairs.items(), key=lambda pair: pair[1][0])
+        return Group(self.first, self.last, self.rows, reason, column, float(low), float(high))
 
 
-def _keep(largest, rows, number, count):
-    """Put a group on the heap of the largest ones; of equal ones the first stays."""
-    size = 1 + np.count_nonzero(np.diff(rows["row"]))
-    if len(largest) < count or (largest and size > largest[0][0]):
-        heapq.heappush(largest, (size, -number, rows))
-        if len(largest) > count:
-            heapq.heappop(largest)
+class Groups:
+    """The largest groups of an audit, whose parts are added one after the other, and how many there are."""
 
+    def __init__(self, most):
+        self._most, self._closed = most, 0
+        self._largest: list[Group] = []
+        self._open: _Sums | None = None  # the last group, which may go on
 
-def _described(rows):
-    pairs = list(zip(rows["reason"], rows["column"], strict=True))
-    ((reason, column), _), *_ = Counter(pairs).most_common(1)
-    values = rows["value"][[pair == (reason, column) for pair in pairs]]
-    values = values[~np.isnan(values)]
-    numbers = np.unique(rows["row"])
-    low, high = (float(values.min()), float(values.max())) if len(values) else (np.nan, np.nan)
-    return Group(int(numbers[0]), int(numbers[-1]), len(numbers), reason, column, low, high)
+    def add(self, table):
+        """Add the next part of an audit."""
+        rows = table.column("row").to_numpy()
+        if not len(rows):
+            return
+        ends = 1 + np.flatnonzero(np.diff(rows) > 1 + _BETWEEN)
+        spans = list(itertools.pairwise([0, *ends.tolist(), len(rows)]))
+        if self._open is None or rows[0] - self._open.last > 1 + _BETWEEN:
+            self._close()
+            self._open = _Sums(int(rows[0]))
+        self._add_entries(rows, table, *spans[0])
+        if len(spans) > 1:
+            self._close()
+            self._add_whole(rows, table, spans[1:-1])
+            self._open = _Sums(int(rows[spans[-1][0]]))
+            self._add_entries(rows, table, *spans[-1])
 
+    def _add_entries(self, rows, table, start, stop):
+        self._open.add(rows[start:stop], table.slice(start, stop - start))
 
-def counts_by_column(tables):
-    """How many entries of an audit each reason and column has, the largest first."""
-    counts: dict[tuple[str, str], int] = {}
-    for table in tables:
-        for row in table.group_by(["reason", "column"]).aggregate([([], "count_all")]).to_pylist():
-            pair = row["reason"], row["column"]
-            counts[pair] = counts.get(pair, 0) + row["count_all"]
-    return sorted(((*pair, count) for pair, count in counts.items()), key=lambda entry: -entry[2])
+    def _add_whole(self, rows, table, spans):
+        """Add groups that begin and end in this part; only the largest of them are looked at."""
+        new = np.diff(rows, prepend=-1) > 0
+        sizes = [int(new[start:stop].sum()) for start, stop in spans]
+        least = sorted(sizes)[-self._most] if len(sizes) > self._most > 0 else 0
+        for size, span in zip(sizes, spans, strict=True):
+            if size >= least:
+                self._open = _Sums(int(rows[span[0]]))
+                self._add_entries(rows, table, *span)
+                self._close()
+            else:
+                self._closed += 1
+
+    def _close(self):
+        if self._open is not None:
+            self._closed += 1
+            self._largest = self._with(self._open.group())
+            self._open = None
+
+    def _with(self, group):
+        """The largest groups and this one, which comes later; of equal ones the first stay."""
+        return sorted([*self._largest, group], key=lambda one: -one.rows)[: self._most]
+
+    def largest(self):
+        return self._largest if self._open is None else self._with(self._open.group())
+
+    def count(self):
+        return self._closed + (self._open is not None)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from holdfast.io.sources import PACKED, SUFFIXES, SourceError
 from holdfast.runs.checkpoint import CONFIG, read_config
-from holdfast.runs.files import RunError
+from holdfast.runs.files import RunError, to_json
 from holdfast.runs.folder import Folder
 from holdfast.runs.guess import Guess
 from holdfast.runs.inputs import Columns, Inputs, SourceEnd
 from holdfast.runs.read_ahead import ReadAhead
-from holdfast.runs.run import Run, open_run, to_json
+from holdfast.runs.run import Run, open_run
 from holdfast.runs.schedule import Schedule
 from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import OutputLost
@@ -127,8 +127,8 @@ def learn(run, inputs, items, every, progress, stopped, written=lambda run: None
             if isinstance(piece, SourceEnd):
                 run.note_source(*piece)
                 continue
-            run.expected = max(run.expected, inputs.rows(piece))
-            run.choose_compiled(piece, progress)
+            run.compiling.expected = max(run.compiling.expected, inputs.rows(piece))
+            run.compiling.decide(piece, run.trace.rounds, progress)
             if run.learn(piece, after, schedule.limit):
                 break
         run.finished = not stopped()

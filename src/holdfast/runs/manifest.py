@@ -32,8 +32,12 @@ class Digest(NamedTuple):
     sha256: str
 
     @staticmethod
-    def of(data):
-        return Digest(memoryview(data).nbytes, hashlib.sha256(data).hexdigest())
+    def of(*buffers):
+        """Of one buffer, or of several that follow each other."""
+        sha256 = hashlib.sha256()
+        for buffer in buffers:
+            sha256.update(buffer)
+        return Digest(sum(memoryview(buffer).nbytes for buffer in buffers), sha256.hexdigest())
 
 
 class Manifest(NamedTuple):

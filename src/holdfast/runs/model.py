@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import load
 
 from holdfast.flatten import digest, flatten, restore
 from holdfast.io.columns import Layout, Target, read_layout, read_target
 from holdfast.io.typed import typed
 from holdfast.runs.files import RunError, damaged, of_another_layout
+from holdfast.runs.tensor_file import tensor_buffers
 from holdfast.vectors import values_of
 
 FORMAT = "holdfast model 2"  # the number changes with the formula in docs/run-folder.md
@@ -138,6 +139,11 @@ class Model(NamedTuple):
         return np.array(self.target.labels, object)[codes]
 
     def to_bytes(self):
+        """The content of the file."""
+        return b"".join(self.buffers())
+
+    def buffers(self):
+        """The content of the file, in parts that follow each other."""
         header = {
             "format": FORMAT,
             "parameter_layout": digest(_layout(self.parameters)),
@@ -151,7 +157,7 @@ class Model(NamedTuple):
         }
         more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
         tensors = self.parameters | {name: array for name, array in more.items() if array is not None}
-        return save(tensors, metadata={"holdfast": json.dumps(header, sort_keys=True)})
+        return tensor_buffers(tensors, {"holdfast": json.dumps(header, sort_keys=True)})
 
 
 def read_model(folder):

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from holdfast.io.byte_stream import LineBlock, another_source
+from holdfast.io.byte_stream import LineBlock
+from holdfast.io.columns import column_kind
 from holdfast.io.sources import SourceError, unchanged
 from holdfast.runs.audit import MEASURES, excess
 from holdfast.runs.checkpoint import read_config
@@ -12,6 +14,7 @@ from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import quoted
 
 ROW = "skipped_row"
+_COMMA = r"^(\s*[-+]?\d*),(\d*(?:[eE][-+]?\d+)?\s*)$"
 _COLUMNS = ("reason", "column", "value", "measure", "size", "threshold", "times", "detail")
 
 
@@ -30,35 +33,48 @@ def open_place(run, path):
     return Inputs([path], run.settings.reading()).open(path, columns)
 
 
-def check_source(place, source):
-    """Raise if this is not the source that was learned from, or has columns that a quarantine adds."""
-    if source.fingerprint(place.begins["bytes"]) != place.begins:
-        raise another_source(source.name, 1)
+def check_names(source):
+    """Raise if a source has columns that a quarantine adds."""
     for name in (ROW, *(f"skipped_{name}" for name in _COLUMNS)):
         if name in source.names:
             raise SourceError(f"{source.name} has a column {quoted(name)} of its own: give it another name")
 
 
-def quarantine(entries, place, source):
+def quarantine(entries, place, source, numbers):
     """The skipped rows of a source, block by block: what the audit says, then all columns of the source.
 
-    `entries` are those of the audit; what is left of them is for the next source.
+    `entries` are those of the audit; what is left of them is for the next source. Columns of `numbers` have
+    decimal points, whatever the source has, because the sizes beside them have points, too.
     """
-    check_source(place, source)
+    check_names(source)
     for block in source.blocks():
         count = block.lines if isinstance(block, LineBlock) else block.data.num_rows
         found = entries.take_below(min(place.base + block.row + count, place.last_row + 1))
         if found is not None:
             rows = found.column("row").to_numpy() - place.base
-            yield _table(found, unchanged(source, block, source.names, rows))
+            columns = unchanged(source, block, source.names, rows)
+            if getattr(source, "decimal", ".") != ".":
+                columns |= {name: _with_points(columns[name]) for name in numbers if name in columns}
+            yield _table(found, columns)
 
 
-def without_rows(source):
+def number_columns(run):
+    """The names of the columns that the run reads as numbers."""
+    kinds = {column.name for column in run.layout.columns if column_kind(column) == "number"}
+    return kinds | ({run.target.name} if run.regression else set())
+
+
+def _with_points(column):
+    """Numbers with a decimal comma as numbers with a point; other texts as they are."""
+    return pc.replace_substring_regex(column, _COMMA, r"\1.\2")
+
+
+def without_rows(names):
     """The columns of a quarantine, if nothing was skipped."""
     kinds = dict.fromkeys(_COLUMNS, pa.string())
     kinds |= dict.fromkeys(("value", "size", "threshold", "times"), pa.float64())
     empty = pa.schema({"row": pa.int64()} | kinds).empty_table()
-    return _table(empty, {name: pa.array([], pa.string()) for name in source.names})
+    return _table(empty, {name: pa.array([], pa.string()) for name in names})
 
 
 def _table(found, columns):

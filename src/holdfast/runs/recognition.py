@@ -59,6 +59,15 @@ def _find_columnar(path, records, places, reading):
     return None
 
 
+def file_of(record, paths, reading):
+    """The first of these files that has the rows of this record; None if none has."""
+    for path in paths:
+        with contextlib.suppress(SourceError):
+            if find(path, [record], reading) is not None:
+                return path
+    return None
+
+
 def place_of_pipe(source, records):
     """The place of the last record that begins like this pipe, which cannot be read twice."""
     for place in reversed(range(len(records))):

@@ -68,7 +68,23 @@ def replayed(run, outliers):
         answer["skipped_in_the_run"] += len(then)
         gone += np.setdiff1d(then, found)[: _SHOWN - len(gone)].tolist()
         new += np.setdiff1d(found, then)[: _SHOWN - len(new)].tolist()
-    return answer | {"no_longer_skipped": gone, "newly_skipped": new}
+    return answer | {"no_longer_skipped": gone, "newly_skipped": new, "notes": _notes(run.settings)}
+
+
+def _notes(settings):
+    """What differs from a run with these filters."""
+    notes = [
+        "The sizes are those of the run. With this budget it would learn from other rounds, and later sizes "
+        "would differ a little."
+    ]
+    if settings.key is not None and settings.has_prior():
+        notes.append(
+            "The filters of each key start from nothing. Those of the run start from the thresholds of other "
+            "keys, so the run skipped fewer of the first rows of each key."
+        )
+    if settings.evict is not None:
+        notes.append("No key is evicted, so a key that came back does not start again.")
+    return notes
 
 
 class SkippedRows:

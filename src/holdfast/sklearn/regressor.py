@@ -6,7 +6,8 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Pinball, Squared
-from holdfast.sklearn.base import RobustEstimator, are_unequal
+from holdfast.sklearn.base import RobustEstimator
+from holdfast.sklearn.passes import are_unequal
 
 
 class RobustRegressor(RegressorMixin, RobustEstimator):

@@ -20,7 +20,7 @@ class KeyedRun(Run):
     def __init__(self, plan, compiled=None):
         super().__init__(None, "the rows", plan.settings, plan.layout, plan.target)
         self.plan, self.forced = plan, compiled
-        self.games.workers, self.in_background = 1, False  # a task of Spark has one core
+        self.games.workers, self.compiling.in_background = 1, False  # a task of Spark has one core
         self.log = RowLog(self.games.labels, self.regression and plan.settings.scale)
         self.orders = LastOrders(self.games.keys)
         self.labels, self.state_layout = len(self.games.labels), self.games.layout
@@ -80,12 +80,11 @@ class KeyedRun(Run):
 
     def _choose(self, piece):
         """Whether to compile the games: as a run does, unless the user has chosen."""
-        self.expected = max(self.expected, len(piece.y))
         if self.forced is None:
-            self.choose_compiled(piece, _Silent())
+            self.compiling.decide(piece, self.trace.rounds, _Silent())
         else:
-            self.compiled = self.forced
-        self.games.always_compiled = self.compiled
+            self.compiling.compiled = self.forced
+        self.games.always_compiled = self.compiling.compiled
 
 
 def load_games(run, page, where):

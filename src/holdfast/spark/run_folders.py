@@ -3,9 +3,9 @@
 import numpy as np
 
 from holdfast.runs.checkpoint import CONFIG, CONFIG_FORMAT
-from holdfast.runs.files import RunError
+from holdfast.runs.files import RunError, to_json
 from holdfast.runs.folder import Folder
-from holdfast.runs.run import Run, open_run, to_json
+from holdfast.runs.run import Run, open_run
 from holdfast.spark.models import page_of, plan_of
 from holdfast.spark.orders import FIRST
 from holdfast.spark.pages import Page

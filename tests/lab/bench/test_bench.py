@@ -53,6 +53,7 @@ def test_every_section_is_measured(results):
         "growth",
         "filter alone",
         "one row at a time",
+        "long streams",
     )
     assert all(word in titles for word in (*words, "import", "a process", "the command line"))
     assert len(words) + 3 == len(NAMES)

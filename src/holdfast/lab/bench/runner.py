@@ -27,6 +27,7 @@ MODULES = {
     "import": "importing",
     "start": "starting",
     "latency": "latency",
+    "long": "long_streams",
     "command": "command",
 }
 NAMES = tuple(MODULES)

@@ -50,7 +50,7 @@ def _batch(run, spark, title, rows):
         shutil.rmtree(to, ignore_errors=True)
         settings = Settings(target="y", key="k", drop=("t",), sizes=False, prior=False)
         found, inputs, items = begin([path], settings, to, lambda text: None)
-        found.compiled = run.compiled
+        found.compiling.compiled = run.compiled
         learn(found, inputs, items, (float("inf"), 30.0), _Silent(), lambda: False)
         inputs.close()
         found.folder.close()

@@ -1,0 +1,54 @@
+"""What holdfast learn prints at the end."""
+
+from holdfast.terminal import DONE, percent, visible
+
+
+def summary(found, to, page, seconds, status=DONE):
+    """The result of the run, in a few lines."""
+    metrics = found.metrics()
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in metrics["skipped_by_reason"].items())
+    share = metrics["skipped"] / max(metrics["rounds"], 1)
+    lines = [
+        f"{metrics['rounds']:,} rounds in {seconds:.1f} s: {metrics['kept']:,} learned from, "
+        f"{metrics['skipped']:,} skipped ({percent(share)})" + (f": {reasons}" if reasons else "")
+    ]
+    if metrics["error"] is not None:
+        lines.append(
+            f"{metrics['error_is']}, each round predicted before it was learned from: {metrics['error']:.4g} "
+            f"on the rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
+        )
+    if found.settings.key is not None:
+        lines += _key_lines(metrics["keys"])
+    if status != DONE:
+        lines.append("Stopped, and saved: the same command with --resume goes on.")
+    lines.append(f"The run: {to}")
+    lines += [f"The report: {page}"] if page else []
+    return lines
+
+
+def _key_lines(keys):
+    """The summary over keys, and the keys with the largest share of skipped rounds."""
+    lines = [
+        f"{keys['count']:,} keys, {keys['rounds']['least']:,.0f} to {keys['rounds']['most']:,.0f} rounds each"
+    ]
+    if keys["error"]:
+        spread = keys["error"]
+        lines[0] += (
+            f"; error from {spread['least']:.4g} to {spread['most']:.4g}, for half of them from "
+            f"{spread['lower_quartile']:.4g} to {spread['upper_quartile']:.4g}"
+        )
+    if keys["evicted"]:
+        lines[0] += f"; {keys['evicted']:,} evicted"
+    if keys["nothing_learned"]:
+        lines.append(
+            f"{keys['nothing_learned']:,} of them have learned nothing: the first rows of each key are "
+            "skipped, until its filters have sizes to compare with. Use a column with fewer values, or "
+            "--outliers none."
+        )
+    lines.append("largest share of skipped rounds:")
+    for one in keys["most_skipped"]:
+        error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
+        skipped = one["rounds"] - one["kept"]
+        key = visible(one["key"] or "(none)", 80)
+        lines.append(f"  {key:20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}")
+    return lines

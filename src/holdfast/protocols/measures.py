@@ -1,0 +1,45 @@
+"""The role of measures: what the size of a round is."""
+
+from typing import Any, Protocol, TypeAlias
+
+from holdfast.protocols.vector_types import Row
+
+
+class GradientMeasure(Protocol):
+    """The size of a round, from its gradient alone."""
+
+    def measure(self, norm: Any, slope: float, x: Row) -> float:
+        """The size of a round with the gradient slope * x."""
+
+
+class StateMeasure(Protocol):
+    """The size of a round, from the state of the learner too."""
+
+    def size_of_transformed(
+        self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
+    ) -> float:
+        """The size of a round with the gradient slope * x.
+
+        `row` is x as it is learned from, and `size` the norm of that. Where the slope is 0, `size` may be 0
+        instead, unless the measure `reads_rows`.
+        """
+
+
+class MeasureOptions(GradientMeasure, Protocol):
+    """What a measure may answer too. By default `size_of_transformed` calls `measure`."""
+
+    def check_learner(self, learner: Any) -> None:
+        """Raise if it has no meaning for this learner; by default it has."""
+
+    def reads_rows(self) -> bool:
+        """Whether the size depends on the row also where the slope is 0; by default no."""
+        return False
+
+    def size_of_transformed(
+        self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
+    ) -> float:
+        """As in `StateMeasure`."""
+        return self.measure(norm, slope, row)
+
+
+Measure: TypeAlias = GradientMeasure | StateMeasure

@@ -1,0 +1,39 @@
+"""The role of players."""
+
+from typing import Any, Protocol
+
+from holdfast.protocols.learners import LearnerInDomain
+from holdfast.protocols.states import LearningOptions
+from holdfast.protocols.vector_types import Row, Weights
+
+
+class Player(Protocol):
+    """Plays whole rounds: chooses weights, and learns from what is revealed or does not."""
+
+    def init(self, dim: int) -> Any:
+        """The first state."""
+
+    def predict(self, state: Any) -> Weights:
+        """The weights of this round."""
+
+    def observe(self, state: Any, slope: float, x: Row) -> tuple[Any, Any]:
+        """The next state, and a `holdfast.Decision`, after a round with the gradient slope * x."""
+
+    def current_weights(self, state: Any) -> Weights:
+        """The weights to report after the last round; for most players `predict(state)`."""
+
+
+class PlayerOptions(Player, LearningOptions, Protocol):
+    """What a player may answer too."""
+
+    def core(self) -> Any:
+        """The player inside, if this one wraps another; by default itself."""
+        return self
+
+
+class PlayerInDomain(Player, Protocol):
+    """A player that learns in a domain: for certificates and regret."""
+
+    @property
+    def learner(self) -> LearnerInDomain:
+        """A parameter that holds the learner."""

@@ -1,0 +1,61 @@
+"""Whether the rounds of a run are compiled, and by which process."""
+
+import numpy as np
+import pyarrow.compute as pc
+
+from holdfast import background
+from holdfast.compiling import WORTH_COMPILING
+from holdfast.runs.games import play_groups
+
+_COMPILING = 0.5  # seconds to wait for the compiler after so many rounds in Python
+_MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
+_WORTH_LOADING = 8_000  # rounds; in Python they take longer than to load numba
+
+
+class CompileChoice:
+    """Compile the games if there are many rounds, or if the disk cache has the compiled game."""
+
+    def __init__(self, games):
+        self._games = games
+        self.compiled = False
+        self.expected = 0  # rounds of the whole run, about
+        self.in_background = True  # whether another process may compile
+        self._looked_up = False
+        self._compilation = None  # the arguments for which another process compiles
+
+    def decide(self, piece, rounds, progress):
+        """Decide before a piece is played, after so many rounds."""
+        if self.compiled:
+            return
+        rounds = max(self.expected, rounds + len(piece.y))
+        many = rounds >= WORTH_COMPILING
+        many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
+        if not many and (rounds < _WORTH_LOADING or self._looked_up):
+            return
+        if self._compilation is None:
+            row = piece.features.part(0, 1)
+            args = self._games.example(row if self._games.scaled else row.with_constant(), np.ones(1))
+            stored, self._looked_up = _is_stored(args), True
+            elsewhere = many and not stored and self.in_background and background.is_possible(args)
+            self.compiled = stored or (many and not elsewhere)
+            self._compilation = args if elsewhere else None
+            if many and not stored:
+                meanwhile = "; until then rounds are played in Python" if elsewhere else ""
+                what = "compiling for this learner and these filters, once on this machine"
+                progress.note(f"{what}: up to a minute{meanwhile} ...")
+
+    def take(self):
+        """Let another process compile, so that this one needs less memory. Meanwhile play few rounds."""
+        if self._compilation is None:
+            return
+        if background.compile_soon("call", play_groups, self._compilation):
+            self.compiled, self._compilation = True, None  # if the other process failed, compile here
+        else:
+            background.wait(_COMPILING)
+
+
+def _is_stored(args):
+    """Whether the disk cache has the compiled games for these arguments."""
+    from holdfast._compiled import is_stored
+
+    return is_stored(play_groups, *args)

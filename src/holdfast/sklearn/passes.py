@@ -1,0 +1,137 @@
+"""Passes over the rows of a table: several in `fit`, one in `partial_fit`."""
+
+import numbers
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from holdfast.change import Changing
+from holdfast.compiling import FEW, expecting
+from holdfast.continuing import Rows, continued, drop_rounds
+from holdfast.defaults import refuse_weights
+from holdfast.sklearn.judging import NOTHING_JUDGED, is_ordinary, joined, judged, thinned
+from holdfast.sklearn.linear_model import Models
+from holdfast.soft_guard import SoftGuarded
+
+_SETTLED = 50  # rows; before, running scales may change much
+_KEEP = ("sizes", "thresholds", "kept", "guard")
+_CHUNK = 2**21  # entries: 16 MB of float64
+_EPOCHS = 5  # the most passes by default
+_ENOUGH = 5_000  # rows of all passes, for a learner of second order
+
+
+class PassesMixin:
+    """Lets each model of an estimator learn from its rows, and collects the decisions on them."""
+
+    def _passes(self, rows):
+        """The number of passes over so many rows."""
+        epochs = self.n_epochs
+        if isinstance(epochs, str) and epochs == "auto":
+            return min(max(-(-_ENOUGH // rows), 1), _EPOCHS) if self._is_second_order() else _EPOCHS
+        if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
+            raise ValueError(f'n_epochs is "auto" or counts passes over the data, at least 1: got {epochs!r}')
+        return int(epochs)
+
+    def _learn_passes(self, X, targets, taught, labels, weights):
+        """Learn in several passes. The average is over the last one.
+
+        A row is judged in the first pass, and a row that is skipped is left out of all later passes.
+        """
+        rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
+        used, passes, all_decisions = [mask.copy() for mask in taught], self._passes(X.shape[0]), []
+        with expecting(passes * sum(int(mask[rows].sum()) for mask in taught), self._cost()):
+            for number in range(passes):
+                if number == passes - 1:
+                    self._sums = [self._sum(record) for record in self._records]
+                order = rng.permutation(rows) if self.shuffle else rows
+                passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used])
+                if number == 0:
+                    self._sample = thinned(passed[0])
+                if number < passes - 1:
+                    several = zip(passed, targets, self._records, strict=True)
+                    passed = [self._final(*each, is_first=number == 0) for each in several]
+                for mask, decisions in zip(used, passed, strict=True):
+                    mask[decisions.rows[~decisions.kept]] = False
+                all_decisions.append(passed)
+        self._monitor.enough = 0
+        self._add_to_audit(X, targets, labels, weights, all_decisions)
+
+    def _learn_once(self, X, targets, taught, labels, weights):
+        """Learn in one pass, in the order of the rows."""
+        with expecting(0, self._cost()):
+            rows = [np.flatnonzero(mask & (weights > 0.0)) for mask in taught]
+            passed = self._learn(X, targets, weights, rows)
+        self._sample = thinned(passed[0])
+        self._add_to_audit(X, targets, labels, weights, [passed])
+
+    def _is_second_order(self):
+        return isinstance(self._player, SoftGuarded | Changing)
+
+    def _cost(self):
+        """The time of a round in Python, over that of AdaGrad."""
+        return 4 if self._is_second_order() else 1
+
+    def _learn(self, X, targets, weights, rows):
+        """Let each model learn from its rows, in their order. Returns the decisions of each.
+
+        They learn from some rows at a time, so that copies of them in float64 take little memory.
+        """
+        records, decisions = list(self._records), [[] for _ in targets]
+        weighted = any(are_unequal(weights[own]) for own in rows)
+        if weighted:
+            refuse_weights(self._learner_rule())
+        entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
+        size = max(_CHUNK // max(entries, 1), 100)
+        for start in range(0, max(*map(len, rows), 1), size):
+            table, taken = None, None
+            for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
+                some = own[start : start + size]
+                if len(some) == 0 and records[i] is not None:
+                    decisions[i].append(NOTHING_JUDGED)
+                    continue
+                if table is None or not np.array_equal(some, taken):
+                    table, taken = self._table(X, some), some
+                data = Rows(table, y[some], self._loss, weights[some] if weighted else None)
+                # In place, unless an interrupted call could leave a model that has learned half of its rows.
+                in_place = start > 0 or len(own) <= FEW
+                records[i] = continued(self._player, data, records[i], _KEEP, in_place)
+                decisions[i].append(judged(records[i], some))
+                drop_rounds(records[i])
+        self._models = Models(
+            model if model is not None and len(own) == 0 else self._model(record, sums)
+            for model, own, record, sums in zip(self._models, rows, records, self._sums, strict=True)
+        )
+        self._records = records
+        self.n_iter_ += 1
+        return [joined(each) for each in decisions]
+
+    def _table(self, X, rows):
+        """These rows, as the models get them."""
+        part = X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows]
+        return self._with_constant(part.astype(np.float64, copy=False))
+
+    def _final(self, passed, y, record, is_first):
+        """The skipped rows that later passes leave out.
+
+        Others are judged again: rows before the scales were settled, and rows of the first pass that are
+        ordinary when compared with all rows.
+        """
+        learned = record.kept_count - passed.kept.sum() + np.cumsum(passed.kept)  # rows before each step
+        final = ~passed.kept & (learned >= _SETTLED if self.scale else True)
+        if is_first:
+            groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
+            final &= ~is_ordinary(passed, groups)
+        return passed.some(final)
+
+    def _with_constant(self, X):
+        """The rows with a column of ones, unless `Scaled` adds it or there is no intercept."""
+        if self.scale or not self.fit_intercept:
+            return X
+        ones = np.ones((X.shape[0], 1), X.dtype)
+        return sp.hstack([X, sp.csr_array(ones)], format="csr") if self._sparse else np.hstack([X, ones])
+
+
+def are_unequal(weights):
+    """Whether the rows that count have other weights than 1."""
+    return bool(((weights != 1.0) & (weights > 0.0)).any())

@@ -1,0 +1,42 @@
+"""What audit prints of a run, and what another budget would skip."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from cli.conftest import output
+
+
+def test_the_audit_lists_the_outliers_with_the_worst_first(source, table, learn, capsys):
+    run, _, _ = learn(source, "--target", "y")
+    found = json.loads(output(capsys, "audit", run, "--json", "--worst", "1000"))
+    outliers = 1 + np.flatnonzero(
+        (np.abs(np.column_stack([table[n] for n in "abc"])).max(axis=1) > 50) | (table["y"] < -1000)
+    )
+    rows = [row["row"] for row in found["worst"]]
+    late = set(outliers[outliers > 30])
+    assert len(late - set(rows)) <= 0.1 * len(late)  # a feature is clipped at 8 standard deviations
+    times = [row["times"] for row in found["worst"]]
+    assert times == sorted(times, reverse=True)
+    assert sum(found["skipped_by_reason"].values()) == found["skipped"] == len(rows)
+    assert "the target is too far" in output(capsys, "audit", run)
+
+
+@pytest.mark.parametrize("target", ["y", "positive"])
+@pytest.mark.parametrize("outliers", ["auto", "3%", "20", "quantile:0.9", "none"])
+def test_a_replay_of_the_same_budget_skips_the_same_rounds(table, learn, tmp_path, capsys, target, outliers):
+    rows = table | {"positive": np.where(table["b"] > 0, "yes", "no")}
+    pacsv.write_csv(pa.table(rows), tmp_path / "rows.csv")
+    drop = "positive" if target == "y" else "y"
+    run, _, _ = learn(tmp_path / "rows.csv", "--target", target, "--drop", drop, "--outliers", outliers)
+    found = json.loads(output(capsys, "audit", run, "--replay", outliers, "--json"))
+    assert found["skipped"] == found["skipped_in_the_run"]
+    assert found["newly_skipped"] == found["no_longer_skipped"] == []
+
+
+def test_a_replay_of_a_larger_budget_skips_more(source, learn, capsys):
+    run, _, _ = learn(source, "--target", "y", "--outliers", "5")
+    few, many = (json.loads(output(capsys, "audit", run, "--replay", f"k={k}", "--json")) for k in (5, 100))
+    assert few["skipped"] == few["skipped_in_the_run"] < many["skipped"]

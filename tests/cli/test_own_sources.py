@@ -1,0 +1,66 @@
+"""No command replaces a file that it reads."""
+
+import pytest
+from runs.small import called, learned, refused, write_source
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a source, and a run of it."""
+    monkeypatch.chdir(tmp_path)
+    learned(write_source(tmp_path / "rows.csv"), tmp_path / "run", "--learner", "adagrad")
+    assert called("audit", "run", "--skipped", "skipped.csv")[0] == 0
+    (tmp_path / "link.csv").symlink_to("rows.csv")
+    (tmp_path / "same.csv").hardlink_to("rows.csv")
+    (tmp_path / "schema.toml").write_text('a = "number"\n')
+    return tmp_path
+
+
+LEARN = ("--target", "y", "--to", "other", "--learner", "adagrad")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("predict", "run", "rows.csv", "--to", "rows.csv"),
+        ("predict", "run", "rows.csv", "--to", "../{name}/link.csv"),
+        ("predict", "run", "link.csv", "--to", "same.csv"),
+        ("audit", "run", "--skipped", "rows.csv"),
+        ("audit", "run", "--skipped", "same.csv", "--source", "rows.csv"),
+        ("learn", "rows.csv", *LEARN, "--metrics", "rows.csv"),
+        ("learn", "skipped.csv", "rows.csv", *LEARN, "--metrics", "rows.csv"),
+        ("learn", "*.csv", *LEARN, "--metrics", "skipped.csv"),
+        ("learn", "rows.csv", *LEARN, "--config", "empty.toml", "--metrics", "empty.toml"),
+        ("predict", "run", "rows.csv", "--schema", "schema.toml", "--to", "../{name}/schema.toml.csv"),
+        ("report", "run", "--to", "run/model.safetensors"),
+        ("report", "run", "--to", "rows.csv"),
+        ("export", "run", "--to", "sklearn", "--output", "run/config.json"),
+        ("audit", "run", "--skipped", "run/audit/{part}"),
+        ("learn", "rows.csv", *LEARN, "--metrics", "other/metrics.json"),
+    ],
+)
+def test_an_output_that_is_an_input_is_refused_and_nothing_changes(here, args):
+    (here / "empty.toml").write_text("")
+    (here / "schema.toml.csv").symlink_to("schema.toml")
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    part = next((here / "run" / "audit").iterdir()).name
+    answer = called(*(arg.format(name=here.name, part=part) for arg in args))
+    assert refused(answer), answer
+    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_in_a_file_is_refused(here):
+    for to in ("rows.csv", "rows.csv/run"):
+        _, _, said = called("learn", "rows.csv", "--target", "y", "--to", to, "--quiet")
+        assert said == f"holdfast: {to} is or is in a file: choose a folder with --to\n"
+
+
+def test_other_files_are_replaced(here):
+    for args in (
+        ("predict", "run", "rows.csv", "--to", "skipped.csv"),
+        ("audit", "run", "--skipped", "q.csv"),
+    ):
+        assert called(*args)[0] == 0 == called(*args)[0]
+    for args in (("--to", "page.html"), (), ("--to", "run/report.html")):
+        assert called("report", "run", *args)[0] == 0
+    assert called("verify", "run")[0] == 0

@@ -1,0 +1,85 @@
+"""The fitted models: units, classes, sparse rows, and the same bits on every path."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn_estimators.tables import table, three_classes
+
+from holdfast import _compiled
+from holdfast.compiling import expecting
+from holdfast.continuing import continued
+from holdfast.sklearn import RobustClassifier, RobustRegressor
+
+
+def test_coefficients_are_in_the_units_of_the_data():
+    X, _, y, fresh, *_ = table(2000)
+    model = RobustRegressor("auto", random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(fresh), fresh @ model.coef_ + model.intercept_, rtol=1e-9)
+    assert model.coef_.shape == (4,) and model.intercept_.shape == (1,)
+
+
+def test_with_three_classes_each_pair_has_a_model():
+    X, y = three_classes()
+    model = RobustClassifier(random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.coef_.shape == (3, 2) and model.intercept_.shape == (3,)
+    assert model.decision_function(X).shape == (600, 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert (model.classes_[model.predict_proba(X).argmax(axis=1)] == model.predict(X)).all()
+    pair = np.isin(y, ["a", "c"])
+    alone = RobustClassifier(shuffle=False).fit(X[pair], y[pair])
+    together = RobustClassifier(shuffle=False, n_epochs=alone.n_iter_).fit(X, y)
+    np.testing.assert_array_equal(alone.coef_[0], together.coef_[1])
+    assert set(model.audit_["label"]) <= set("abc")
+    assert model.skipped_ + model.kept_ == 600
+
+
+def test_sparse_rows_give_the_same_model():
+    X, y, *_ = table()
+    X[np.abs(X) < np.median(np.abs(X))] = 0.0
+    dense, sparse = (RobustClassifier(scale=False, random_state=0).fit(rows, y) for rows in (X, csr_array(X)))
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-9)
+    np.testing.assert_allclose(sparse.decision_function(X), sparse.decision_function(csr_array(X)))
+    np.testing.assert_allclose(dense.decision_function(X), dense.decision_function(csr_array(X)))
+    scaled = RobustClassifier(random_state=0).fit(csr_array(X), y)
+    values = scaled.decision_function(csr_array(X))
+    np.testing.assert_allclose(values, X @ scaled.coef_[0] + scaled.intercept_[0], atol=1e-9)
+
+
+@pytest.mark.slow
+def test_interpreted_and_compiled_fits_have_the_same_bits(monkeypatch):
+    X, y, *_ = table(100)
+    interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
+    calls, call = [], _compiled.call
+    monkeypatch.setattr(_compiled, "call", lambda *args: calls.append(1) or call(*args))
+    with expecting(math.inf):
+        compiled = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
+    assert interpreted.coef_.tobytes() == compiled.coef_.tobytes() and len(calls) == 5
+
+
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_float32_rows_are_learned_from_as_float64(convert, monkeypatch):
+    X, y, *_ = table(200)
+    X, seen = X.astype(np.float32), []
+    monkeypatch.setattr("holdfast.sklearn.passes._CHUNK", 64)
+    monkeypatch.setattr(
+        "holdfast.sklearn.passes.continued",
+        lambda player, data, *rest: seen.append(data.X.dtype) or continued(player, data, *rest),
+    )
+    half, full = (
+        RobustClassifier(random_state=0).fit(convert(rows), y) for rows in (X, X.astype(np.float64))
+    )
+    assert {*seen} == {np.dtype(np.float64)} and len(seen) == 2 * 5 * 2
+    assert half.coef_.tobytes() == full.coef_.tobytes()
+    assert half.audit_counts_ == full.audit_counts_
+
+
+def test_a_few_rows_and_many_have_the_same_predictions():
+    X, y, *_ = table(300)
+    X[6, 1] = 1e300
+    for labels in (y, np.where(np.arange(300) % 5 == 0, "third", y)):
+        model = RobustClassifier(random_state=0, n_epochs=1).fit(X, labels)
+        some = np.stack([one.predict(X) for one in model._models], axis=1)
+        assert model._models._predict_few(X).tobytes() == some.tobytes()
