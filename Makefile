@@ -31,9 +31,10 @@ test-public-numba: $(VENV)/.everything # these once more, compiled through numba
 
 # Packages of a gigabyte that few users have. pip brings the torch that its index offers; uv would add CUDA.
 .PHONY: test-all
-test-all: $(VENV)/.heavy ## also install torch, jax, Lightning ..., and run what needs them
-	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
-		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md docs/solved-training.md \
+test-all: $(VENV)/.heavy ## also install torch, jax, Lightning, PySpark ..., and run what needs them
+	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training tests/spark \
+		src/holdfast/torch src/holdfast/optax src/holdfast/spark src/holdfast/filters/fixed_memory.py \
+		docs/torch.md docs/solved-training.md \
 		"tests/test_gallery.py::test_the_page_has_what_the_script_prints_and_draws[training_loop]" $(ARGS)
 
 check: $(VENV)/.everything ## style, types, the direction of imports, and the repository
@@ -104,7 +105,7 @@ $(VENV)/.everything: pyproject.toml $(PINS)
 	@touch $(VENV)/.demo $@
 
 $(VENV)/.heavy: $(VENV)/.everything
-	@$(PIP) -e '.[torch,optax]'
+	@$(PIP) -e '.[torch,optax,spark]'
 	@$(PIP) -e '.[heavy]' || echo "no Lightning or Transformers to be had: their tests are skipped"
 	@touch $@
 

@@ -6,6 +6,7 @@ NEEDS = {
     "torch": ["holdfast/torch", "holdfast/lab/training", "holdfast/lab/bench/torch_steps.py"],
     "lightning": ["holdfast/torch/lightning.py"],
     "optax": ["holdfast/optax"],
+    "pyspark": ["holdfast/spark"],
 }
 collect_ignore = [
     path for name, paths in NEEDS.items() if importlib.util.find_spec(name) is None for path in paths

@@ -33,6 +33,7 @@ PAGES = {
     "river": ("river",),
     "torch": ("torch", "torch.lightning"),
     "optax": ("optax",),
+    "spark": ("spark",),
     "audit": ("audit",),
     "rule": ("rule",),
     "protocols": ("protocols",),

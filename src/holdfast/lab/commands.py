@@ -36,7 +36,7 @@ def add_reproduce(parser):
 
 
 def add_bench(parser):
-    from holdfast.lab.bench.runner import NAMES
+    from holdfast.lab.bench.runner import NAMES, ON_REQUEST
 
     parser.description = (
         "Measure speed, memory and how the cost grows, for holdfast and the other libraries that are\n"
@@ -48,7 +48,7 @@ def add_bench(parser):
         "  holdfast bench --quick                      less of it, in under two\n"
         "  holdfast bench --only dense robustness      two sections\n"
         "  holdfast bench --write docs/benchmarks.md   and write the table of that page\n"
-        f"sections: {', '.join(NAMES)}"
+        f"sections: {', '.join(NAMES)}; only if named: {', '.join(ON_REQUEST)}"
     )
     scales = parser.add_mutually_exclusive_group()
     scales.add_argument("--quick", action="store_true", help="less work, and less precise figures")
@@ -56,7 +56,8 @@ def add_bench(parser):
         "--tiny", action="store_true", help="compile nothing, only to see it run: the figures have no meaning"
     )
     parts = parser.add_mutually_exclusive_group()
-    parts.add_argument("--only", nargs="+", choices=NAMES, metavar="SECTION", help="only these sections")
+    sections = (*NAMES, *ON_REQUEST)
+    parts.add_argument("--only", nargs="+", choices=sections, metavar="SECTION", help="only these sections")
     parts.add_argument(
         "--write",
         type=Path,

@@ -42,6 +42,9 @@ class Games:
     All games have the same player. A batch is played game after game, in the arrays of a single state.
     """
 
+    workers: int | None = None  # threads that play compiled games; by default one for each core
+    always_compiled = False  # functions that visit each game, also with few games
+
     def __init__(self, player, dim, loss, labels, sparse=False, keyed=False):
         self.player, self.dim, self.loss, self.labels, self.sparse = player, dim, loss, labels, sparse
         self.scaled = isinstance(player.current_weights(player.init(2)), ScaledWeights)
@@ -86,9 +89,12 @@ class Games:
             call(play_groups, *game, buffer, *some)
             self._idle.append(state)
 
-        workers = min(cores(), len(slots)) if compiled else 1
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(play_some, evenly(cuts, workers)))
+        workers = min(self.workers or cores(), len(slots)) if compiled else 1
+        if self.workers == 1:
+            play_some((0, len(slots)))
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(play_some, evenly(cuts, workers)))
         self._states.pack(slots, buffer, places, groups.lengths, many)
         self.counts[slots] = groups.counts
         return columns
@@ -180,7 +186,7 @@ class Games:
 
     def add_packed(self, words, sizes):
         """Add games without their keys, from what `packed` returned; raises ValueError if they do not fit."""
-        self._states.add_packed(words, sizes, len(sizes) > _MANY)
+        self._states.add_packed(words, sizes, self._are_many(len(sizes) > _MANY))
 
     def load_packed(self, table, order, counts, path, layout):
         """Continue with the keys of this table, which are the games that were added, in this order."""
@@ -228,7 +234,7 @@ class Games:
 
     def _are_many(self, compiled=False):
         """Whether functions that visit each game are compiled: if there are many games, or on request."""
-        return compiled or len(self._states) > _MANY
+        return compiled or self.always_compiled or len(self._states) > _MANY
 
     def _slot(self, name):
         return name[0] * len(self.labels) + name[1]

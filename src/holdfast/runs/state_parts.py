@@ -120,7 +120,7 @@ class StateParts:
         mine = np.flatnonzero(np.isin(tensors["serials"], serials[parts == number]))
         slots = games.slots(mine)
         try:
-            games.add_packed(*_words_of(tensors, slots))
+            games.add_packed(*words_of(tensors["words"], tensors["sizes"], slots))
         except ValueError as problem:
             raise damaged(path, problem) from None
         short = {name: tensors[name][mine] for name in ("serials", "last", "sums")}
@@ -142,14 +142,12 @@ def _check_part(keys, tensors, count, labels):
         raise ValueError("the sizes of the games do not add up to their words")
 
 
-def _words_of(tensors, slots):
-    """The packed states of some games of a part, and their sizes."""
-    sizes = tensors["sizes"]
+def words_of(words, sizes, slots):
+    """The packed states of some of these games, and their sizes."""
     starts, wanted = (np.cumsum(sizes) - sizes)[slots], sizes[slots]
-    words = np.empty(int(wanted.sum()), np.int64)
-    places = np.cumsum(wanted) - wanted
-    caller(len(slots) > _MANY)(copy_rows, tensors["words"], starts, wanted, words, places)
-    return words, wanted
+    found, places = np.empty(int(wanted.sum()), np.int64), np.cumsum(wanted) - wanted
+    caller(len(slots) > _MANY)(copy_rows, words, starts, wanted, found, places)
+    return found, wanted
 
 
 def _cut(rows, sizes):

@@ -31,6 +31,7 @@ MODULES = {
     "command": "command",
 }
 NAMES = tuple(MODULES)
+ON_REQUEST = {"spark": "spark"}  # measured only if it is named
 
 
 def bench(names, scale, folder, page=None, disk=None):
@@ -47,7 +48,9 @@ def bench(names, scale, folder, page=None, disk=None):
     with tempfile.TemporaryDirectory(prefix="scratch-", dir=folder) as scratch:
         run = BenchRun(scale, folder, Path(scratch), overwrite, disk)
         for name in names:
-            for section in importlib.import_module(f"holdfast.lab.bench.{MODULES[name]}").measure(run):
+            for section in importlib.import_module(
+                f"holdfast.lab.bench.{(MODULES | ON_REQUEST)[name]}"
+            ).measure(run):
                 sections.append(section if run.compiled else section.without_goals())
                 tell("", *text(sections[-1]).split("\n"))
                 (folder / "bench.json").write_text(to_json(about, sections), encoding="utf-8")

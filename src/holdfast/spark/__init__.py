@@ -1,0 +1,18 @@
+"""Spark: a model for each key of a DataFrame or a stream, with the bits of `holdfast learn --key --no-prior`.
+
+>>> learned = learn(df, key="machine", target="load", order="time")  # doctest: +SKIP
+>>> predict(learned.models, df).show()  # doctest: +SKIP
+"""
+
+try:
+    import pyspark  # noqa: F401
+except ImportError as problem:
+    raise ImportError("holdfast.spark needs PySpark 4: pip install 'holdfast[spark]'") from problem
+
+from holdfast.spark.batch import Learned, learn
+from holdfast.spark.fleet import Fleet
+from holdfast.spark.gating import gate
+from holdfast.spark.predicting import predict
+from holdfast.spark.run_folders import to_run
+
+__all__ = ["Fleet", "Learned", "gate", "learn", "predict", "to_run"]

@@ -1,0 +1,130 @@
+"""Labels that come later: a row waits, with the features it was predicted from, until its label comes."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions
+from pyspark.sql.types import Row
+
+from holdfast.io import cells
+from holdfast.runs.files import RunError
+from holdfast.spark.answers import as_table, set_reasons
+from holdfast.spark.columns import quoted_name
+from holdfast.spark.orders import LATE, order_numbers
+from holdfast.spark.packing import from_bytes, to_bytes
+from holdfast.spark.playing import keys_in
+from holdfast.spark.processor import Processor
+
+IS_LABEL, SEEN = "_holdfast_is_label", "_holdfast_seen"
+WAITING, UNKNOWN = "waiting", "unknown id"
+
+
+class LaterProcessor(Processor):
+    """A row is predicted and waits: for at most `wait` milliseconds, and at most `most` rows in a page."""
+
+    def __init__(self, job, places, ttl, id, wait, most):
+        super().__init__(job, places, ttl)
+        self.id, self.wait, self.most = id, wait, most
+
+    def init(self, handle):
+        super().init(handle)
+        self.waiting = handle.getMapState(WAITING, "page int", "content binary", self.wait)
+
+    def handleInputRows(self, key, rows, timerValues):  # noqa: N802
+        now = timerValues.getCurrentProcessingTimeInMs()
+        for part, _, some in self.loaded_parts(rows, now):
+            is_label = part.column(IS_LABEL).combine_chunks()
+            rows, labels = part.filter(pc.invert(is_label)), part.filter(is_label)
+            waiting = self._waiting(some, rows.schema, now)
+            outcome, waiting = self._predict(rows, waiting, now)
+            yield Row(rows=to_bytes(outcome))
+            outcome, waiting = self._learn(labels, waiting, now)
+            yield Row(rows=to_bytes(outcome))
+            self._store(waiting, some)
+
+    def _waiting(self, pages, schema, now):
+        """The rows of these pages that wait, without those that have waited too long."""
+        schema = schema.append(pa.field(SEEN, pa.int64()))
+        found = [self.waiting.getValue((int(page),)) for page in pages]
+        parts = [from_bytes(content[0]).cast(schema) for content in found if content is not None]
+        table = pa.concat_tables([schema.empty_table(), *parts])
+        return table.filter(pc.greater(table.column(SEEN), now - self.wait))
+
+    def _predict(self, rows, waiting, now):
+        """Predict rows by the models as they are before this batch. All that are new begin to wait."""
+        names, known = self._names(rows), set(self._names(waiting).to_pylist())
+        _, first = np.unique(names.to_numpy(zero_copy_only=False), return_index=True)
+        new = np.zeros(rows.num_rows, bool)
+        new[first] = True
+        new &= np.array([name not in known for name in names.to_pylist()], bool)
+        keys = keys_in(rows, self.run.plan)
+        outcomes = self.run.predict(rows, keys) if rows.num_rows else np.zeros((0, self.run.labels))
+        outcomes[~new] = np.nan
+        reasons = np.where(new, None, LATE).astype(object)
+        seen = pa.array(np.full(rows.num_rows, now), pa.int64())
+        waiting = pa.concat_tables([waiting, rows.append_column(SEEN, seen).filter(pa.array(new))])
+        return self._table(rows, keys, outcomes, reasons), waiting
+
+    def _learn(self, labels, waiting, now):
+        """Learn from the waiting rows whose label has come."""
+        names = self._names(labels)
+        place = pc.index_in(names, self._names(waiting)).to_numpy(zero_copy_only=False)
+        _, first = np.unique(names.to_numpy(zero_copy_only=False), return_index=True)
+        good = np.sort(first[~np.isnan(place[first].astype(float))])
+        count, plan, run = labels.num_rows, self.run.plan, self.run
+        outcomes, kept = np.full((count, run.labels), np.nan), np.zeros(count, bool)
+        sizes, thresholds = np.full(count, np.nan), np.full(count, np.nan)
+        reasons, keys = np.full(count, UNKNOWN, object), keys_in(labels, plan)
+        if len(good):
+            match = place[good].astype(np.int64)
+            rows, known = waiting.take(pa.array(match)), labels.take(pa.array(good))
+            for name in (plan.target.name, plan.order):
+                rows = rows.set_column(rows.schema.get_field_index(name), name, known.column(name))
+            own = keys.take(pa.array(good))
+            played = run.learn_rows(rows, own)
+            numbers = order_numbers(rows, plan.order)
+            run.orders.update(numbers, own, np.arange(len(good)), np.zeros(len(good), bool), now)
+            self.write()
+            outcomes[good], kept[good], reasons[good] = played.predictions, played.kept, None
+            sizes[good], thresholds[good] = played.sizes, played.thresholds
+            set_reasons(played.audit, good, reasons, sizes, thresholds)
+            waiting = waiting.take(pa.array(np.setdiff1d(np.arange(waiting.num_rows), match)))
+        return self._table(labels, keys, outcomes, reasons, kept, sizes, thresholds), waiting
+
+    def _store(self, waiting, pages):
+        """Write the rows that wait, the latest of each page."""
+        numbers = (
+            self.places.pages_of(keys_in(waiting, self.run.plan)) if waiting.num_rows else np.zeros(0, int)
+        )
+        for page in pages:
+            own = np.flatnonzero(numbers == page)[-self.most :]
+            if len(own):
+                self.waiting.updateValue((int(page),), (to_bytes(waiting.take(pa.array(own))),))
+            elif self.waiting.containsKey((int(page),)):
+                self.waiting.removeKey((int(page),))
+
+    def _names(self, table):
+        """Key and id of each row as one text."""
+        ids = pc.fill_null(cells.labels(table.column(self.id)), "")
+        return pc.binary_join_element_wise(keys_in(table, self.run.plan), ids, "\0")
+
+    def _table(self, rows, keys, outcomes, reasons, kept=None, sizes=None, thresholds=None):
+        empty = np.full(rows.num_rows, np.nan)
+        columns = {"key": keys, "id": rows.column(self.id), "at": rows.column(self.run.plan.order)}
+        columns |= {"prediction": self.run.as_column(outcomes), "reason": pa.array(reasons, pa.string())}
+        columns["kept"] = pa.nulls(rows.num_rows, pa.bool_()) if kept is None else kept
+        columns["size"], columns["threshold"] = (empty, empty) if sizes is None else (sizes, thresholds)
+        return as_table(columns, self.job.schema)
+
+
+def with_labels(stream, labels, settings, id, order):
+    """Rows and labels as one stream."""
+    own = [settings.key, id, order, settings.target]
+    for name in own:
+        if name not in labels.columns or name not in (*stream.columns, settings.target):
+            where = "stream of labels" if name not in labels.columns else "stream"
+            raise RunError(f"the {where} has no column {name!r}: rows and labels have key, id and order")
+    empty = functions.lit(None).cast(labels.schema[settings.target].dataType)
+    rows = stream.withColumn(settings.target, empty).withColumn(IS_LABEL, functions.lit(False))
+    labels = labels.select(*map(quoted_name, own)).withColumn(IS_LABEL, functions.lit(True))
+    return rows.unionByName(labels, allowMissingColumns=True)

@@ -1,0 +1,40 @@
+"""The log of a run that also has the prediction and the decision of every row."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.runs.audit import RoundLog, sizes_of, thresholds_of
+
+
+class Played(NamedTuple):
+    """The rows that were played, in the order of the table, and the skipped ones."""
+
+    predictions: np.ndarray  # a column for each label
+    kept: np.ndarray
+    sizes: np.ndarray  # of the target for numbers, of the gradient for labels
+    thresholds: np.ndarray
+    audit: Any  # a table: the skipped rows, as in a run
+
+
+class RowLog(RoundLog):
+    """The log of a run that also has the predictions and decisions of all rows since it was last taken."""
+
+    def __init__(self, labels, by_target):
+        super().__init__(labels, by_target, False, True)
+        self.measure = 1 if by_target else 2
+        self._rows: list = [[] for _ in labels]
+
+    def add(self, played, rounds, rows, y, faults, missing, place, keys, *more):
+        size, threshold = sizes_of(played)[self.measure], thresholds_of(played)[self.measure]
+        self._rows[place].append((played.predictions, played.kept, size, threshold))
+        super().add(played, rounds, rows, y, faults, missing, place, keys, *more)
+
+    def take(self):
+        """What was played since the last call."""
+        each = [[np.concatenate(column) for column in zip(*parts, strict=True)] for parts in self._rows]
+        self._rows = [[] for _ in self.labels]
+        skipped = self._in_order(self._skipped) if self._skipped else self.schema("audit").empty_table()
+        self.clear()
+        kept = np.logical_and.reduce([columns[1] for columns in each])
+        return Played(np.column_stack([columns[0] for columns in each]), kept, *each[0][2:], skipped)
