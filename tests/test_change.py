@@ -167,20 +167,20 @@ def test_a_scale_that_still_fits_is_kept(memory):
 def test_a_sensor_that_is_stuck_is_no_change():
     rng = np.random.default_rng(0)
     usual, X, kept = np.zeros(3), rng.standard_normal((100, 4)), np.ones(100)
-    assert not have_shrunk(X, kept, usual)
-    assert not have_shrunk(X * [0.0, 0.0, 1.0, 1.0], kept, usual.copy())
-    assert not have_shrunk(X * [0.1, 1.0, 1.0, 1.0], kept, usual.copy())
-    assert have_shrunk(X * [0.1, 0.1, 1.0, 1.0], kept, usual.copy())
+    assert not have_shrunk(X, kept, usual, False)
+    assert not have_shrunk(X * [0.0, 0.0, 1.0, 1.0], kept, usual.copy(), False)
+    assert not have_shrunk(X * [0.1, 1.0, 1.0, 1.0], kept, usual.copy(), False)
+    assert have_shrunk(X * [0.1, 0.1, 1.0, 1.0], kept, usual.copy(), False)
 
 
 def test_features_have_shrunk_although_a_few_rows_are_wild_but_not_where_most_rows_repeat_one():
     X, kept = np.random.default_rng(0).standard_normal((25, 4)), np.ones(25)
     usual = np.full(4, 1e3)
     X[:5] *= 1e3
-    assert have_shrunk(X, kept, usual.copy())
+    assert have_shrunk(X, kept, usual.copy(), True)
     repeated = X[5:].repeat(25, axis=0)[:25]
     repeated[20:] = X[20:]
-    assert not have_shrunk(repeated, kept, np.ones(4))
+    assert not have_shrunk(repeated, kept, np.ones(4), True)
 
 
 @pytest.mark.parametrize("name", ["y + 50 sd", "100 y"])

@@ -40,7 +40,7 @@ class ChangingState(NamedTuple):
     buffer: np.ndarray  # to copy the state of a learner
     recent: np.ndarray  # measured rows, each with its target in the last column
     kept: np.ndarray  # which of them were learned from: 1 or 0
-    usual: np.ndarray  # a fading mean of the median absolute deviation of each feature
+    usual: np.ndarray  # a fading mean of the absolute deviation of each feature
     rounds: float  # measured
     bad: float  # grows by 1 in a skipped round, falls by 1 in a kept one, not below 0
     limits: Limits  # when `bad` was last 0
@@ -165,10 +165,7 @@ class Changing:
         else:
             count = block_size(state)
             if state.rounds % count == 0.0:
-                end = (int(state.rounds) - 1) % len(state.recent) + 1
-                rows, kept = state.recent[end - count : end], state.kept[end - count : end]
-                if have_shrunk(rows, kept, state.usual):
-                    state = self.start_again(state, rows, count == _FEW)
+                state = self.compare_with_usual(state, count)
         return state, decision
 
     def has_changed(self, state, decision):
@@ -182,6 +179,18 @@ class Changing:
             far = decision.features.size > _FAR * state.limits.features
             return far or decision.target.size > _FAR * state.limits.target
         return False
+
+    @rarely_called
+    def compare_with_usual(self, state, count):
+        """The state after so many more rows: a new one if features vary much less in them than before."""
+        end = (int(state.rounds) - 1) % len(state.recent) + 1
+        rows, kept = state.recent[end - count : end], state.kept[end - count : end]
+        if state.rounds == _EARLY + count:
+            assign(state.usual, np.zeros(len(state.usual)))  # means are not compared with medians
+        is_early = count < len(state.recent)
+        if have_shrunk(rows, kept, state.usual, is_early):
+            return self.start_again(state, rows, is_early)
+        return state
 
     @rarely_called
     def start_again(self, state, rows, from_scratch):
@@ -296,17 +305,13 @@ def copied(state, other, buffer):
     return copy
 
 
-def have_shrunk(rows, kept, usual):
-    """Whether most features vary much less in these rows than usual. Also moves `usual`.
-
-    Measured by medians of the deviations that are not 0: a few wild rows and a stuck sensor do not matter.
-    """
-    known, shrunk, learned = 0, 0, rows[kept > 0.0]
-    if len(learned) < 0.5 * len(rows):
+def have_shrunk(rows, kept, usual, by_medians):
+    """Whether most features vary much less in these rows than usual. Also moves `usual`."""
+    count, known, shrunk = float(np.sum(kept)), 0, 0
+    if count < 0.5 * len(rows):
         return False
     for j in range(len(usual)):
-        _, square, _ = median_deviation(learned[:, j])
-        deviation = math.sqrt(max(square, 0.0))
+        deviation = median_size(rows[kept > 0.0, j]) if by_medians else mean_size(rows, kept, count, j)
         if usual[j] > 0.0:
             known += 1
             shrunk += 1 if 0.0 < deviation < _SHRUNK * usual[j] else 0
@@ -314,3 +319,19 @@ def have_shrunk(rows, kept, usual):
         else:
             usual[j] = deviation
     return 2 * shrunk > known
+
+
+def median_size(values):
+    """The median of the deviations that are not 0: a few wild rows and a stuck sensor do not matter."""
+    _, square, _ = median_deviation(values)
+    return math.sqrt(max(square, 0.0))
+
+
+def mean_size(rows, kept, count, j):
+    """The mean deviation of a column, which takes no sorting."""
+    mean, deviation = 0.0, 0.0
+    for i in range(len(rows)):
+        mean += kept[i] * rows[i, j] / count
+    for i in range(len(rows)):
+        deviation += kept[i] * abs(rows[i, j] - mean) / count
+    return deviation
