@@ -113,6 +113,13 @@ def test_single_bad_rows_never_look_like_a_change():
     assert not record.kept[100::20].any() and error(record, truth, 200) < 0.2
 
 
+def test_targets_with_three_values_are_learned_from():
+    """Half of the first ones are no distance from their median, so that a filter has only seen zeros."""
+    X, _ = rows(150)
+    y = np.random.default_rng(0).integers(0, 3, 150).astype(float)
+    assert play(X, y, PATIENT).kept.mean() > 0.8
+
+
 def test_patience_is_at_least_10():
     with pytest.raises(ValueError, match="patience counts rounds, at least 10: got 9"):
         SoftGuarded(SCALED, patience=9)

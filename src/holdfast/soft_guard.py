@@ -222,8 +222,9 @@ class SoftGuarded:
         remember(state.recent, state.rounds, x, state.y)
         rounds = state.rounds + 1.0
         bad = max(state.bad - 1.0, 0.0) if near and likely else state.bad + 1.0
-        if bad == 0.0:
-            limits[0], limits[1] = feature_threshold, target_threshold
+        if bad == 0.0:  # a filter that has seen hardly anything but zeros has no limit yet
+            limits[0] = feature_threshold if feature_threshold > 0.0 else math.inf
+            limits[1] = target_threshold if target_threshold > 0.0 else math.inf
         enough = max(self.patience + _BURST, _SHORT) if kept >= _YOUNG else _SHORT
         changed = bad > enough and rounds >= _ROWS
         arrays = (state.previous, state.recent, limits)

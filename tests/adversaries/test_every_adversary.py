@@ -114,7 +114,7 @@ def test_no_field_has_the_name_of_a_method_of_another_module():
     classes = [
         cls
         for module in pkgutil.walk_packages(hf.__path__, "holdfast.")
-        if not any(word in module.name for word in ("_compiled", "torch", "optax", "lab.training"))
+        if not any(word in module.name for word in ("_compiled", "torch", "optax", "spark", "lab.training"))
         for cls in vars(import_module(module.name)).values()
         if inspect.isclass(cls) and issubclass(cls, tuple) and hasattr(cls, "_fields")
     ]

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.learners.needs import check_hints
 from holdfast.learners.onlinelogistic import OnlineLogistic
-from holdfast.protocols import Learner
+from holdfast.protocols import LearnerInDomain
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import assign, dot
@@ -58,6 +58,8 @@ class Returning:
         The learner.
     patience : float
         So many rounds after the trouble began, the old weights are given up.
+    domain : computed
+        The learner's.
 
     Guarantee: none.
 
@@ -73,8 +75,9 @@ class Returning:
     0.9
     """
 
-    learner: Learner
+    learner: LearnerInDomain
     patience: float = 1000.0
+    domain: Any = None
 
     def check(self):
         if not isinstance(self.learner, OnlineLogistic):
@@ -82,6 +85,7 @@ class Returning:
             raise TypeError(f"only the weights of OnlineLogistic can be set to earlier ones: got {name}")
         if not 1.0 <= self.patience < math.inf:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience:g}")
+        return self._make((self.learner, self.patience, self.learner.domain))
 
     def needs(self):
         return self.learner.needs()

@@ -31,7 +31,10 @@ def names_in(rule):
 
 
 def test_every_learner_is_compared():
-    wrappers = {"Recentered", "Averaged", "Bounded", "Fixed", "Scaled", "Mixture", "Compressed", "Penalized"}
+    wrappers = {
+        *("Recentered", "Averaged", "Bounded", "Fixed", "Scaled", "Mixture"),
+        *("Compressed", "Penalized", "Returning"),
+    }
     others = {
         "Adaptive",
         "LogWealth",
