@@ -40,10 +40,13 @@ def recursion(learner, X, y):
         weight = max(1.0 / (1.0 + odds), 1e-6)
         w = w + P @ x * (weight * label * (1.0 - right) / (1.0 + weight * curvature * (x @ P @ x)))
         P = np.linalg.inv(np.linalg.inv(P) + weight * curvature * np.outer(x, x))
-        memory, axis = min(learner.memory, 50.0 + n), np.eye(dim)[n % dim]
+        memory = min(learner.memory, 50.0 + n)
         positive += (max(label, 0.0) - positive) / memory
         P /= 1.0 - 1.0 / memory
-        back = dim / memory / learner.prior
+        gap = max(int(memory / (8 * dim)), 1)  # each weight has eight turns in a memory
+        if n % gap != 0:
+            continue
+        axis, back = np.eye(dim)[n // gap % dim], gap * dim / memory / learner.prior
         gain = P @ axis * back / (1.0 + back * (axis @ P @ axis))
         w, P = w - gain * (axis @ w), P - np.outer(gain, axis @ P)
     return w, P

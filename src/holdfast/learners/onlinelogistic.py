@@ -19,6 +19,7 @@ _FLATTEST = 1e-4  # no round counts with less curvature
 _STEEP = 0.35  # times the error: a round that is mispredicted counts with at least this curvature
 _LEAST = 1e-6  # no label is doubted more
 _HEAVIEST = 1e100  # no round weighs more
+_TURNS = 8.0  # of each weight, while a round is remembered: each costs as much as a round
 _UNIT = 2.0**16
 
 
@@ -44,7 +45,7 @@ class OnlineLogistic:
     if it is positive, and the slope over that of the logistic loss is the weight of the round.
 
     In the n-th round the memory is min(memory, 50 + n) rounds: the first rounds, in which running scales are
-    rough, soon count little. What is forgotten is replaced by the prior, for one weight a round, so that the
+    rough, soon count little. What is forgotten is replaced by the prior, one weight at a time, so that the
     covariance stays bounded. It is kept as a square root (Potter's form), so that it is never negative in any
     direction.
 
@@ -142,7 +143,7 @@ class OnlineLogistic:
     def forget(self, w, root, growth, rounds):
         """The growth after a round. Of the weights whose turn it is, the prior replaces what is forgotten.
 
-        Every weight has its turn within as many rounds as are remembered.
+        Every weight has at least eight turns within as many rounds as are remembered, if there are so many.
         """
         dim, memory = len(w), min(self.memory, _START + rounds)
         growth /= 1.0 - 1.0 / memory
@@ -150,10 +151,12 @@ class OnlineLogistic:
             growth /= _UNIT * _UNIT
             for k in range(dim):
                 scale_by(root[k], _UNIT)
-        turns = math.ceil(dim / memory)
-        noise = self.prior * turns * memory / dim
+        gap, turns = max(int(memory / (_TURNS * dim)), 1), math.ceil(dim / memory)
+        if int(rounds) % gap != 0:
+            return growth
+        noise = self.prior * turns * memory / (dim * gap)
         for i in range(turns):
-            k = int(rounds * turns + i) % dim
+            k = (int(rounds) // gap * turns + i) % dim
             a = root[k].copy()
             variance = growth * dot(a, a)
             if variance < math.inf:

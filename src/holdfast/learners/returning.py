@@ -121,7 +121,6 @@ class Returning:
             return state
         margin, other = (z, 1.0) if slope < 0.0 else (-z, -1.0)
         rounds, usual, trouble, left, better = state.rounds + 1.0, state.usual, state.trouble, state.left, 0.0
-        limit = 1.0 + math.log(rounds)
         if left > 0.0:
             other *= dot(old, x)
             step = max(min(loss(margin) - loss(other), _STEP), -_STEP)
@@ -129,24 +128,29 @@ class Returning:
             if better > _BETTER + _NOISY * usual:
                 assign(w, old)
                 return ReturningState(state.inner, old, rounds, usual, 0.0, 0.0, 0.0)
-            trouble = min(trouble + evidence(other, usual), limit)
+            trouble = min(trouble + evidence(other, usual), limit(rounds))
             left = left - 1.0 if trouble > 0.0 else 0.0
             trouble = trouble if left > 0.0 else 0.0
         else:
             trouble = max(trouble + evidence(margin, usual), 0.0)
             usual += ((1.0 if margin <= 0.0 else 0.0) - usual) / min(rounds + 1.0, _USUAL)
-            if trouble == 0.0:
-                assign(old, w)
-            elif trouble > limit:
+            if trouble > 0.0 and trouble > limit(rounds):
                 if rounds <= _EARLY:
                     return self.reset(state, len(old))
                 left = min(self.patience, rounds)
         inner = self.learner.update(state.inner, slope, x)
+        if trouble == 0.0:  # after the update, which then computes the prediction for x only once
+            assign(old, self.learner.predict(inner))
         return ReturningState(inner, old, rounds, usual, trouble, left, better)
 
 
 def _first_numbers():
     return (0.0, 0.5, 0.0, 0.0, 0.0)
+
+
+def limit(rounds):
+    """The evidence of an alarm: rare by chance in a stream of any length."""
+    return 1.0 + math.log(rounds)
 
 
 def loss(margin):
