@@ -32,10 +32,10 @@ test-public-numba: $(VENV)/.everything # these once more, compiled through numba
 # Packages of a gigabyte that few users have. pip brings the torch that its index offers; uv would add CUDA.
 .PHONY: test-all
 test-all: $(VENV)/.heavy ## also install torch, jax, Lightning, PySpark ..., and run what needs them
-	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training tests/spark \
-		src/holdfast/torch src/holdfast/optax src/holdfast/spark src/holdfast/filters/fixed_memory.py \
-		docs/torch.md docs/solved-training.md \
+	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
+		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md docs/solved-training.md \
 		"tests/test_gallery.py::test_the_page_has_what_the_script_prints_and_draws[training_loop]" $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal tests/spark src/holdfast/spark $(ARGS) # Spark forks, JAX forbids it
 
 check: $(VENV)/.everything ## style, types, the direction of imports, and the repository
 	$(BIN)/ruff check .
