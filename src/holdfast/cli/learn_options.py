@@ -68,7 +68,7 @@ def add_options(parser, run):
         default="auto",
         metavar="ROWS",
         help="after so many rows a row counts about a third: for numbers in the scales, for labels in the "
-        "weights, and 0.4 times as many in the scales (default: 300, 1500)",
+        "weights, and a third as many in the scales (default: 300, 1750)",
     )
     parser.add_argument(
         "--patience",
