@@ -68,7 +68,8 @@ def rule(cls: type[Made]) -> type[Made]:
 def rarely_called(function):
     """Mark a long function that few rounds call. The compiler does not inline it.
 
-    It should have few parameters: passing a state costs more than inlining saves.
+    It should have few parameters: passing a state costs more than inlining saves. Arrays in its result must
+    be those of its arguments: compiled code would never free new ones.
     """
     function.is_rarely_called = True
     return function
