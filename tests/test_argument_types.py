@@ -42,6 +42,7 @@ def test_values_of_one_signature_have_one_type_and_others_have_another():
         kinds.setdefault(signature(item), set()).add(numba.typeof(item))
     assert all(len(some) == 1 for some in kinds.values())
     assert signature(np.ones(3)) != signature(frozen(np.ones(3)))
+    assert signature(np.ones((1, 3))) == signature(np.ones((5, 3))) == signature(np.ones((6, 3))[:2])
 
 
 def test_what_has_no_plain_type_has_no_signature():

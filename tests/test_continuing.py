@@ -6,11 +6,12 @@ import math
 import numpy as np
 import pytest
 from laws import same
+from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast import continuing
 from holdfast.compiling import expecting
-from holdfast.continuing import Rows, continued, drop_rounds
+from holdfast.continuing import are_native, continued, drop_rounds
 
 PLAYER = hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5))
 KEEP = ("sizes", "thresholds", "kept", "guard")
@@ -30,8 +31,9 @@ def test_rows_one_by_one_are_one_game(expected):
     cuts = [0, 10, *range(11, 40), 45, 60]
     with expecting(expected):
         for first, last in itertools.pairwise(cuts):
-            data = Rows(X[first:last], y[first:last], hf.Logistic(), None)
-            record = continued(PLAYER, data, record, KEEP, in_place=True)
+            replay = hf.Replay(X[first:last], y[first:last], hf.Logistic())
+            record = continued(PLAYER, replay, record, KEEP, in_place=True)
+            assert are_native([record]) == (expected > 0)
             assert same(record.sizes, whole.sizes[first:last])
             kept += record.kept.tolist()
             drop_rounds(record)
@@ -41,24 +43,44 @@ def test_rows_one_by_one_are_one_game(expected):
     assert counts == (60, whole.kept_count, whole.unmeasured_count)
 
 
-def test_compiled_rows_convert_no_state(monkeypatch):
+def part(first, last):
     X, y = rows()
+    return hf.Replay(X[first:last], y[first:last], hf.Logistic())
+
+
+def test_compiled_rows_convert_no_state(monkeypatch):
     with expecting(math.inf):
-        record = continued(PLAYER, Rows(X[:10], y[:10], hf.Logistic(), None), None, KEEP, in_place=True)
-        record = continued(PLAYER, Rows(X[10:11], y[10:11], hf.Logistic(), None), record, KEEP, in_place=True)
-        monkeypatch.setattr(continuing, "play", None)
-        monkeypatch.setattr("holdfast._compiled.bind_state", None)
-        monkeypatch.setattr("holdfast._compiled.native_state.with_owners", None)
-        for t in range(11, 60):
-            data = Rows(X[t : t + 1], y[t : t + 1], hf.Logistic(), None)
-            record = continued(PLAYER, data, record, KEEP, in_place=True)
+        record = continued(PLAYER, part(0, 10), None, KEEP, in_place=True)
+    monkeypatch.setattr(continuing, "play", None)
+    monkeypatch.setattr("holdfast._compiled.bind_state", None)
+    monkeypatch.setattr("holdfast._compiled.native_state.with_owners", None)
+    for first, last in itertools.pairwise([10, 11, 12, 40, 60]):
+        record = continued(PLAYER, part(first, last), record, KEEP, in_place=True)
     assert record.rounds == 60
 
 
-def test_weights_count():
+@pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
+def test_a_record_that_is_not_continued_in_place_can_be_continued_again(expected):
+    with expecting(expected):
+        first = continued(PLAYER, part(0, 30), None, KEEP, in_place=True)
+        kept = first.state[0].learner.w.copy()
+        one, other = (continued(PLAYER, part(30, 60), first, KEEP, in_place=False) for _ in range(2))
+    assert same(first.state[0].learner.w, kept) and not same(one.final, first.final)
+    assert same(one.final, other.final) and same(one.state[0], other.state[0])
+
+
+@pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
+def test_weights_and_sparse_rows_go_on_too(expected):
     X, y = rows()
-    first = continued(PLAYER, Rows(X, y, hf.Logistic(), None), None, KEEP, in_place=True)
-    double = continued(PLAYER, Rows(X, y, hf.Logistic(), np.full(60, 2.0)), first, KEEP, in_place=True)
-    again = hf.play(PLAYER, hf.Replay(X, y, hf.Logistic()), keep=KEEP)
+    X[X < 0.0] = 0.0
     weighted = hf.adversaries.Weighted(hf.Replay(X, y, hf.Logistic()), np.full(60, 2.0))
-    assert same(double.final, hf.play(PLAYER, weighted, keep=KEEP, after=again).final)
+    sparse, again = (hf.Replay(csr_array(X), y, hf.Logistic()) for _ in range(2))
+    for second in (weighted, sparse):
+        start = weighted.inner if second is weighted else second
+        with expecting(expected):
+            first = continued(PLAYER, start, None, KEEP, in_place=True)
+            drop_rounds(first)
+            record = continued(PLAYER, second, first, KEEP, in_place=True)
+        half = hf.play(PLAYER, start, keep=KEEP)
+        whole = hf.play(PLAYER, second if second is weighted else again, keep=KEEP, after=half)
+        assert same(record.final, whole.final) and same(record.sizes, whole.sizes)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+_C_ORDER, _F_ORDER, _OWNS_DATA = 1, 2, 4  # flags of numpy
 _INTEGERS = range(-(2**63), 2**63)  # numba has another type for larger ones
 
 
@@ -50,8 +51,10 @@ def signature(value):
         items = [signature(item) for item in value]
         return None if None in items else (type(value), *items)
     if isinstance(value, np.ndarray):
-        flags = value.flags
-        return type(value), value.dtype, value.ndim, flags.num
+        flags = value.flags.num
+        # A matrix with one row is in both orders. Numba says C, and does not ask for the owner.
+        flags &= ~(_F_ORDER | _OWNS_DATA) if flags & _C_ORDER else ~_OWNS_DATA
+        return type(value), value.dtype, value.ndim, flags
     if isinstance(value, np.generic):
         return value.dtype
     if isinstance(value, bool | float | str | None) or (isinstance(value, int) and value in _INTEGERS):

@@ -166,7 +166,7 @@ class Gate:
     def _bind(self):
         from holdfast._compiled import bind_state
 
-        self._compiled_keep = bind_state(keep_one, self._state, self.filter, self._last)
+        self._compiled_keep = bind_state(keep_one, self._state, self.filter, self._last, 0.0)
 
     def _set_state(self, state):
         self._state = state

@@ -9,7 +9,7 @@ import numpy as np
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.dry_run import check_first_round, check_rule
-from holdfast.game import Counts, Decision
+from holdfast.game import Decision
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss
 from holdfast.vectors import aligned_copy, assign, dot, target_for, values_of
@@ -66,22 +66,9 @@ class Player:
         check_first_round(player, dim)
         self.rule, self.dim, self.compiled = player, dim, compiled
         self.rounds = self.kept_count = self.unmeasured_count = 0
-        self._begin(aligned_copy(player.init(dim)))
-
-    @classmethod
-    def resumed(cls, record, compiled=None):
-        """A player that goes on where a record ends, in the arrays of its state."""
-        self = cls.__new__(cls)
-        self.rule, self.dim, self.compiled = record.player, len(record.final), compiled
-        self.rounds, self.kept_count = record.rounds, record.kept_count
-        self.unmeasured_count = record.unmeasured_count
-        self._begin(record.own_state()[0])
-        return self
-
-    def _begin(self, state):
-        self._state = state
-        self._w = aligned_copy(np.array(values_of(self.rule.predict(state))))
-        self._x = aligned_copy(np.zeros(self.dim))
+        self._state = aligned_copy(player.init(dim))
+        self._w = aligned_copy(np.array(values_of(player.predict(self._state))))
+        self._x = aligned_copy(np.zeros(dim))
         self._compiled_round, self._loss = None, None  # `_loss` is the loss of the compiled round
         self._checked_loss = None
 
@@ -157,15 +144,8 @@ class Player:
         from holdfast._compiled import bind_state
 
         self._state = self.state
-        self._compiled_round, self._loss = bind_state(play, *self.values(loss)), loss
-
-    def values(self, loss):
-        """The arguments of a compiled round, but for its number."""
-        return (self._state, self.rule, self._w, self._x, *([] if loss is None else [loss]))
-
-    def counts(self):
-        """The counts, as a record has them."""
-        return Counts(self.rounds, self.kept_count, self.unmeasured_count, np.zeros(0))
+        values = (self._state, self.rule, self._w, self._x, *([] if loss is None else [loss]))
+        self._compiled_round, self._loss = bind_state(play, *values, 0.0), loss
 
     def _counted(self, decision) -> Decision:
         self.rounds += 1

@@ -10,6 +10,7 @@ from holdfast import compiling
 from holdfast.cli import warm
 from holdfast.cli.main import main
 from holdfast.cli.parser import new_parser
+from holdfast.continuing import play_batch
 
 
 @pytest.fixture
@@ -18,22 +19,21 @@ def done(monkeypatch, tmp_path):
     jobs = []
     monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path / "new"))
     monkeypatch.setattr(warm, "_fit", lambda model, rows, options: jobs.append((model, rows)))
-    monkeypatch.setattr(warm, "_one_row", lambda model, options: jobs.append((model, "one")))
     monkeypatch.setattr(warm, "_learn", lambda model: jobs.append((model, "learn")))
     return jobs
 
 
 def test_it_compiles_the_default_estimators_and_prints_where(done, capsys, tmp_path):
     assert main(["warm"]) == 0
-    expected = [(model, how) for model in ("regressor", "classifier") for how in ("dense", "one", "sparse")]
+    expected = [(model, how) for model in ("regressor", "classifier") for how in ("dense", "sparse")]
     assert done == expected
     printed = capsys.readouterr().out
-    assert str(tmp_path / "new") in printed and printed.count(" s\n") == 6
+    assert str(tmp_path / "new") in printed and printed.count(" s\n") == 4
 
 
 def test_it_compiles_less_or_more(done):
     assert main(["warm", "--only", "classifier", "--rows", "dense", "--learn"]) == 0
-    assert done == [("classifier", "dense"), ("classifier", "one"), ("classifier", "learn")]
+    assert done == [("classifier", "dense"), ("classifier", "learn")]
 
 
 def test_a_loss_needs_an_estimator(done, capsys):
@@ -49,17 +49,16 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(done, capsys, monkeypatc
 
 
 @pytest.mark.parametrize("model", ["regressor", "classifier"])
-def test_it_compiles_fits_and_single_rows(model, monkeypatch):
+def test_it_compiles_what_fit_and_partial_fit_play(model, monkeypatch):
     chosen = []
 
-    def choose(kind, *rest):
-        chosen.append((kind, compiling._expected.get()[0]))
+    def choose(kind, function, *rest):
+        chosen.append((kind, function, compiling._expected.get()[0]))
         return False
 
     monkeypatch.setattr(sys.modules["holdfast.continuing"], "choose", choose)
-    monkeypatch.setattr(sys.modules["holdfast.play"], "choose", choose)
+    monkeypatch.setattr(sys.modules["holdfast.play"], "choose", None)
     options = new_parser().parse_args(["warm"])
-    warm._fit(model, "sparse", options)
-    warm._one_row(model, options)
-    calls = [("call", math.inf)] * 2
-    assert chosen == [*calls, ("state", math.inf), ("call", math.inf)]
+    for rows in ("dense", "sparse"):
+        warm._fit(model, rows, options)
+    assert chosen == [("state", play_batch, math.inf)] * 2

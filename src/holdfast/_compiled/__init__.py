@@ -34,6 +34,7 @@ else:
     from holdfast._compiled.numba_private import dispatcher, open_calls
 
 _programs: dict = {}  # (function, type of its arguments) -> a Python function that runs it, its CallGraph
+_states: dict = {}  # (function, type of its arguments) -> the CallGraph of the last `bind_state`
 _call_graphs: dict = {}  # the same -> a CallGraph that `is_stored` has made, for the next `call`
 _types: dict = {}  # signature of arguments -> their type
 _lock = threading.RLock()
@@ -50,25 +51,29 @@ def prepare(function, *args):
     _compiled(function, _prepared(args))
 
 
-def bind_state(function, *values):
-    """A function of one number, which calls `function(*values, number)`. The values stay in native memory.
+def bind_state(function, *args):
+    """A function of one argument, which calls `function(*values, argument)`: `args` are the values and an
+    argument of the type that all arguments will have.
 
-    `function` must return the new first value and an answer. `first()` of the result is that value.
+    The values stay in native memory. `function` must return the new first value and an answer. `first()` of
+    the result is that value.
     """
-    values = _prepared(values)
-    _type(function, (*values, 0.0))
+    args = _prepared(args)
+    kind = _type(function, args)
     with _lock:
-        graph = CallGraph(function, values)
-        if graph.changed:
-            _forget_all()
-        return _with_short_errors(graph, _bind_state, function, values, graph)
+        graph = _states.get((function, kind))
+        if graph is None or not graph.is_current():
+            graph = _states[function, kind] = CallGraph(function, args)
+            if graph.changed:
+                _forget_all()
+        return _with_short_errors(graph, _bind_state, function, args[:-1], kind, graph)
 
 
-def is_state_stored(function, *values):
+def is_state_stored(function, *args):
     """Whether `bind_state` would find these types compiled already, in this process or on disk."""
-    values = _prepared(values)
+    args = _prepared(args)
     with _lock:
-        return _is_state_stored(function, values, CallGraph(function, values))
+        return _is_state_stored(function, _type(function, args), CallGraph(function, args))
 
 
 def is_ready(function, *args):

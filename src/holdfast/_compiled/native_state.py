@@ -1,8 +1,8 @@
-"""A state that stays in native memory between calls, for `Player(compiled=True)` and single rows.
+"""A state that stays in native memory between calls, for `Player(compiled=True)` and estimators.
 
 Converting a player, its state and a loss from Python objects to machine values and back takes a hundred times
 as long as a round. Here they are stored in a block of bytes, in the layout of the machine code. A call passes
-the block and one number.
+the block and one argument.
 """
 
 import functools
@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from holdfast._compiled import numba_private
 from holdfast._compiled.disk_cache import Store
-from holdfast._compiled.no_refcount import owners_of, uncounted, with_owners
+from holdfast._compiled.no_refcount import is_counted, owners_of, uncounted, with_owners
 from holdfast._compiled.numba_private import (
     compile_entry,
     data_and_length,
@@ -33,26 +33,37 @@ _lock = threading.RLock()
 
 
 class NativeState:
-    """`state(number)` calls function(*values, number), which returns the new first value and an answer."""
+    """`state(argument)` calls function(*values, argument): it returns the new first value and an answer.
+
+    The block points to arrays that Python objects own, so machine code need not count references to them.
+    """
 
     def __init__(self, values, kind, functions):
-        self.values = values  # keeps alive the arrays that the block points to at the start
-        self.owners = owners_of(values)
-        arrays = _arrays_in(values[0], itertools.count())
-        self.places = [(i, (array.ctypes.data, len(array))) for i, array in arrays]
-        self.rebuild = _rebuilder(values[0])
         self.block = np.zeros(numba_private.size_of(kind), np.uint8)
         self.step, self.write, self.read_first, self.read_leaves = functions
+        self._own(values)
+
+    def _own(self, values):
+        self.values = values  # keeps alive the arrays that the block points to
+        self.owners, self.places, self.rebuild = None, None, None  # see `first`
         self.write(self.block, values)
 
-    def __call__(self, number):
-        return self.step(self.block, number)
+    def __call__(self, argument):
+        answer, has_new_arrays = self.step(self.block, argument)
+        if has_new_arrays:
+            owners = owners_of(self.values)
+            self._own((with_owners(self.read_first(self.block), owners), *self.values[1:]))
+        return answer
 
     def __del__(self):
-        self.write(self.block, self.values)  # releases the arrays that the steps have created
+        self.write(self.block, self.values)  # releases new arrays, if a call was interrupted
 
     def first(self):
         """The current first value."""
+        if self.owners is None:
+            self.owners, self.rebuild = owners_of(self.values), _rebuilder(self.values[0])
+            arrays = _arrays_in(self.values[0], itertools.count())
+            self.places = [(i, (array.ctypes.data, len(array))) for i, array in arrays]
         leaves = self.read_leaves(self.block)
         if all(leaves[i] == place for i, place in self.places):
             return self.rebuild(leaves)
@@ -98,14 +109,13 @@ def _evaluated(source):
     return eval(source, {"new": tuple.__new__})
 
 
-def bind_state(function, values, graph):
-    """A `NativeState` of these values; `graph` is the call graph of the function."""
-    kind = _kind(values)
-    return NativeState(values, kind, prepare_state(function, kind, graph))
+def bind_state(function, values, kind, graph):
+    """A `NativeState` of these values; `kind` is the type of all arguments, `graph` the call graph."""
+    return NativeState(values, _without_last(kind), prepare_state(function, kind, graph))
 
 
 def prepare_state(function, kind, graph):
-    """The four compiled functions of a `NativeState`, for values of this type."""
+    """The four compiled functions of a `NativeState`, for arguments of this type."""
     key = function, kind, graph.fingerprint()
     with _lock:
         if key not in _compiled:
@@ -113,34 +123,34 @@ def prepare_state(function, kind, graph):
         return _compiled[key]
 
 
-def is_state_stored(function, values, graph):
+def is_state_stored(function, kind, graph):
     """Whether these functions are compiled already, in this process or on disk."""
-    key = function, _kind(values), graph.fingerprint()
-    if key in _compiled:
-        return True
-    return all(store.exists() for store in _stores(*key[1:]))
+    key = function, kind, graph.fingerprint()
+    return key in _compiled or all(store.exists() for store in _stores(kind, key[2]))
 
 
-def _kind(values):
-    return types.Tuple([numba.typeof(value) for value in values])
+def _without_last(kind):
+    return types.Tuple(list(kind)[:-1])
 
 
 def _stores(kind, fingerprint):
-    kinds = {"step": (_BLOCK, types.float64), "write": (_BLOCK, kind)}
+    values = _without_last(kind)
+    kinds = {"step": (_BLOCK, kind[-1]), "write": (_BLOCK, values)}
     kinds |= dict.fromkeys(("read_first", "read_leaves"), (_BLOCK,))
-    return [Store(name, some, kind, fingerprint) for name, some in kinds.items()]
+    return [Store(name, some, values, fingerprint) for name, some in kinds.items()]
 
 
 def _compile(function, kind, fingerprint):
     """Compiled functions: play a step in a block, write values to it, read the first value or its leaves."""
-    load, store = _loader(kind), _storer(kind)
+    values = _without_last(kind)
+    load, store = _loader(values), _storer(values)
     inner = numba.njit(function, **numba_private.HELPER)
 
-    def step(block, number):
-        values = load(block)
-        first, answer = inner(*values, number)
+    def step(block, argument):
+        values = uncounted(load(block))
+        first, answer = inner(*values, uncounted(argument))
         store(block, (first, *values[1:]))
-        return answer
+        return answer, is_counted(first)
 
     def write(block, values):
         store(block, uncounted(values))

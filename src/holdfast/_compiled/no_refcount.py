@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from holdfast._compiled.numba_private import incref, without_counters
+from holdfast._compiled.numba_private import has_counter, incref, without_counters
 
 
 @intrinsic
@@ -30,6 +30,16 @@ def _incref_others(context, builder, kind, value):
             _incref_others(context, builder, item, builder.extract_value(value, i))
     elif not isinstance(kind, types.Array | types.UnicodeType):
         incref(context, builder, kind, value)
+
+
+@intrinsic
+def is_counted(typing_context, value):
+    """Whether an array in the value has a reference counter: whether it is a new array."""
+
+    def generate(context, builder, signature, args):
+        return has_counter(context, builder, signature.args[0], args[0])
+
+    return types.boolean(value), generate
 
 
 def owners_of(arguments):

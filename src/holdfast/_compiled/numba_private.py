@@ -8,6 +8,7 @@ leaves out all of them (`numba_public`).
 import pickle
 
 import numba
+from llvmlite import ir
 from numba import _dynfunc, types
 from numba.core import caching, serialize
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
@@ -264,6 +265,19 @@ def without_counters(context, builder, kind, value):
             changed = without_counters(context, builder, item, builder.extract_value(value, i))
             value = builder.insert_value(value, changed, i)
     return value
+
+
+def has_counter(context, builder, kind, value):
+    """Whether an array in the value has a reference counter, as one bit."""
+    found = ir.Constant(ir.IntType(1), 0)
+    if isinstance(kind, types.Array):
+        counter = context.make_helper(builder, kind, value).meminfo
+        found = builder.icmp_unsigned("!=", counter, counter.type(None))
+    elif isinstance(kind, types.BaseTuple):
+        for i, item in enumerate(kind):
+            part = builder.extract_value(value, i)
+            found = builder.or_(found, has_counter(context, builder, item, part))
+    return found
 
 
 def incref(context, builder, kind, value):

@@ -66,8 +66,7 @@ def is_stored(function, kind, graph):
     return False
 
 
-def is_state_stored(function, values, graph):
-    return False
+is_state_stored = is_stored
 
 
 class PythonState:
@@ -76,8 +75,8 @@ class PythonState:
     def __init__(self, step, values):
         self.step, self.values = step, values
 
-    def __call__(self, number):
-        first, answer = self.step(*self.values, number)
+    def __call__(self, argument):
+        first, answer = self.step(*self.values, argument)
         self.values = (first, *self.values[1:])
         return answer
 
@@ -85,9 +84,8 @@ class PythonState:
         return self.values[0]
 
 
-def bind_state(function, values, graph):
-    kinds = [numba.typeof(value) for value in values]
-    return PythonState(_compile(function, (*kinds, types.float64), graph), values)
+def bind_state(function, values, kind, graph):
+    return PythonState(_compile(function, tuple(kind), graph), values)
 
 
 def _compile(function, kinds, graph):

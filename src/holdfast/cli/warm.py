@@ -85,9 +85,7 @@ def _jobs(options):
     models = [options.only] if options.only else _MODELS
     for model in models:
         for rows in [options.rows] if options.rows else _ROWS:
-            yield f"{model}, {rows} rows: fit", lambda m=model, r=rows: _fit(m, r, options)
-            if rows == "dense":
-                yield f"{model}, {rows} rows: partial_fit row by row", lambda m=model: _one_row(m, options)
+            yield f"{model}, {rows} rows", lambda m=model, r=rows: _fit(m, r, options)
         if options.learn:
             yield f"holdfast learn, {model}", lambda m=model: _learn(m)
 
@@ -115,16 +113,6 @@ def _fit(model, rows, options):
     X, y = _table(model)
     with expecting(math.inf):
         _new(model, options).fit(csr_array(X) if rows == "sparse" else X, y)
-
-
-def _one_row(model, options):
-    from holdfast.compiling import expecting
-
-    X, y = _table(model)
-    estimator = _new(model, options)
-    with expecting(math.inf):
-        estimator.partial_fit(X, y, **({"classes": [0, 1]} if model == "classifier" else {}))
-        estimator.partial_fit(X[:1], y[:1])
 
 
 def _learn(model):

@@ -1,21 +1,26 @@
 """Passes over the rows of a table: several in `fit`, one in `partial_fit`."""
 
+import contextlib
 import numbers
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from holdfast.adversaries import Replay, Weighted
 from holdfast.change import Changing
 from holdfast.compiling import FEW, expecting
-from holdfast.continuing import Rows, continued, drop_rounds
+from holdfast.continuing import are_native, continued, drop_rounds
 from holdfast.defaults import refuse_weights
+from holdfast.interrupts import deferred_interrupts
 from holdfast.sklearn.judging import NOTHING_JUDGED, is_ordinary, joined, judged, thinned
 from holdfast.sklearn.linear_model import Models
 from holdfast.soft_guard import SoftGuarded
 
 _SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
+_PIECE = 2_000  # rows in Python, after which the compiled game may be on disk
+_SOON = 100_000  # rows that a compiled game takes less than a second for
 _CHUNK = 2**21  # entries: 16 MB of float64
 _EPOCHS = 5  # the most passes by default
 _ENOUGH = 5_000  # rows of all passes, for a learner of second order
@@ -59,11 +64,13 @@ class PassesMixin:
 
     def _learn_once(self, X, targets, taught, labels, weights):
         """Learn in one pass, in the order of the rows."""
-        with expecting(0, self._cost()):
-            rows = [np.flatnonzero(mask & (weights > 0.0)) for mask in taught]
-            passed = self._learn(X, targets, weights, rows)
-        self._sample = thinned(passed[0])
-        self._add_to_audit(X, targets, labels, weights, [passed])
+        rows = [np.flatnonzero(mask & (weights > 0.0)) for mask in taught]
+        # In place, nothing need be copied. Then Ctrl-C waits, or a model could have learned half of its rows.
+        in_place = sum(map(len, rows)) <= (_SOON if are_native(self._records) else FEW)
+        with expecting(0, self._cost()), deferred_interrupts() if in_place else contextlib.nullcontext():
+            passed = self._learn(X, targets, weights, rows, in_place)
+            self._sample = thinned(passed[0])
+            self._add_to_audit(X, targets, labels, weights, [passed])
 
     def _is_second_order(self):
         return isinstance(self._player, SoftGuarded | Changing)
@@ -72,32 +79,36 @@ class PassesMixin:
         """The time of a round in Python, over that of AdaGrad."""
         return 4 if self._is_second_order() else 1
 
-    def _learn(self, X, targets, weights, rows):
+    def _learn(self, X, targets, weights, rows, in_place=False):
         """Let each model learn from its rows, in their order. Returns the decisions of each.
 
-        They learn from some rows at a time, so that copies of them in float64 take little memory.
+        They learn from some rows at a time, so that copies of them in float64 take little memory, and a game
+        that begins in Python goes on compiled as soon as that is possible.
         """
         records, decisions = list(self._records), [[] for _ in targets]
         weighted = any(are_unequal(weights[own]) for own in rows)
         if weighted:
             refuse_weights(self._learner_rule())
         entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
-        size = max(_CHUNK // max(entries, 1), 100)
-        for start in range(0, max(*map(len, rows), 1), size):
+        start, last = 0, max(*map(len, rows), 1)
+        while start < last:
+            in_memory = max(_CHUNK // max(entries, 1), 100)
+            stop = start + (in_memory if are_native(records) else min(in_memory, _PIECE))
             table, taken = None, None
             for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
-                some = own[start : start + size]
+                some = own[start:stop]
                 if len(some) == 0 and records[i] is not None:
                     decisions[i].append(NOTHING_JUDGED)
                     continue
                 if table is None or not np.array_equal(some, taken):
                     table, taken = self._table(X, some), some
-                data = Rows(table, y[some], self._loss, weights[some] if weighted else None)
-                # In place, unless an interrupted call could leave a model that has learned half of its rows.
-                in_place = start > 0 or len(own) <= FEW
-                records[i] = continued(self._player, data, records[i], _KEEP, in_place)
+                adversary = Replay(table, y[some], self._loss)
+                if weighted:
+                    adversary = Weighted(adversary, weights[some])
+                records[i] = continued(self._player, adversary, records[i], _KEEP, in_place or start > 0)
                 decisions[i].append(judged(records[i], some))
                 drop_rounds(records[i])
+            start = stop
         self._models = Models(
             model if model is not None and len(own) == 0 else self._model(record, sums)
             for model, own, record, sums in zip(self._models, rows, records, self._sums, strict=True)
@@ -108,7 +119,7 @@ class PassesMixin:
 
     def _table(self, X, rows):
         """These rows, as the models get them."""
-        part = X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows]
+        part = X if len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows))) else X[rows]
         return self._with_constant(part.astype(np.float64, copy=False))
 
     def _final(self, passed, y, record, is_first):

@@ -1,0 +1,35 @@
+"""Ctrl-C during `partial_fit`: no model has learned a part of its rows."""
+
+import math
+import signal
+
+import numpy as np
+import pytest
+from sklearn_estimators.tables import three_classes
+
+from holdfast.compiling import expecting
+from holdfast.sklearn import RobustClassifier, passes
+
+PARAMETERS = {"learner": "adagrad", "outliers": 5}
+
+
+@pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
+def test_all_models_have_learned_the_rows_before_the_interrupt(expected, monkeypatch):
+    X, y = three_classes()
+    classes, real = np.unique(y), passes.judged
+    with expecting(expected):
+        whole, model = (RobustClassifier(**PARAMETERS).partial_fit(X[:50], y[:50], classes) for _ in range(2))
+    whole.partial_fit(X[50:90], y[50:90])
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        return real(*args)
+
+    monkeypatch.setattr(passes, "judged", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[50:90], y[50:90])
+    monkeypatch.undo()
+    for each in (whole, model):
+        each.partial_fit(X[90:], y[90:])
+    assert whole.coef_.tobytes() == model.coef_.tobytes()
+    assert whole.audit_counts_ == model.audit_counts_
