@@ -101,7 +101,7 @@ def _game(after, batch, in_place):
     if in_place and after in _games:
         after.give_up()
         return _games.pop(after)
-    if after not in _games and after.rounds < _next_look.get(after, 0):
+    if after not in _games and after.rounds + batch[-1] < _next_look.get(after, 0):
         return None
     state, *_ = after.own_state()
     game = _Game(state if in_place else aligned_copy(state), after.player, len(after.final))
