@@ -54,3 +54,17 @@ def test_a_compiled_game_ends_before_the_interrupt(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         hf.Gate(hf.TopK(5), compiled=True).keep_many(np.ones(20_000))
     assert len(ended) == 2
+
+
+def test_an_interrupt_while_python_makes_the_decision_of_a_compiled_round_raises(monkeypatch):
+    player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5)), 2, compiled=True)
+    player.learn([1.0, 2.0], 1.0, hf.Hinge())
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hf.Decision, "__new__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            player.learn([1.0, 2.0], 1.0, hf.Hinge())
+    assert player.learn([1.0, 2.0], 1.0, hf.Hinge()).size > 0.0

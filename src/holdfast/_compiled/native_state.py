@@ -25,6 +25,7 @@ from holdfast._compiled.numba_private import (
     nothing,
     tuple_of,
 )
+from holdfast.interrupts import deferred_interrupts
 
 _BLOCK = types.Array(types.uint8, 1, "C")
 _PLACE = types.UniTuple(types.intp, 2)  # address and length of an array
@@ -39,7 +40,7 @@ class NativeState:
     """
 
     def __init__(self, values, kind, functions):
-        self.block = np.zeros(numba_private.size_of(kind), np.uint8)
+        self.block = np.zeros(numba_private.size_of(kind) + 1, np.uint8)  # the last byte: are there new arrays
         self.step, self.write, self.read_first, self.read_leaves = functions
         self._own(values)
 
@@ -49,10 +50,9 @@ class NativeState:
         self.write(self.block, values)
 
     def __call__(self, argument):
-        answer, has_new_arrays = self.step(self.block, argument)
-        if has_new_arrays:
-            owners = owners_of(self.values)
-            self._own((with_owners(self.read_first(self.block), owners), *self.values[1:]))
+        answer = self.step(self.block, argument)
+        if self.block[-1]:
+            self._own((self._read_first(owners_of(self.values)), *self.values[1:]))
         return answer
 
     def __del__(self):
@@ -67,7 +67,11 @@ class NativeState:
         leaves = self.read_leaves(self.block)
         if all(leaves[i] == place for i, place in self.places):
             return self.rebuild(leaves)
-        return with_owners(self.read_first(self.block), self.owners)
+        return self._read_first(self.owners)
+
+    def _read_first(self, owners):
+        with deferred_interrupts():
+            return with_owners(self.read_first(self.block), owners)
 
 
 def _arrays_in(value, leaves):
@@ -150,7 +154,8 @@ def _compile(function, kind, fingerprint):
         values = uncounted(load(block))
         first, answer = inner(*values, uncounted(argument))
         store(block, (first, *values[1:]))
-        return answer, is_counted(first)
+        block[-1] = is_counted(first)
+        return answer  # not in a tuple: if Ctrl-C comes while Python makes a NamedTuple of it, that would crash
 
     def write(block, values):
         store(block, uncounted(values))
