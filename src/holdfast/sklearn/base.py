@@ -37,6 +37,9 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_models")
+
     @property
     def certificate_(self):
         """What the rows so far prove about the regret, whichever `outliers` of them were wrong.
@@ -84,15 +87,16 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             raise ValueError(f'missing must be "impute", "skip" or "raise": got {self.missing!r}')
         if not 0.0 <= self.missing_share < 1.0:
             raise ValueError(f"missing_share is a share of cells, below 1: got {self.missing_share!r}")
-        X = validate_data(
-            self,
-            X,
-            reset=first,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            order="C",
-            ensure_all_finite=self.missing == "raise",
-        )
+        if first or not self._is_valid(X):
+            X = validate_data(
+                self,
+                X,
+                reset=first,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                order="C",
+                ensure_all_finite=self.missing == "raise",
+            )
         if not first and self._sparse != sp.issparse(X):
             X = sp.csr_array(X) if self._sparse else X.toarray()
         if first:
@@ -101,6 +105,19 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             X = X.copy()
             X[:, self._left_out] = 0.0
         return X if self.scale or self.missing != "impute" else filled(X, 0.0, self.missing_share)
+
+    def _is_valid(self, X):
+        """Whether `validate_data` would return X itself: it takes as long as a few rows do to learn from."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and X.flags.c_contiguous
+            and not hasattr(self, "feature_names_in_")
+            and (self.missing != "raise" or bool(np.isfinite(X).all()))
+        )
 
     def _empty_columns(self, X):
         """The columns without any value, if missing cells are imputed. Warns if there are any."""
@@ -195,6 +212,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
 
     def _predictions(self, X):
         """The predictions of every model, a column each."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
         X = self._read(X, first=False)
         return self._models.predict(X)
