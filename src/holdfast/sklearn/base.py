@@ -21,6 +21,7 @@ from holdfast.sklearn.linear_model import FittedModel, Models
 from holdfast.sklearn.nested_parameters import NestedParametersMixin
 from holdfast.sklearn.parameters import learner_rule, loss_rule
 from holdfast.sklearn.passes import PassesMixin
+from holdfast.sklearn.small_tables import columns_for_learner
 from holdfast.vectors import ScaledWeights, values_of
 
 
@@ -148,7 +149,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
         self._loss = loss_rule(self.loss, self._LOSSES, regression)
-        columns = np.inf if sp.issparse(X) else X.shape[1]
+        columns = columns_for_learner(X, all_rows)
         self._default = default_learner(regression, self.outliers, self.scale, self._loss, columns, weighted)
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
