@@ -2,6 +2,8 @@
 
 import numpy as np
 
+WITH_AVERAGE = ("losses", "sizes", "thresholds", "kept", "average")  # columns of a record
+
 
 def filtered(filter, state, sizes):
     """The thresholds and decisions of a filter on a stream, and its last state. It can be compiled."""

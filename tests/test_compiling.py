@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from laws import WITH_AVERAGE
 
 import holdfast as hf
 from holdfast import _compiled, background, compiling
@@ -122,7 +123,7 @@ def test_a_game_goes_over_to_compiled_rounds_with_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((1000, 3)), np.sign(rng.standard_normal(1000))
     player, replay = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5)), hf.Replay(X, y, hf.Logistic())
-    changed, whole = hf.play(player, replay), hf.play(player, replay, compiled=False)
+    changed, whole = (hf.play(player, replay, keep=WITH_AVERAGE, compiled=c) for c in (None, False))
     assert calls == [(600, 1000)]
-    for name in ("losses", "sizes", "thresholds", "kept", "final", "average"):
+    for name in (*WITH_AVERAGE, "final"):
         assert getattr(changed, name).tobytes() == getattr(whole, name).tobytes()

@@ -23,6 +23,7 @@ from holdfast.losses import (
     Pinball,
     Squared,
     SquaredHinge,
+    log_of_one_plus,
 )
 
 CLASSES = [cls for _, cls in inspect.getmembers(losses, inspect.isclass) if cls.__module__ == losses.__name__]
@@ -152,6 +153,12 @@ def test_the_logistic_loss_keeps_its_digits_in_the_tail():
     assert Logistic().value(40.0, 1.0) == pytest.approx(math.exp(-40.0), rel=1e-15, abs=0.0)
     assert Logistic().slope(700.0, 1.0) == pytest.approx(-math.exp(-700.0), rel=1e-15, abs=0.0)
     assert Logistic().slope(math.inf, 1.0) == 0.0
+
+
+def test_the_logarithm_of_the_logistic_loss_is_right_up_to_two_units_in_the_last_place():
+    shares = np.concatenate([[0.0, 5e-324, 1.0], np.random.default_rng(0).random(3000), np.logspace(-300, 0)])
+    for e in shares.tolist():
+        assert abs(log_of_one_plus(e) - math.log1p(e)) <= 2.0 * math.ulp(math.log1p(e))
 
 
 # -- extreme data

@@ -27,7 +27,6 @@ import math
 import numpy as np
 
 from holdfast.rule import rule
-from holdfast.vectors import log1p
 
 
 @rule
@@ -326,7 +325,7 @@ class Logistic:
 
     def value(self, z, y):
         margin = y * z
-        rest = log1p(math.exp(-abs(margin)))
+        rest = log_of_one_plus(math.exp(-abs(margin)))
         return rest if margin >= 0.0 else rest - margin
 
     def slope(self, z, y):
@@ -341,6 +340,25 @@ class Logistic:
     def curvature(self):
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
+
+
+def log_of_one_plus(e):
+    """ln(1 + e) for 0 <= e <= 1, with an error of at most two units in the last place.
+
+    Compiled games take half the time for it that `math.log1p` takes, and none if the loss is not used. It is
+    2 artanh(s) = 2 s (1 + s² / 3 + s⁴ / 5 + ...) for s = e / (2 + e) <= 1/3. The numbers are those of the
+    polynomial that agrees with the series at ten Chebyshev nodes. Two sums are faster than one.
+    """
+    s = e / (2.0 + e)
+    q = s * s
+    r = q * q
+    even = 0.06657072104827468 + r * 0.04400369243072337
+    even = 0.1428571428355438 + r * (0.09090894718066429 + r * even)
+    even = 0.3333333333333333 + r * even
+    odd = 0.06000536404795356 + r * 0.08082022805971767
+    odd = 0.11111111358713932 + r * (0.07692785032479312 + r * odd)
+    odd = 0.20000000000007292 + r * odd
+    return 2.0 * (s + s * q * (even + q * odd))
 
 
 def slope_at(loss, z, y):

@@ -46,11 +46,12 @@ def play(
     rounds : int, optional
         The number of rounds. Default: all that the adversary has left.
     keep : names of columns
-        The default is "losses", "sizes", "thresholds", "kept" and "average". Other names: "guard", the sizes
-        and thresholds of the other filters of a `Guarded` player; "predictions", <w_t, x_t> before the
-        update, in the units of the target; "products", <w_t, g_t>, and "gradients", for `linearised_regret`
-        and `certificate`; "iterates", the w_t. A column takes 8 bytes a round ("kept" 1; "gradients" and
-        "iterates" 8 for every dimension). The average takes time, but no memory. The counts are always kept.
+        The default is "losses", "sizes", "thresholds" and "kept". Other names: "average", the mean of the
+        w_t, which takes time but no memory; "guard", the sizes and thresholds of the other filters of a
+        `Guarded` player; "predictions", <w_t, x_t> before the update, in the units of the target; "products",
+        <w_t, g_t>, and "gradients", for `linearised_regret` and `certificate`; "iterates", the w_t. A column
+        takes 8 bytes a round ("kept" 1; "gradients" and "iterates" 8 for every dimension). The counts are
+        always kept.
     after : Record, optional
         Continue that game, with the same bits as one long game. The same adversary (the same object) also
         continues; another one starts at its first round.

@@ -14,7 +14,7 @@ from holdfast.role_checks import check_role
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
 GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # keep="guard"
-DEFAULT = ("losses", "sizes", "thresholds", "kept", "average")
+DEFAULT = ("losses", "sizes", "thresholds", "kept")
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,11 +188,6 @@ def add_to_sum(summed, w):
         add(summed, 1.0, w)
 
 
-def log1p(x):
-    """ln(1 + x). The compiler may drop it where the result is not used."""
-    return math.log1p(x)
-
-
 def prefetch_row(rows, t):
     """Prefetch a row that will be used soon. Nothing to do for NumPy."""
 

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from laws import like, same
+from laws import WITH_AVERAGE, like, same
 from samples import FILTERS, thinned
 from scipy import sparse
 
@@ -14,7 +14,7 @@ from holdfast.adversaries import Chaser, Contaminated, Contrarian, SparseReplay
 from holdfast.vectors import LazyWeights
 
 DIM = 30
-ALL = ("losses", "sizes", "thresholds", "kept", "average", "products", "gradients", "iterates")
+ALL = (*WITH_AVERAGE, "products", "gradients", "iterates")
 
 
 def rows(rounds=600, dim=DIM, seed=0, wild=True):
@@ -177,11 +177,12 @@ def test_compiled_games_and_halves_give_the_same_bits(player, places, dtype):
 def test_a_game_can_continue_with_rows_of_the_other_kind(order):
     X, y = rows()
     player = PLAYERS[0]
-    plain = hf.play(player, hf.Replay(X, y, hf.Logistic()))
+    plain = hf.play(player, hf.Replay(X, y, hf.Logistic()), keep=["average"])
     record = None
     for part, is_sparse in zip((slice(0, 250), slice(250, None)), order, strict=True):
         rows_now = sparse.csr_array(X[part]) if is_sparse else X[part]
-        record = hf.play(player, hf.Replay(rows_now, y[part], hf.Logistic()), after=record)
+        replay = hf.Replay(rows_now, y[part], hf.Logistic())
+        record = hf.play(player, replay, keep=["average"], after=record)
     np.testing.assert_allclose(record.final, plain.final, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(record.average, plain.average, rtol=1e-9, atol=1e-12)
 
@@ -222,7 +223,7 @@ def test_the_average_is_right_after_a_step_of_any_length(far, compiled):
     X[[100, 101, 250]] = [[far, 0, 0, far, 0], [0, far, 0, 0, 1], [0, 0, far, -far, 0]]
     player = hf.Filtered(hf.OGD(hf.Ball(1.0), hf.StronglyConvex(1.0)), hf.Everything())
     plain, record = (
-        hf.play(player, hf.Replay(rows, y, hf.Linear()), compiled=compiled)
+        hf.play(player, hf.Replay(rows, y, hf.Linear()), keep=["average"], compiled=compiled)
         for rows in (X, sparse.csr_array(X))
     )
     np.testing.assert_allclose(record.average, plain.average, rtol=0.0, atol=1e-11)
@@ -233,8 +234,8 @@ def test_the_average_is_right_after_a_step_of_any_length(far, compiled):
 
 
 def same_game(one, other, compiled=False):
-    records = [hf.play(PLAYERS[0], replay, compiled=compiled) for replay in (one, other)]
-    for name in ("losses", "sizes", "thresholds", "kept", "final", "average"):
+    records = [hf.play(PLAYERS[0], replay, keep=WITH_AVERAGE, compiled=compiled) for replay in (one, other)]
+    for name in (*WITH_AVERAGE, "final"):
         assert same(*(getattr(record, name) for record in records)), name
 
 
@@ -295,7 +296,7 @@ def test_integers_are_accepted(dtype):
 @pytest.mark.parametrize("rounds", [0, 1, 4])
 def test_streams_of_zeros_and_empty_streams_can_be_played(rounds, compiled):
     replay = hf.Replay(sparse.csr_array((rounds, 5)), np.ones(rounds), hf.Hinge())
-    record = hf.play(PLAYERS[0], replay, compiled=compiled)
+    record = hf.play(PLAYERS[0], replay, keep=WITH_AVERAGE, compiled=compiled)
     assert record.rounds == record.kept_count == rounds
     assert record.final.tolist() == record.average.tolist() == [0.0] * 5
     assert (record.sizes == 0.0).all() and (record.losses == 1.0).all()
@@ -306,7 +307,8 @@ def test_streams_of_zeros_and_empty_streams_can_be_played(rounds, compiled):
 def test_a_stored_value_that_is_extreme_is_skipped(value, compiled):
     X, y = rows(wild=False)
     X[300, 4] = value
-    record = hf.play(PLAYERS[0], hf.Replay(sparse.csr_array(X), y, hf.Linear()), compiled=compiled)
+    replay = hf.Replay(sparse.csr_array(X), y, hf.Linear())
+    record = hf.play(PLAYERS[0], replay, keep=["kept", "average"], compiled=compiled)
     assert not record.kept[300]
     assert record.unmeasured_count == (0 if value == 1e300 else 1)
     assert np.isfinite(record.final).all() and np.isfinite(record.average).all()
@@ -371,7 +373,9 @@ def test_labels_must_fit_the_matrix():
 def test_other_adversaries_can_wrap_sparse_rows(around, compiled):
     X, y = rows(wild=False)
     plain, record = (
-        hf.play(PLAYERS[0], around(hf.Replay(each, y, hf.Hinge())), compiled=compiled)
+        hf.play(
+            PLAYERS[0], around(hf.Replay(each, y, hf.Hinge())), keep=["kept", "average"], compiled=compiled
+        )
         for each in (X, sparse.csr_array(X))
     )
     assert np.array_equal(plain.kept, record.kept)

@@ -195,7 +195,7 @@ def fingerprint(program=PROGRAM, helpers=HELPERS):
     vars(own).update(helpers=other, level=other.level)
     exec(program, vars(own))
     mine = own.Mine()
-    return CallGraph(filtered, (mine, mine.init(1), SIZES)).fingerprint()
+    return CallGraph(filtered, (mine, mine.init(1), SIZES)).fingerprint
 
 
 @pytest.mark.parametrize(
@@ -239,5 +239,5 @@ def test_the_fingerprint_depends_on_the_source_of_the_compiler(monkeypatch):
 
 
 def test_values_of_arguments_do_not_change_the_fingerprint():
-    few, many = [CallGraph(filtered, (TopK(k), TopK(k).init(1), SIZES)).fingerprint() for k in (1, 1000)]
+    few, many = [CallGraph(filtered, (TopK(k), TopK(k).init(1), SIZES)).fingerprint for k in (1, 1000)]
     assert few == many

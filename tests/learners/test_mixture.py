@@ -150,7 +150,7 @@ def test_bad_rounds_are_skipped_and_the_rest_is_learned(within, sparse):
         "scaled": hf.Guarded(hf.Scaled(Mixture(THREE, ABSOLUTE), target=True)),
         "scales of their own": hf.Guarded(Mixture(scaled, ABSOLUTE)),
     }[within]
-    record = hf.play(player, stream(sparse), compiled=False)
+    record = hf.play(player, stream(sparse), keep=["kept", "average"], compiled=False)
     assert not record.kept[[200, 220, 221, 222, 223]].any() and record.kept[100:].mean() > 0.9
     assert np.isfinite(record.final).all() and np.isfinite(record.average).all()
     mixture = record.state[0].learner

@@ -181,6 +181,7 @@ def test_a_whole_game_is_the_same_if_every_step_is_projected(scale, compiled):
         hf.play(
             hf.Filtered(hf.OGD(domain, hf.learners.Adaptive(scale)), hf.Everything()),
             hf.Gradients(G),
+            keep=["average"],
             compiled=compiled,
         )
         for domain in (hf.Ball(2.0), Always(hf.Ball(2.0)))

@@ -67,6 +67,12 @@ def sparse(loss, dim):
     return SparseReplay(values.ravel(), places.astype(np.int32).ravel(), starts, dim, y, loss)
 
 
+def numbers(X):
+    rng = np.random.default_rng(1)
+    y = X @ np.linspace(-1.0, 1.0, X.shape[1]) + rng.standard_normal(len(X))
+    return hf.Replay(X, y, hf.Absolute())
+
+
 def games():
     """Names, players and adversaries."""
     filters = {
@@ -84,6 +90,8 @@ def games():
         for name, filter in filters.items():
             yield f"{type(loss).__name__} {name}", hf.Filtered(ogd, filter), adversary
     few = hf.Replay(adversary.X[:, :20], adversary.y, hf.Logistic())
+    yield "default for numbers", recommended(regression=True), numbers(few.X)
+    yield "default for labels", recommended(regression=False), few
     yield "guarded", recommended(regression=False, learner=LEARNER), few
     yield "unguarded", hf.Filtered(hf.Scaled(LEARNER), hf.Everything()), few
     for name in ("Everything", "TopShare"):

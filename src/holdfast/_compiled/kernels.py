@@ -14,7 +14,6 @@ if private is None:
         inner_product,
         moments_entries,
         prefetch,
-        pure_log1p,
         shrink_rows,
         standardise_entries,
         sum_of_squares,
@@ -33,7 +32,6 @@ else:
         gathered_product,
         inner_product,
         prefetch,
-        pure_log1p,
         sum_of_squares,
     )
     from holdfast._compiled.llvm_matrices import shrink_rows, sum_rows

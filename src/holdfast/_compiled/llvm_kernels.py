@@ -1,4 +1,4 @@
-"""Dot products and sums of squares in LLVM code, rounded in NumPy's order; prefetching; log1p.
+"""Dot products and sums of squares in LLVM code, rounded in NumPy's order; and prefetching.
 
 NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves. Doing
 the same gives the same bits in Python, in compiled code and on every machine. The eight running sums are two
@@ -245,16 +245,3 @@ def prefetch(typing_context, array, begin, length):
         return nothing(context)
 
     return types.void(array, types.intp, types.intp), generate
-
-
-@intrinsic
-def pure_log1p(typing_context, x):
-    """log1p. LLVM may leave it out where the result is not used."""
-
-    def generate(context, builder, signature, args):
-        kind = ir.FunctionType(_DOUBLE, [_DOUBLE])
-        function = declared(builder.module, kind, "log1p")
-        add_attributes(function, "nounwind", "willreturn", "readnone")
-        return builder.call(function, args)
-
-    return types.float64(types.float64), generate

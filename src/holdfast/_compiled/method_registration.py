@@ -7,6 +7,7 @@ other preparation.
 """
 
 import dis
+import functools
 import hashlib
 import inspect
 import pathlib
@@ -54,6 +55,7 @@ class CallGraph:
                 for name in sorted(self.names & self._members_of(cls).keys()):
                     self._add_method(cls, name)
 
+    @functools.cached_property
     def fingerprint(self):
         """A digest of all code and constants. The same digest means the same machine code."""
         return hashlib.sha256("\n".join(sorted(self.facts)).encode()).hexdigest()

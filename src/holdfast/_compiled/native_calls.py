@@ -30,7 +30,7 @@ def is_stored(function, kind, graph):
 
 
 def _store(function, kind, graph):
-    store = Store(function.__name__, (kind,), kind, graph.fingerprint())
+    store = Store(function.__name__, (kind,), kind, graph.fingerprint)
     # Another process cannot load a function whose module it cannot import.
     store.is_shared &= all(each.__module__ in sys.modules for each in graph.functions)
     return store

@@ -120,7 +120,7 @@ def bind_state(function, values, kind, graph):
 
 def prepare_state(function, kind, graph):
     """The four compiled functions of a `NativeState`, for arguments of this type."""
-    key = function, kind, graph.fingerprint()
+    key = function, kind, graph.fingerprint
     with _lock:
         if key not in _compiled:
             _compiled[key] = _compile(*key)
@@ -129,7 +129,7 @@ def prepare_state(function, kind, graph):
 
 def is_state_stored(function, kind, graph):
     """Whether these functions are compiled already, in this process or on disk."""
-    key = function, kind, graph.fingerprint()
+    key = function, kind, graph.fingerprint
     return key in _compiled or all(store.exists() for store in _stores(kind, key[2]))
 
 

@@ -248,8 +248,3 @@ def prefetch_at(w, places):
             kernels.prefetch(w, 8 * np.int64(places[i]), 8)
 
     return each
-
-
-@overloads(vectors.log1p)
-def log1p(x):
-    return lambda x: kernels.pure_log1p(np.float64(x))

@@ -137,8 +137,3 @@ def shrink_rows(matrix, a, along, factor):
 @njit(nogil=True)
 def prefetch(array, begin, length):
     """Does nothing: prefetching only saves time."""
-
-
-@njit(nogil=True)
-def pure_log1p(x):
-    return math.log1p(x)

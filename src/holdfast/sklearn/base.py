@@ -21,6 +21,7 @@ from holdfast.sklearn.linear_model import FittedModel, Models
 from holdfast.sklearn.nested_parameters import NestedParametersMixin
 from holdfast.sklearn.parameters import learner_rule, loss_rule
 from holdfast.sklearn.passes import PassesMixin
+from holdfast.sklearn.small_tables import columns_for_learner
 from holdfast.vectors import ScaledWeights, values_of
 
 
@@ -36,6 +37,9 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "raise"
         return tags
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_models")
 
     @property
     def certificate_(self):
@@ -84,15 +88,16 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             raise ValueError(f'missing must be "impute", "skip" or "raise": got {self.missing!r}')
         if not 0.0 <= self.missing_share < 1.0:
             raise ValueError(f"missing_share is a share of cells, below 1: got {self.missing_share!r}")
-        X = validate_data(
-            self,
-            X,
-            reset=first,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            order="C",
-            ensure_all_finite=self.missing == "raise",
-        )
+        if first or not self._is_valid(X):
+            X = validate_data(
+                self,
+                X,
+                reset=first,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                order="C",
+                ensure_all_finite=self.missing == "raise",
+            )
         if not first and self._sparse != sp.issparse(X):
             X = sp.csr_array(X) if self._sparse else X.toarray()
         if first:
@@ -101,6 +106,19 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             X = X.copy()
             X[:, self._left_out] = 0.0
         return X if self.scale or self.missing != "impute" else filled(X, 0.0, self.missing_share)
+
+    def _is_valid(self, X):
+        """Whether `validate_data` would return X itself: it takes as long as a few rows do to learn from."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and X.flags.c_contiguous
+            and not hasattr(self, "feature_names_in_")
+            and (self.missing != "raise" or bool(np.isfinite(X).all()))
+        )
 
     def _empty_columns(self, X):
         """The columns without any value, if missing cells are imputed. Warns if there are any."""
@@ -131,7 +149,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
         self._loss = loss_rule(self.loss, self._LOSSES, regression)
-        columns = np.inf if sp.issparse(X) else X.shape[1]
+        columns = columns_for_learner(X, all_rows)
         self._default = default_learner(regression, self.outliers, self.scale, self._loss, columns, weighted)
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
@@ -195,6 +213,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
 
     def _predictions(self, X):
         """The predictions of every model, a column each."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
         X = self._read(X, first=False)
         return self._models.predict(X)

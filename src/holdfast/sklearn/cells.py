@@ -5,16 +5,12 @@ import scipy.sparse as sp
 
 from holdfast.learners import Scaled
 from holdfast.learners.missing_cells import missing_with
-from holdfast.role_checks import Rule
+from holdfast.sklearn.parameters import with_fields
 
 
 def with_missing(rule, share):
     """The rule, with this share of missing cells allowed in every `Scaled` inside it."""
-    if isinstance(rule, Scaled):
-        return rule._replace(missing=missing_with(share))
-    if isinstance(rule, Rule):
-        return rule._replace(**{name: with_missing(getattr(rule, name), share) for name in rule._parts})
-    return tuple(with_missing(each, share) for each in rule) if isinstance(rule, tuple) else rule
+    return with_fields(rule, Scaled, missing=missing_with(share))
 
 
 def filled(X, center, share):

@@ -186,7 +186,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if isinstance(self.class_weight, str):
             raise ValueError(f"class_weight={self.class_weight!r} needs all rows at once: use a dict, or fit")
         X, y = self._read(X, first), self._read_labels(X, y, first)
-        if first or classes is not None:
+        if first or not (classes is None or np.array_equal(classes, self.classes_)):
             _check_partial_fit_first_call(self, classes)
         if len(self.classes_) < 2:
             raise ValueError(f"a classifier needs at least two classes: got {self.classes_.tolist()}")

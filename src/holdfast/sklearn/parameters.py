@@ -45,6 +45,16 @@ def with_parameter(rule, path, value):
     return type(rule)(**(fields | {field: value}))
 
 
+def with_fields(rule, kind, **fields):
+    """The rule, with these values of fields in every rule of this kind inside it."""
+    if isinstance(rule, kind):
+        return rule._replace(**fields)
+    if isinstance(rule, Rule):
+        parts = {name: with_fields(getattr(rule, name), kind, **fields) for name in rule._parts}
+        return rule._replace(**parts)
+    return tuple(with_fields(each, kind, **fields) for each in rule) if isinstance(rule, tuple) else rule
+
+
 def as_rule(name, value, losses):
     """The rule of a parameter of an estimator, also if it is a name or, for the learner, None."""
     if name == "learner" and value is None:

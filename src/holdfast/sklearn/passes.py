@@ -15,6 +15,7 @@ from holdfast.defaults import refuse_weights
 from holdfast.interrupts import deferred_interrupts
 from holdfast.sklearn.judging import NOTHING_JUDGED, is_ordinary, joined, judged, thinned
 from holdfast.sklearn.linear_model import Models
+from holdfast.sklearn.small_tables import is_small, regularised
 from holdfast.soft_guard import SoftGuarded
 
 _SETTLED = 50  # rows; before, running scales may change much
@@ -59,8 +60,18 @@ class PassesMixin:
                 for mask, decisions in zip(used, passed, strict=True):
                     mask[decisions.rows[~decisions.kept]] = False
                 all_decisions.append(passed)
+                if number == 0 and passes > 1:
+                    self._regularise(X, targets[0], passes - 1)
         self._monitor.enough = 0
         self._add_to_audit(X, targets, labels, weights, all_decisions)
+
+    def _regularise(self, X, y, passes):
+        """For a small table, start again with the best regularisation for the passes that are left."""
+        if self._learner_rule() is self._default and is_small(X, self._default):
+            ordinary = self._sample.kept | is_ordinary(self._sample, np.zeros(len(self._sample.rows)))
+            rows = self._sample.rows[ordinary]
+            self._player = regularised(self._player, X[rows], y[rows], self._models[0], passes)
+            self._records = [None]
 
     def _learn_once(self, X, targets, taught, labels, weights):
         """Learn in one pass, in the order of the rows."""

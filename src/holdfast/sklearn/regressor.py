@@ -39,6 +39,10 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         ridge regressions that forget at different rates. "first_order" for more columns and for sparse rows:
         a mixture of three AdaGrads. With learning_rate, alpha or another `outliers` it is
         `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. All other names are as in `RobustClassifier`.
+
+        For a small table, of at most 200 rows or five rows for each column, the first pass of `fit` only
+        judges rows. Then the regularisation of the default learner is chosen by leave-one-out errors, as in
+        `sklearn.linear_model.RidgeCV`. Up to 200 rows it is of second order for up to 300 columns.
     learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
     memory : "auto" or a number of rows
