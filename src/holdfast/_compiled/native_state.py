@@ -40,7 +40,9 @@ class NativeState:
     """
 
     def __init__(self, values, kind, functions):
-        self.block = np.zeros(numba_private.size_of(kind) + 1, np.uint8)  # the last byte: are there new arrays
+        self.block = np.zeros(
+            numba_private.size_of(kind) + 1, np.uint8
+        )  # the last byte: is there a new array
         self.step, self.write, self.read_first, self.read_leaves = functions
         self._own(values)
 
@@ -155,7 +157,7 @@ def _compile(function, kind, fingerprint):
         first, answer = inner(*values, uncounted(argument))
         store(block, (first, *values[1:]))
         block[-1] = is_counted(first)
-        return answer  # not in a tuple: if Ctrl-C comes while Python makes a NamedTuple of it, that would crash
+        return answer  # not in a tuple: Ctrl-C while Python makes a NamedTuple of it would crash
 
     def write(block, values):
         store(block, uncounted(values))
