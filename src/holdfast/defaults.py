@@ -157,7 +157,7 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     rounds = int(rounds_for("patience", patience, PATIENCE))
     learner = Returning(LABEL_LEARNER._replace(memory=memory), patience=rounds)
     view = Compressed(learner, knee=1.5, most=8.0)
-    scaled = Scaled(view, clip=1e6, memory=LABEL_SCALES * memory, stored=min(rounds, _STORED))
+    scaled = Scaled(view, clip=1e6, patience=10, memory=LABEL_SCALES * memory, stored=min(rounds, _STORED))
     share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
         rows = TopShare(float(share), slack=50.0, window=max(5 * rounds, 5000), patience=rounds)

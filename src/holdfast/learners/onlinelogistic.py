@@ -110,7 +110,8 @@ class OnlineLogistic:
 
     def after_change(self, state, rows):
         self.loosen(state.root, self.prior)
-        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
+        rounds = float(int(min(state.rounds, self.prior * len(state.w))))  # enough for this variance
+        return OnlineLogisticState(state.w, state.root, 1.0, rounds, state.positive)
 
     def loosen(self, root, variance):
         """Set the covariance to that of independent weights."""
