@@ -43,7 +43,7 @@ def recursion(learner, X, y):
         memory = min(learner.memory, 20.0 + n)
         positive += (max(label, 0.0) - positive) / memory
         P /= 1.0 - 1.0 / memory
-        gap = 2 ** max(int(math.floor(math.log2(memory / (5 * dim)))), 0)  # between two turns
+        gap = 2 ** max(math.floor(math.log2(memory / (5 * dim))), 0)  # between two turns
         if n % gap != 0:
             continue
         axis, back = np.eye(dim)[n // gap % dim], gap * dim / memory / min(learner.prior, memory / dim)
@@ -116,6 +116,30 @@ def test_after_a_change_it_keeps_the_weights_and_learns_new_ones_fast():
     for x, label in zip(X[:500], -y[:500], strict=True):
         state = learner.update(state, hf.Logistic().slope(float(state.w @ x), label), x)
     assert state.w == pytest.approx(-WEIGHTS, abs=0.6)
+
+
+def test_after_a_change_weights_that_are_right_do_not_shrink():
+    rng = np.random.default_rng(0)
+    X, w = rng.standard_normal((1_010, 30)), np.full(30, 0.5)
+    y = np.where(rng.random(1_010) < 1.0 / (1.0 + np.exp(-X @ w)), 1.0, -1.0)
+    learner = OnlineLogistic(prior=10.0)
+    state = learned(learner, X[:1_000], y[:1_000])
+    before = state.w.copy()
+    state = learner.after_change(state, np.zeros((0, 31)))
+    for x, label in zip(X[1_000:], y[1_000:], strict=True):
+        state = learner.update(state, hf.Logistic().slope(float(state.w @ x), label), x)
+    assert state.w @ before > 0.9 * before @ before
+
+
+def test_weights_are_small_while_there_are_few_rounds_for_each():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 1)) + 0.1 * rng.standard_normal((30, 40))  # columns that are nearly the same
+    y = np.where(X.mean(axis=1) + 0.3 * rng.standard_normal(30) > 0.0, 1.0, -1.0)
+    learner = OnlineLogistic(prior=10.0)
+    loose = learner.init(40)._replace(root=math.sqrt(10.0) * np.eye(40))
+    for x, label in zip(X, y, strict=True):
+        loose = learner.update(loose, hf.Logistic().slope(float(loose.w @ x), label), x)
+    assert np.linalg.norm(learned(learner, X, y).w) < 0.7 * np.linalg.norm(loose.w)
 
 
 @pytest.mark.parametrize(
