@@ -142,7 +142,7 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
         So many bad rows or labels in a row are withstood, and after a change of units about so many good ones
         are lost. "auto" is 1,000. It must be "auto" if `outliers` is a count or a filter.
 
-    Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 50 times
+    Guarantee: none for the whole. In the units of the scale, the filter keeps no cell farther than 100 times
     the farthest cell of the good rows of the window, if at most 10 % of the window and no run longer than
     `patience` is bad (Theorem W).
 
@@ -160,7 +160,7 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
     scaled = Scaled(view, clip=1e6, memory=LABEL_SCALES * memory, stored=min(rounds, _STORED))
     share = 0.1 if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
-        rows = TopShare(float(share), slack=50.0, window=max(5 * rounds, 5000), patience=rounds)
+        rows = TopShare(float(share), slack=100.0, window=max(5 * rounds, 5000), patience=rounds)
         guard = Guarded(scaled, rows, Everything(), Everything(), labels=True, norm=L1())
         return Changing(guard, rounds)
     if not is_auto(patience):

@@ -31,7 +31,7 @@ def learned(learner, X, y):
 def recursion(learner, X, y):
     """The same with P itself, by the formula of Sherman and Morrison."""
     dim = X.shape[1]
-    w, P, positive = np.zeros(dim), learner.prior * np.eye(dim), 0.5
+    w, P, positive = np.zeros(dim), min(learner.prior, 20.0 / dim) * np.eye(dim), 0.5
     for n, (x, label) in enumerate(zip(X, y, strict=True), 1):
         right = 1.0 / (1.0 + math.exp(-label * (w @ x)))
         curvature = max(right * (1.0 - right), 0.35 * (1.0 - right), 1e-4)
@@ -40,24 +40,24 @@ def recursion(learner, X, y):
         weight = max(1.0 / (1.0 + odds), 1e-6)
         w = w + P @ x * (weight * label * (1.0 - right) / (1.0 + weight * curvature * (x @ P @ x)))
         P = np.linalg.inv(np.linalg.inv(P) + weight * curvature * np.outer(x, x))
-        memory = min(learner.memory, 50.0 + n)
+        memory = min(learner.memory, 20.0 + n)
         positive += (max(label, 0.0) - positive) / memory
         P /= 1.0 - 1.0 / memory
-        gap = max(int(memory / (8 * dim)), 1)  # each weight has eight turns in a memory
+        gap = 2 ** max(math.floor(math.log2(memory / (5 * dim))), 0)  # between two turns
         if n % gap != 0:
             continue
-        axis, back = np.eye(dim)[n // gap % dim], gap * dim / memory / learner.prior
+        axis, back = np.eye(dim)[n // gap % dim], gap * dim / memory / min(learner.prior, memory / dim)
         gain = P @ axis * back / (1.0 + back * (axis @ P @ axis))
         w, P = w - gain * (axis @ w), P - np.outer(gain, axis @ P)
     return w, P
 
 
 @pytest.mark.parametrize("flips", [0.0, 0.1])
-@pytest.mark.parametrize("memory", [None, 100.0])
-def test_it_is_the_recursion_with_the_whole_covariance(memory, flips):
+@pytest.mark.parametrize("memory, prior", [(None, 2.0), (100.0, 10.0)])
+def test_it_is_the_recursion_with_the_whole_covariance(memory, prior, flips):
     X, y = stream(400, flipped=0.05)
     X[::29] *= 30.0
-    learner = OnlineLogistic(memory, 2.0, flips)
+    learner = OnlineLogistic(memory, prior, flips)
     w, P = recursion(learner, X, y)
     state = learned(learner, X, y)
     assert state.w == pytest.approx(w, rel=1e-9)
@@ -116,6 +116,30 @@ def test_after_a_change_it_keeps_the_weights_and_learns_new_ones_fast():
     for x, label in zip(X[:500], -y[:500], strict=True):
         state = learner.update(state, hf.Logistic().slope(float(state.w @ x), label), x)
     assert state.w == pytest.approx(-WEIGHTS, abs=0.6)
+
+
+def test_after_a_change_weights_that_are_right_do_not_shrink():
+    rng = np.random.default_rng(0)
+    X, w = rng.standard_normal((1_010, 30)), np.full(30, 0.5)
+    y = np.where(rng.random(1_010) < 1.0 / (1.0 + np.exp(-X @ w)), 1.0, -1.0)
+    learner = OnlineLogistic(prior=10.0)
+    state = learned(learner, X[:1_000], y[:1_000])
+    before = state.w.copy()
+    state = learner.after_change(state, np.zeros((0, 31)))
+    for x, label in zip(X[1_000:], y[1_000:], strict=True):
+        state = learner.update(state, hf.Logistic().slope(float(state.w @ x), label), x)
+    assert state.w @ before > 0.9 * before @ before
+
+
+def test_weights_are_small_while_there_are_few_rounds_for_each():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 1)) + 0.1 * rng.standard_normal((30, 40))  # columns that are nearly the same
+    y = np.where(X.mean(axis=1) + 0.3 * rng.standard_normal(30) > 0.0, 1.0, -1.0)
+    learner = OnlineLogistic(prior=10.0)
+    loose = learner.init(40)._replace(root=math.sqrt(10.0) * np.eye(40))
+    for x, label in zip(X, y, strict=True):
+        loose = learner.update(loose, hf.Logistic().slope(float(loose.w @ x), label), x)
+    assert np.linalg.norm(learned(learner, X, y).w) < 0.7 * np.linalg.norm(loose.w)
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import assign, dot, largest, scale_by
 
-_START = 50.0  # rounds: the memory in the first round, which grows by 1 with each
+_START = 20.0  # rounds: the memory in the first round, which grows by 1 with each
 _FLATTEST = 1e-4  # no round counts with less curvature
 _STEEP = 0.35  # times the error: a round that is mispredicted counts with at least this curvature
 _LEAST = 1e-6  # no label is doubted more
 _HEAVIEST = 1e100  # no round weighs more
-_TURNS = 8.0  # of each weight, while a round is remembered: each costs as much as a round
+_TURNS = 5.0  # of each weight at least, while a round is remembered: each costs as much as a round
 _UNIT = 2.0**16
 
 
@@ -44,18 +44,21 @@ class OnlineLogistic:
     It is made for games with `Logistic()` losses. The label of a round is +1 if the slope is negative and -1
     if it is positive, and the slope over that of the logistic loss is the weight of the round.
 
-    In the n-th round the memory is min(memory, 50 + n) rounds: the first rounds, in which running scales are
+    In the n-th round the memory is min(memory, 20 + n) rounds: the first rounds, in which running scales are
     rough, soon count little. What is forgotten is replaced by the prior, one weight at a time, so that the
     covariance stays bounded. It is kept as a square root (Potter's form), so that it is never negative in any
     direction.
+
+    The variance of the prior is at most the memory over `dim`: while there are few rounds for each weight,
+    weights stay small, above all those of columns that are nearly the same.
 
     Parameters
     ----------
     memory : float, optional
         The number of rounds after which a round counts about a third (1 / e). None: a round counts in
-        proportion to 50 plus its number.
+        proportion to 20 plus its number.
     prior : float
-        The variance of each weight before the first round. Small values are strong L2 regularisation.
+        The largest variance of the prior of each weight. Small values are strong L2 regularisation.
     flips : float
         The share of the rounds of each label in which it is wrong. A round counts with the probability that
         its label is right, given the prediction. 0: every label is believed. A rare label is doubted no more
@@ -94,7 +97,7 @@ class OnlineLogistic:
         return Needs("any", ANY, "logistic", False)
 
     def init(self, dim):
-        root = np.eye(dim) * math.sqrt(self.prior)
+        root = np.eye(dim) * math.sqrt(self.variance(0.0, dim))
         return OnlineLogisticState(np.zeros(dim), root, 1.0, 0.0, 0.5)
 
     def valid(self, state):
@@ -102,18 +105,23 @@ class OnlineLogistic:
 
     def reset(self, state, dim):
         assign(state.w, np.zeros(dim))
-        self.loosen(state.root)
+        self.loosen(state.root, self.variance(0.0, dim))
         return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
 
     def after_change(self, state, rows):
-        self.loosen(state.root)
-        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
+        self.loosen(state.root, self.prior)
+        rounds = float(int(min(state.rounds, self.prior * len(state.w))))  # enough for this variance
+        return OnlineLogisticState(state.w, state.root, 1.0, rounds, state.positive)
 
-    def loosen(self, root):
-        """Set the covariance back to that of the prior."""
+    def loosen(self, root, variance):
+        """Set the covariance to that of independent weights."""
         for k in range(len(root)):
             assign(root[k], np.zeros(len(root)))
-            root[k, k] = math.sqrt(self.prior)
+            root[k, k] = math.sqrt(variance)
+
+    def variance(self, rounds, dim):
+        """That of the prior of each weight after so many rounds."""
+        return min(self.prior, min(self.memory, _START + rounds) / dim)
 
     def predict(self, state):
         return state.w
@@ -143,7 +151,9 @@ class OnlineLogistic:
     def forget(self, w, root, growth, rounds):
         """The growth after a round. Of the weights whose turn it is, the prior replaces what is forgotten.
 
-        Every weight has at least eight turns within as many rounds as are remembered, if there are so many.
+        Every weight has at least five turns within as many rounds as are remembered, if there are so many.
+        The gap between two turns is a power of two: it doubles when the rounds have doubled, so that all
+        weights have their turns in between, however long the memory grows.
         """
         dim, memory = len(w), min(self.memory, _START + rounds)
         growth /= 1.0 - 1.0 / memory
@@ -151,10 +161,10 @@ class OnlineLogistic:
             growth /= _UNIT * _UNIT
             for k in range(dim):
                 scale_by(root[k], _UNIT)
-        gap, turns = max(int(memory / (_TURNS * dim)), 1), math.ceil(dim / memory)
+        gap, turns = power_of_two(memory / (_TURNS * dim)), math.ceil(dim / memory)
         if int(rounds) % gap != 0:
             return growth
-        noise = self.prior * turns * memory / (dim * gap)
+        noise = self.variance(rounds, dim) * turns * memory / (dim * gap)
         for i in range(turns):
             k = (int(rounds) // gap * turns + i) % dim
             a = root[k].copy()
@@ -162,3 +172,8 @@ class OnlineLogistic:
             if variance < math.inf:
                 shrink(w, root, a, growth / (noise + variance), noise / (noise + variance), -float(w[k]))
         return growth
+
+
+def power_of_two(value):
+    """The largest power of two that is at most this value, or 1."""
+    return int(math.ldexp(1.0, max(math.frexp(value)[1] - 1, 0)))
