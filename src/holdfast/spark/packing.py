@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from holdfast.io.sources import keys_of
 from holdfast.spark.orders import in_order
+from holdfast.spark.worker_memory import leave_out_loaded_modules
 
 PACKED = "group int, rows binary"
 _ROWS = 1 << 18
@@ -47,6 +48,7 @@ class Pack:
             packed = [to_bytes(table.slice(a, b - a)) for a, b in itertools.pairwise(cuts)]
             columns = [pa.array(found, pa.int32()), pa.array(packed, pa.binary())]
             yield pa.RecordBatch.from_arrays(columns, ["group", "rows"])
+        leave_out_loaded_modules()
 
 
 class Unpack:
@@ -56,6 +58,7 @@ class Unpack:
         for batch in batches:
             for data in batch.column(0).to_pylist():
                 yield from from_bytes(data).to_batches()
+        leave_out_loaded_modules()
 
 
 class PlayGroups:

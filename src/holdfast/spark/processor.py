@@ -8,6 +8,7 @@ from pyspark.sql.types import Row
 from holdfast.spark.packing import joined_rows, to_bytes
 from holdfast.spark.pages import joined, read_page
 from holdfast.spark.playing import keys_in
+from holdfast.spark.worker_memory import leave_out_loaded_modules
 
 STATE, WHERE = "pages", "the checkpoint"
 _MOST_BYTES = 64 << 20  # of states that are played together
@@ -31,6 +32,7 @@ class Processor(StatefulProcessor):
             if played is not None or late.any():
                 self.write()
             yield Row(rows=to_bytes(self.job.answers(self.run, part, keys, good, late, played)))
+        leave_out_loaded_modules()
 
     def handleInitialState(self, key, initialState, timerValues):  # noqa: N802
         """Store a page of models that were learned before."""
