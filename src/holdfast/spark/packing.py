@@ -42,7 +42,7 @@ class Pack:
             table = table.combine_chunks()
             keys = keys_of(table.column(self.key), self.key, "the rows")
             groups = self.places.group_of(self.places.pages_of(keys))
-            order = np.argsort(groups, kind="stable")
+            order = np.argsort(groups.astype(np.min_scalar_type(self.places.groups)), kind="stable")
             found, cuts = np.unique(groups[order], return_index=True)
             cuts, table = np.append(cuts, len(order)), table.take(pa.array(order))
             packed = [to_bytes(table.slice(a, b - a)) for a, b in itertools.pairwise(cuts)]
@@ -71,6 +71,7 @@ class PlayGroups:
         pairs = (pair for batch in batches for pair in zip(*batch.to_pydict().values(), strict=True))
         for _, some in itertools.groupby(pairs, key=lambda pair: pair[0]):
             yield from self.play(joined_rows((data for _, data in some), self.key, self.order))
+        leave_out_loaded_modules()
 
 
 def play_in_groups(df, play, plan, places, partitions, schema):

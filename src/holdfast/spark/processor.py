@@ -23,7 +23,7 @@ class Processor(StatefulProcessor):
 
     def init(self, handle):
         self.run = run_for(self.job)
-        self.pages = handle.getMapState(STATE, "page int", "content binary", self.ttl)
+        self.pages = handle.getMapState(STATE, "page int", "content string", self.ttl)
 
     def handleInputRows(self, key, rows, timerValues):  # noqa: N802
         now = timerValues.getCurrentProcessingTimeInMs()
@@ -32,7 +32,6 @@ class Processor(StatefulProcessor):
             if played is not None or late.any():
                 self.write()
             yield Row(rows=to_bytes(self.job.answers(self.run, part, keys, good, late, played)))
-        leave_out_loaded_modules()
 
     def handleInitialState(self, key, initialState, timerValues):  # noqa: N802
         """Store a page of models that were learned before."""
@@ -51,6 +50,7 @@ class Processor(StatefulProcessor):
             else:
                 mine = pa.array(np.flatnonzero(np.isin(numbers, some)))
                 yield table.take(mine), keys.take(mine), some
+        leave_out_loaded_modules()
 
     def _load_in_turn(self, numbers, now):
         """Load these pages without old keys, as many at a time as memory allows; yield which."""
@@ -59,8 +59,8 @@ class Processor(StatefulProcessor):
             content = self.pages.getValue((int(number),))
             some.append(number)
             if content is not None:
-                size += len(content[0])
                 page = read_page(content[0], self.job.plan, self.run.state_layout, WHERE, self.places)
+                size += page.words.nbytes
                 found.append(page.without_old(now, self.ttl, self.run.labels))
             if size > _MOST_BYTES or number == numbers[-1]:
                 self.run.load(joined(found), WHERE)
@@ -70,7 +70,7 @@ class Processor(StatefulProcessor):
     def write(self):
         """Store the pages of all keys that are loaded."""
         for number, page in self.run.page().split(self.places, self.run.labels):
-            content = page.to_bytes(self.job.plan, self.run.state_layout, self.places)
+            content = page.to_text(self.job.plan, self.run.state_layout, self.places)
             self.pages.updateValue((number,), (content,))
 
 
