@@ -3,6 +3,7 @@
 from pyspark.sql import functions
 
 from holdfast.runs.files import RunError
+from holdfast.spark.even_groups import even_numbers
 from holdfast.spark.models import describe, from_run, model_schema
 from holdfast.spark.pages import plan_in, read_page
 from holdfast.spark.plan import Plan
@@ -45,9 +46,9 @@ def read_models(spark, checkpoint):
 
 def first_states(spark, plan, page, places):
     """The models of a page as the first states of a query, by group and page."""
-    run = KeyedRun(plan)
+    run, groups = KeyedRun(plan), even_numbers(places.groups).tolist()
     rows = [
-        (places.group_of(number), number, part.to_text(plan.to_json(), run.state_layout, places))
+        (groups[places.group_of(number)], number, part.to_text(plan.to_json(), run.state_layout, places))
         for number, part in page.split(places, run.labels)
     ]
     return spark.createDataFrame(rows, "group int, page int, content string").groupBy("group")

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.io.sources import keys_of
+from holdfast.spark.even_groups import even_numbers
 from holdfast.spark.orders import in_order
 from holdfast.spark.worker_memory import leave_out_loaded_modules
 
@@ -32,10 +33,11 @@ def joined_rows(packed, key, order):
 
 
 class Pack:
-    """For mapInArrow: one row for each group, with all rows of its keys."""
+    """For mapInArrow: one row for each group, with its number and all rows of its keys."""
 
-    def __init__(self, key, places):
+    def __init__(self, key, places, numbers=None):
         self.key, self.places = key, places
+        self.numbers = np.arange(places.groups) if numbers is None else numbers
 
     def __call__(self, batches):
         for table in tables(batches, _ROWS):
@@ -46,7 +48,7 @@ class Pack:
             found, cuts = np.unique(groups[order], return_index=True)
             cuts, table = np.append(cuts, len(order)), table.take(pa.array(order))
             packed = [to_bytes(table.slice(a, b - a)) for a, b in itertools.pairwise(cuts)]
-            columns = [pa.array(found, pa.int32()), pa.array(packed, pa.binary())]
+            columns = [pa.array(self.numbers[found], pa.int32()), pa.array(packed, pa.binary())]
             yield pa.RecordBatch.from_arrays(columns, ["group", "rows"])
         leave_out_loaded_modules()
 
@@ -72,6 +74,11 @@ class PlayGroups:
         for _, some in itertools.groupby(pairs, key=lambda pair: pair[0]):
             yield from self.play(joined_rows((data for _, data in some), self.key, self.order))
         leave_out_loaded_modules()
+
+
+def in_even_groups(stream, key, places):
+    """The rows of a stream, packed and grouped, for a stateful operator."""
+    return stream.mapInArrow(Pack(key, places, even_numbers(places.groups)), PACKED).groupBy("group")
 
 
 def play_in_groups(df, play, plan, places, partitions, schema):
