@@ -18,6 +18,7 @@ from holdfast.spark.later import IS_LABEL, WAITING, LaterProcessor
 from holdfast.spark.packing import arrow_schema, from_bytes, to_bytes
 from holdfast.spark.pages import Places, read_page
 from holdfast.spark.processor import STATE
+from holdfast.spark.state_text import from_text
 
 
 class Stream:
@@ -50,7 +51,7 @@ class Stream:
 
     def waiting(self):
         found = self.tester.peekMapState(WAITING, 0) or {}
-        return sum(from_bytes(content[0]).num_rows for content in found.values())
+        return sum(from_bytes(from_text(content[0], "here")).num_rows for content in found.values())
 
 
 def table_of(rows=60):

@@ -3,8 +3,9 @@
 from pyspark.sql import functions
 
 from holdfast.runs.files import RunError
+from holdfast.spark.even_groups import even_numbers
 from holdfast.spark.models import describe, from_run, model_schema
-from holdfast.spark.pages import plan_text, read_page
+from holdfast.spark.pages import plan_in, read_page
 from holdfast.spark.plan import Plan
 from holdfast.spark.playing import KeyedRun
 from holdfast.spark.processor import STATE
@@ -15,7 +16,7 @@ def read_plan(spark, checkpoint, settings, order, places):
     found = _first_page(spark, checkpoint)
     if found is None:
         return None
-    plan = Plan.from_json(plan_text(found, checkpoint))
+    plan = Plan.from_json(plan_in(found, checkpoint))
     _check_same(plan, settings, order, checkpoint)
     read_page(found, plan.to_json(), KeyedRun(plan).state_layout, checkpoint, places)
     return plan
@@ -38,19 +39,19 @@ def read_models(spark, checkpoint):
     found = _first_page(spark, checkpoint)
     if found is None:
         raise RunError(f"{checkpoint} has no models: the query has completed no batch, or is no fleet")
-    plan = Plan.from_json(plan_text(found, checkpoint))
+    plan = Plan.from_json(plan_in(found, checkpoint))
     models = _pages_in(spark, checkpoint).mapInArrow(_Models(plan, str(checkpoint)), model_schema())
     return describe(models, plan)
 
 
 def first_states(spark, plan, page, places):
     """The models of a page as the first states of a query, by group and page."""
-    run = KeyedRun(plan)
+    run, groups = KeyedRun(plan), even_numbers(places.groups).tolist()
     rows = [
-        (places.group_of(number), number, bytearray(part.to_bytes(plan.to_json(), run.state_layout, places)))
+        (groups[places.group_of(number)], number, part.to_text(plan.to_json(), run.state_layout, places))
         for number, part in page.split(places, run.labels)
     ]
-    return spark.createDataFrame(rows, "group int, page int, content binary").groupBy("group")
+    return spark.createDataFrame(rows, "group int, page int, content string").groupBy("group")
 
 
 class _Models:
@@ -62,8 +63,8 @@ class _Models:
     def __call__(self, batches):
         run = KeyedRun(Plan.from_json(self.plan))
         for batch in batches:
-            for data in batch.column(0).to_pylist():
-                run.load(read_page(data, self.plan, run.state_layout, self.where), self.where)
+            for text in batch.column(0).to_pylist():
+                run.load(read_page(text, self.plan, run.state_layout, self.where), self.where)
                 yield from from_run(run) if run.games.keys else ()
 
 

@@ -7,7 +7,7 @@ from holdfast.spark.checks import check_streaming, milliseconds, time_mode
 from holdfast.spark.columns import check_count, quoted_name
 from holdfast.spark.guess_plan import check_columns, first_rows, plan_from_rows, plan_from_schema
 from holdfast.spark.later import IS_LABEL, LaterProcessor, with_labels
-from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema
+from holdfast.spark.packing import Unpack, arrow_schema, in_even_groups
 from holdfast.spark.pages import Places
 from holdfast.spark.plan import settings_of
 from holdfast.spark.processor import Processor
@@ -114,7 +114,7 @@ class Fleet:
         schema = self._output(rows.schema, plan)
         job = LearnRows(plan, self.compiled, arrow_schema(schema))
         rows = rows.select(*map(quoted_name, [*plan.columns(), *others]))
-        packed = rows.mapInArrow(Pack(plan.key, self.places), PACKED).groupBy("group")
+        packed = in_even_groups(rows, plan.key, self.places)
         processor = Processor(job, self.places, self.ttl)
         if labels is not None:
             processor = LaterProcessor(job, self.places, self.ttl, self.id, self.wait, self.most_waiting)

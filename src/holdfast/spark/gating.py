@@ -15,7 +15,7 @@ from holdfast.spark.checks import check_packages, check_streaming, milliseconds,
 from holdfast.spark.columns import NUMBERS, check_count, check_key, check_order, kind_of, partition_count
 from holdfast.spark.gate_all import gate_all
 from holdfast.spark.gate_run import GateRun
-from holdfast.spark.packing import PACKED, Pack, Unpack, arrow_schema, play_in_groups
+from holdfast.spark.packing import Unpack, arrow_schema, in_even_groups, play_in_groups
 from holdfast.spark.pages import Page, Places
 from holdfast.spark.playing import keys_in
 from holdfast.spark.processor import Processor
@@ -85,7 +85,7 @@ def gate(
     check_streaming(df.sparkSession)
     ttl = None if ttl is None else milliseconds(ttl, "ttl")
     mode, processor = time_mode(df.sparkSession, ttl is not None), Processor(job, places, ttl)
-    packed = df.mapInArrow(Pack(by, places), PACKED).groupBy("group")
+    packed = in_even_groups(df, by, places)
     return packed.transformWithState(processor, "rows binary", "append", mode).mapInArrow(Unpack(), schema)
 
 

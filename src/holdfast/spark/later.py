@@ -13,7 +13,8 @@ from holdfast.spark.columns import quoted_name
 from holdfast.spark.orders import LATE, order_numbers
 from holdfast.spark.packing import from_bytes, to_bytes
 from holdfast.spark.playing import keys_in
-from holdfast.spark.processor import Processor
+from holdfast.spark.processor import WHERE, Processor
+from holdfast.spark.state_text import from_text, to_text
 
 IS_LABEL, SEEN = "_holdfast_is_label", "_holdfast_seen"
 WAITING, UNKNOWN = "waiting", "unknown id"
@@ -28,7 +29,7 @@ class LaterProcessor(Processor):
 
     def init(self, handle):
         super().init(handle)
-        self.waiting = handle.getMapState(WAITING, "page int", "content binary", self.wait)
+        self.waiting = handle.getMapState(WAITING, "page int", "content string", self.wait)
 
     def handleInputRows(self, key, rows, timerValues):  # noqa: N802
         now = timerValues.getCurrentProcessingTimeInMs()
@@ -46,7 +47,8 @@ class LaterProcessor(Processor):
         """The rows of these pages that wait, without those that have waited too long."""
         schema = schema.append(pa.field(SEEN, pa.int64()))
         found = [self.waiting.getValue((int(page),)) for page in pages]
-        parts = [from_bytes(content[0]).cast(schema) for content in found if content is not None]
+        texts = (content[0] for content in found if content is not None)
+        parts = [from_bytes(from_text(text, WHERE)).cast(schema) for text in texts]
         table = pa.concat_tables([schema.empty_table(), *parts])
         return table.filter(pc.greater(table.column(SEEN), now - self.wait))
 
@@ -99,7 +101,7 @@ class LaterProcessor(Processor):
         for page in pages:
             own = np.flatnonzero(numbers == page)[-self.most :]
             if len(own):
-                self.waiting.updateValue((int(page),), (to_bytes(waiting.take(pa.array(own))),))
+                self.waiting.updateValue((int(page),), (to_text(to_bytes(waiting.take(pa.array(own)))),))
             elif self.waiting.containsKey((int(page),)):
                 self.waiting.removeKey((int(page),))
 

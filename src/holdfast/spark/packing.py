@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.io.sources import keys_of
+from holdfast.spark.even_groups import even_numbers
 from holdfast.spark.orders import in_order
+from holdfast.spark.worker_memory import leave_out_loaded_modules
 
 PACKED = "group int, rows binary"
 _ROWS = 1 << 18
@@ -31,22 +33,24 @@ def joined_rows(packed, key, order):
 
 
 class Pack:
-    """For mapInArrow: one row for each group, with all rows of its keys."""
+    """For mapInArrow: one row for each group, with its number and all rows of its keys."""
 
-    def __init__(self, key, places):
+    def __init__(self, key, places, numbers=None):
         self.key, self.places = key, places
+        self.numbers = np.arange(places.groups) if numbers is None else numbers
 
     def __call__(self, batches):
         for table in tables(batches, _ROWS):
             table = table.combine_chunks()
             keys = keys_of(table.column(self.key), self.key, "the rows")
             groups = self.places.group_of(self.places.pages_of(keys))
-            order = np.argsort(groups, kind="stable")
+            order = np.argsort(groups.astype(np.min_scalar_type(self.places.groups)), kind="stable")
             found, cuts = np.unique(groups[order], return_index=True)
             cuts, table = np.append(cuts, len(order)), table.take(pa.array(order))
             packed = [to_bytes(table.slice(a, b - a)) for a, b in itertools.pairwise(cuts)]
-            columns = [pa.array(found, pa.int32()), pa.array(packed, pa.binary())]
+            columns = [pa.array(self.numbers[found], pa.int32()), pa.array(packed, pa.binary())]
             yield pa.RecordBatch.from_arrays(columns, ["group", "rows"])
+        leave_out_loaded_modules()
 
 
 class Unpack:
@@ -56,6 +60,7 @@ class Unpack:
         for batch in batches:
             for data in batch.column(0).to_pylist():
                 yield from from_bytes(data).to_batches()
+        leave_out_loaded_modules()
 
 
 class PlayGroups:
@@ -68,6 +73,12 @@ class PlayGroups:
         pairs = (pair for batch in batches for pair in zip(*batch.to_pydict().values(), strict=True))
         for _, some in itertools.groupby(pairs, key=lambda pair: pair[0]):
             yield from self.play(joined_rows((data for _, data in some), self.key, self.order))
+        leave_out_loaded_modules()
+
+
+def in_even_groups(stream, key, places):
+    """The rows of a stream, packed and grouped, for a stateful operator."""
+    return stream.mapInArrow(Pack(key, places, even_numbers(places.groups)), PACKED).groupBy("group")
 
 
 def play_in_groups(df, play, plan, places, partitions, schema):

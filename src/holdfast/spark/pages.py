@@ -1,4 +1,4 @@
-"""Pages: the states of some keys as bytes. A page is read and written as a whole."""
+"""Pages: the states of some keys as text. A page is read and written as a whole."""
 
 import json
 import zlib
@@ -13,6 +13,7 @@ from holdfast.runs.model import read_tensors
 from holdfast.runs.state_parts import words_of
 from holdfast.runs.trace import KEY_COLUMNS
 from holdfast.spark.orders import COUNTERS, too_old
+from holdfast.spark.state_text import from_text, to_text
 
 FORMAT = "holdfast page 1"
 
@@ -23,14 +24,15 @@ class Places(NamedTuple):
     groups: int
     pages: int
 
-    def page_of(self, key):
-        return zlib.crc32(key.encode()) % (self.groups * self.pages)
-
     def pages_of(self, keys):
         """The page of each row, from an array of texts."""
         coded = pc.dictionary_encode(keys)
-        found = np.array([self.page_of(key) for key in coded.dictionary.to_pylist()], np.int64)
-        return found[coded.indices.to_numpy()]
+        return self.pages_of_names(coded.dictionary.to_pylist())[coded.indices.to_numpy()]
+
+    def pages_of_names(self, names):
+        """The page of each of these keys."""
+        hashes = np.fromiter(map(zlib.crc32, map(str.encode, names)), np.int64, len(names))
+        return hashes % (self.groups * self.pages)
 
     def group_of(self, page):
         return page % self.groups
@@ -52,10 +54,10 @@ class Page(NamedTuple):
         sums = np.zeros((0, len(KEY_COLUMNS)))
         return Page([], nothing, nothing, np.zeros((0, 3), np.int64), counters, sums)
 
-    def to_bytes(self, plan, layout, places):
+    def to_text(self, plan, layout, places):
         header = {"format": FORMAT, "layout": layout, "plan": plan, "places": places, "keys": self.keys}
         tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in self._fields[1:]}
-        return save(tensors, {"holdfast": json.dumps(header)})
+        return to_text(save(tensors, {"holdfast": json.dumps(header)}))
 
     def of(self, keys, labels):
         """The page of these keys only, given as indices."""
@@ -70,14 +72,14 @@ class Page(NamedTuple):
 
     def split(self, places, labels):
         """The keys by page: pairs of number and page."""
-        numbers = np.array([places.page_of(key) for key in self.keys], np.int64)
+        numbers = places.pages_of_names(self.keys)
         for number in np.unique(numbers):
             yield int(number), self.of(np.flatnonzero(numbers == number), labels)
 
 
-def read_page(data, plan, layout, where, places=None):
-    """The page in these bytes; raises if it was written with another plan or by another version."""
-    header, tensors = read_tensors(where, bytes(data), FORMAT)
+def read_page(text, plan, layout, where, places=None):
+    """The page in this text; raises if it was written with another plan or by another version."""
+    header, tensors = read_tensors(where, from_text(text, where), FORMAT)
     if places is not None and header.get("places") != list(places):
         raise RunError(f"{where} was begun with groups and pages {header.get('places')}: use the same again")
     if header.get("layout") != layout:
@@ -92,9 +94,9 @@ def read_page(data, plan, layout, where, places=None):
     return Page(header["keys"], **tensors)
 
 
-def plan_text(data, where):
+def plan_in(text, where):
     """The plan that a page was written with, as JSON."""
-    header, _ = read_tensors(where, bytes(data), FORMAT)
+    header, _ = read_tensors(where, from_text(text, where), FORMAT)
     return header.get("plan")
 
 

@@ -8,6 +8,7 @@ from pyspark.sql.types import Row
 from holdfast.spark.packing import joined_rows, to_bytes
 from holdfast.spark.pages import joined, read_page
 from holdfast.spark.playing import keys_in
+from holdfast.spark.worker_memory import leave_out_loaded_modules
 
 STATE, WHERE = "pages", "the checkpoint"
 _MOST_BYTES = 64 << 20  # of states that are played together
@@ -22,7 +23,7 @@ class Processor(StatefulProcessor):
 
     def init(self, handle):
         self.run = run_for(self.job)
-        self.pages = handle.getMapState(STATE, "page int", "content binary", self.ttl)
+        self.pages = handle.getMapState(STATE, "page int", "content string", self.ttl)
 
     def handleInputRows(self, key, rows, timerValues):  # noqa: N802
         now = timerValues.getCurrentProcessingTimeInMs()
@@ -49,6 +50,7 @@ class Processor(StatefulProcessor):
             else:
                 mine = pa.array(np.flatnonzero(np.isin(numbers, some)))
                 yield table.take(mine), keys.take(mine), some
+        leave_out_loaded_modules()
 
     def _load_in_turn(self, numbers, now):
         """Load these pages without old keys, as many at a time as memory allows; yield which."""
@@ -57,8 +59,8 @@ class Processor(StatefulProcessor):
             content = self.pages.getValue((int(number),))
             some.append(number)
             if content is not None:
-                size += len(content[0])
                 page = read_page(content[0], self.job.plan, self.run.state_layout, WHERE, self.places)
+                size += page.words.nbytes
                 found.append(page.without_old(now, self.ttl, self.run.labels))
             if size > _MOST_BYTES or number == numbers[-1]:
                 self.run.load(joined(found), WHERE)
@@ -68,7 +70,7 @@ class Processor(StatefulProcessor):
     def write(self):
         """Store the pages of all keys that are loaded."""
         for number, page in self.run.page().split(self.places, self.run.labels):
-            content = page.to_bytes(self.job.plan, self.run.state_layout, self.places)
+            content = page.to_text(self.job.plan, self.run.state_layout, self.places)
             self.pages.updateValue((number,), (content,))
 
 

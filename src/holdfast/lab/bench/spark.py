@@ -82,7 +82,7 @@ def _stream(run, spark, rows, keys, batches, least):
     query = writer.trigger(availableNow=True).start()
     warm, counting = batches // 3, False
     while query.isActive:
-        query.awaitTermination(0.1)
+        query.awaitTermination(1.0 if counting else 0.1)  # a look takes time of the JVM
         if not counting and len(_seconds(query)) >= warm:
             processes.begin()
             counting = True

@@ -27,6 +27,8 @@ def session(folder):
         "spark.local.dir": str(folder),
         "spark.sql.shuffle.partitions": "2",
         "spark.shuffle.compress": "false",
+        "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.sql.streaming.numRecentProgressUpdates": "1000",
         "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming."
         "checkpointing.FileSystemBasedCheckpointFileManager",
