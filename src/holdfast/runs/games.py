@@ -90,7 +90,7 @@ class Games:
             self._idle.append(state)
 
         workers = min(self.workers or cores(), len(slots)) if compiled else 1
-        if self.workers == 1:
+        if workers == 1:
             play_some((0, len(slots)))
         else:
             with ThreadPoolExecutor(workers) as pool:
