@@ -8,6 +8,7 @@ leaves out all of them (`numba_public`).
 import pickle
 
 import numba
+from llvmlite.binding import Linkage
 from numba import _dynfunc, types
 from numba.core import caching, serialize
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
@@ -33,7 +34,10 @@ _ATTRIBUTES = {
     CompileResult: ("_find_referenced_environments", "_rebuild", "_reduce"),
     JITCPUCodegen: ("magic_tuple", "set_env"),
     Dispatcher: ("_reset_overloads", "compile"),
-    JITCodeLibrary: ("_finalize_dynamic_globals", "_verify_declare_only_symbols", "has_dynamic_globals"),
+    JITCodeLibrary: (
+        *("_finalize_dynamic_globals", "_get_module_for_linking", "finalize"),
+        "has_dynamic_globals",
+    ),
     NRTContext: ("decref", "incref"),
     _dynfunc: ("make_function",),
 }
@@ -59,15 +63,37 @@ def check():
 
 
 class _UncompiledLibrary(JITCodeLibrary):
-    """LLVM code that is linked into its callers. It is not optimised or compiled separately."""
+    """LLVM code of one function. It is not optimised or compiled, and has no code of other functions.
 
-    def _optimize_final_module(self):
-        pass
+    The library that is compiled links it together with all functions that it calls, each once.
+    """
 
-    def _finalize_final_module(self):
+    def finalize(self):
         self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
+        for library in self._linking_libraries:
+            self._reload_init.update(library._reload_init)
         self._finalized = True
+
+    def _get_module_for_linking(self):
+        whole, linked, waiting = self._own_module().clone(), {self}, [*self._linking_libraries]
+        while waiting:
+            library = waiting.pop()
+            if library in linked:
+                continue
+            linked.add(library)
+            if isinstance(library, _UncompiledLibrary):
+                whole.link_in(library._own_module(), preserve=True)
+                waiting += library._linking_libraries
+            else:
+                whole.link_in(library._get_module_for_linking(), preserve=True)
+        return whole
+
+    def _own_module(self):
+        """The code of this function alone, in a form that may be linked several times."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"
+        return self._final_module
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -6,8 +6,8 @@ import sys
 
 COMMANDS = ("audit", "inspect", "learn", "predict", "release", "report", "verify")
 # pyarrow imports pandas, and numba imports scipy and cffi, whenever they are installed. These commands need
-# none of them. Without them, and with fewer garbage collections, `learn` on 60,000 rows takes 1.4 s of CPU time
-# instead of 2.1, and 270 MB instead of 315.
+# none of them. Without them, and with fewer garbage collections, `learn` on 60,000 rows takes 1.4 s of CPU
+# time instead of 2.1, and 270 MB instead of 315.
 _NOT_NEEDED = ("cffi", "pandas", "scipy")
 _NEW_OBJECTS = 100_000  # between two garbage collections; modules being imported leave little garbage
 
