@@ -43,6 +43,7 @@ class Games:
         self.layout = layout_digest(state)
         self._states: Any = PackedStates(state, len(labels)) if keyed else FlatStates(state)
         self._checked = True  # False until the states from a file were checked
+        self._tried = False  # whether the player and the loss were tried in Python
         self._idle: list = []  # states to play in
         self.counts = np.zeros((0, 3), np.int64)
         self.table = KeyTable()
@@ -63,7 +64,9 @@ class Games:
         """
         self.check()
         adversary, call = rows.replay(y, self.loss), caller(compiled)
-        check_first_round(self.player, self.width, adversary)
+        if not self._tried:
+            check_first_round(self.player, self.width, adversary)
+            self._tried = True
         slots, order, cuts = group_rounds(keys)
         slots = slots * len(self.labels) + label
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
