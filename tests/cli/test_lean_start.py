@@ -11,7 +11,8 @@ import sys
 from holdfast.cli.main import main
 status = main()
 import numba.np.arraymath
-print("\\nloaded:", status, *(sys.modules.keys() & {"cffi", "pandas", "scipy", "pyarrow", "numba"}), file=sys.stderr)
+some = {"cffi", "pandas", "scipy", "pyarrow", "numba"}
+print("\\nloaded:", status, *(sys.modules.keys() & some), file=sys.stderr)
 """
 
 
