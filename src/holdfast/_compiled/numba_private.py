@@ -75,25 +75,24 @@ class _UncompiledLibrary(JITCodeLibrary):
         self._finalized = True
 
     def _get_module_for_linking(self):
-        whole, linked, waiting = self._own_module().clone(), {self}, [*self._linking_libraries]
+        # First functions that LLVM keeps even if nothing linked so far calls them.
+        whole, others = self._final_module.clone(), []
+        linked, waiting = {self}, [*self._linking_libraries]
         while waiting:
             library = waiting.pop()
-            if library in linked:
-                continue
-            linked.add(library)
-            if isinstance(library, _UncompiledLibrary):
-                whole.link_in(library._own_module(), preserve=True)
-                waiting += library._linking_libraries
-            else:
-                whole.link_in(library._get_module_for_linking(), preserve=True)
-        return whole
-
-    def _own_module(self):
-        """The code of this function alone, in a form that may be linked several times."""
-        for function in self._final_module.functions:
+            if library not in linked:
+                linked.add(library)
+                if isinstance(library, _UncompiledLibrary):
+                    whole.link_in(library._final_module, preserve=True)
+                    waiting += library._linking_libraries
+                else:
+                    others.append(library)
+        for library in others:
+            whole.link_in(library._get_module_for_linking(), preserve=True)
+        for function in whole.functions:
             if not function.is_declaration and function.linkage == Linkage.external:
                 function.linkage = "linkonce_odr"
-        return self._final_module
+        return whole
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
