@@ -14,7 +14,7 @@ from runs.small import called, learned, refused, rewrite, rewrite_tensors, write
 
 from holdfast.defaults import LEARNERS
 from holdfast.flatten import check_flat, flatten, restore
-from holdfast.runs.games import first_invalid
+from holdfast.runs.grouped_rounds import first_invalid
 from holdfast.runs.settings import Settings
 from holdfast.runs.tables import table_bytes
 from holdfast.sketches import LogHistogram

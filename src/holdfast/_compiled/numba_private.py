@@ -9,6 +9,7 @@ import pickle
 
 import numba
 from llvmlite import ir
+from llvmlite.binding import Linkage
 from numba import _dynfunc, types
 from numba.core import caching, serialize
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
@@ -34,7 +35,10 @@ _ATTRIBUTES = {
     CompileResult: ("_find_referenced_environments", "_rebuild", "_reduce"),
     JITCPUCodegen: ("magic_tuple", "set_env"),
     Dispatcher: ("_reset_overloads", "compile"),
-    JITCodeLibrary: ("_finalize_dynamic_globals", "_verify_declare_only_symbols", "has_dynamic_globals"),
+    JITCodeLibrary: (
+        *("_finalize_dynamic_globals", "_get_module_for_linking", "finalize"),
+        "has_dynamic_globals",
+    ),
     NRTContext: ("decref", "incref"),
     _dynfunc: ("make_function",),
 }
@@ -60,15 +64,36 @@ def check():
 
 
 class _UncompiledLibrary(JITCodeLibrary):
-    """LLVM code that is linked into its callers. It is not optimised or compiled separately."""
+    """LLVM code of one function. It is not optimised or compiled, and has no code of other functions.
 
-    def _optimize_final_module(self):
-        pass
+    The library that is compiled links it together with all functions that it calls, each once.
+    """
 
-    def _finalize_final_module(self):
+    def finalize(self):
         self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
+        for library in self._linking_libraries:
+            self._reload_init.update(library._reload_init)
         self._finalized = True
+
+    def _get_module_for_linking(self):
+        # First functions that LLVM keeps even if nothing linked so far calls them.
+        whole, others = self._final_module.clone(), []
+        linked, waiting = {self}, [*self._linking_libraries]
+        while waiting:
+            library = waiting.pop()
+            if library not in linked:
+                linked.add(library)
+                if isinstance(library, _UncompiledLibrary):
+                    whole.link_in(library._final_module, preserve=True)
+                    waiting += library._linking_libraries
+                else:
+                    others.append(library)
+        for library in others:
+            whole.link_in(library._get_module_for_linking(), preserve=True)
+        for function in whole.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"
+        return whole
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

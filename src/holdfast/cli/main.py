@@ -3,6 +3,7 @@
 import sys
 
 from holdfast.cli.exits import Failure, errors_in_words
+from holdfast.cli.lean_start import lean_start
 from holdfast.cli.parser import new_parser
 from holdfast.cli.signals import end, handled_by
 from holdfast.terminal import OutputLost, open_streams
@@ -14,6 +15,8 @@ def main(argv=None):
     141 if nothing reads its output any more, like a process that SIGPIPE ended.
     """
     open_streams()
+    if argv is None:  # this process is the command
+        lean_start(*sys.argv[1:2])
     try:
         with handled_by(end):
             options = new_parser().parse_args(argv)

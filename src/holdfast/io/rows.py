@@ -58,6 +58,9 @@ class DenseRows:
 
     def missing(self):
         """Which rows have a missing cell."""
+        with np.errstate(all="ignore"):
+            if not np.isnan(self.X.sum()):  # takes a tenth of the time
+                return np.zeros(len(self.X), bool)
         return np.isnan(self.X).any(axis=1)
 
     def with_nan(self, rows):

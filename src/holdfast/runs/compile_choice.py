@@ -4,8 +4,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from holdfast import background
+from holdfast.cache_folder import is_empty
 from holdfast.compiling import WORTH_COMPILING
-from holdfast.runs.games import play_groups
+from holdfast.runs.grouped_rounds import play_groups
 
 _COMPILING = 0.5  # seconds to wait for the compiler after so many rounds in Python
 _MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
@@ -55,7 +56,11 @@ class CompileChoice:
 
 
 def _is_stored(args):
-    """Whether the disk cache has the compiled games for these arguments."""
+    """Whether the disk cache has the compiled games for these arguments. If it is empty, numba is not loaded:
+    while another process compiles, this one needs 60 MB less.
+    """
+    if is_empty():
+        return False
     from holdfast._compiled import is_stored
 
     return is_stored(play_groups, *args)

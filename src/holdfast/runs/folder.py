@@ -55,7 +55,11 @@ class Folder:
             )
         if self._exists(manifests.FILE):
             self.clean_up(0)  # a process stopped before its first checkpoint
-            return
+        else:
+            self._begin()
+
+    def _begin(self):
+        """Write the first manifest, in a folder without one; raises if another file has a name of a run."""
         for name in (*FILES, *(part for table in PARTS for part in self._parts_found(table))):
             if self._exists(name):
                 raise self._foreign(name)

@@ -1,19 +1,19 @@
 """The games of a run: one for each key and label."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
-from holdfast.flatten import check_flat, flatten, layout_digest, restore
-from holdfast.game import Counts, play_round
+from holdfast.flatten import layout_digest, restore
 from holdfast.learners.compressed import view_of
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
 from holdfast.runs.files import damaged, of_another_layout
 from holdfast.runs.flat_states import FlatStates, group_rounds
+from holdfast.runs.grouped_rounds import GroupedRounds, first_invalid, play_groups
 from holdfast.runs.key_table import KeyTable
 from holdfast.runs.model import Parameters, collect_plain, collect_scaled, zero_parameters
 from holdfast.runs.packed_states import PackedStates
@@ -24,16 +24,6 @@ _TOGETHER = 4_096  # games that are unpacked at once, to visit each game
 _LARGE = 65_536  # bytes; an array of this size begins at a cache line
 TENSORS = {"tape": (), "lengths": (), "counts": ("rounds", "kept", "unmeasured")}  # columns by name
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
-
-
-class GroupedRounds(NamedTuple):
-    """Rounds grouped by game, and where the state of each game is in the buffer."""
-
-    order: np.ndarray  # the rounds, game after game
-    cuts: np.ndarray  # where the rounds of each game begin in `order`
-    places: np.ndarray
-    lengths: np.ndarray  # of the states that were written
-    counts: np.ndarray  # rounds, kept, unmeasured
 
 
 class Games:
@@ -53,6 +43,7 @@ class Games:
         self.layout = layout_digest(state)
         self._states: Any = PackedStates(state, len(labels)) if keyed else FlatStates(state)
         self._checked = True  # False until the states from a file were checked
+        self._tried = False  # whether the player and the loss were tried in Python
         self._idle: list = []  # states to play in
         self.counts = np.zeros((0, 3), np.int64)
         self.table = KeyTable()
@@ -73,7 +64,9 @@ class Games:
         """
         self.check()
         adversary, call = rows.replay(y, self.loss), caller(compiled)
-        check_first_round(self.player, self.width, adversary)
+        if not self._tried:
+            check_first_round(self.player, self.width, adversary)
+            self._tried = True
         slots, order, cuts = group_rounds(keys)
         slots = slots * len(self.labels) + label
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
@@ -90,7 +83,7 @@ class Games:
             self._idle.append(state)
 
         workers = min(self.workers or cores(), len(slots)) if compiled else 1
-        if self.workers == 1:
+        if workers == 1:
             play_some((0, len(slots)))
         else:
             with ThreadPoolExecutor(workers) as pool:
@@ -249,32 +242,3 @@ class Games:
     def _state(self, name):
         self.check()
         return restore(self._first_state(), self._states.row(self._slot(name), False), 0)[0]
-
-
-def play_groups(player, adversary, state, columns, groups, buffer, first, last):
-    """Play the rounds of the games first, ..., last - 1; restore each from the buffer and write it back."""
-    nothing = np.zeros(0)
-    for game in range(first, last):
-        state, _ = restore(state, buffer, groups.places[game])
-        hidden, counts = adversary.start(), groups.counts[game]
-        tally = Counts(int(counts[0]), int(counts[1]), int(counts[2]), nothing)
-        for i in range(groups.cuts[game], groups.cuts[game + 1]):
-            t = groups.order[i]
-            state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
-        counts[0], counts[1], counts[2] = tally.rounds, tally.kept, tally.unmeasured
-        groups.lengths[game] = flatten(state, buffer, groups.places[game]) - groups.places[game]
-    return 0
-
-
-def first_invalid(player, state, buffer, starts, lengths, scratch):
-    """The first game whose row is not a valid state; -1 if there is none."""
-    for game in range(len(starts)):
-        end = starts[game] + lengths[game]
-        if check_flat(state, buffer, starts[game], end) != end:
-            return game
-        state, _ = restore(state, buffer, starts[game])
-        valid = player.valid(state)
-        flatten(state, scratch, 0)  # empties the histograms
-        if not valid:
-            return game
-    return -1

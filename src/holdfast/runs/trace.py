@@ -81,11 +81,7 @@ class Trace:
         counted = np.isfinite(errors)
         error = np.where(counted, errors, 0.0)
         steps = (error, counted, error * kept, counted & kept, ~kept)
-        # From left to right, so that the sums do not depend on the batches.
-        sums = [
-            np.cumsum(np.concatenate([[total], step]))[1:]
-            for total, step in zip(self.sums, steps, strict=True)
-        ]
+        sums = list(map(_running_sum, self.sums, steps))
         columns = [column for pair in zip(sizes, thresholds, strict=True) for column in pair]
         self.points.add(self.rounds + 1, sums)
         self.samples.add(self.rounds + 1, [*columns, kept, predicted, actual])
@@ -210,6 +206,15 @@ def numbers(tensor, shape):
     if not fits or any(want not in (None, size) for size, want in zip(tensor.shape, shape, strict=True)):
         raise ValueError(f"numbers of shape {shape} cannot be {tensor.dtype} of shape {tensor.shape}")
     return tensor
+
+
+def _running_sum(total, steps):
+    """The sum after each step, from left to right, so that it does not depend on the batches."""
+    if steps.dtype == bool and (steps.all() or not steps.any()):  # takes a quarter of the time
+        return total + steps[0] * np.arange(1.0, len(steps) + 1.0)
+    sums = np.empty(len(steps) + 1)
+    sums[0], sums[1:] = total, steps
+    return np.cumsum(sums, out=sums)[1:]
 
 
 def _increases(rounds, last):

@@ -1,0 +1,34 @@
+"""Commands that read or write runs do not import packages that they do not need."""
+
+import subprocess
+import sys
+
+import pytest
+from runs.small import write_source
+
+PROGRAM = """
+import sys
+from holdfast.cli.main import main
+status = main()
+import numba.np.arraymath
+some = {"cffi", "pandas", "scipy", "pyarrow", "numba"}
+print("\\nloaded:", status, *(sys.modules.keys() & some), file=sys.stderr)
+"""
+
+
+def loaded_after(*args):
+    call = [sys.executable, "-c", PROGRAM, *map(str, args)]
+    printed = subprocess.run(call, capture_output=True, text=True, check=True).stderr
+    return printed.partition("\nloaded:")[2].split()
+
+
+def test_learn_and_predict_load_neither_pandas_nor_scipy_nor_cffi(tmp_path):
+    source, run = write_source(tmp_path / "rows.csv"), tmp_path / "run"
+    learn = ("learn", source, "--target", "y", "--learner", "adagrad", "--to", run, "--quiet")
+    for command in (learn, ("predict", run, source, "--to", tmp_path / "out.csv")):
+        assert {*loaded_after(*command)} == {"0", "pyarrow", "numba"}
+
+
+def test_other_commands_load_them_as_usual():
+    pytest.importorskip("scipy")
+    assert "scipy" in loaded_after("completion", "bash")
