@@ -94,7 +94,7 @@ def test_warm_refuses_what_no_estimator_takes(args):
     pytest.importorskip("sklearn")
     status, _, said = called("warm", "--only", "regressor", "--rows", "dense", *args)
     assert status == 2
-    assert said.startswith("holdfast: regressor, dense rows: fit: ") and said.count("\n") == 1
+    assert said.startswith("holdfast: regressor, dense rows: ") and said.count("\n") == 1
 
 
 def test_with_json_errors_are_json_too(run, tmp_path, capsys):
