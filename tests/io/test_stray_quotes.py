@@ -27,9 +27,10 @@ def test_a_stray_quote_loses_one_row_whether_or_not_the_last_line_ends(tmp_path,
     assert found["skipped_by_reason"]["unreadable"] == 1
 
 
-def test_an_open_row_at_the_start_of_a_block_waits_for_its_end(tmp_path):
-    path, whole = tmp_path / "rows.csv", 'a,y,note\n1,2,"one\ntwo, three\nfour"\n'
-    for end, rows_read in ((len(whole) - 3, 0), (len(whole), 1)):
+@pytest.mark.parametrize("lines", ["one\ntwo, three\nfour", "one\n3,4,5\n6,7,8\nfour"], ids=["words", "rows"])
+def test_an_open_row_at_the_start_of_a_block_waits_for_its_end(tmp_path, lines):
+    path, whole = tmp_path / "rows.csv", f'a,y,note\n1,2,"{lines}"\n'
+    for end, rows_read in ((len(whole) - 1, 0), (len(whole), 1)):
         path.write_text(whole[:end])
         source = open_source(path, whole_lines=True)
         batches = [source.sample(block) for block in source.blocks()]

@@ -224,7 +224,8 @@ class ByteStream:
                 if self._whole_lines and not data:
                     kept = block.rfind(b"\n") + 1
                     if kept < len(block) and is_row is not None:
-                        kept -= open_row(block[:kept], is_row)  # the last row has several lines
+                        closes = block.count(b'"', kept) % 2  # then the quote is no stray one
+                        kept -= open_row(block[:kept], None if closes else is_row)  # a row of several lines
                     self.unfinished, block = len(block) - kept, block[:kept]
                 tail = open_row(block, is_row if self._eager else None) if is_row and data else 0
                 if tail:
