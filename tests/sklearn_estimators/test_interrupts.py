@@ -10,7 +10,7 @@ from sklearn_estimators.tables import three_classes
 from holdfast.compiling import expecting
 from holdfast.sklearn import RobustClassifier, passes
 
-PARAMETERS = {"learner": "adagrad", "outliers": 5}
+PARAMETERS = {"outliers": 0, "learner": "ogd", "scale": False, "loss": "hinge"}  # fast to compile
 
 
 @pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
