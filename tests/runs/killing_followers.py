@@ -84,8 +84,10 @@ def chain(folder, args, plan):
                 sys.exit(log.path.with_name("errors").read_text())
             return killed, made
         killed += 1
+        # Before the first checkpoint, a follower starts with the log alone: rows in rotated files are lost.
+        is_begun = (folder / "run" / "checkpoint.safetensors").exists()
         for _ in range(away):
-            if steps:
+            if steps and (is_begun or steps[0][0] == "add"):
                 log.step(*steps.pop(0))
 
 
