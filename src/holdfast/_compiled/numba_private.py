@@ -5,6 +5,7 @@ logistic loss, each measured by leaving out this one use (docs/performance.md). 
 leaves out all of them (`numba_public`).
 """
 
+import functools
 import pickle
 
 import numba
@@ -323,7 +324,8 @@ def tuple_of(context, builder, kind, items):
     return context.make_tuple(builder, kind, items)
 
 
+@functools.cache
 def size_of(kind):
-    """How many bytes a value of this type takes."""
+    """How many bytes a value of this type takes. LLVM takes a millisecond to say so."""
     context = cpu_target.target_context
     return context.get_abi_sizeof(context.get_value_type(kind))
