@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.matrices import shrink_rows, sum_of_rows
+from holdfast.matrices import padded, shrink_rows, sum_of_rows
 from holdfast.vectors import Sparse
 
 
 def products(matrix, x, dense):
     """All products with a row, and the matrix after `shrink_rows`."""
-    total = sum_of_rows(matrix, x)
-    inner = shrink_rows(matrix, dense, -0.1)
+    total, inner = np.ones(matrix.shape[1]), np.ones(len(matrix))
+    sum_of_rows(matrix, x, total)
+    shrink_rows(matrix, dense, -0.1, inner)
     return total, inner, matrix
 
 
@@ -42,3 +43,9 @@ def test_a_sparse_row_takes_only_its_own_rows_of_the_matrix():
     np.testing.assert_array_equal(total, 2.0 * matrix[1] - 3.0 * matrix[7])
     nothing = Sparse(np.zeros(0, int), np.zeros(0), 9)
     assert not check(matrix, nothing, np.ones(9))[0].any()
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 24])
+def test_padding_is_the_next_multiple_of_eight(count):
+    assert padded(count) % 8 == 0
+    assert 0 <= padded(count) - count < 8

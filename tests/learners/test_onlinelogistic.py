@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import holdfast as hf
 from holdfast.learners import OnlineLogistic
+from holdfast.learners.covariance import independent
 
 WEIGHTS = np.array([2.0, -1.0, 0.0, 0.5])
 
@@ -61,7 +62,9 @@ def test_it_is_the_recursion_with_the_whole_covariance(memory, prior, flips):
     w, P = recursion(learner, X, y)
     state = learned(learner, X, y)
     assert state.w == pytest.approx(w, rel=1e-9)
-    assert state.growth * state.root @ state.root.T == pytest.approx(P, rel=1e-9, abs=1e-12)
+    assert state.covariance.growth * state.covariance.root @ state.covariance.root.T == pytest.approx(
+        P, rel=1e-9, abs=1e-12
+    )
 
 
 def test_it_ends_near_the_weights_of_logistic_regression():
@@ -101,7 +104,7 @@ def test_the_covariance_stays_between_the_prior_and_zero_where_directions_die_ou
     X[1_000:, 1:] = 0.0
     player = hf.Filtered(OnlineLogistic(memory), hf.Everything())
     state = hf.play(player, hf.Replay(X, y, hf.Logistic()), keep=(), compiled=True).state[0].learner
-    values = np.linalg.eigvalsh(state.growth * state.root @ state.root.T)
+    values = np.linalg.eigvalsh(state.covariance.growth * state.covariance.root @ state.covariance.root.T)
     assert values[0] > 0.0 and values[-1] < 2.0
     assert abs(state.w[1:]) == pytest.approx(0.0, abs=1e-6)
 
@@ -136,7 +139,7 @@ def test_weights_are_small_while_there_are_few_rounds_for_each():
     X = rng.standard_normal((30, 1)) + 0.1 * rng.standard_normal((30, 40))  # columns that are nearly the same
     y = np.where(X.mean(axis=1) + 0.3 * rng.standard_normal(30) > 0.0, 1.0, -1.0)
     learner = OnlineLogistic(prior=10.0)
-    loose = learner.init(40)._replace(root=math.sqrt(10.0) * np.eye(40))
+    loose = learner.init(40)._replace(covariance=independent(40, 10.0))
     for x, label in zip(X, y, strict=True):
         loose = learner.update(loose, hf.Logistic().slope(float(loose.w @ x), label), x)
     assert np.linalg.norm(learned(learner, X, y).w) < 0.7 * np.linalg.norm(loose.w)

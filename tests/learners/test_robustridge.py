@@ -32,7 +32,7 @@ def learned(learner, X, y):
 
 
 def covariance(state):
-    return state.growth * state.root @ state.root.T
+    return state.covariance.growth * state.covariance.root @ state.covariance.root.T
 
 
 def recursion(learner, weigh, X, y):

@@ -6,13 +6,21 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
+from holdfast.learners.covariance import (
+    Covariance,
+    forget,
+    independent,
+    learn,
+    set_independent,
+    variance_of,
+    variance_of_weight,
+)
 from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import ANY, Needs
-from holdfast.learners.robustridge import learn_row, shrink
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import assign, dot, largest, scale_by
+from holdfast.vectors import assign, dot, largest
 
 _START = 20.0  # rounds: the memory in the first round, which grows by 1 with each
 _FLATTEST = 1e-4  # no round counts with less curvature
@@ -20,15 +28,13 @@ _STEEP = 0.35  # times the error: a round that is mispredicted counts with at le
 _LEAST = 1e-6  # no label is doubted more
 _HEAVIEST = 1e100  # no round weighs more
 _TURNS = 5.0  # of each weight at least, while a round is remembered: each costs as much as a round
-_UNIT = 2.0**16
 
 
 class OnlineLogisticState(NamedTuple):
-    """Weights, and their covariance growth SS'."""
+    """Weights, their covariance, and what is known of the labels."""
 
     w: np.ndarray
-    root: np.ndarray  # S
-    growth: float
+    covariance: Covariance
     rounds: float
     positive: float  # the fading share of the label +1
 
@@ -97,27 +103,20 @@ class OnlineLogistic:
         return Needs("any", ANY, "logistic", False)
 
     def init(self, dim):
-        root = np.eye(dim) * math.sqrt(self.variance(0.0, dim))
-        return OnlineLogisticState(np.zeros(dim), root, 1.0, 0.0, 0.5)
+        return OnlineLogisticState(np.zeros(dim), independent(dim, self.variance(0.0, dim)), 0.0, 0.5)
 
     def valid(self, state):
         return is_whole(state.rounds) and state.rounds >= 0.0
 
     def reset(self, state, dim):
         assign(state.w, np.zeros(dim))
-        self.loosen(state.root, self.variance(0.0, dim))
-        return OnlineLogisticState(state.w, state.root, 1.0, 0.0, 0.5)
+        covariance = set_independent(state.covariance, self.variance(0.0, dim))
+        return OnlineLogisticState(state.w, covariance, 0.0, 0.5)
 
     def after_change(self, state, rows):
-        self.loosen(state.root, self.prior)
+        covariance = set_independent(state.covariance, self.prior)
         rounds = float(int(min(state.rounds, self.prior * len(state.w))))  # enough for this variance
-        return OnlineLogisticState(state.w, state.root, 1.0, rounds, state.positive)
-
-    def loosen(self, root, variance):
-        """Set the covariance to that of independent weights."""
-        for k in range(len(root)):
-            assign(root[k], np.zeros(len(root)))
-            root[k, k] = math.sqrt(variance)
+        return OnlineLogisticState(state.w, covariance, rounds, state.positive)
 
     def variance(self, rounds, dim):
         """That of the prior of each weight after so many rounds."""
@@ -127,7 +126,7 @@ class OnlineLogistic:
         return state.w
 
     def update(self, state, slope, x):
-        w, root, growth, rounds, positive = state
+        w, covariance, rounds, positive = state
         z = dot(w, x) if slope != 0.0 else math.nan
         if not (abs(z) < math.inf and 0.0 < largest(x) < math.inf):
             return state
@@ -142,36 +141,28 @@ class OnlineLogistic:
             share = positive if sign > 0.0 else 1.0 - positive
             clean, flipped = (1.0 - self.flips) * right * (1.0 - share), self.flips * wrong * share
             weight *= max(clean / (clean + flipped), _LEAST)
-        learn_row(w, root, growth, 1.0 / (weight * curvature), sign * wrong / curvature, x)
+        learn(w, covariance, variance_of(covariance, x), 1.0 / (weight * curvature), sign * wrong / curvature)
         rounds += 1.0
         positive += (max(sign, 0.0) - positive) / min(self.memory, _START + rounds)
-        growth = self.forget(w, root, growth, rounds)
-        return OnlineLogisticState(w, root, growth, rounds, positive)
+        covariance = forget(covariance, min(self.memory, _START + rounds))
+        self.restore_prior(w, covariance, rounds)
+        return OnlineLogisticState(w, covariance, rounds, positive)
 
-    def forget(self, w, root, growth, rounds):
-        """The growth after a round. Of the weights whose turn it is, the prior replaces what is forgotten.
+    def restore_prior(self, w, covariance, rounds):
+        """Of the weights whose turn it is, the prior replaces what is forgotten.
 
         Every weight has at least five turns within as many rounds as are remembered, if there are so many.
         The gap between two turns is a power of two: it doubles when the rounds have doubled, so that all
         weights have their turns in between, however long the memory grows.
         """
         dim, memory = len(w), min(self.memory, _START + rounds)
-        growth /= 1.0 - 1.0 / memory
-        if growth > _UNIT * _UNIT:
-            growth /= _UNIT * _UNIT
-            for k in range(dim):
-                scale_by(root[k], _UNIT)
         gap, turns = power_of_two(memory / (_TURNS * dim)), math.ceil(dim / memory)
         if int(rounds) % gap != 0:
-            return growth
+            return
         noise = self.variance(rounds, dim) * turns * memory / (dim * gap)
         for i in range(turns):
             k = (int(rounds) // gap * turns + i) % dim
-            a = root[k].copy()
-            variance = growth * dot(a, a)
-            if variance < math.inf:
-                shrink(w, root, a, growth / (noise + variance), noise / (noise + variance), -float(w[k]))
-        return growth
+            learn(w, covariance, variance_of_weight(covariance, k), noise, -float(w[k]))
 
 
 def power_of_two(value):

@@ -6,29 +6,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
+from holdfast.learners.covariance import (
+    Covariance,
+    forget,
+    independent,
+    learn,
+    set_independent,
+    shrink,
+    variance_of,
+    variance_of_weight,
+)
 from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.residual_weights import Redescending
-from holdfast.matrices import shrink_rows, sum_of_rows
 from holdfast.protocols import Domain
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import add, assign, dot, largest, scale_by, squared
+from holdfast.vectors import assign, dot, largest
 
-_RATE = 0.01  # of the running means of residuals and of the farthest cells, after the first 100 rounds
+RATE = 0.01  # of the running means of residuals and of the farthest cells, after the first 100 rounds
 _NEAR = 4.0  # a residual counts up to so many mean residuals in that mean, a cell up to so many means
-_USUAL = 1.5  # a farthest cell up to so many times its mean does not lower the limit
+USUAL = 1.5  # a farthest cell up to so many times its mean does not lower the limit
 _LEAST = 1e-9  # no mean falls below
 _LOOSE = 4.0  # a variance that is so many times the first is set back to the first
-_UNIT = 2.0**16
 
 
 class RobustRidgeState(NamedTuple):
-    """Weights, their covariance P = growth SS', and the scales of residuals and rows."""
+    """Weights, their covariance, and the scales of residuals and rows."""
 
     w: np.ndarray
-    root: np.ndarray  # S
-    growth: float
+    covariance: Covariance
     residual: float  # a fading mean of absolute residuals
     cell: float  # a fading mean of the largest absolute entry of a row
     rounds: float
@@ -96,87 +103,61 @@ class RobustRidge:
         return Needs("any", LOSS_FORM, "any", False)
 
     def init(self, dim):
-        root = np.eye(dim) / math.sqrt(self.strength)
-        return RobustRidgeState(np.zeros(dim), root, 1.0, 1.0, 1.0, 0.0, math.nan)
+        covariance = independent(dim, 1.0 / self.strength)
+        return RobustRidgeState(np.zeros(dim), covariance, 1.0, 1.0, 0.0, math.nan)
 
     def valid(self, state):
         return is_whole(state.rounds) and state.rounds >= 0.0
 
     def reset(self, state, dim):
         assign(state.w, np.zeros(dim))
-        for k in range(dim):
-            assign(state.root[k], np.zeros(dim))
-            state.root[k, k] = 1.0 / math.sqrt(self.strength)
-        return RobustRidgeState(state.w, state.root, 1.0, 1.0, 1.0, 0.0, math.nan)
+        covariance = set_independent(state.covariance, 1.0 / self.strength)
+        return RobustRidgeState(state.w, covariance, 1.0, 1.0, 0.0, math.nan)
 
     def after_change(self, state, rows):
-        for k in range(len(state.w)):
-            assign(state.root[k], np.zeros(len(state.w)))
-            state.root[k, k] = 1.0 / math.sqrt(self.strength)
-        return RobustRidgeState(state.w, state.root, 1.0, state.residual, state.cell, state.rounds, state.y)
+        covariance = set_independent(state.covariance, 1.0 / self.strength)
+        return RobustRidgeState(state.w, covariance, state.residual, state.cell, state.rounds, state.y)
 
     def set_target(self, state, y):
-        w, root, growth, residual, cell, rounds, _ = state
-        return RobustRidgeState(w, root, growth, residual, cell, rounds, y)
+        w, covariance, residual, cell, rounds, _ = state
+        return RobustRidgeState(w, covariance, residual, cell, rounds, y)
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        w, root, growth, residual, cell, rounds, y = state
+        w, covariance, residual, cell, rounds, y = state
         error = y - dot(w, x) if y == y else -float(slope)
         far = largest(x)
         if not (0.0 < far < math.inf and abs(error) < math.inf):
             return state
-        excess = max(far / (_USUAL * cell), 1.0)
+        excess = max(far / (USUAL * cell), 1.0)
         weight = self.weights.weight(abs(error) / (self.weights.limit * residual) * excess * excess)
         rounds += 1.0
-        rate = max(1.0 / rounds, _RATE)
-        residual = max(residual + rate * (min(abs(error), _NEAR * residual) - residual), _LEAST)
-        cell = max(cell + rate * (min(far, _NEAR * cell) - cell), _LEAST)
+        rate = max(1.0 / rounds, RATE)
+        residual, cell = moved(residual, rate, abs(error)), moved(cell, rate, far)
         if weight > 0.0:
-            learn_row(w, root, growth, 1.0 / weight, error, x)
+            learn(w, covariance, variance_of(covariance, x), 1.0 / weight, error)
         if self.memory < math.inf:
-            growth = forget(root, growth, self.strength, self.memory, rounds)
-        return RobustRidgeState(w, root, growth, residual, cell, rounds, y)
+            covariance = forget(covariance, self.memory)
+            set_back(covariance, self.strength, self.memory, rounds)
+        return RobustRidgeState(w, covariance, residual, cell, rounds, y)
 
 
-def learn_row(w, root, growth, noise, error, x):
-    """Move weights and covariance by a row, its residual and the variance of its noise."""
-    a = sum_of_rows(root, x)  # S'x
-    variance = growth * squared(a)
-    total = noise + variance
-    if variance > 0.0 and total < math.inf:
-        shrink(w, root, a, growth / total, noise / total, error)
+def moved(mean, rate, size):
+    """A fading mean after one more size, which counts up to four times the mean."""
+    return max(mean + rate * (min(size, _NEAR * mean) - mean), _LEAST)
 
 
-def shrink(w, root, a, gain, left, error):
-    """S becomes S (I - beta aa'), where P - gain PxxP' has this root; and w moves by gain Px error.
+def set_back(covariance, strength, memory, rounds):
+    """Set the variances of the weights whose turn it is back to the first ones, if they are too large.
 
-    `left` is the share of the variance of the prediction that is left after the round.
+    Every weight has its turn within `memory` rounds. The weights stay as they are.
     """
-    beta = gain / (1.0 + math.sqrt(left))
-    along = shrink_rows(root, a, -beta)  # Sa
-    add(w, gain * error, along)
-
-
-def forget(root, growth, strength, memory, rounds):
-    """The growth after a round; and the variances of the weights whose turn it is, set back if too large.
-
-    Every weight has its turn within `memory` rounds.
-    """
-    dim = len(root)
-    growth /= 1.0 - 1.0 / memory
-    if growth > _UNIT * _UNIT:
-        growth /= _UNIT * _UNIT
-        for k in range(dim):
-            scale_by(root[k], _UNIT)
+    dim = len(covariance.root)
     turns = math.ceil(dim / memory)
     for i in range(turns):
-        j = int(rounds * turns + i) % dim
-        variance = growth * squared(root[j])
+        variance = variance_of_weight(covariance, int(rounds * turns + i) % dim)
         if variance > _LOOSE / strength:
-            share = 1.0 / (strength * variance)  # that remains
-            a = root[j].copy()
-            shrink(np.zeros(dim), root, a, growth * (1.0 - share) / variance, share, 0.0)
-    return growth
+            # noise with which the variance after the round is 1 / strength
+            shrink(covariance, variance, variance / (strength * variance - 1.0))
