@@ -83,6 +83,8 @@ FORGETTING = [
     hf.learners.RobustRidge(),
     hf.learners.RobustRidge(1.0, memory=3, weights=hf.learners.HuberWeights()),
     hf.learners.RobustRidge(memory=100, weights=hf.learners.InverseMultiquadric()),
+    hf.learners.RobustRidges(),
+    hf.learners.RobustRidges([10.0], [1.5], [1.0], strength=1.0, memory=3.0),
     hf.learners.OnlineLogistic(),
     hf.learners.OnlineLogistic(memory=3, prior=0.1, flips=0.05),
     hf.learners.Returning(hf.learners.OnlineLogistic(100.0), patience=20),

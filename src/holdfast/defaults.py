@@ -13,6 +13,7 @@ from holdfast.for_numbers import (
     SECOND_ORDER,
     for_numbers,
     is_auto,
+    is_central,
     rounds_for,
     with_loss,
     withstands_targets,
@@ -35,6 +36,8 @@ from holdfast.learners import (
     OnlineLogistic,
     OnlineRidge,
     Returning,
+    RobustRidge,
+    RobustRidges,
     Scaled,
     ScaleInvariant,
     SoloFTRL,
@@ -95,8 +98,8 @@ def recommended(regression, outliers="auto", learner=None, scale=True, memory="a
         are not wrong, for each label. 0 keeps every round.
     learner : a learner, optional
         If features are scaled, it has one weight more than there are features, for the constant. By default
-        that of `default_learner`. `for_numbers` is used only with a mixture of `RobustRidge` and `AdaGrad`,
-        such as the default.
+        that of `default_learner`. `for_numbers` is used only with `RobustRidges`, or with a mixture of
+        `RobustRidge` and `AdaGrad`.
     scale : bool
         Whether features, and targets, have a running scale.
     memory, patience : "auto" or a number of rounds
@@ -174,16 +177,17 @@ def recommended_for_labels(outliers="auto", memory="auto", patience="auto"):
 def default_learner(regression, outliers="auto", scale=True, loss=None, columns=0, plain=False):
     """The learner to use if none is chosen.
 
-    For numbers and outliers="auto": `SECOND_ORDER` up to 100 columns, `FIRST_ORDER` beyond, both with this
-    loss. For all others, and if `plain`, AdaGrad, which also learns from rows with weights.
+    For numbers and outliers="auto": `SECOND_ORDER` up to 100 columns, `FIRST_ORDER` with this loss beyond
+    and for quantiles. For all others, and if `plain`, AdaGrad, which also learns from rows with weights.
 
     >>> default_learner(regression=True, columns=500) == FIRST_ORDER
     True
     """
     if plain or not (regression and scale and is_auto(outliers)):
         return LEARNER
-    learner = SECOND_ORDER if columns <= MOST_COLUMNS else FIRST_ORDER
-    return with_loss(learner, loss or recommended_loss(regression))
+    loss = loss or recommended_loss(regression)
+    learner = SECOND_ORDER if columns <= MOST_COLUMNS and is_central(loss) else FIRST_ORDER
+    return with_loss(learner, loss)
 
 
 def named_learner(name, loss):
@@ -231,7 +235,7 @@ def suited(learner, loss):
 
 def refuse_weights(learner):
     """Raise if a learner uses more than the gradient, because a weight can only multiply the gradient."""
-    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant | Mixture):
+    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant | RobustRidge | RobustRidges | Mixture):
         raise ValueError(
             f"{type(learner).__name__} uses the target as well as the gradient, so rows cannot have "
             "weights: repeat rows instead, or use another learner"

@@ -1,4 +1,4 @@
-"""The default for numbers as targets: a guard, scales that fade, and a mixture of learners."""
+"""The default for numbers as targets: a guard, scales that fade, and learners that forget."""
 
 import math
 import numbers
@@ -6,9 +6,9 @@ import numbers
 from holdfast.capped_loss import Capped
 from holdfast.domains import Box
 from holdfast.filters import TopShare
-from holdfast.learners import AdaGrad, Averaged, HuberWeights, Mixture, Redescending, RobustRidge, Scaled
+from holdfast.learners import AdaGrad, Averaged, Mixture, RobustRidge, RobustRidges, Scaled
 from holdfast.learners.adagrad_fading import FadingAdaGrad
-from holdfast.losses import Absolute
+from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Squared
 from holdfast.soft_guard import SoftGuarded
 
 MEMORY, PATIENCE = 300.0, 1000  # rounds
@@ -28,16 +28,8 @@ FIRST_ORDER = Mixture(
     ),
     Capped(Absolute()),
 )
-SECOND_ORDER = Mixture(
-    (
-        RobustRidge(weights=Redescending(3.0)),
-        RobustRidge(memory=1000.0, weights=HuberWeights(0.7)),
-        RobustRidge(memory=100.0, weights=Redescending(3.0)),
-        RobustRidge(memory=33.0, weights=Redescending(3.0)),
-        AdaGrad(_BOX, rate=0.008, ballast=1.0),
-    ),
-    Capped(Absolute()),
-)
+SECOND_ORDER = RobustRidges()
+_CENTRAL = Absolute | Squared | Huber | EpsilonInsensitive  # losses with the best prediction in the center
 
 
 def for_numbers(learner, memory="auto", patience="auto"):
@@ -79,10 +71,21 @@ def for_numbers(learner, memory="auto", patience="auto"):
 def with_loss(learner, loss):
     """`FIRST_ORDER` or `SECOND_ORDER` for another loss. A row that is mispredicted by far counts little.
 
+    The second predicts the center of the targets, and is refused for other losses.
+
     >>> with_loss(FIRST_ORDER, Absolute()) == FIRST_ORDER
     True
     """
-    return learner._replace(loss=Capped(loss))
+    if isinstance(learner, Mixture):
+        return learner._replace(loss=Capped(loss))
+    if not is_central(loss):
+        raise ValueError(f"second_order predicts the center of the targets, not {loss!r}: use first_order")
+    return learner
+
+
+def is_central(loss):
+    """Whether the best prediction for a loss is the center of the targets, such as mean and median."""
+    return isinstance(loss, _CENTRAL)
 
 
 def is_auto(value):
@@ -99,7 +102,8 @@ def rounds_for(name, value, auto):
 
 
 def withstands_targets(learner):
-    """Whether a large residual hardly moves it: a mixture of `RobustRidge` and `AdaGrad`."""
+    """Whether a large residual hardly moves it: `RobustRidges`, a mixture of `RobustRidge` and `AdaGrad`."""
     inner = learner.learner if isinstance(learner, Averaged) else learner
     robust = RobustRidge | AdaGrad | FadingAdaGrad
-    return isinstance(inner, Mixture) and all(isinstance(each, robust) for each in inner.learners)
+    several = inner.learners if isinstance(inner, Mixture) else ()
+    return isinstance(inner, RobustRidges) or (several and all(isinstance(each, robust) for each in several))

@@ -46,7 +46,14 @@ def test_every_learner_is_there():
         if isinstance(learner, hf.learners.Clipped)
     }
     others = {
-        *("OnlineLogistic", "RobustRidge", "Redescending", "HuberWeights", "InverseMultiquadric"),
+        *(
+            "OnlineLogistic",
+            "RobustRidge",
+            "RobustRidges",
+            "Redescending",
+            "HuberWeights",
+            "InverseMultiquadric",
+        ),
         "Returning",
         "Adaptive",
         "StronglyConvex",

@@ -9,7 +9,14 @@ import holdfast as hf
 from holdfast.vectors import values_of
 
 DEPENDENT = (  # on the unit of the gradients
-    *(hf.ONS, hf.OnlineRidge, hf.VAW, hf.learners.OnlineLogistic, hf.learners.RobustRidge),
+    *(
+        hf.ONS,
+        hf.OnlineRidge,
+        hf.VAW,
+        hf.learners.OnlineLogistic,
+        hf.learners.RobustRidge,
+        hf.learners.RobustRidges,
+    ),
     *(hf.EG, hf.ScaleInvariant, hf.learners.Returning),
 )
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from holdfast.learners.returning import Returning
     from holdfast.learners.ridge import OnlineRidge
     from holdfast.learners.robustridge import RobustRidge
+    from holdfast.learners.robustridges import RobustRidges
     from holdfast.learners.scaled import Scaled
     from holdfast.learners.scaleinvariant import ScaleInvariant
     from holdfast.learners.solo import SoloFTRL
@@ -67,6 +68,7 @@ __all__ = [
     "Redescending",
     "Returning",
     "RobustRidge",
+    "RobustRidges",
     "ScaleInvariant",
     "Scaled",
     "SoloFTRL",

@@ -12,12 +12,13 @@ from holdfast.learners import (
     OnlineRidge,
     Penalized,
     RobustRidge,
+    RobustRidges,
     ScaleInvariant,
 )
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
 
-_OWN_PENALTY = (OnlineRidge, VAW, RobustRidge, OnlineLogistic, ScaleInvariant, Mixture)
+_OWN_PENALTY = (OnlineRidge, VAW, RobustRidge, RobustRidges, OnlineLogistic, ScaleInvariant, Mixture)
 
 
 def nested_parameters(name, rule):
