@@ -162,7 +162,9 @@ def test_mixtures_have_names_for_numbers_only(name):
 def test_the_default_for_numbers_follows_the_columns():
     assert default_learner(True, columns=100) == FOR_NUMBERS["second_order"]
     assert default_learner(True, columns=101) == FOR_NUMBERS["first_order"]
-    assert default_learner(True, loss=hf.Huber()).loss == Capped(hf.Huber())
+    assert default_learner(True, loss=hf.Huber()) == FOR_NUMBERS["second_order"]
+    assert default_learner(True, loss=hf.Huber(), columns=101).loss == Capped(hf.Huber())
+    assert default_learner(True, loss=hf.losses.Pinball(0.9)).loss == Capped(hf.losses.Pinball(0.9))
     for other in (
         default_learner(True, outliers=20),
         default_learner(True, plain=True),

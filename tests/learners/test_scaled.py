@@ -8,6 +8,7 @@ from laws import like, same
 
 import holdfast as hf
 from holdfast.defaults import recommended
+from holdfast.learners.scaled import deviation_of_near, median_deviation
 from holdfast.rule import rule
 from holdfast.vectors import Sparse
 
@@ -298,3 +299,14 @@ def test_after_a_change_the_recent_rows_are_the_first_ones(stored):
     recent = rows[:10] + 100.0
     after = scaled.after_change(state, recent).first
     assert np.array_equal(after, np.vstack([recent, first[10:]]) if stored == 40 else first)
+
+
+def test_nearly_half_of_the_values_may_be_wild_and_the_scale_is_that_of_the_others():
+    rng = np.random.default_rng(0)
+    good = rng.standard_normal(110) + 5.0
+    values = np.concatenate([-1e4 * rng.random(90), good])
+    center, square, moved = deviation_of_near(values)
+    assert abs(center - 5.0) < 0.5
+    assert 0.5 < math.sqrt(2.198 * square) < 1.5
+    assert moved < 115
+    assert median_deviation(values)[1] > 2.0 * square

@@ -24,6 +24,7 @@ from holdfast.vectors import add, assign, dot, largest, scale_by, sum_abs
 
 _FAR = 3.0  # residuals count up to so many times the smallest mean residual, when regressions are compared
 _ETA = 0.1  # the rate at which the better regressions gain weight
+_WILD = 4.0  # standard deviations: a stored row or target that is farther away is not learned from again
 _SHARE = 0.001  # of the weight that is divided equally in each round
 
 
@@ -37,8 +38,7 @@ class RobustRidgesState(NamedTuple):
     residuals: np.ndarray  # fading means of absolute residuals
     errors: np.ndarray  # of the last round
     cell: float  # a fading mean of the largest absolute entry of a row
-    rounds: float
-    known: float  # rounds since the covariance was that of the prior
+    rounds: float  # since the start or the last change
     y: float  # the target of this round, NaN if there is none
 
 
@@ -127,10 +127,10 @@ class RobustRidges:
         count, covariance = len(self.memories), independent(dim, 1.0 / self.strength)
         arrays = (np.full(count, 1.0 / count), np.ones(count), np.zeros(count))
         weights = (np.zeros(dim), np.zeros((count, dim)))
-        return RobustRidgesState(*weights, covariance, *arrays, 1.0, 0.0, 0.0, math.nan)
+        return RobustRidgesState(*weights, covariance, *arrays, 1.0, 0.0, math.nan)
 
     def valid(self, state):
-        return is_whole(state.rounds) and 0.0 <= state.known <= state.rounds and is_whole(state.known)
+        return is_whole(state.rounds) and state.rounds >= 0.0
 
     def reset(self, state, dim):
         count = len(state.each)
@@ -141,22 +141,28 @@ class RobustRidges:
         assign(state.residuals, np.ones(count))
         covariance = set_independent(state.covariance, 1.0 / self.strength)
         arrays = (state.parts, state.residuals, state.errors)
-        return RobustRidgesState(state.w, state.each, covariance, *arrays, 1.0, 0.0, 0.0, math.nan)
+        return RobustRidgesState(state.w, state.each, covariance, *arrays, 1.0, 0.0, math.nan)
 
     def after_change(self, state, rows):
-        w, each, covariance, parts, residuals, errors, cell, rounds, _, y = state
+        w, each, covariance, parts, residuals, errors, _, _, y = state
+        assign(residuals, np.ones(len(each)))
         covariance = set_independent(covariance, 1.0 / self.strength)
-        return RobustRidgesState(w, each, covariance, parts, residuals, errors, cell, rounds, 0.0, y)
+        return RobustRidgesState(w, each, covariance, parts, residuals, errors, 1.0, 0.0, y)
 
     def set_target(self, state, y):
-        w, each, covariance, parts, residuals, errors, cell, rounds, known, _ = state
-        return RobustRidgesState(w, each, covariance, parts, residuals, errors, cell, rounds, known, y)
+        w, each, covariance, parts, residuals, errors, cell, rounds, _ = state
+        return RobustRidgesState(w, each, covariance, parts, residuals, errors, cell, rounds, y)
+
+    def relearn(self, state, row, y):
+        if not (largest(row) <= _WILD and abs(y) <= _WILD):
+            return state
+        return self.set_target(self.update(self.set_target(state, y), 0.0, row), state.y)
 
     def predict(self, state):
         return state.w
 
     def update(self, state, slope, x):
-        w, each, covariance, parts, residuals, errors, cell, rounds, known, y = state
+        w, each, covariance, parts, residuals, errors, cell, rounds, y = state
         target, far, most = y if y == y else dot(w, x) - float(slope), largest(x), 0.0
         for k in range(len(each)):
             errors[k] = target - dot(each[k], x)
@@ -164,7 +170,7 @@ class RobustRidges:
         if not (0.0 < far < math.inf and most < math.inf and target == target):
             return state
         move_parts(parts, errors, float(residuals.min()))
-        rounds, known = rounds + 1.0, known + 1.0
+        rounds += 1.0
         rate, excess = max(1.0 / rounds, RATE), max(far / (USUAL * cell), 1.0)
         variance, mean_weight = variance_of(covariance, x), 0.0
         for k in range(len(each)):
@@ -173,7 +179,7 @@ class RobustRidges:
             weight = r ** -float(self.powers[k]) if r > 1.0 else 1.0
             mean_weight += float(parts[k]) * weight
             # This regression has learned from fewer rounds, or more: so its covariance is that many times P.
-            times = min(known, self.memory) / min(known, float(self.memories[k]))
+            times = min(rounds, self.memory) / min(rounds, float(self.memories[k]))
             errors[k] = times * weight * error / (1.0 + times * weight * variance)
             residuals[k] = moved(residual, rate, abs(error))
         cell = moved(cell, rate, far)
@@ -184,7 +190,7 @@ class RobustRidges:
         covariance = forget(covariance, self.memory)
         set_back(covariance, self.strength, self.memory, rounds)
         sum_of_rows(each, parts, w)
-        return RobustRidgesState(w, each, covariance, parts, residuals, errors, cell, rounds, known, y)
+        return RobustRidgesState(w, each, covariance, parts, residuals, errors, cell, rounds, y)
 
 
 def move_parts(parts, errors, residual):

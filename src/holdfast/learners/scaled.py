@@ -76,7 +76,8 @@ class Scaled:
     stored : int
         So many first rounds are stored, at least `patience`. Now and then scales are compared with medians of
         all of them. If one is ten times too large, it is set to these medians, and the learner starts from
-        scratch. So a stream that starts with bad rows heals when these are fewer than half.
+        scratch. A learner that reads targets then learns from the stored rounds again (`relearn`). So a
+        stream that starts with bad rows heals when these are fewer than half.
     memory : float, optional
         The number of rounds after which a value counts about a third (1 / e). None: for ever.
     missing : float
@@ -212,9 +213,7 @@ class Scaled:
         """The state in which only the learner has learned from the round. The first rounds teach nothing."""
         if state.rounds < self.patience:
             return state
-        inner = self.update_inner(state, slope, row)
-        numbers = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
-        return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
+        return self.with_inner(state, self.update_inner(state, slope, row))
 
     @rarely_called
     def compare_with_first(self, state, x):
@@ -226,8 +225,9 @@ class Scaled:
             return state
         count, wide = self.memory.squares(float(n)), False
         for i in range(rows.shape[1] - 1):
-            center, square, moved = median_deviation(rows[:n, i])
+            _, square, _ = median_deviation(rows[:n, i])
             if 0.0 < _NORMAL * square < _WIDE * float(state.spread[i]) / count:
+                center, square, moved = deviation_of_near(rows[:n, i])
                 state.center[i], wide = center, True
                 state.spread[i] = _NORMAL * self.memory.count_first(state.counts, i, moved, n) * square
         if rows.shape[1] > 1:
@@ -236,16 +236,18 @@ class Scaled:
         y_low, y_high = state.y_low, state.y_high
         if self.target:
             targets = rows[:n, -1]
-            center, square, moved = median_deviation(targets)
+            _, square, _ = median_deviation(targets)
             if 0.0 < _NORMAL * square < _WIDE * y_squares / count:
-                y_center, wide = center, True
+                y_center, square, moved = deviation_of_near(targets)
+                wide = True
                 y_squares = _NORMAL * self.memory.count_first(state.counts, -1, moved, n) * square
                 y_spread = math.sqrt(y_squares / count)
                 near = targets[np.abs(targets - y_center) <= SWING * y_spread]
                 y_low, y_high = float(np.min(near)), float(np.max(near))
         inner = self.learner.reset(state.inner, len(state.row)) if wide else state.inner
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
-        return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
+        state = ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
+        return self.relearned(state, rows[:n]) if wide else state
 
     def after_change(self, state, rows):
         """Take scales that no longer fit from recent rows. All then move as if these were the first rows."""
@@ -270,7 +272,23 @@ class Scaled:
                 y_low, y_high = float(np.min(near)), float(np.max(near))
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         inner = self.learner.after_change(state.inner, rows)
-        return ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers)
+        return self.relearned(ScaledState(inner, *self.arrays(state), n, 0.0, state.y, *numbers), rows)
+
+    def relearned(self, state, rows):
+        """The state after the learner has learned from stored rows, in the units of the new scales."""
+        inner, y = state.inner, state.y
+        if rows.shape[1] == 1:  # sparse rows are not stored
+            return state
+        for i in range(len(rows)):
+            state = self.set_target(state, float(rows[i, -1]))
+            row = self.transform_row(state, rows[i, :-1])
+            inner = self.learner.relearn(inner, row, target_for(self.predict(state), state.y))
+        return self.with_inner(self.set_target(state, y), inner)
+
+    def with_inner(self, state, inner):
+        """The state with another one of the learner."""
+        numbers = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
+        return ScaledState(inner, *self.arrays(state), state.rounds, state.due, state.y, *numbers)
 
     def new_scale(self, state, values, i, center, variance):
         """Center and variance of recent values, and whether they are new. The old ones stay where they fit.
@@ -341,3 +359,14 @@ def median_deviation(values):
     if moved[0] == moved[-1]:  # a column with two values: the mean is the median
         middle /= _NORMAL
     return center, middle, float(len(moved))
+
+
+def deviation_of_near(values):
+    """`median_deviation` of the values that are near, by the medians of all of them.
+
+    If nearly half of the values are wild, the medians of all are at the edge of the others.
+    """
+    center, square, _ = median_deviation(values)
+    near = values[np.abs(values - center) <= SWING * math.sqrt(_NORMAL * square)]
+    nearer, smaller, moved = median_deviation(near)
+    return (nearer, smaller, moved) if smaller > 0.0 else median_deviation(values)

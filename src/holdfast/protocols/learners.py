@@ -69,6 +69,14 @@ class LearnerOptions(Learner, LearningOptions, Protocol):
         """
         return state
 
+    def relearn(self, state: Any, row: Row, y: float) -> Any:
+        """The state after learning from a stored row, when it has new scales. By default the same.
+
+        Row and target are as `Scaled` gives them to the learner. There is no slope, so it is for learners
+        that read the target.
+        """
+        return state
+
 
 class LearnerInDomain(Learner, Protocol):
     """A learner that says where its weights may lie: for `Bounded`, certificates and regret."""
