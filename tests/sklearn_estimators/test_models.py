@@ -82,3 +82,20 @@ def test_a_few_rows_and_many_have_the_same_predictions():
         model = RobustClassifier(random_state=0, n_epochs=1).fit(X, labels)
         some = np.stack([one.predict(X) for one in model._models], axis=1)
         assert model._models._predict_few(X).tobytes() == some.tobytes()
+
+
+@pytest.mark.parametrize("model", [RobustClassifier(), RobustRegressor()])
+def test_coefficients_are_there_after_fit_and_not_before(model):
+    for name in ("coef_", "intercept_"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match="has not been fitted yet"):
+            getattr(model, name)
+
+
+def test_coefficients_that_were_read_do_not_change():
+    X, y, *_ = table(200)
+    model = RobustClassifier(learner="adagrad", n_epochs=1).fit(X[:100], y[:100])
+    before = model.coef_
+    kept = before.copy()
+    model.partial_fit(X[100:], y[100:])
+    assert np.array_equal(before, kept) and not np.array_equal(model.coef_, kept)

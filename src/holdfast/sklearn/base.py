@@ -212,6 +212,11 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf, 0.0)
         return FittedModel(weights, constant, *unscaled)
 
+    def _fitted_models(self):
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"this {type(self).__name__} has not been fitted yet")
+        return self._models
+
     def _predictions(self, X):
         """The predictions of every model, a column each."""
         if not self.__sklearn_is_fitted__():

@@ -177,7 +177,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self._class_models = models_for(len(self.classes_))
         self._start(X, len(self._class_models), regression=False, all_rows=True)
         self._learn_passes(X, *self._targets(codes), weights)
-        return self._set_coefficients()
+        return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
@@ -200,7 +200,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self._class_models = models_for(len(self.classes_))
             self._start(X, len(self._class_models), regression=False)
         self._learn_once(X, *self._targets(codes), weights)
-        return self._set_coefficients()
+        return self
 
     def _recommended_player(self, X, learner, regression):
         """`recommended_for_labels`, unless parameters ask for what it is not made for."""
@@ -215,6 +215,16 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
                 f'dense rows and at most {MOST_COLUMNS} features: leave them at "auto", or these as they are'
             )
         return super()._recommended_player(X, learner, regression)
+
+    @property
+    def coef_(self):
+        """The weights of each model, in the units of the data."""
+        return np.stack([model.coefficients() for model in self._fitted_models()])
+
+    @property
+    def intercept_(self):
+        """The constant of each model."""
+        return np.array([model.intercept() for model in self._fitted_models()])
 
     def decision_function(self, X):
         """The margin of every row; with more than two classes, one for each class."""
@@ -266,8 +276,3 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         """The targets of each model, which rows it learns from, and a function: the labels of rows."""
         targets, taught = zip(*(model.split(codes) for model in self._class_models), strict=True)
         return targets, taught, lambda rows: self.classes_[codes[rows]]
-
-    def _set_coefficients(self):
-        self.coef_ = np.stack([model.coefficients() for model in self._models])
-        self.intercept_ = np.array([model.intercept() for model in self._models])
-        return self

@@ -135,7 +135,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             raise ValueError("all sample weights are zero: there is nothing to learn from")
         self._start(X, 1, True, are_unequal(weights), all_rows=True)
         self._learn_passes(X, *self._targets(y), weights)
-        return self._set_coefficients()
+        return self
 
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows."""
@@ -145,7 +145,17 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         if first:
             self._start(X, 1, True, are_unequal(weights))
         self._learn_once(X, *self._targets(y), weights)
-        return self._set_coefficients()
+        return self
+
+    @property
+    def coef_(self):
+        """The weights of the features, in the units of the data."""
+        return self._fitted_models()[0].coefficients()
+
+    @property
+    def intercept_(self):
+        """The constant, in an array."""
+        return np.array([self._fitted_models()[0].intercept()])
 
     def predict(self, X):
         """The target of every row."""
@@ -172,8 +182,3 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     def _targets(self, y):
         """The targets of the only model, which rows it learns from, and a function: the labels of rows."""
         return [y], [np.ones(len(y), bool)], lambda rows: np.full(len(rows), "target")
-
-    def _set_coefficients(self):
-        self.coef_ = self._models[0].coefficients()
-        self.intercept_ = np.array([self._models[0].intercept()])
-        return self
