@@ -64,8 +64,7 @@ class AuditMixin:
         """The columns and the values that made these rows outliers; as many as fit into the audit."""
         first = skipped.some(slice(0, self._audit.room))
         by, rows = reasons(MEASURES, first.sizes, first.thresholds), first.rows
-        columns = farthest_cells(X, rows, self._models[i], by == NOT_FINITE)
-        values = np.array([X[row, column] for row, column in zip(rows, columns, strict=True)], float)
+        columns, values = farthest_cells(X, rows, self._models[i], by == NOT_FINITE)
         names = self._column_names()[columns].astype(object)
         in_target = (by == "target") | ((by == NOT_FINITE) & ~np.isfinite(y[rows]))
         names[in_target], values[in_target] = "target", y[rows][in_target]
