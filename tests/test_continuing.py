@@ -1,7 +1,9 @@
 """Games that go on in place, a few rows at a time."""
 
+import copy
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -9,9 +11,8 @@ from laws import same
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast import continuing
 from holdfast.compiling import expecting
-from holdfast.continuing import are_native, continued, drop_rounds
+from holdfast.continuing import Game
 
 PLAYER = hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5))
 KEEP = ("sizes", "thresholds", "kept", "guard")
@@ -24,52 +25,74 @@ def rows():
     return X, y
 
 
-@pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
-def test_rows_one_by_one_are_one_game(expected):
-    X, y = rows()
-    whole, record, kept = hf.play(PLAYER, hf.Replay(X, y, hf.Logistic()), keep=KEEP), None, []
-    cuts = [0, 10, *range(11, 40), 45, 60]
-    with expecting(expected):
-        for first, last in itertools.pairwise(cuts):
-            replay = hf.Replay(X[first:last], y[first:last], hf.Logistic())
-            record = continued(PLAYER, replay, record, KEEP, in_place=True)
-            assert are_native([record]) == (expected > 0)
-            assert same(record.sizes, whole.sizes[first:last])
-            kept += record.kept.tolist()
-            drop_rounds(record)
-    assert kept == whole.kept.tolist()
-    assert same(record.final, whole.final) and same(record.state[0], whole.state[0])
-    counts = (record.rounds, record.kept_count, record.unmeasured_count)
-    assert counts == (60, whole.kept_count, whole.unmeasured_count)
-
-
 def part(first, last):
     X, y = rows()
     return hf.Replay(X[first:last], y[first:last], hf.Logistic())
 
 
+def game_after(last):
+    game = Game(PLAYER, part(0, last))
+    game.play(part(0, last), KEEP)
+    return game
+
+
+both = pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
+
+
+@both
+def test_rows_one_by_one_are_one_game(expected):
+    whole, game, kept = hf.play(PLAYER, part(0, 60), keep=KEEP), Game(PLAYER, part(0, 60)), []
+    with expecting(expected):
+        for first, last in itertools.pairwise([0, 10, *range(11, 40), 45, 60]):
+            columns = game.play(part(first, last), KEEP)
+            assert game.is_native == (expected > 0)
+            assert same(columns.sizes, whole.sizes[first:last])
+            kept += columns.kept.tolist()
+    assert kept == whole.kept.tolist() and same(game.state, whole.state[0])
+    counts = (game.rounds, game.kept_count, game.unmeasured_count)
+    assert counts == (60, whole.kept_count, whole.unmeasured_count)
+
+
 def test_compiled_rows_convert_no_state(monkeypatch):
     with expecting(math.inf):
-        record = continued(PLAYER, part(0, 10), None, KEEP, in_place=True)
-    monkeypatch.setattr(continuing, "play", None)
+        game = game_after(10)
     monkeypatch.setattr("holdfast._compiled.bind_state", None)
     monkeypatch.setattr("holdfast._compiled.native_state.with_owners", None)
     for first, last in itertools.pairwise([10, 11, 12, 40, 60]):
-        record = continued(PLAYER, part(first, last), record, KEEP, in_place=True)
-    assert record.rounds == 60
+        game.play(part(first, last), KEEP)
+    assert game.rounds == 60
 
 
-@pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
-def test_a_record_that_is_not_continued_in_place_can_be_continued_again(expected):
+@both
+@pytest.mark.parametrize("copied", [Game.copy, copy.deepcopy, lambda game: pickle.loads(pickle.dumps(game))])
+def test_a_copy_goes_on_by_itself(expected, copied):
     with expecting(expected):
-        first = continued(PLAYER, part(0, 30), None, KEEP, in_place=True)
-        kept = first.state[0].learner.w.copy()
-        one, other = (continued(PLAYER, part(30, 60), first, KEEP, in_place=False) for _ in range(2))
-    assert same(first.state[0].learner.w, kept) and not same(one.final, first.final)
-    assert same(one.final, other.final) and same(one.state[0], other.state[0])
+        first = game_after(30)
+        w = first.state.learner.w.copy()
+        one, other = copied(first), copied(first)
+        one.play(part(30, 60), KEEP)
+        assert same(first.state.learner.w, w) and not same(one.state.learner.w, w)
+        assert same(other.state.learner.w, w) and first.rounds == other.rounds == 30
+        for game in (first, other):
+            game.play(part(30, 60), KEEP)
+            assert same(one.state, game.state) and game.kept_count == one.kept_count
 
 
-@pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
+def test_an_interrupted_game_cannot_go_on(monkeypatch):
+    game = game_after(30)
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("holdfast.continuing.play_batch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            game.play(part(30, 60), KEEP)
+    with pytest.raises(ValueError, match="interrupted: play again from the start"):
+        game.play(part(30, 60), KEEP)
+
+
+@both
 def test_weights_and_sparse_rows_go_on_too(expected):
     X, y = rows()
     X[X < 0.0] = 0.0
@@ -78,9 +101,9 @@ def test_weights_and_sparse_rows_go_on_too(expected):
     for second in (weighted, sparse):
         start = weighted.inner if second is weighted else second
         with expecting(expected):
-            first = continued(PLAYER, start, None, KEEP, in_place=True)
-            drop_rounds(first)
-            record = continued(PLAYER, second, first, KEEP, in_place=True)
+            game = Game(PLAYER, start)
+            game.play(start, KEEP)
+            columns = game.play(second, KEEP)
         half = hf.play(PLAYER, start, keep=KEEP)
         whole = hf.play(PLAYER, second if second is weighted else again, keep=KEEP, after=half)
-        assert same(record.final, whole.final) and same(record.sizes, whole.sizes)
+        assert same(game.state, whole.state[0]) and same(columns.sizes, whole.sizes)

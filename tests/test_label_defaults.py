@@ -140,7 +140,7 @@ def test_probabilities_are_those_of_the_labels_and_far_rows_are_predicted_as_the
     )
     assert np.abs(model.predict_proba(X)[:, 1] - truth).mean() < 0.05
     rows = np.vstack([X[:50], 1e4 * X[:50]])
-    w = model._player.current_weights(model._records[0].state[0])
+    w = model._player.current_weights(model._games[0].state)
     assert model.decision_function(rows) == pytest.approx([w.product(row) for row in rows], rel=1e-9)
 
 

@@ -52,6 +52,8 @@ class SkipMonitor:
         """Count these rows, in their order."""
         if len(kept) == 1:
             self._count_one(bool(kept[0]))
+        elif kept.all():
+            self.rows, self.run = self.rows + len(kept), 0 if len(kept) else self.run
         else:
             self._count(kept)
         self._warn()

@@ -4,20 +4,15 @@ A compiled game leaves its state in native memory between the calls. To convert 
 for one call of machine code, and back, takes longer than a thousand rounds.
 """
 
-import weakref
-
 import numpy as np
 
 from holdfast.argument_types import signature
-from holdfast.compiling import choose
+from holdfast.compiling import choose, count_interpreted
 from holdfast.game import Counts, play_rounds
-from holdfast.play import empty_columns, kept_columns, play
-from holdfast.record import COLUMNS, GUARD, Record
+from holdfast.play import empty_columns, play
 from holdfast.vectors import aligned_copy, assign, values_of
 
 _PATIENCE = 500  # rounds after which to look again for a compiled game
-_games: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # record -> the game that has its state
-_next_look: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # record -> at which round to look
 
 
 def play_batch(state, player, w, batch):
@@ -30,84 +25,84 @@ def play_batch(state, player, w, batch):
     return state, (counts.kept, counts.unmeasured)
 
 
-def continued(player, adversary, after, keep, in_place):
-    """What `play` returns, without the average. Pass None as `after` to start a game.
+class Game:
+    """A game that goes on: the state of its player, and the counts of all rounds so far.
 
-    In place, a compiled game goes on where its state is. If it is not compiled, it is played in Python.
+    Parameters
+    ----------
+    player : a player
+    adversary : an adversary
+        For the checks at the start, and for the type of its rows. No round is played.
+
+    Attributes
+    ----------
+    rounds, kept_count, unmeasured_count : int
+        As in `holdfast.play.Record`.
+    is_native : bool
+        Whether the game is compiled, and its state in native memory.
     """
-    if after is None:
-        after, in_place = play(player, adversary, 0, keep=keep, compiled=False), True
-    rounds, dim = adversary.extent()
-    columns = empty_columns(rounds, dim, keep)
-    batch = adversary, columns, rounds
-    game = _game(after, batch, in_place)
-    if game is None:
-        record = play(player, adversary, keep=keep, after=after, in_place=in_place, compiled=False)
-        _next_look[record] = _next_look.get(after, 0)
-        return record
-    kept, unmeasured = game.play(batch)
-    record = Record(
-        **kept_columns(columns, keep),
-        final=game.w.copy(),
-        average=None,
-        rounds=after.rounds + rounds,
-        kept_count=after.kept_count + kept,
-        unmeasured_count=after.unmeasured_count + unmeasured,
-        player=player,
-        adversary=adversary,
-        state=None,
-        again=None,
-    )
-    counts = Counts(record.rounds, record.kept_count, record.unmeasured_count, np.zeros(0))
-    object.__setattr__(record, "state", (game.state(), 0, counts, rounds))
-    _games[record] = game
-    return record
 
+    def __init__(self, player, adversary):
+        start = play(player, adversary, 0, keep=(), compiled=False)
+        self.player, self.is_native = player, False
+        self.rounds, self.kept_count, self.unmeasured_count = 0, 0, 0
+        self._state, self._w = start.state[0], aligned_copy(np.zeros(len(start.final)))
+        self._native, self._kind = None, None  # the state in native memory; the type of its adversary
+        self._next_look = 0  # at which round to look for a compiled game
 
-def are_native(records):
-    """Whether the states of all records are in native memory: to go on, nothing need be compiled."""
-    return all(record in _games for record in records if record is not None) and None not in records
-
-
-def drop_rounds(record):
-    """Remove data and columns, which are not needed to continue."""
-    for name in ("adversary", "again", *COLUMNS, *GUARD):
-        object.__setattr__(record, name, None)
-
-
-class _Game:
-    """A compiled game with its state in native memory."""
-
-    def __init__(self, state, player, dim):
-        self.values = state, player, aligned_copy(np.zeros(dim))
-        self.w = self.values[-1]
-        self.bound, self.kind = None, None  # the compiled function; the type of its batches
-
+    @property
     def state(self):
-        return self.values[0] if self.bound is None else self.bound.first()
+        """The state of the player."""
+        if self._native is not None:
+            return self._native.first()
+        if self._state is None:
+            raise ValueError("this game was interrupted: play again from the start")
+        return self._state
 
-    def play(self, batch):
-        from holdfast._compiled import bind_state
+    def copy(self):
+        """A game that goes on by itself."""
+        other = object.__new__(Game)
+        state, w = aligned_copy(self.state), aligned_copy(self._w)
+        vars(other).update(vars(self), _state=state, _w=w, _native=None)
+        return other
 
-        kind = signature(batch)
-        if self.bound is None or kind is None or kind != self.kind:
-            self.values = self.state(), *self.values[1:]
-            self.bound, self.kind = bind_state(play_batch, *self.values, batch), kind
-        return self.bound(batch)
+    def __getstate__(self):
+        return vars(self) | {"is_native": False, "_state": self.state, "_native": None, "_next_look": 0}
 
+    def play(self, adversary, keep):
+        """Play all rounds of an adversary: compiled, if that is on disk or in memory. Returns the columns."""
+        rounds, dim = adversary.extent()
+        columns = empty_columns(rounds, dim, keep)
+        batch = adversary, columns, rounds
+        if self.is_native or self._is_compiled(batch):
+            kept, unmeasured = self._play_native(batch)
+        else:
+            kept, unmeasured = self._play_in_python(batch)
+        self.rounds += rounds
+        self.kept_count += kept
+        self.unmeasured_count += unmeasured
+        return columns
 
-def _game(after, batch, in_place):
-    """The compiled game that goes on with a record, if there is one on disk or in memory; None if not."""
-    if in_place and after in _games:
-        after.give_up()
-        return _games.pop(after)
-    if after not in _games and after.rounds + batch[-1] < _next_look.get(after, 0):
-        return None
-    state, *_ = after.own_state()
-    game = _Game(state if in_place else aligned_copy(state), after.player, len(after.final))
-    if after in _games or choose("state", play_batch, (*game.values, batch), batch[-1], after.rounds):
-        if in_place:
-            after.give_up()
-        return game
-    _next_look[after] = after.rounds + _PATIENCE
-    return None
+    def _is_compiled(self, batch):
+        if self.rounds + batch[-1] < self._next_look:
+            return False
+        args = self.state, self.player, self._w, batch
+        self.is_native = choose("state", play_batch, args, batch[-1], self.rounds)
+        self._next_look = self.rounds + _PATIENCE
+        return self.is_native
+
+    def _play_native(self, batch):
+        kind = signature(batch[0])
+        if self._native is None or kind is None or kind != self._kind:
+            from holdfast._compiled import bind_state
+
+            self._native = bind_state(play_batch, self.state, self.player, self._w, batch)
+            self._kind, self._state = kind, None
+        return self._native(batch)
+
+    def _play_in_python(self, batch):
+        state, self._state = self.state, None  # if this is interrupted, there is none
+        with np.errstate(all="ignore"):
+            self._state, counts = play_batch(state, self.player, self._w, batch)
+        count_interpreted(batch[-1])
+        return counts

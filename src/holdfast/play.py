@@ -82,8 +82,9 @@ def play(
     """
     check_keep(keep, COLUMNS)
     length, dim = checked_extent(adversary)
-    if after is None or after.player is not player or not _is_data(adversary):
-        check_first_round(player, dim, adversary)
+    is_data = _is_data(adversary)
+    if after is None or after.player is not player or not is_data:
+        check_first_round(player, dim, None if is_data else adversary)
     state, hidden, counts, position = _start(player, adversary, dim, keep, after, in_place)
     left = length - position
     count = left if rounds is None else rounds
@@ -156,7 +157,7 @@ def _start(player, adversary, dim, keep, after, in_place):
 
 
 def _is_data(adversary):
-    """Whether an adversary has no code of the user: then it need not be checked for every part of a game."""
+    """Whether an adversary has no code of the user: then it need not be checked."""
     inner = adversary.inner if isinstance(adversary, Weighted) else adversary
     return isinstance(inner, Replay | SparseReplay) and type(inner.loss).__module__.startswith("holdfast.")
 

@@ -37,4 +37,4 @@ def three_classes(seed=0, rows=600):
 
 def same_state(a, b):
     """Whether two estimators have the same states, bit for bit, compiled or not."""
-    return all(like(one.state[0], other.state[0]) for one, other in zip(a._records, b._records, strict=True))
+    return all(like(one.state, other.state) for one, other in zip(a._games, b._games, strict=True))

@@ -33,3 +33,27 @@ def test_all_models_have_learned_the_rows_before_the_interrupt(expected, monkeyp
         each.partial_fit(X[90:], y[90:])
     assert whole.coef_.tobytes() == model.coef_.tobytes()
     assert whole.audit_counts_ == model.audit_counts_
+
+
+@pytest.mark.parametrize("expected", [0, math.inf], ids=["interpreted", "compiled"])
+def test_an_interrupted_fit_ends_after_a_whole_pass_and_can_be_continued(expected, monkeypatch):
+    X, y = three_classes()
+    real, calls = passes.judged, []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 4:  # there are three models: in the second pass
+            signal.raise_signal(signal.SIGINT)
+        return real(*args)
+
+    model, whole = (RobustClassifier(**PARAMETERS, random_state=0, n_epochs=n) for n in (3, 2))
+    with expecting(expected):
+        whole.fit(X, y)
+        monkeypatch.setattr(passes, "judged", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        monkeypatch.undo()
+    assert model.n_iter_ == 2 and model.coef_.tobytes() == whole.coef_.tobytes()
+    for each in (whole, model):
+        each.partial_fit(X, y)
+    assert model.coef_.tobytes() == whole.coef_.tobytes()

@@ -8,8 +8,9 @@ from scipy.sparse import csr_array
 from sklearn_estimators.tables import table, three_classes
 
 from holdfast.compiling import expecting
-from holdfast.continuing import are_native, continued
+from holdfast.continuing import Game
 from holdfast.sklearn import RobustClassifier, RobustRegressor
+from holdfast.sklearn.passes import are_native
 
 
 def test_coefficients_are_in_the_units_of_the_data():
@@ -53,7 +54,7 @@ def test_interpreted_and_compiled_fits_have_the_same_bits():
     interpreted = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
     with expecting(math.inf):
         compiled = RobustClassifier(random_state=0).fit(X, y, sample_weight=np.arange(100) % 3)
-    assert are_native(compiled._records) and not are_native(interpreted._records)
+    assert are_native(compiled._games) and not are_native(interpreted._games)
     assert interpreted.coef_.tobytes() == compiled.coef_.tobytes()
 
 
@@ -62,9 +63,9 @@ def test_float32_rows_are_learned_from_as_float64(convert, monkeypatch):
     X, y, *_ = table(200)
     X, seen = X.astype(np.float32), []
     monkeypatch.setattr("holdfast.sklearn.passes._CHUNK", 64)
+    play = Game.play
     monkeypatch.setattr(
-        "holdfast.sklearn.passes.continued",
-        lambda player, replay, *rest: seen.append(replay[0].dtype) or continued(player, replay, *rest),
+        Game, "play", lambda game, replay, keep: seen.append(replay[0].dtype) or play(game, replay, keep)
     )
     half, full = (
         RobustClassifier(random_state=0).fit(convert(rows), y) for rows in (X, X.astype(np.float64))
@@ -81,3 +82,20 @@ def test_a_few_rows_and_many_have_the_same_predictions():
         model = RobustClassifier(random_state=0, n_epochs=1).fit(X, labels)
         some = np.stack([one.predict(X) for one in model._models], axis=1)
         assert model._models._predict_few(X).tobytes() == some.tobytes()
+
+
+@pytest.mark.parametrize("model", [RobustClassifier(), RobustRegressor()])
+def test_coefficients_are_there_after_fit_and_not_before(model):
+    for name in ("coef_", "intercept_"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match="has not been fitted yet"):
+            getattr(model, name)
+
+
+def test_coefficients_that_were_read_do_not_change():
+    X, y, *_ = table(200)
+    model = RobustClassifier(learner="adagrad", n_epochs=1).fit(X[:100], y[:100])
+    before = model.coef_
+    kept = before.copy()
+    model.partial_fit(X[100:], y[100:])
+    assert np.array_equal(before, kept) and not np.array_equal(model.coef_, kept)

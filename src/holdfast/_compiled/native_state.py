@@ -48,7 +48,7 @@ class NativeState:
 
     def _own(self, values):
         self.values = values  # keeps alive the arrays that the block points to
-        self.owners, self.places, self.rebuild = None, None, None  # see `first`
+        self.owners, self.numbers, self.places, self.rebuild = None, None, None, None  # see `first`
         self.write(self.block, values)
 
     def __call__(self, argument):
@@ -64,10 +64,10 @@ class NativeState:
         """The current first value."""
         if self.owners is None:
             self.owners, self.rebuild = owners_of(self.values), _rebuilder(self.values[0])
-            arrays = _arrays_in(self.values[0], itertools.count())
-            self.places = [(i, (array.ctypes.data, len(array))) for i, array in arrays]
+            arrays = list(_arrays_in(self.values[0], itertools.count()))
+            self.numbers, self.places = [i for i, _ in arrays], [(a.ctypes.data, len(a)) for _, a in arrays]
         leaves = self.read_leaves(self.block)
-        if all(leaves[i] == place for i, place in self.places):
+        if [leaves[i] for i in self.numbers] == self.places:
             return self.rebuild(leaves)
         return self._read_first(self.owners)
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from holdfast.adversaries.data import labels, matrix
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.losses import slope_at
@@ -61,3 +63,14 @@ class Replay:
         z = dot(w, x)
         slope = slope_at(self.loss, z, y)
         return state, self.loss.value(z, y), slope, x
+
+
+def replay_of_arrays(X, y, loss):
+    """`Replay(X, y, loss)` without its checks: for float64 arrays, and a loss that fits them."""
+    return Replay._make((_readonly(X), _readonly(y), loss))
+
+
+def _readonly(array):
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

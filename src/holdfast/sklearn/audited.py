@@ -5,6 +5,7 @@ import numpy as np
 from holdfast.audit import NOT_FINITE, Audit, SkipMonitor, reasons
 from holdfast.sklearn.cells import farthest_cells
 from holdfast.sklearn.judging import MEASURES
+from holdfast.sklearn.row_weights import which_count
 
 _PLACES = ("round", "row", "label", "column", "value")
 _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
@@ -42,13 +43,10 @@ class AuditMixin:
             raise AttributeError(f"this {type(self).__name__} has not been fitted yet")
         return self._audit
 
-    def _add_to_audit(self, X, targets, labels, weights, all_decisions):
+    def _add_to_audit(self, X, targets, label_of, weights, all_decisions):
         """Record each skipped row once: where the first of the models has skipped it first."""
-        self.kept_mask_ = weights > 0.0
-        if all(decisions.kept.all() for passed in all_decisions for decisions in passed):
-            self._audit.kept += int(self.kept_mask_.sum())
-            self._monitor.add(self.kept_mask_[self.kept_mask_])
-            return
+        counts = which_count(weights, X.shape[0])
+        self.kept_mask_ = counts if weights is None else counts.copy()
         for passed in all_decisions:
             for i, decisions in enumerate(passed):
                 if decisions.kept.all():
@@ -57,17 +55,16 @@ class AuditMixin:
                 self.kept_mask_[new.rows] = False
                 if len(new.rows) > 0:
                     cells = self._cells(X, targets[i], i, new)
-                    places = (new.rounds, new.rows, labels[new.rows], *cells)
+                    places = (new.rounds, new.rows, label_of(new.rows), *cells)
                     self._audit.add(places, new.sizes, new.thresholds)
-        self._audit.kept += int(self.kept_mask_.sum())
-        self._monitor.add(self.kept_mask_[weights > 0.0])
+        self._audit.kept += int(np.count_nonzero(self.kept_mask_))
+        self._monitor.add(self.kept_mask_ if weights is None else self.kept_mask_[counts])
 
     def _cells(self, X, y, i, skipped):
         """The columns and the values that made these rows outliers; as many as fit into the audit."""
         first = skipped.some(slice(0, self._audit.room))
         by, rows = reasons(MEASURES, first.sizes, first.thresholds), first.rows
-        columns = farthest_cells(X, rows, self._models[i], by == NOT_FINITE)
-        values = np.array([X[row, column] for row, column in zip(rows, columns, strict=True)], float)
+        columns, values = farthest_cells(X, rows, self._models[i], by == NOT_FINITE)
         names = self._column_names()[columns].astype(object)
         in_target = (by == "target") | ((by == NOT_FINITE) & ~np.isfinite(y[rows]))
         names[in_target], values[in_target] = "target", y[rows][in_target]

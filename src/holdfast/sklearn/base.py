@@ -28,8 +28,8 @@ from holdfast.vectors import ScaledWeights, values_of
 class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstimator):
     """Learn from the rows of a table, one after the other, and skip outliers.
 
-    Two classes, or a regression, need one model, more classes several. Each continues from its record of
-    `holdfast.play`.
+    Two classes, or a regression, need one model, more classes several. Each has a game that goes on
+    (`holdfast.continuing.Game`).
     """
 
     def __sklearn_tags__(self):
@@ -69,8 +69,8 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             reason = next(reason for reason, applies in reasons.items() if applies)
             raise AttributeError(f"there is no certificate with {reason}; use scale=False and outliers=k")
         proofs = [
-            certificate_of_state(record.state[0], self._player, self._player.k, record.unmeasured_count)
-            for record in self._records
+            certificate_of_state(game.state, self._player, self._player.k, game.unmeasured_count)
+            for game in self._games
         ]
         return proofs if len(proofs) > 1 else proofs[0]
 
@@ -133,8 +133,9 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         return np.asarray(getattr(self, "feature_names_in_", names), dtype=str)
 
     def _read_weights(self, sample_weight, X):
+        """The weight of each row; None if all are 1."""
         if sample_weight is None:
-            return np.ones(X.shape[0])
+            return None
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     # -- start
@@ -162,7 +163,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             self._player = Certified(player, int(self.outliers) * (passes if all_rows else 1))
         self._unbounded = unbounded
         self._sparse, self._regression = sp.issparse(X), regression
-        self._records, self._models = [None] * count, Models([None] * count)
+        self._games, self._models = [None] * count, Models([None] * count)
         self._sums = [(0.0, 0.0)] * count
         self._start_audit()
         self.n_iter_ = 0
@@ -183,23 +184,23 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
 
     # -- the models
 
-    def _learner_state(self, record):
-        state = record.state[0].inner if isinstance(self._player, Certified) else record.state[0]
+    def _learner_state(self, game):
+        state = game.state.inner if isinstance(self._player, Certified) else game.state
         return state.learner.inner if self.scale else state.learner
 
-    def _sum(self, record):
+    def _sum(self, game):
         """The sum of the weights over all rows learned from, and the number of these rows."""
-        if record is None or not self.average:
+        if game is None or not self.average:
             return 0.0, 0.0
-        state = self._learner_state(record)
+        state = self._learner_state(game)
         return state.summed.copy(), state.rounds
 
-    def _model(self, record, sums):
-        """The model of a record. If weights are averaged: over the steps since `sums`, if there are any."""
-        w = self._player.current_weights(record.state[0])
+    def _model(self, game, sums):
+        """The model of a game. If weights are averaged: over the steps since `sums`, if there are any."""
+        w = self._player.current_weights(game.state)
         v = np.array(values_of(w.v if isinstance(w, ScaledWeights) else w))
-        if self.average and self._learner_state(record).rounds > sums[1]:
-            total, count = self._sum(record)
+        if self.average and self._learner_state(game).rounds > sums[1]:
+            total, count = self._sum(game)
             v = (total - sums[0]) / (count - sums[1])
         if isinstance(w, ScaledWeights):
             center = np.zeros_like(w.center) if self._sparse else w.center.copy()
@@ -210,6 +211,11 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)
         unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf, 0.0)
         return FittedModel(weights, constant, *unscaled)
+
+    def _fitted_models(self):
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"this {type(self).__name__} has not been fitted yet")
+        return self._models
 
     def _predictions(self, X):
         """The predictions of every model, a column each."""

@@ -44,25 +44,26 @@ def empty_columns(X):
 
 @np.errstate(all="ignore")
 def farthest_cells(X, rows, model, not_finite):
-    """For each of these rows the column of its farthest cell, in units of the scale of its column.
+    """For each of these rows the column of its farthest cell, in units of the scale of its column; its value.
 
     Infinite cells are farthest; in rows that are `not_finite` missing cells come next.
     """
-    found = np.zeros(len(rows), int)
-    for i, row in enumerate(rows):
-        columns, values = _cells(X, row)
-        if len(values) > 0:
-            center = 0.0 if sp.issparse(X) else model.center[columns]
-            distance = np.abs(values - center) * model.factors[columns]
-            distance[np.isnan(values)] = 1e300 if not_finite[i] else -1.0
-            distance[np.isinf(values)] = np.inf
-            found[i] = columns[int(np.argmax(distance))]
-    return found
-
-
-def _cells(X, row):
-    """The columns and values of a row; of a sparse row those that are stored."""
+    missing = np.where(not_finite, 1e300, -1.0)
     if not sp.issparse(X):
-        return np.arange(X.shape[1]), np.asarray(X[row], float)
-    part = slice(X.indptr[row], X.indptr[row + 1])
-    return X.indices[part], np.asarray(X.data[part], float)
+        values = np.asarray(X[rows], float)
+        columns = _farthest(values, model.center, model.factors, missing[:, None])
+        return columns, values[np.arange(len(rows)), columns]
+    columns, values = np.zeros(len(rows), int), np.zeros(len(rows))
+    for i, row in enumerate(rows):
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        stored, cells = X.indices[part], np.asarray(X.data[part], float)
+        if len(cells) > 0:
+            found = _farthest(cells, 0.0, model.factors[stored], missing[i])
+            columns[i], values[i] = stored[found], cells[found]
+    return columns, values
+
+
+def _farthest(values, center, factors, missing):
+    distances = np.abs(values - center) * factors
+    distances = np.where(np.isnan(values), missing, distances)
+    return np.argmax(np.where(np.isinf(values), np.inf, distances), axis=-1)

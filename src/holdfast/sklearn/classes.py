@@ -18,7 +18,7 @@ class ClassModel(NamedTuple):
         """+1 for the rows of the class, -1 for others; and which rows the model learns from."""
         mine = codes == self.positive
         taught = np.ones(len(codes), bool) if self.negative == _REST else mine | (codes == self.negative)
-        return 2.0 * mine - 1.0, taught
+        return np.where(mine, 1.0, -1.0), taught
 
 
 def models_for(count):

@@ -11,6 +11,7 @@ from holdfast.defaults import MOST_COLUMNS, recommended_for_labels
 from holdfast.losses import Hinge, Logistic, SquaredHinge
 from holdfast.sklearn.base import RobustEstimator
 from holdfast.sklearn.classes import class_margins, models_for
+from holdfast.sklearn.row_weights import which_count
 
 
 class RobustClassifier(ClassifierMixin, RobustEstimator):
@@ -165,24 +166,25 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         """Start again and learn in `n_epochs` passes."""
         X, y = self._read(X, first=True, all_rows=True), self._read_labels(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
-        if not (weights > 0.0).any():
+        weights = self._weights(sample_weight, X, y, codes)
+        counts = which_count(weights, X.shape[0])
+        if not counts.any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        if len(np.unique(codes[weights > 0.0])) < 2:
+        if len(np.unique(codes[counts])) < 2:
             raise ValueError(
                 "a classifier needs rows of two classes, with a weight above 0: there is one class"
             )
         self._class_models = models_for(len(self.classes_))
         self._start(X, len(self._class_models), regression=False, all_rows=True)
         self._learn_passes(X, *self._targets(codes), weights)
-        return self._set_coefficients()
+        return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
 
         `classes` must name all labels in the first call.
         """
-        first = not hasattr(self, "_records")
+        first = not hasattr(self, "_games")
         if isinstance(self.class_weight, str):
             raise ValueError(f"class_weight={self.class_weight!r} needs all rows at once: use a dict, or fit")
         X, y = self._read(X, first), self._read_labels(X, y, first)
@@ -190,15 +192,15 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             _check_partial_fit_first_call(self, classes)
         if len(self.classes_) < 2:
             raise ValueError(f"a classifier needs at least two classes: got {self.classes_.tolist()}")
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        codes = np.searchsorted(self.classes_[1:], y, side="right")
         if (self.classes_[codes] != y).any():
             raise ValueError(f"y has labels that are not among the classes {self.classes_.tolist()}")
-        weights = self._read_weights(sample_weight, X) * self._class_weights(y)[codes]
+        weights = self._weights(sample_weight, X, y, codes)
         if first:
             self._class_models = models_for(len(self.classes_))
             self._start(X, len(self._class_models), regression=False)
         self._learn_once(X, *self._targets(codes), weights)
-        return self._set_coefficients()
+        return self
 
     def _recommended_player(self, X, learner, regression):
         """`recommended_for_labels`, unless parameters ask for what it is not made for."""
@@ -213,6 +215,16 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
                 f'dense rows and at most {MOST_COLUMNS} features: leave them at "auto", or these as they are'
             )
         return super()._recommended_player(X, learner, regression)
+
+    @property
+    def coef_(self):
+        """The weights of each model, in the units of the data."""
+        return np.stack([model.coefficients() for model in self._fitted_models()])
+
+    @property
+    def intercept_(self):
+        """The constant of each model."""
+        return np.array([model.intercept() for model in self._fitted_models()])
 
     def decision_function(self, X):
         """The margin of every row; with more than two classes, one for each class."""
@@ -252,17 +264,15 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         check_classification_targets(y)
         return y
 
-    def _class_weights(self, y):
+    def _weights(self, sample_weight, X, y, codes):
+        """The weight of each row: that of the sample times that of its class; None if all are 1."""
+        weights = self._read_weights(sample_weight, X)
         if self.class_weight is None:
-            return np.ones(len(self.classes_))
-        return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            return weights
+        own = compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
+        return own if weights is None else weights * own
 
     def _targets(self, codes):
-        """The targets of each model, which rows it learns from, and the label of each row."""
+        """The targets of each model, which rows it learns from, and a function: the labels of rows."""
         targets, taught = zip(*(model.split(codes) for model in self._class_models), strict=True)
-        return targets, taught, self.classes_[codes]
-
-    def _set_coefficients(self):
-        self.coef_ = np.stack([model.coefficients() for model in self._models])
-        self.intercept_ = np.array([model.intercept() for model in self._models])
-        return self
+        return targets, taught, lambda rows: self.classes_[codes[rows]]

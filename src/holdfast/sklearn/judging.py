@@ -34,14 +34,14 @@ def thinned(judged):
     return judged.some(slice(None, None, step)) if step > 1 else judged
 
 
-def judged(record, rows):
-    """The decisions in a record of `play`, whose last rounds were these rows."""
+def judged(columns, rows, rounds):
+    """The decisions in the columns of a game, whose last rounds were these rows, after so many in all."""
     return JudgedRows(
         rows,
-        record.rounds - len(rows) + np.arange(len(rows)),
-        record.kept,
-        (record.feature_sizes, record.target_sizes, record.sizes),
-        (record.feature_thresholds, record.target_thresholds, record.thresholds),
+        np.arange(rounds - len(rows), rounds),
+        columns.kept,
+        (columns.feature_sizes, columns.target_sizes, columns.sizes),
+        (columns.feature_thresholds, columns.target_thresholds, columns.thresholds),
     )
 
 

@@ -8,13 +8,15 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from holdfast.adversaries import Replay, Weighted
+from holdfast.adversaries.replay import replay_of_arrays
 from holdfast.change import Changing
 from holdfast.compiling import FEW, expecting
-from holdfast.continuing import are_native, continued, drop_rounds
+from holdfast.continuing import Game
 from holdfast.defaults import refuse_weights
 from holdfast.interrupts import deferred_interrupts
 from holdfast.sklearn.judging import NOTHING_JUDGED, is_ordinary, joined, judged, thinned
 from holdfast.sklearn.linear_model import Models
+from holdfast.sklearn.row_weights import are_unequal, which_count
 from holdfast.sklearn.small_tables import is_small, regularised
 from holdfast.soft_guard import SoftGuarded
 
@@ -39,23 +41,25 @@ class PassesMixin:
             raise ValueError(f'n_epochs is "auto" or counts passes over the data, at least 1: got {epochs!r}')
         return int(epochs)
 
-    def _learn_passes(self, X, targets, taught, labels, weights):
+    def _learn_passes(self, X, targets, taught, label_of, weights):
         """Learn in several passes. The average is over the last one.
 
         A row is judged in the first pass, and a row that is skipped is left out of all later passes.
         """
-        rng, rows = check_random_state(self.random_state), np.flatnonzero(weights > 0.0)
+        rng, rows = check_random_state(self.random_state), np.flatnonzero(which_count(weights, X.shape[0]))
         used, passes, all_decisions = [mask.copy() for mask in taught], self._passes(X.shape[0]), []
         with expecting(passes * sum(int(mask[rows].sum()) for mask in taught), self._cost()):
             for number in range(passes):
                 if number == passes - 1:
-                    self._sums = [self._sum(record) for record in self._records]
+                    self._sums = [self._sum(game) for game in self._games]
                 order = rng.permutation(rows) if self.shuffle else rows
-                passed = self._learn(X, targets, weights, [order[mask[order]] for mask in used])
+                own = [order[mask[order]] for mask in used]
+                with self._in_place(own) as in_place:
+                    passed = self._learn(X, targets, weights, own, in_place)
                 if number == 0:
                     self._sample = thinned(passed[0])
                 if number < passes - 1:
-                    several = zip(passed, targets, self._records, strict=True)
+                    several = zip(passed, targets, self._games, strict=True)
                     passed = [self._final(*each, is_first=number == 0) for each in several]
                 for mask, decisions in zip(used, passed, strict=True):
                     mask[decisions.rows[~decisions.kept]] = False
@@ -63,7 +67,7 @@ class PassesMixin:
                 if number == 0 and passes > 1:
                     self._regularise(X, targets[0], passes - 1)
         self._monitor.enough = 0
-        self._add_to_audit(X, targets, labels, weights, all_decisions)
+        self._add_to_audit(X, targets, label_of, weights, all_decisions)
 
     def _regularise(self, X, y, passes):
         """For a small table, start again with the best regularisation for the passes that are left."""
@@ -71,17 +75,26 @@ class PassesMixin:
             ordinary = self._sample.kept | is_ordinary(self._sample, np.zeros(len(self._sample.rows)))
             rows = self._sample.rows[ordinary]
             self._player = regularised(self._player, X[rows], y[rows], self._models[0], passes)
-            self._records = [None]
+            self._games = [None]
 
-    def _learn_once(self, X, targets, taught, labels, weights):
+    def _learn_once(self, X, targets, taught, label_of, weights):
         """Learn in one pass, in the order of the rows."""
-        rows = [np.flatnonzero(mask & (weights > 0.0)) for mask in taught]
-        # In place, nothing need be copied. Then Ctrl-C waits, or a model could have learned half of its rows.
-        in_place = sum(map(len, rows)) <= (_SOON if are_native(self._records) else FEW)
-        with expecting(0, self._cost()), deferred_interrupts() if in_place else contextlib.nullcontext():
+        counts = which_count(weights, X.shape[0])
+        rows = [np.flatnonzero(mask & counts) for mask in taught]
+        with expecting(0, self._cost()), self._in_place(rows) as in_place:
             passed = self._learn(X, targets, weights, rows, in_place)
             self._sample = thinned(passed[0])
-            self._add_to_audit(X, targets, labels, weights, [passed])
+            self._add_to_audit(X, targets, label_of, weights, [passed])
+
+    @contextlib.contextmanager
+    def _in_place(self, rows):
+        """Whether games go on in place, so that no state is copied.
+
+        Then Ctrl-C waits until the end, or a model could have learned from half of its rows.
+        """
+        in_place = sum(map(len, rows)) <= (_SOON if are_native(self._games) else FEW)
+        with deferred_interrupts() if in_place else contextlib.nullcontext():
+            yield in_place
 
     def _is_second_order(self):
         return isinstance(self._player, SoftGuarded | Changing)
@@ -90,56 +103,57 @@ class PassesMixin:
         """The time of a round in Python, over that of AdaGrad."""
         return 4 if self._is_second_order() else 1
 
-    def _learn(self, X, targets, weights, rows, in_place=False):
+    def _learn(self, X, targets, weights, rows, in_place):
         """Let each model learn from its rows, in their order. Returns the decisions of each.
 
         They learn from some rows at a time, so that copies of them in float64 take little memory, and a game
         that begins in Python goes on compiled as soon as that is possible.
         """
-        records, decisions = list(self._records), [[] for _ in targets]
-        weighted = any(are_unequal(weights[own]) for own in rows)
-        if weighted:
+        games, decisions = list(self._games), [[] for _ in targets]
+        weights = weights if any(are_unequal(weights, own) for own in rows) else None
+        if weights is not None:
             refuse_weights(self._learner_rule())
         entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
         start, last = 0, max(*map(len, rows), 1)
         while start < last:
             in_memory = max(_CHUNK // max(entries, 1), 100)
-            stop = start + (in_memory if are_native(records) else min(in_memory, _PIECE))
-            table, taken = None, None
+            stop = start + (in_memory if are_native(games) else min(in_memory, _PIECE))
+            part, table, taken = None, None, None
             for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
                 some = own[start:stop]
-                if len(some) == 0 and records[i] is not None:
+                if len(some) == 0 and games[i] is not None:
                     decisions[i].append(NOTHING_JUDGED)
                     continue
                 if table is None or not np.array_equal(some, taken):
-                    table, taken = self._table(X, some), some
-                adversary = Replay(table, y[some], self._loss)
-                if weighted:
-                    adversary = Weighted(adversary, weights[some])
-                records[i] = continued(self._player, adversary, records[i], _KEEP, in_place or start > 0)
-                decisions[i].append(judged(records[i], some))
-                drop_rounds(records[i])
+                    part, taken = _part(some, X.shape[0]), some
+                    table = self._with_constant(X[part].astype(np.float64, copy=False))
+                adversary = self._adversary(table, y[part], None if weights is None else weights[part])
+                if games[i] is None:
+                    games[i] = Game(self._player, adversary)
+                elif start == 0 and not in_place:
+                    games[i] = games[i].copy()
+                columns = games[i].play(adversary, _KEEP)
+                decisions[i].append(judged(columns, some, games[i].rounds))
             start = stop
         self._models = Models(
-            model if model is not None and len(own) == 0 else self._model(record, sums)
-            for model, own, record, sums in zip(self._models, rows, records, self._sums, strict=True)
+            model if model is not None and len(own) == 0 else self._model(game, sums)
+            for model, own, game, sums in zip(self._models, rows, games, self._sums, strict=True)
         )
-        self._records = records
+        self._games = games
         self.n_iter_ += 1
         return [joined(each) for each in decisions]
 
-    def _table(self, X, rows):
-        """These rows, as the models get them."""
-        part = X if len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows))) else X[rows]
-        return self._with_constant(part.astype(np.float64, copy=False))
+    def _adversary(self, X, y, weights):
+        replay = Replay(X, y, self._loss) if self._sparse else replay_of_arrays(X, y, self._loss)
+        return replay if weights is None else Weighted(replay, weights)
 
-    def _final(self, passed, y, record, is_first):
+    def _final(self, passed, y, game, is_first):
         """The skipped rows that later passes leave out.
 
         Others are judged again: rows before the scales were settled, and rows of the first pass that are
         ordinary when compared with all rows.
         """
-        learned = record.kept_count - passed.kept.sum() + np.cumsum(passed.kept)  # rows before each step
+        learned = game.kept_count - passed.kept.sum() + np.cumsum(passed.kept)  # rows before each step
         final = ~passed.kept & (learned >= _SETTLED if self.scale else True)
         if is_first:
             groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
@@ -154,6 +168,12 @@ class PassesMixin:
         return sp.hstack([X, sp.csr_array(ones)], format="csr") if self._sparse else np.hstack([X, ones])
 
 
-def are_unequal(weights):
-    """Whether the rows that count have other weights than 1."""
-    return bool(((weights != 1.0) & (weights > 0.0)).any())
+def are_native(games):
+    """Whether the states of all games are in native memory: to go on, nothing need be compiled."""
+    return all(game is not None and game.is_native for game in games)
+
+
+def _part(rows, count):
+    """What selects these rows of a table: a slice, which copies nothing, if they are all, in their order."""
+    is_all = len(rows) == count and np.array_equal(rows, np.arange(count))
+    return slice(None) if is_all else rows

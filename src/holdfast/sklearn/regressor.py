@@ -7,7 +7,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Pinball, Squared
 from holdfast.sklearn.base import RobustEstimator
-from holdfast.sklearn.passes import are_unequal
+from holdfast.sklearn.row_weights import are_unequal, which_count
 
 
 class RobustRegressor(RegressorMixin, RobustEstimator):
@@ -131,21 +131,31 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         if not np.isfinite(y).any():
             assert_all_finite(y, input_name="y")
         weights = self._read_weights(sample_weight, X)
-        if not (weights > 0.0).any():
+        if not which_count(weights, X.shape[0]).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
         self._start(X, 1, True, are_unequal(weights), all_rows=True)
         self._learn_passes(X, *self._targets(y), weights)
-        return self._set_coefficients()
+        return self
 
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows."""
-        first = not hasattr(self, "_records")
+        first = not hasattr(self, "_games")
         X, y = self._read(X, first), self._read_target(X, y, first)
         weights = self._read_weights(sample_weight, X)
         if first:
             self._start(X, 1, True, are_unequal(weights))
         self._learn_once(X, *self._targets(y), weights)
-        return self._set_coefficients()
+        return self
+
+    @property
+    def coef_(self):
+        """The weights of the features, in the units of the data."""
+        return self._fitted_models()[0].coefficients()
+
+    @property
+    def intercept_(self):
+        """The constant, in an array."""
+        return np.array([self._fitted_models()[0].intercept()])
 
     def predict(self, X):
         """The target of every row."""
@@ -170,10 +180,5 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         return np.where(finite, y, np.nan)
 
     def _targets(self, y):
-        """The targets of the only model, which rows it learns from, and the label of each row."""
-        return [y], [np.ones(len(y), bool)], np.full(len(y), "target")
-
-    def _set_coefficients(self):
-        self.coef_ = self._models[0].coefficients()
-        self.intercept_ = np.array([self._models[0].intercept()])
-        return self
+        """The targets of the only model, which rows it learns from, and a function: the labels of rows."""
+        return [y], [np.ones(len(y), bool)], lambda rows: np.full(len(rows), "target")
