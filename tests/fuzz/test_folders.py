@@ -1,5 +1,6 @@
 """A changed byte in the folder of a run is found, or no answer changes; no command ends in a traceback."""
 
+import functools
 import itertools
 import random
 import shutil
@@ -7,6 +8,8 @@ import shutil
 import pytest
 from fuzz.asking import CASES, ask, ask_and_watch
 from runs.small import learned, write_source
+
+from holdfast.cli.parser import new_parser
 
 KINDS = {
     "numbers": ("--learner", "adagrad", "--report"),
@@ -18,7 +21,7 @@ ONLY_WRITTEN = ("metrics.json", "certificate.json", "report.html", "keys.parquet
 
 @pytest.fixture(scope="module")
 def runs(work):
-    """Small runs, with two parts of each table."""
+    """Small runs, with two parts of each table, and one parser for all commands."""
     source = write_source(work / "rows.csv", 30)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_INTERPRETED", "_INTERPRETED_KEYS"):
@@ -26,7 +29,9 @@ def runs(work):
         for name, args in KINDS.items():
             learned(source, work / name, *args, "--checkpoint", "15")
             assert len(list((work / name / "sizes").iterdir())) == 2
-    return {name: work / name for name in KINDS}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("holdfast.cli.main.new_parser", functools.cache(new_parser))  # to make it takes 10 ms
+        yield {name: work / name for name in KINDS}
 
 
 def files_of(run):
