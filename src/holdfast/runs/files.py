@@ -58,8 +58,7 @@ def new_file(path):
 def atomic_file(path):
     """A temporary file to write to. At the end it replaces `path` in one step, unless there was an error."""
     path = Path(path)
-    if not path.name:
-        raise RunError(f"{path} is a folder: name a file in it")
+    check_replaceable(path)
     start = f".{path.name}.holdfast-"
     temporary = path.with_name(f"{start}{secrets.token_hex(8)}")
     try:
@@ -75,6 +74,17 @@ def atomic_file(path):
             problem.filename = str(path)  # the name that the user gave
         raise
     sync(path.parent)
+
+
+def check_replaceable(path):
+    """Raise if a file cannot replace what has this name, or what a link of this name leads to.
+
+    To replace a device would remove it for all programs, and root may.
+    """
+    if not Path(path).name or os.path.isdir(path):
+        raise RunError(f"{path} is a folder: name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise RunError(f"{path} is a device or a pipe, and would be replaced: name a file")
 
 
 def _remove_unused(folder, start):
