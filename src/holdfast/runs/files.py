@@ -131,7 +131,7 @@ def read_plain(path):
     try:
         with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
             return file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as problem:
         raise RunError(f"{path} cannot be read: {problem.strerror or problem}") from None
