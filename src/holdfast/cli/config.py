@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 
+from holdfast.cli.options import as_names
 from holdfast.terminal import quoted
 
 
@@ -77,7 +78,7 @@ def _as_arguments(parser, path, name, value, is_flag):
     if not all(type(item) in (str, int, float) for item in items):
         parser.error(f"{path}: {name} is a text, a number or a list of these: got {quoted(value)}")
     try:
-        text = ",".join(map(str, items))
+        text = as_names(map(str, items)) if isinstance(value, list) else str(value)
     except ValueError:  # Python does not write integers of more than 4,300 digits
         parser.error(f"{path}: {name} has a number of too many digits")
     if "\0" in text:

@@ -88,7 +88,11 @@ def add_options(parser, run):
         "--features", type=column_names, default=(), metavar="A,B,...", help="predict from these columns"
     )
     columns.add_argument(
-        "--drop", type=column_names, default=(), metavar="A,B,...", help="predict from all columns but these"
+        "--drop",
+        type=column_names,
+        default=(),
+        metavar="A,B,...",
+        help="predict from all columns but these; a name with a comma in quotes, as in CSV: '\"a,b\",c'",
     )
     parser.add_argument(
         "--labels",

@@ -1,7 +1,10 @@
 """Options and help texts that several commands share."""
 
 import argparse
+import csv
 from pathlib import Path
+
+from holdfast.terminal import quoted
 
 EXITS = """exit status:
   0    done
@@ -98,5 +101,14 @@ def add_json(parser):
 
 
 def column_names(text):
-    """The names in an option such as --drop A,B."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """The names in an option such as --drop A,B. As in CSV, one that contains a comma is in quotes."""
+    try:
+        names = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+    except csv.Error as problem:
+        raise argparse.ArgumentTypeError(f"{quoted(text)}: {problem}") from None
+    return tuple(name.strip() for name in names if name.strip())
+
+
+def as_names(names):
+    """Names as `column_names` reads them."""
+    return ",".join('"' + name.replace('"', '""') + '"' if {*name} & {",", '"'} else name for name in names)
