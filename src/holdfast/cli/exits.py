@@ -53,7 +53,10 @@ def _in_words(problem):
         return "not enough memory: are there rows with very many columns?", FAILED
     place = f"{problem.filename}: " if problem.filename else ""
     if problem.errno == errno.ENOSPC:
-        text = "the disk is full; the last checkpoint stands: make room, then go on with --resume"
+        text = (
+            "the disk is full; what was saved before stands: make room, then run this again "
+            "(learn: with --resume)"
+        )
     elif problem.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         text = "may not be written to: choose another folder with --to"
     else:

@@ -70,8 +70,8 @@ def atomic_file(path):
     except BaseException as problem:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        if isinstance(problem, OSError) and problem.filename is not None:
-            problem.filename = str(path)  # the name that the user gave
+        if isinstance(problem, OSError) and problem.errno is not None:
+            problem.filename = str(path)  # the name that the user gave; pyarrow gives none
         raise
     sync(path.parent)
 
