@@ -11,9 +11,12 @@ EXITS = """exit status:
   1    could not write: the disk or standard output is full or closed, or the folder may not be written to;
        the last checkpoint is valid
   2    a wrong call, or a source or run that cannot be read; what was learned before is saved
-  3    more rows were skipped than --fail-if-skipped allows; everything is saved
   129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
   141  nothing reads the pipe on standard output any more, as after | head: what was learned is saved"""
+_AFTER = "  129  stopped"
+LEARN_EXITS = EXITS.replace(
+    _AFTER, f"  3    more rows were skipped than --fail-if-skipped allows; everything is saved\n{_AFTER}"
+)
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 # How each shell completes files and folders, for shtab.
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
