@@ -96,3 +96,12 @@ def test_only_plain_files_are_replaced(here, args, kind):
     assert f"{path.name} is " in answer[2]
     assert (os.lstat(path).st_mode, os.lstat(path).st_ino) == (before.st_mode, before.st_ino)
     assert not (here / "other" / "checkpoint.safetensors").exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 251, "é" * 125 + "x"])
+def test_a_file_may_have_the_longest_name(here, name):
+    """255 bytes: its temporary name is longer, and is cut."""
+    status, _, said = called("predict", "run", "rows.csv", "--to", f"{name}.csv")
+    assert status == 0, said
+    assert (here / f"{name}.csv").stat().st_size
+    assert not [path for path in here.iterdir() if path.name.startswith(".")]

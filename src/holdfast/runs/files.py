@@ -12,6 +12,7 @@ from holdfast.terminal import Refusal, as_json
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # do not wait for the writer of a FIFO
 _BINARY = getattr(os, "O_BINARY", 0)
+_LONGEST = 200  # bytes of a name in that of its temporary file; most systems allow 255 in all
 REMEDY = "restore it from a copy, or learn again into another folder with --to"
 
 
@@ -59,7 +60,7 @@ def atomic_file(path):
     """A temporary file to write to. At the end it replaces `path` in one step, unless there was an error."""
     path = Path(path)
     check_replaceable(path)
-    start = f".{path.name}.holdfast-"
+    start = f".{os.fsdecode(os.fsencode(path.name)[:_LONGEST])}.holdfast-"
     temporary = path.with_name(f"{start}{secrets.token_hex(8)}")
     try:
         _remove_unused(path.parent, start)
