@@ -54,6 +54,7 @@ def test_an_empty_name_is_refused(source, run, tmp_path):
 def test_a_replay_of_too_many_outliers_is_refused(run):
     status, _, said = called("audit", run, "--replay", "k=1e300")
     assert (status, said.count("\n")) == (2, 1)
+    assert said.startswith("holdfast: --replay must be ")  # not --outliers, which was not given
 
 
 @pytest.mark.parametrize("every", ["nans", "nan", "0s", "-1"])
