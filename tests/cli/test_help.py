@@ -30,6 +30,7 @@ def test_help_has_examples(capsys):
         assert f"holdfast {command}" in text
         assert "examples:" in text
         assert "exit status:" in text
+        assert ("--fail-if-skipped" in text) == (command == "learn")
 
 
 def examples(command, capsys):
@@ -72,7 +73,7 @@ def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):
                 status = main(words[1:])
             assert status == 0, (line, capsys.readouterr().err)
             ran += 1
-    assert ran == 24
+    assert ran == 25
     assert Path("answers.parquet").exists() and Path("page.html").exists()
 
 

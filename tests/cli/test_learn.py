@@ -120,6 +120,10 @@ def test_a_folder_that_is_no_run_is_one_sentence(tmp_path, capsys):
         assert main([*command, str(tmp_path)]) == 2
         assert "is no run of holdfast" in capsys.readouterr().err
     assert main(["predict", str(tmp_path), "-"]) == 2
+    (tmp_path / "file").touch()
+    for path in ("file", "file/run"):
+        assert main(["inspect", str(tmp_path / path)]) == 2
+        assert f"{path} is or is in a file, and a run is a folder" in capsys.readouterr().err
     (tmp_path / "model.safetensors").write_bytes(b"\x05\0\0\0\0\0\0\0junk!")
     assert main(["predict", str(tmp_path), "-"]) == 2
     assert "is no run of holdfast" in capsys.readouterr().err

@@ -132,6 +132,24 @@ def test_the_command_line_counts_more_than_the_file(learn, tmp_path):
     assert json.loads((tmp_path / "run/config.json").read_text())["settings"]["target"] == "y"
 
 
+def test_the_file_is_read_if_the_option_is_abbreviated(learn, tmp_path):
+    """As argparse allows for every option."""
+    (tmp_path / "learn.toml").write_text('target = "y"\ndrop = "who"\n')
+    assert learn("--conf", tmp_path / "learn.toml")[0] == 0
+
+
+def test_the_file_may_begin_with_a_byte_order_mark(learn, tmp_path):
+    (tmp_path / "learn.toml").write_text('target = "y"\ndrop = "who"\n', encoding="utf-8-sig")
+    assert learn("--config", tmp_path / "learn.toml")[0] == 0
+
+
+def test_an_option_replaces_one_of_the_file_that_it_excludes(learn, tmp_path):
+    (tmp_path / "learn.toml").write_text('target = "y"\nfeatures = "a"\n')
+    assert learn("--config", tmp_path / "learn.toml", "--drop", "who")[0] == 0
+    settings = json.loads((tmp_path / "run/config.json").read_text())["settings"]
+    assert (settings["features"], settings["drop"]) == ([], ["who"])
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -143,6 +161,10 @@ def test_the_command_line_counts_more_than_the_file(learn, tmp_path):
         ("target =", "is not TOML"),
         ("target = 2020-01-01", "target is a text, a number or a list of these"),
         (b"\xff", "is not TOML"),
+        ("memory = " + 5000 * "1", "is not TOML"),
+        ("memory = 0x" + 5000 * "f", "memory has a number of too many digits"),
+        ('target = "y"\nto = "a\\u0000b"', "to has a character that no option can have"),
+        ('target = "y"\nmetrics = ["a\\u0000"]', "metrics has a character that no option can have"),
         (None, "No such file"),
     ],
 )

@@ -1,5 +1,7 @@
 """No command replaces a file that it reads."""
 
+import os
+
 import pytest
 from runs.small import called, learned, refused, write_source
 
@@ -64,3 +66,42 @@ def test_other_files_are_replaced(here):
     for args in (("--to", "page.html"), (), ("--to", "run/report.html")):
         assert called("report", "run", *args)[0] == 0
     assert called("verify", "run")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("predict", "run", "rows.csv", "--to", "{name}.csv"),
+        ("audit", "run", "--skipped", "{name}.parquet"),
+        ("report", "run", "--to", "{name}.html"),
+        ("export", "run", "--to", "sklearn", "--output", "{name}"),
+        ("learn", "rows.csv", *LEARN, "--metrics", "{name}.prom"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
+def test_only_plain_files_are_replaced(here, args, kind):
+    """Such as a device: root would replace /dev/full."""
+    args = [arg.format(name="out") for arg in args]
+    path = next(here / arg for arg in args if arg.startswith("out"))
+    os.mkfifo(here / "pipe")
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link":
+        path.symlink_to("pipe")
+    else:
+        os.mkfifo(path)
+    before = os.lstat(path)
+    answer = called(*args)
+    assert refused(answer), answer
+    assert f"{path.name} is " in answer[2]
+    assert (os.lstat(path).st_mode, os.lstat(path).st_ino) == (before.st_mode, before.st_ino)
+    assert not (here / "other" / "checkpoint.safetensors").exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 251, "é" * 125 + "x"])
+def test_a_file_may_have_the_longest_name(here, name):
+    """255 bytes: its temporary name is longer, and is cut."""
+    status, _, said = called("predict", "run", "rows.csv", "--to", f"{name}.csv")
+    assert status == 0, said
+    assert (here / f"{name}.csv").stat().st_size
+    assert not [path for path in here.iterdir() if path.name.startswith(".")]

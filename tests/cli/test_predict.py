@@ -117,6 +117,13 @@ def test_an_interval_is_a_share(run, source, share, capsys):
     assert end.value.code == 2
 
 
+def test_an_interval_below_1_is_a_share_and_not_percent(run, source):
+    """As with --outliers and --fail-if-skipped: 0.8 is 80 %."""
+    answers = {called("predict", run, source, "--interval", share)[1] for share in ("80%", "80", "0.8")}
+    assert len(answers) == 1
+    assert called("predict", run, source, "--interval", "0.8%")[1] not in answers
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_each_line_of_a_pipe_is_answered_before_the_next_is_sent(run, table, form):
     names = ("a", "b", "c")

@@ -54,6 +54,7 @@ def test_an_empty_name_is_refused(source, run, tmp_path):
 def test_a_replay_of_too_many_outliers_is_refused(run):
     status, _, said = called("audit", run, "--replay", "k=1e300")
     assert (status, said.count("\n")) == (2, 1)
+    assert said.startswith("holdfast: --replay must be ")  # not --outliers, which was not given
 
 
 @pytest.mark.parametrize("every", ["nans", "nan", "0s", "-1"])
@@ -187,3 +188,23 @@ def test_folders_without_a_name_keep_the_name_of_the_source():
         ".csv": "rows.run",
     }
     assert {source: str(default_folder(source)) for source in names} == names
+
+
+def test_names_with_commas_are_written_in_quotes(tmp_path):
+    """On the command line as in CSV; in a list of TOML as they are."""
+    lines = "".join(f"{i % 7},{i % 5},{i},{'no, never' if i % 3 else 'yes'}\n" for i in range(60))
+    (tmp_path / "rows.csv").write_text('"a,b",say "x",c,y\n' + lines.replace("no, never", '"no, never"'))
+    (tmp_path / "learn.toml").write_text('labels = ["no, never", "yes"]\ndrop = ["a,b"]\n')
+    run, learn = tmp_path / "run", ("learn", tmp_path / "rows.csv", "--target", "y", "--learner", "adagrad")
+    status, _, said = called(*learn, "--labels", '"no, never",yes', "--drop", '"a,b",say "x"', "--to", run)
+    assert status == 0, said
+    settings = json.loads((run / "config.json").read_text())["settings"]
+    assert settings["labels"] == ["no, never", "yes"] and settings["drop"] == ["a,b", 'say "x"']
+    status, _, said = called(*learn, "--config", tmp_path / "learn.toml", "--to", tmp_path / "other")
+    assert status == 0, said
+    settings = json.loads((tmp_path / "other/config.json").read_text())["settings"]
+    assert settings["labels"] == ["no, never", "yes"] and settings["drop"] == ["a,b"]
+    out = called("predict", run, tmp_path / "rows.csv", "--pass", '"a,b"')[1]
+    assert out.splitlines()[0].endswith(',"a,b"')
+    said = called(*learn, "--drop", "a", "--to", tmp_path / "none")[2]
+    assert 'it has "a,b", say "x", c, y' in said

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from runs.small import learned, write_source
 
 SOURCE, RUN, NEW = "rows.csv", "run", "new"
+INPUTS = (SOURCE, "schema.toml", "learn.toml")
 WORDS = [
     *(
         "",
@@ -111,16 +112,34 @@ OPTIONS = {
             "drop",
             "labels",
         ),
-        *("missing", "key", "checkpoint", "format"),
+        *(
+            "missing",
+            "key",
+            "checkpoint",
+            "format",
+            "evict",
+            "decimal",
+            "schema",
+            "config",
+            "fail-if-skipped",
+        ),
     ],
-    "predict": ["format"],
-    "audit": ["worst", "replay"],
+    "predict": ["format", "decimal", "schema", "pass", "interval"],
+    "audit": ["worst", "replay", "source"],
+    "release": ["format", "decimal", "schema"],
     "inspect": ["weights"],
+    "export": [],
     "report": [],
     "verify": [],
 }
-FLAGS = ["--json", "--quiet", "--no-scale", "--no-sizes", "--resume", "--report", "--help", "-x", "--version"]
-USUAL = {"target": "y", "learner": "adagrad", "worst": "3", "weights": "3", "replay": "k=3", "format": "csv"}
+FLAGS = [
+    *("--json", "--quiet", "--no-scale", "--no-sizes", "--resume", "--report", "--help", "-x", "--version"),
+    *("--no-header", "--no-prior", "--dry-run", "--all-columns"),
+]
+USUAL = {
+    **{"target": "y", "learner": "adagrad", "worst": "3", "weights": "3", "replay": "k=3", "format": "csv"},
+    **{"schema": "schema.toml", "config": "learn.toml", "source": SOURCE, "pass": "a", "interval": "80%"},
+}
 
 
 @st.composite
@@ -128,7 +147,7 @@ def lines(draw):
     """The words after `holdfast`: some usual ones, and some odd."""
     command = draw(st.sampled_from([*OPTIONS, "learn", "learn"]))
     args = [command, draw(st.sampled_from([SOURCE if command == "learn" else RUN] * 5 + PLACES))]
-    if command == "predict":
+    if command in ("predict", "release"):
         args.append(draw(st.sampled_from([SOURCE] * 5 + PLACES)))
     names = set(draw(st.lists(st.sampled_from(OPTIONS[command]), max_size=3)) if OPTIONS[command] else [])
     names |= {"target", "learner"} if command == "learn" else set()
@@ -136,9 +155,16 @@ def lines(draw):
         usual = [USUAL[name]] * 6 if name in USUAL else []
         args += [f"--{name}", draw(st.one_of(st.sampled_from(usual + WORDS), st.text(max_size=8)))]
     if command == "learn":
-        args += ["--to", draw(st.sampled_from([NEW] * 6 + [RUN, "", SOURCE, "/proc/x", "x" * 300, "\udcff"]))]
+        place = st.sampled_from([NEW] * 6 + [RUN, "", SOURCE, "/proc/x", "x" * 300, "\udcff"])
+        args += [draw(st.sampled_from(["--to"] * 5 + ["--into"])), draw(place)]
+        args += ["--metrics", draw(st.sampled_from(TARGETS))] if draw(st.integers(0, 5)) == 0 else []
     elif command in ("predict", "report"):
         args += ["--to", draw(st.sampled_from(TARGETS))]
+    elif command == "audit" and draw(st.booleans()):
+        args += ["--skipped", draw(st.sampled_from(TARGETS))]
+    elif command == "export":
+        args += ["--to", draw(st.sampled_from(["sklearn", "sklearn", "onnx", "x"]))]
+        args += ["--output", draw(st.sampled_from(TARGETS))]
     args += draw(st.lists(st.sampled_from(FLAGS), max_size=2))
     return [arg.replace("\0", "0") for arg in args]  # no argument can have a NUL
 
@@ -147,6 +173,8 @@ def lines(draw):
 def check_unchanged(work):
     source = write_source(work / SOURCE, 30)
     learned(source, work / RUN, "--learner", "adagrad")
+    (work / "schema.toml").write_text('a = "number"\n')
+    (work / "learn.toml").write_text('drop = ["who"]\nno-sizes = true\n')
     kept = contents(work)
 
     def check():
@@ -156,16 +184,16 @@ def check_unchanged(work):
 
 
 def contents(work):
-    """The source and the run; everything else is removed."""
+    """The inputs and the run; everything else is removed."""
     for folder, folders, names in os.walk(work, topdown=False):
         inside = folder.startswith(str(work / RUN))
         for name in names:
-            if not inside and name != SOURCE:
+            if not inside and name not in INPUTS:
                 os.unlink(os.path.join(folder, name))
         for name in folders:
             if not inside and name != RUN:
                 os.rmdir(os.path.join(folder, name))
-    files = [work / SOURCE, *(path for path in (work / RUN).rglob("*") if path.is_file())]
+    files = [*(work / name for name in INPUTS), *(path for path in (work / RUN).rglob("*") if path.is_file())]
     return {path: path.read_bytes() for path in files if path.name not in ("report.html", "manifest.json")}
 
 

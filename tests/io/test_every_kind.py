@@ -1,7 +1,9 @@
 """Every format gives the same model. A wrong row is skipped; a wrong file is refused in a sentence."""
 
+import errno
 import gzip
 import json
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -194,6 +196,9 @@ def test_a_malformed_row_is_skipped_and_the_audit_has_its_number(learn, tmp_path
         (b"a,b,z\n1,2,3\n", "has no column 'y'; it has a, b, z"),
         (b"a,b,\xff\xfey\n1,2,3\n", "the header is not UTF-8"),
         ("a,b,y\n1,2,3\n".encode("utf-16"), "is UTF-16"),
+        ("a,b,y\n1,2,3\n".encode("utf-32"), "is UTF-32"),
+        (b"\na,b,y\n1,2,3\n", "its first line is empty: expected the names of the columns"),
+        (b"\xef\xbb\xbf\r\na,b,y\n1,2,3\n", "its first line is empty: expected the names of the columns"),
         (b'a,"b,y\n1,2,3\n', "a quote that does not end"),
         (b"y\n1\n2\n3\n", "no column is left to predict from"),
         (b"a,y\n1,\n2,\n", "column 'y': no row has a target"),
@@ -211,6 +216,52 @@ def test_a_wrong_source_is_refused_in_a_sentence(learn, tmp_path, data, words):
     assert words in said
     assert str(path) in said
     assert not run.exists()
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows"])
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b'{"a": 1}\n', "has no column 'y'; it has a\n"),
+        (b"{}\n", "has no column 'y', nor any other\n"),
+        (b'[{"a": 1, "y": 2}]\n', "is one JSON array: expected an object in each line"),
+        (b'\xef\xbb\xbf[\n{"a": 1, "y": 2}\n]\n', "is one JSON array: expected an object in each line"),
+    ],
+)
+def test_wrong_json_is_refused_in_a_sentence(learn, tmp_path, name, data, words):
+    (tmp_path / name).write_bytes(data)
+    _, status, said = learn(tmp_path / name, "--target", "y", to="run")
+    assert status == 2
+    assert words in said
+
+
+def test_a_source_that_cannot_be_read_at_all_is_a_sentence(learn, tmp_path, monkeypatch):
+    """As on a disk with bad blocks."""
+
+    def broken(raw):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    (tmp_path / "rows.csv").write_bytes(GOOD)
+    monkeypatch.setattr("holdfast.io.byte_stream.unpacked", broken)
+    _, status, said = learn(tmp_path / "rows.csv", "--target", "y")
+    assert (status, said) == (2, f"holdfast: {tmp_path / 'rows.csv'}: Input/output error\n")
+
+
+def test_the_target_cannot_be_the_key(learn, tmp_path):
+    (tmp_path / "rows.csv").write_bytes(GOOD)
+    run, status, said = learn(tmp_path / "rows.csv", "--target", "y", "--key", "y")
+    assert status == 2 and not run.exists()
+    assert "--key and --target name the same column 'y'" in said
+
+
+def test_a_byte_order_mark_loses_no_row(learn, tmp_path):
+    lines = "".join(f"{i % 2} 1:{i % 7} 2:{i % 3}\n" for i in range(30))
+    objects = "".join(f'{{"a": {i % 7}, "label": {i % 2}}}\n' for i in range(30))
+    for name, text in (("rows.svm", lines), ("rows.jsonl", objects), ("rows", lines), ("others", objects)):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+        run, status, said = learn(tmp_path / name, "--target", "label", to=f"{name}.run")
+        assert status == 0, said
+        assert "unreadable" not in json.loads((run / "metrics.json").read_text())["skipped_by_reason"]
 
 
 def test_a_missing_file_and_a_folder_are_refused_in_a_sentence(learn, tmp_path):

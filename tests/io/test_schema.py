@@ -78,8 +78,10 @@ def test_names_of_any_characters_are_written_so_that_they_are_read_again(tmp_pat
         ("", "no columns"),
         ("x = 3", "one of number, truth, time, category, hashed, label, drop"),
         ('x = "text"', "one of number"),
-        ("x", "no TOML"),
-        ("\xff", "no TOML"),
+        ("x = 0x" + 5000 * "f", "one of number"),
+        ("x = " + 5000 * "1", "is not TOML"),
+        ("x", "is not TOML"),
+        ("\xff", "is not TOML"),
     ],
 )
 def test_a_wrong_schema_is_a_sentence(tmp_path, text, words):
@@ -88,13 +90,18 @@ def test_a_wrong_schema_is_a_sentence(tmp_path, text, words):
         read_schema(tmp_path / "schema.toml")
 
 
+def test_a_schema_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "schema.toml").write_text('x = "number"\n', encoding="utf-8-sig")
+    assert types_of(read_schema(tmp_path / "schema.toml")) == {"x": "number"}
+
+
 @pytest.mark.parametrize(("kind", "name"), [("time", "x"), ("truth", "level"), ("time", "color")])
 def test_a_type_that_the_first_rows_do_not_have_is_a_sentence(tmp_path, kind, name):
     source, schema = write(tmp_path / "rows.csv"), tmp_path / "schema.toml"
     schema.write_text(f'{name} = "{kind}"\n')
     answer = called("learn", source, *ARGS, "--schema", schema, "--to", tmp_path / "run")
     assert refused(answer)
-    assert f"column '{name}': no {kind}" in answer[2]
+    assert f"column '{name}' cannot be read as {kind}" in answer[2]
     for line in ('nothing = "number"', 'y = "category"', 'color = "label"'):
         schema.write_text(f"{line}\n")
         assert refused(called("learn", source, *ARGS, "--schema", schema, "--to", tmp_path / "run")), line

@@ -102,6 +102,26 @@ def test_the_last_line_of_a_followed_pipe_is_left_out_if_it_has_no_end(tmp_path)
     assert bits(tmp_path / "cut") == bits(tmp_path / "plain")
 
 
+@pytest.mark.parametrize(
+    "start", [b"", HEADER[:-1], HEADER, HEADER + LINES[0][:-1], HEADER + b"".join(LINES[:40])]
+)
+def test_a_log_without_a_row_is_waited_for_with_a_word(tmp_path, monkeypatch, capsys, start):
+    path, waited = tmp_path / "log.csv", []
+
+    def wait():
+        waited.append(capsys.readouterr().err)
+        path.write_bytes(HEADER + b"".join(LINES))
+        if len(waited) == 20:  # it has read them
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    path.write_bytes(start)
+    monkeypatch.setattr(following, "wait", wait)
+    args = (*ARGS[:-1], "--follow", "--to", str(tmp_path / "run"))
+    assert main(["learn", str(path), *args]) == TERMINATED
+    said = f"{path} has at most one line yet: waiting for rows\n"
+    assert waited[0].startswith(said) == (start.count(b"\n") < 2)
+
+
 def test_what_cannot_be_followed_is_refused_in_a_sentence(tmp_path, capsys):
     path = tmp_path / "log.csv.gz"
     path.write_bytes(gzip.compress(HEADER + b"".join(LINES)))

@@ -12,6 +12,7 @@ import pyarrow.csv as pacsv
 import pytest
 from cli.conftest import ROWS, bits, holdfast
 from runs.kills import killed_runs
+from runs.small import called
 
 from holdfast.runs.compile_choice import CompileChoice
 from holdfast.runs.run import Run
@@ -204,11 +205,15 @@ def test_a_full_disk_leaves_the_last_checkpoint(source, growing, learn, disk):
     _, status, said = learn(growing, "--target", "y", "--resume", to="disk/run")
     assert status == 1
     assert f"{run}/" in said
-    assert "the disk is full; the last checkpoint stands: make room, then go on with --resume" in said
+    assert "the disk is full; what was saved before stands: make room, then run this again" in said
+    assert "(learn: with --resume)" in said
     assert (run / "checkpoint.safetensors").read_bytes() == before
     _, status, said = learn(growing, "--target", "y", to="disk/another")
     assert status == 1
     assert "the disk is full" in said
+    status, _, said = called("predict", run, source, "--to", disk / "answers.csv")
+    assert status == 1
+    assert f"holdfast: {disk / 'answers.csv'}: the disk is full" in said
     (disk / "filler").unlink()
     _, status, _ = learn(growing, "--target", "y", "--resume", to="disk/run")
     assert status == 0

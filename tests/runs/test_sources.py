@@ -182,6 +182,13 @@ def test_into_takes_the_settings_of_the_run_and_refuses_others(tmp_path, months)
     into(run, months[1], args=("--outliers", "3%"))
     for more in (("--outliers", "5%"), ("--target", "a")):
         assert called("learn", months[2], "--into", run, *more)[0] == 2
+    for more, words in (
+        (("--no-scale",), "begun without --no-scale, and cannot go on with it"),
+        (("--drop", "a,b"), "begun without --drop, and cannot go on with --drop a,b"),
+        (("--key", "a"), "begun without --key, and cannot go on with --key a"),
+        (("--outliers", "5%"), "begun with --outliers 3%, and cannot go on with --outliers 5%"),
+    ):
+        assert words in called("learn", months[2], "--into", run, *more)[2]
     assert "holds no run" in called("learn", months[2], "--into", tmp_path / "none")[2]
     assert "--target COLUMN is missing" in called("learn", months[2])[2]
 

@@ -1,9 +1,9 @@
 """`--config FILE`: options from a TOML file, with the names that they have on the command line."""
 
-import argparse
 import tomllib
 from pathlib import Path
 
+from holdfast.cli.options import as_names
 from holdfast.terminal import quoted
 
 
@@ -18,34 +18,53 @@ def add_config(parser):
 
 
 def with_config(parser, args):
-    """The arguments, after those of the file that --config names, if it does."""
+    """The arguments, after those of the file that --config names, if it does.
+
+    An option of the file is left out if one of the arguments excludes it, such as --into excludes --to.
+    """
     options = {name: action for action in parser._actions for name in action.option_strings}
     if "--config" not in options:
         return args
-    path = _config_in(args)
+    given = _given(options, args)
+    path = given.get("--config")
     if path is None:
         return args
-    found = []
+    found, excluded = [], _excluded(parser, [options[name] for name in given])
     for name, value in _read(parser, path).items():
         action = options.get(f"--{name}")
         if action is None or name in ("config", "help"):
             parser.error(f"{path}: there is no option {quoted(name)}; see holdfast learn --help")
-        found += _as_arguments(parser, path, name, value, action.nargs == 0)
+        arguments = _as_arguments(parser, path, name, value, action.nargs == 0)
+        found += arguments if action not in excluded else []
     return [*found, *args]
 
 
-def _config_in(args):
-    only = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    only.add_argument("--config", nargs="?")
-    return only.parse_known_args(args)[0].config
+def _given(options, args):
+    """The long options among the arguments, and what follows each. Names may be abbreviated."""
+    found = {}
+    for arg, after in zip(args, [*args[1:], "--"], strict=True):
+        if arg == "--":
+            break
+        start, has_value, value = arg.partition("=")
+        names = [name for name in options if name.startswith(start)] if start.startswith("--") else []
+        names = [start] if start in names else names
+        if len(names) == 1:
+            found[names[0]] = value if has_value else None if after.startswith("--") else after
+    return found
+
+
+def _excluded(parser, actions):
+    """The options that cannot be used together with one of these."""
+    groups = [group._group_actions for group in parser._mutually_exclusive_groups]
+    return [other for group in groups if any(action in group for action in actions) for other in group]
 
 
 def _read(parser, path):
     try:
-        return tomllib.loads(Path(path).read_bytes().decode())
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except OSError as problem:
         parser.error(f"--config {path}: {problem.strerror or problem}")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         parser.error(f"--config {path} is not TOML: {problem}")
 
 
@@ -58,4 +77,10 @@ def _as_arguments(parser, path, name, value, is_flag):
     items = value if isinstance(value, list) else [value]
     if not all(type(item) in (str, int, float) for item in items):
         parser.error(f"{path}: {name} is a text, a number or a list of these: got {quoted(value)}")
-    return [f"--{name}={','.join(map(str, items))}"]
+    try:
+        text = as_names(map(str, items)) if isinstance(value, list) else str(value)
+    except ValueError:  # Python does not write integers of more than 4,300 digits
+        parser.error(f"{path}: {name} has a number of too many digits")
+    if "\0" in text:
+        parser.error(f"{path}: {name} has a character that no option can have: NUL")
+    return [f"--{name}={text}"]

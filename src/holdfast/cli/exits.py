@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import importlib.util
 
 from holdfast.terminal import FAILED, WRONG, OutputLost, Refusal, print_error, print_json
@@ -21,9 +22,14 @@ class Failure(BaseException):
 def report_errors():
     """Errors inside end the command with one sentence, which `main` prints; so does a missing package."""
     for name in _NEEDED:
-        if importlib.util.find_spec(name) is None:
+        if not _is_installed(name):
             raise Refusal(f"{name} is not installed: pip install 'holdfast[cli]'")
     yield
+
+
+@functools.cache
+def _is_installed(name):
+    return importlib.util.find_spec(name) is not None
 
 
 @contextlib.contextmanager
@@ -53,7 +59,10 @@ def _in_words(problem):
         return "not enough memory: are there rows with very many columns?", FAILED
     place = f"{problem.filename}: " if problem.filename else ""
     if problem.errno == errno.ENOSPC:
-        text = "the disk is full; the last checkpoint stands: make room, then go on with --resume"
+        text = (
+            "the disk is full; what was saved before stands: make room, then run this again "
+            "(learn: with --resume)"
+        )
     elif problem.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         text = "may not be written to: choose another folder with --to"
     else:

@@ -11,9 +11,14 @@ def add(parser):
     describe(
         parser,
         run,
-        "Show the set-up of a run, its metrics, its certificate, and the weights of its model.",
+        (
+            "Show how a run was set up, which rows each source has, how many rounds were skipped, the\n"
+            "error, the certificate, and the weights of the model: how far one standard deviation of a\n"
+            "feature moves the prediction, the largest first. --json has all of it, and all weights."
+        ),
         [
             "holdfast inspect sensors.run",
+            "holdfast inspect sensors.run --weights 3        # the three features that weigh most",
             "holdfast inspect sensors.run --json",
         ],
     )
@@ -65,7 +70,7 @@ def run(options):
                     "of the feature moves the prediction",
                 )
                 for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
-                    : options.weights
+                    : max(options.weights, 0)
                 ]:
                     tell(f"  {weight:>11.4g}  {visible(name, 80)}")
         elif found.settings.key is not None:

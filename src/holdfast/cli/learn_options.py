@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from holdfast.cli.config import add_config
-from holdfast.cli.options import add_sources, column_names, describe
+from holdfast.cli.options import LEARN_EXITS, add_sources, column_names, describe
 from holdfast.cli.skipped_limit import share
 from holdfast.terminal import quoted
 
@@ -32,6 +32,7 @@ def add_options(parser, run):
             "holdfast learn fleet.parquet --target load --key machine  # a model for each machine",
             "holdfast learn data.csv --target y --no-scale --outliers 50    # with a certificate",
         ],
+        LEARN_EXITS,
     )
     add_sources(parser)
     parser.add_argument("--target", metavar="COLUMN", help="the column to predict (svmlight: label)")
@@ -88,7 +89,11 @@ def add_options(parser, run):
         "--features", type=column_names, default=(), metavar="A,B,...", help="predict from these columns"
     )
     columns.add_argument(
-        "--drop", type=column_names, default=(), metavar="A,B,...", help="predict from all columns but these"
+        "--drop",
+        type=column_names,
+        default=(),
+        metavar="A,B,...",
+        help="predict from all columns but these; a name with a comma in quotes, as in CSV: '\"a,b\",c'",
     )
     parser.add_argument(
         "--labels",

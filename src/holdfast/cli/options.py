@@ -1,16 +1,22 @@
 """Options and help texts that several commands share."""
 
 import argparse
+import csv
 from pathlib import Path
+
+from holdfast.terminal import quoted
 
 EXITS = """exit status:
   0    done
   1    could not write: the disk or standard output is full or closed, or the folder may not be written to;
        the last checkpoint is valid
   2    a wrong call, or a source or run that cannot be read; what was learned before is saved
-  3    more rows were skipped than --fail-if-skipped allows; everything is saved
   129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
   141  nothing reads the pipe on standard output any more, as after | head: what was learned is saved"""
+_AFTER = "  129  stopped"
+LEARN_EXITS = EXITS.replace(
+    _AFTER, f"  3    more rows were skipped than --fail-if-skipped allows; everything is saved\n{_AFTER}"
+)
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 # How each shell completes files and folders, for shtab.
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
@@ -98,5 +104,14 @@ def add_json(parser):
 
 
 def column_names(text):
-    """The names in an option such as --drop A,B."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """The names in an option such as --drop A,B. As in CSV, one that contains a comma is in quotes."""
+    try:
+        names = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+    except csv.Error as problem:
+        raise argparse.ArgumentTypeError(f"{quoted(text)}: {problem}") from None
+    return tuple(name.strip() for name in names if name.strip())
+
+
+def as_names(names):
+    """Names as `column_names` reads them."""
+    return ",".join('"' + name.replace('"', '""') + '"' if {*name} & {",", '"'} else name for name in names)

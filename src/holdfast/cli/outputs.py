@@ -1,16 +1,17 @@
-"""A command must not replace a file that it reads."""
+"""A command must not replace a file that it reads, nor a device."""
 
 import os
 from pathlib import Path
 
 
 def check_output(path, option, inputs, run=None):
-    """Raise if the file that an option names is one of the inputs, or a file of the run in this folder."""
-    from holdfast.runs.files import RunError
+    """Raise if an option names one of the inputs, a file of the run in this folder, or no file at all."""
+    from holdfast.runs.files import RunError, check_replaceable
     from holdfast.runs.folder import Folder
 
     if path is None:
         return
+    check_replaceable(path)
     for name in filter(None, inputs):
         if _is_same(path, name):
             raise RunError(f"{option} {path} would replace {name}, which is read: choose another file")

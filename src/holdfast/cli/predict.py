@@ -53,8 +53,9 @@ def add(parser):
         "--interval",
         type=_share,
         default=0.9,
-        metavar="PERCENT",
-        help="the share of the targets that low and high are meant to enclose (default: 90%%)",
+        metavar="SHARE",
+        help="the share of the targets that low and high are meant to enclose, such as 80%% or 0.8 "
+        "(default: 90%%)",
     )
     parser.add_argument(
         "--follow",
@@ -159,7 +160,9 @@ def _with_columns(table, columns):
 
 def _share(text):
     with contextlib.suppress(ValueError):
-        share = float(text.strip().removesuffix("%")) / 100.0
+        text = text.strip()
+        share = float(text.removesuffix("%"))
+        share = share / 100.0 if text.endswith("%") or share >= 1.0 else share
         if 0.0 < share < 1.0 and not math.isnan(share):
             return share
     raise argparse.ArgumentTypeError(f"must be above 0 and below 100, such as 90%: got {quoted(text)}")

@@ -13,9 +13,10 @@ import numpy as np
 from holdfast.io.following import FOLLOWED, FollowedFile, FollowedPipe
 from holdfast.io.open_quotes import open_row
 from holdfast.io.unpacking import DAMAGED, is_archive, is_packed, unpacked
-from holdfast.terminal import Refusal
+from holdfast.terminal import Refusal, quoted, visible
 
 BLOCK = 2 << 20  # bytes; twice as many take 40 MB more memory and as much time
+BOM = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 _HEAD = 4096  # bytes
 _LONGEST_LINE = 256 << 20  # bytes; with a longer line the file is not a table
 
@@ -64,6 +65,15 @@ def another_source(name, row):
     )
 
 
+def no_column(source, name, why=""):
+    """The error if a source does not have a column. Names with a comma are shown as options need them."""
+    names = [visible(each, 40) for each in source.names[:20]]
+    shown = ", ".join([f'"{each}"' if "," in each else each for each in names])
+    shown += ", ..." if len(source.names) > 20 else ""
+    others = f"; it has {shown}" if names else ", nor any other"
+    return SourceError(f"{source.name} has no column {quoted(name)}{why}{others}")
+
+
 class ByteStream:
     """The bytes of a file, of a pipe, or of standard input if the path is `-`. Packed bytes are unpacked.
 
@@ -96,6 +106,9 @@ class ByteStream:
         except SourceError:
             self.close()
             raise
+        except OSError as problem:
+            self._raw.close()
+            raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
 
     def _open(self):
         if self.path == "-":

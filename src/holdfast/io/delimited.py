@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from holdfast.io.byte_stream import SourceError, fingerprint
+from holdfast.io.byte_stream import BOM, SourceError, fingerprint
 from holdfast.io.cells import MISSING, number
 from holdfast.io.rows import NUMBER, TEXT, Batch, wrong_cell
 from holdfast.terminal import quoted
@@ -39,6 +39,8 @@ class Delimited:
         header = stream.line()
         if header is None:
             raise SourceError(f"{stream.name} is empty: expected a header line with the names of the columns")
+        if not header.removeprefix(BOM).strip():
+            raise SourceError(f"{stream.name}: its first line is empty: expected the names of the columns")
         return [cell.strip() for cell in first_cells(header, self.delimiter, stream.name)]
 
     def blocks(self, mark=None):
@@ -211,7 +213,7 @@ class Delimited:
 def first_cells(line, delimiter, name):
     """The cells of the first line; raises if it is not text."""
     try:
-        text = line.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        text = line.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError:
         raise SourceError(
             f"{name}: the header is not UTF-8; convert it first, such as with iconv -t UTF-8"

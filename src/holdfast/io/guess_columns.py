@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
-from holdfast.io.byte_stream import SourceError
+from holdfast.io.byte_stream import SourceError, no_column
 from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time, column_kind
 from holdfast.io.schema import DROP, check_fit, types_of
 from holdfast.terminal import quoted, visible
@@ -83,9 +83,9 @@ def feature_columns(source, settings):
     asked += types_of(settings.schema)
     for name in asked:
         if name not in source.names:
-            near = [visible(each, 40) for each in source.names[:20]]
-            near += ["..."] if len(source.names) > 20 else []
-            raise SourceError(f"{source.name} has no column {quoted(name)}; it has {', '.join(near)}")
+            raise no_column(source, name)
+    if settings.key == settings.target:
+        raise SourceError(f"--key and --target name the same column {quoted(settings.key)}")
     names = list(settings.features) or [name for name in source.names if name not in settings.drop]
     return [name for name in names if name not in (settings.target, settings.key)]
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from holdfast.io.byte_stream import SourceError
+from holdfast.io.byte_stream import BOM, SourceError
 from holdfast.io.cells import EXACT, MISSING, is_text, label, labels, number
 from holdfast.io.delimited import Delimited
 from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch
@@ -27,6 +27,11 @@ class JsonLines(Delimited):
         lines = stream.first_lines()
         if not lines:
             raise SourceError(f"{stream.name} is empty: expected an object in each line")
+        if lines[0].removeprefix(BOM).lstrip().startswith(b"["):
+            raise SourceError(
+                f"{stream.name} is one JSON array: expected an object in each line; convert it first, such "
+                "as with jq -c '.[]'"
+            )
         objects = [found for found in map(_object, lines) if found is not None]
         if not objects:
             raise SourceError(f"{stream.name}: its first lines are no JSON objects")

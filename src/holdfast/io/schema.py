@@ -16,21 +16,24 @@ _FITS = {
     "category": ("number", "truth", "time", "text"),
     "hashed": ("number", "truth", "time", "text"),
 }
+_WORDS = {"number": "numbers", "truth": "truth values", "time": "times", "text": "texts", "empty": "nothing"}
 
 
 def read_schema(path):
     """The types by column, in the order of the file, as JSON."""
     try:
         with open(path, "rb") as file:
-            found = tomllib.load(file)
+            found = tomllib.loads(file.read().decode("utf-8-sig"))
     except OSError as problem:
         raise SourceError(f"--schema {path}: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
-        raise SourceError(f"--schema {path}: no TOML ({str(problem)[:80]})") from None
+        raise SourceError(f"--schema {path} is not TOML: {str(problem)[:80]}") from None
     for name, kind in found.items():
         if kind not in TYPES:
+            got = quoted(kind, 40) if isinstance(kind, str) else "something else"
             raise SourceError(
-                f"--schema {path}, column {quoted(name)}: one of {', '.join(TYPES)}, got {quoted(kind, 40)}"
+                f"--schema {path}, column {quoted(name)}: must be one of {', '.join(TYPES)}, in quotes: "
+                f"got {got}"
             )
     if not found:
         raise SourceError(f'--schema {path}: no columns; expected lines such as price = "number"')
@@ -47,7 +50,10 @@ def check_fit(name, kind, found):
     if kind == LABEL:
         raise SourceError(f"--schema, column {quoted(name)}: only the target can be a label; use category")
     if found not in _FITS.get(kind, (found,)):
-        raise SourceError(f"--schema, column {quoted(name)}: no {kind}, its first rows hold {found}")
+        raise SourceError(
+            f"--schema, column {quoted(name)} cannot be read as {kind}: its first rows have "
+            f"{_WORDS.get(found, 'something else')}"
+        )
 
 
 def task_of(kind, name):

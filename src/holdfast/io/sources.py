@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
-from holdfast.io.byte_stream import ByteStream, SourceError
+from holdfast.io.byte_stream import BOM, ByteStream, SourceError, no_column
 from holdfast.io.columnar import Arrow, Parquet
 from holdfast.io.columns import Number
 from holdfast.io.delimited import Delimited, first_cells
@@ -32,6 +32,10 @@ SUFFIXES = {f".{form}": form for form in FORMATS} | {
     ".ipc": "arrow",
     ".svm": "svmlight",
     ".libsvm": "svmlight",
+}
+_OTHER_ENCODINGS = {  # and the first bytes of each; those of UTF-32 begin with those of UTF-16
+    "UTF-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
+    "UTF-16": (b"\xff\xfe", b"\xfe\xff"),
 }
 _ENTRIES = 1 << 21  # of a piece
 _SPARSE_ROWS = 1 << 16  # of a piece
@@ -79,8 +83,11 @@ def _opened(stream, form, reading, names):
         return Parquet(stream.path)
     if form == "arrow":
         return Arrow(stream)
-    if stream.peek(2) in (b"\xff\xfe", b"\xfe\xff"):
-        raise SourceError(f"{stream.name} is UTF-16: convert it first, such as with iconv -f UTF-16 -t UTF-8")
+    for encoding, marks in _OTHER_ENCODINGS.items():
+        if stream.peek(4).startswith(marks):
+            raise SourceError(
+                f"{stream.name} is {encoding}: convert it first, such as with iconv -f {encoding} -t UTF-8"
+            )
     if form == "jsonl":
         return JsonLines(stream)
     if form == "svmlight":
@@ -126,8 +133,8 @@ def _format(stream):
     names = [suffix for suffix in Path(stream.path).suffixes if suffix.lower() not in PACKED]
     if names and names[-1].lower() in SUFFIXES:
         return SUFFIXES[names[-1].lower()]
-    line = head.lstrip().partition(b"\n")[0]
-    if line.startswith(b"{"):
+    line = head.removeprefix(BOM).lstrip().partition(b"\n")[0]
+    if re.match(rb"\{|\[\s*(\{|$)", line):
         return "jsonl"
     if re.match(rb"[-+.\deE]+(\s+\d+:[-+.\deE]+)+\s*(#.*)?$", line):
         return "svmlight"
@@ -239,7 +246,7 @@ def column_kinds(source, layout, target=None, key=None):
     names = set(source.names)
     for name in kinds:
         if name not in names:
-            raise SourceError(f"{source.name} has no column {quoted(name)}, which the run has learned from")
+            raise no_column(source, name, ", which the run has learned from")
     return {name: source.decode_kind(name, kind) for name, kind in kinds.items()}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.io import cells
-from holdfast.io.byte_stream import SourceError
+from holdfast.io.byte_stream import BOM, SourceError
 from holdfast.io.delimited import Delimited
 from holdfast.io.rows import LABEL as AS_LABEL
 from holdfast.io.rows import NUMBER, Batch
@@ -114,7 +114,7 @@ def _parsed_rows(lines, row):
 
 def _parsed(line):
     """The label, the indices and the values of a line; None if it is not svmlight."""
-    tokens = line.partition(b"#")[0].split()
+    tokens = line.removeprefix(BOM).partition(b"#")[0].split()
     try:
         label = float(tokens[0])
         if abs(label) >= cells.EXACT and label.is_integer():

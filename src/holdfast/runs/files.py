@@ -12,6 +12,7 @@ from holdfast.terminal import Refusal, as_json
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # do not wait for the writer of a FIFO
 _BINARY = getattr(os, "O_BINARY", 0)
+_LONGEST = 200  # bytes of a name in that of its temporary file; most systems allow 255 in all
 REMEDY = "restore it from a copy, or learn again into another folder with --to"
 
 
@@ -58,9 +59,8 @@ def new_file(path):
 def atomic_file(path):
     """A temporary file to write to. At the end it replaces `path` in one step, unless there was an error."""
     path = Path(path)
-    if not path.name:
-        raise RunError(f"{path} is a folder: name a file in it")
-    start = f".{path.name}.holdfast-"
+    check_replaceable(path)
+    start = f".{os.fsdecode(os.fsencode(path.name)[:_LONGEST])}.holdfast-"
     temporary = path.with_name(f"{start}{secrets.token_hex(8)}")
     try:
         _remove_unused(path.parent, start)
@@ -71,10 +71,21 @@ def atomic_file(path):
     except BaseException as problem:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        if isinstance(problem, OSError) and problem.filename is not None:
-            problem.filename = str(path)  # the name that the user gave
+        if isinstance(problem, OSError) and problem.errno is not None:
+            problem.filename = str(path)  # the name that the user gave; pyarrow gives none
         raise
     sync(path.parent)
+
+
+def check_replaceable(path):
+    """Raise if a file cannot replace what has this name, or what a link of this name leads to.
+
+    To replace a device would remove it for all programs, and root may.
+    """
+    if not Path(path).name or os.path.isdir(path):
+        raise RunError(f"{path} is a folder: name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise RunError(f"{path} is a device or a pipe, and would be replaced: name a file")
 
 
 def _remove_unused(folder, start):
@@ -121,7 +132,7 @@ def read_plain(path):
     try:
         with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
             return file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as problem:
         raise RunError(f"{path} cannot be read: {problem.strerror or problem}") from None

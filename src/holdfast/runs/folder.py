@@ -107,6 +107,8 @@ class Folder:
                     "holdfast, or the file was removed; learn again into another folder with --to"
                 ) from None
             raise RunError(f"{self.path} is no run of holdfast: there is no {manifests.FILE} in it") from None
+        except NotADirectoryError:
+            raise RunError(f"{self.path} is or is in a file, and a run is a folder") from None
         except RunError:
             raise
         except ValueError as problem:
@@ -136,7 +138,7 @@ class Folder:
                 )
             try:
                 data, problem = read_plain(self._place(name)), "its checksum is not the one in the manifest"
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 data, problem = None, None
             digest = None if data is None else Digest.of(data)
             if digest in known.files[name]:

@@ -72,6 +72,8 @@ class Inputs:
 
     def open_first(self):
         """Open the first source of a new run."""
+        if self._follows(0) and _is_short_file(self.paths[0]):
+            self._say(f"{self.paths[0]} has at most one line yet: waiting for rows")
         self._source = self._opened(self.paths[0], self._follows(0))
         return self._source
 
@@ -256,6 +258,14 @@ def _is_row(source, names):
     return not set(source.names) & set(names) and any(
         number(cell) is not None for cell in source.names if cell
     )
+
+
+def _is_short_file(path):
+    """Whether a file has at most one whole line, which may be its header."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(1 << 20).count(b"\n") <= 1 and os.path.getsize(path) <= 1 << 20
 
 
 def _size(name):

@@ -13,7 +13,7 @@ from holdfast.runs.read_ahead import ReadAhead
 from holdfast.runs.run import Run, open_run
 from holdfast.runs.schedule import Schedule
 from holdfast.runs.source_records import SourceRecord
-from holdfast.terminal import OutputLost
+from holdfast.terminal import OutputLost, visible
 
 _MOST_WAITING = 500_000  # rounds in the log; then there is a checkpoint in any case
 
@@ -69,8 +69,8 @@ def _check_settings(run, config, settings, strict):
         given = strict or value != default[name] or (name == "target" and value)
         if given and value != known:
             raise RunError(
-                f"{run.folder.path} was begun with --{name} {known}, so it cannot go on with {value}: leave "
-                "it as it was"
+                f"{run.folder.path} was begun {_in_words(name, known)}, and cannot go on "
+                f"{_in_words(name, value, 'it')}: leave it as it was"
             )
     for name, found in (("loss", run.loss), ("player", run.player)):
         if config[name] != repr(found):
@@ -78,6 +78,16 @@ def _check_settings(run, config, settings, strict):
                 f"{run.folder.path} was begun by another version of holdfast, with another {name}: learn "
                 "again into another folder with --to; predict, inspect and audit still read this run"
             )
+
+
+def _in_words(name, value, again=None):
+    """Such as: with --drop a,b; without --no-scale. A flag that was named before is called `again`."""
+    if isinstance(value, bool):  # the flag is --no-NAME
+        return f"{'without' if value else 'with'} {again or f'--no-{name}'}"
+    if value in (None, (), []):
+        return f"without --{name}"
+    text = value if isinstance(value, str | int) else ",".join(value)
+    return f"with --{name} {visible(text, 80)}"
 
 
 @contextlib.contextmanager

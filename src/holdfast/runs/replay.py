@@ -47,7 +47,8 @@ def replayed(run, outliers):
     """
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
-    share = not run.regression and isinstance(outliers_for(outliers), float)
+    wanted = outliers_for(outliers, "--replay")
+    share = not run.regression and isinstance(wanted, float)
     recency = {} if outliers == "auto" or share else {"memory": "auto", "patience": "auto"}
     player = dataclasses.replace(run.settings, outliers=outliers, **recency).player(
         run.regression, run.layout

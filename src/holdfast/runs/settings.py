@@ -169,7 +169,7 @@ def _default():
     return json.loads(json.dumps(Settings("").to_json()))
 
 
-def outliers_for(text):
+def outliers_for(text, option="--outliers"):
     """The parameter `outliers` of `holdfast.defaults.recommended`: auto, a share, a count or a filter."""
     word = text.strip()
     try:
@@ -184,9 +184,9 @@ def outliers_for(text):
             if 1.0 <= share <= _MOST_OUTLIERS and share.is_integer():
                 return int(share)
     except ValueError:
-        raise RunError(_wrong_outliers(text)) from None
+        raise RunError(_wrong_outliers(text, option)) from None
     if not 0.0 < share < 1.0:
-        raise RunError(_wrong_outliers(text))
+        raise RunError(_wrong_outliers(text, option))
     return share
 
 
@@ -266,8 +266,8 @@ def _wrong_recency(regression):
     )
 
 
-def _wrong_outliers(text):
+def _wrong_outliers(text, option):
     return (
-        f"--outliers must be auto, a share such as 1%, a count from 1 to {_MOST_OUTLIERS:,}, a quantile such "
+        f"{option} must be auto, a share such as 1%, a count from 1 to {_MOST_OUTLIERS:,}, a quantile such "
         f"as quantile:0.99, or none: got {quoted(text)}"
     )
