@@ -10,7 +10,7 @@ from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, Cell, ma
 from holdfast.lab.trials.bad_rows import BURST, LABEL_KINDS, NUMBER_KINDS, corrupt_rows, first_scored
 from holdfast.lab.trials.corruptions import SPARED
 from holdfast.lab.trials.data import Table
-from holdfast.lab.trials.halves import BINS, LABELS, NUMBERS, next_channel, one_hot
+from holdfast.lab.trials.halves import BINS, LABELS, NUMBERS, ORDERS, next_channel, one_hot
 
 
 def table(rounds=2000, regression=True):
@@ -65,8 +65,20 @@ def test_a_table_of_scikit_learn_or_river_needs_no_folder(tmp_path):
     assert NUMBERS.streams(tmp_path, "diabetes", 400)[0].rounds == 400
     assert NUMBERS.streams(tmp_path, "metro_traffic", 400) == []
     for name in ("Phishing", "ImageSegments", "breast_cancer", "digits", "Bananas, one-hot"):
-        (found,) = LABELS.streams(tmp_path, name, 300)
+        found, *_ = LABELS.streams(tmp_path, name, 300)
         assert set(found.y) == {-1.0, 1.0} and found.rounds == 300 and not found.regression
+
+
+def test_a_short_table_without_an_order_in_time_is_played_in_many_orders(tmp_path):
+    (tmp_path / "eeg_eye").mkdir()
+    (tmp_path / "eeg_eye" / "data.csv.gz").touch()
+    for halves, name in ((NUMBERS, "diabetes"), (LABELS, "Phishing"), (LABELS, "breast_cancer")):
+        streams, again = (halves.streams(tmp_path, name, 10**9) for _ in range(2))
+        first, second = (np.column_stack([each.X, each.y]) for each in streams[:2])
+        assert len(streams) == ORDERS and (first != second).any()
+        assert sorted(map(tuple, first)) == sorted(map(tuple, second))
+        assert all((one.y == other.y).all() for one, other in zip(streams, again, strict=True))
+    assert len(LABELS.streams(tmp_path, "ImageSegments", 300)) == 1
 
 
 def test_the_summary_counts_the_cells_of_each_half():

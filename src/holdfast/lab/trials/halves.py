@@ -8,6 +8,7 @@ import numpy as np
 from holdfast.lab.trials.data import Table, available, load
 
 BINS = 12  # of a column that becomes one-hot
+ORDERS = 20  # in which a short table is played
 
 
 class Source(NamedTuple):
@@ -44,6 +45,21 @@ def next_channel(table):
     return Table(np.ascontiguousarray(table.X[:, :-1]), table.X[:, -1].copy(), table.marked, True)
 
 
+def in_random_orders(make):
+    """A short table without an order in time becomes a stream for each of some random orders of its rows.
+
+    One order has too few mistakes to compare players by. The same orders are met by all of them.
+    """
+
+    def make_streams(folder):
+        (table,) = make(folder)
+        orders = [np.random.default_rng(seed).permutation(table.rounds) for seed in range(ORDERS)]
+        return [table._replace(X=table.X[order], y=table.y[order]) for order in orders]
+
+    return make_streams
+
+
+@in_random_orders
 def diabetes(folder):
     from sklearn.datasets import load_diabetes
 
@@ -54,6 +70,7 @@ def approval(folder):
     return [_unmarked(*_river_rows("TrumpApproval"), regression=True)]
 
 
+@in_random_orders
 def phishing(folder):
     X, y = _river_rows("Phishing")
     return [_labels(X, y > 0.0)]
@@ -71,6 +88,7 @@ def bananas(folder):
     return [one_hot(one_hot(_labels(X, y > 0.0), 0), 0)]
 
 
+@in_random_orders
 def breast_cancer(folder):
     from sklearn.datasets import load_breast_cancer
 
@@ -78,6 +96,7 @@ def breast_cancer(folder):
     return [_labels(X, y > 0.0)]
 
 
+@in_random_orders
 def digits(folder):
     """Odd digits against even ones."""
     from sklearn.datasets import load_digits

@@ -11,7 +11,7 @@ from holdfast.vectors import dot, largest
 
 FED = 50  # the first rounds only feed the scaler
 _FITTED = 1000  # rounds that `RobustScaler` is fitted to beforehand
-_WORTH_COMPILING = 1500  # rounds
+_WORTH_COMPILING = 350  # rounds
 
 
 def predictions_of(model, scaler, table):
