@@ -35,9 +35,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are standard deviations of the target.
     learner : a learner or the name of one
-        By default, with outliers="auto", "second_order" up to 100 columns: a mixture of AdaGrad and four
-        ridge regressions that forget at different rates. "first_order" for more columns and for sparse rows:
-        a mixture of three AdaGrads. With learning_rate, alpha or another `outliers` it is
+        By default, with outliers="auto", "second_order" up to 100 columns: the mean of four ridge regressions
+        that forget at different rates. "first_order" for more columns, for sparse rows and for quantiles: a
+        mixture of three AdaGrads. With learning_rate, alpha or another `outliers` it is
         `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. All other names are as in `RobustClassifier`.
 
         For a small table, of at most 200 rows or five rows for each column, the first pass of `fit` only

@@ -13,7 +13,7 @@ _DIM, _BATCH = 20, 1_000
 
 
 def measure(run):
-    """Numbers and labels: the default, and a learner of first order."""
+    """Numbers and labels: the default, and `AdaGrad`; for numbers also the default of first order."""
     for kind in ("numbers", "labels"):
         title = f"long streams: {kind}, d = {_DIM}, partial_fit in batches of {_BATCH:,}"
         if version("scikit-learn"):
@@ -33,14 +33,12 @@ def _stream(run, kind, title):
     X = rng.normal(size=(rows, _DIM))
     y = X @ rng.normal(size=_DIM) + 0.1 * rng.normal(size=rows)
     if kind == "labels":
-        y, ours, sgd, first = np.sign(y), RobustClassifier, SGDClassifier, "adagrad"
+        y, ours, sgd, learners = np.sign(y), RobustClassifier, SGDClassifier, ("adagrad",)
     else:
-        ours, sgd, first = RobustRegressor, SGDRegressor, "first_order"
-    models = {
-        "default": partial(_learn, ours, X, y),
-        f'learner="{first}"': partial(_learn, partial(ours, learner=first), X, y),
-        sgd.__name__: partial(_learn_scaled, sgd, X, y),
-    }
+        ours, sgd, learners = RobustRegressor, SGDRegressor, ("adagrad", "first_order")
+    models = {"default": partial(_learn, ours, X, y)}
+    models |= {f'learner="{name}"': partial(_learn, partial(ours, learner=name), X, y) for name in learners}
+    models[sgd.__name__] = partial(_learn_scaled, sgd, X, y)
     with expecting(np.inf if run.compiled else 0):
         times = race(run, title, models, run.amount(9, 5, 1))
     goals = dict(zip(models, (1.0, 1 / 3), strict=False))
