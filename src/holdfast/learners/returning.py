@@ -14,8 +14,10 @@ from holdfast.vectors import assign, dot
 
 _USUAL = 500.0  # rounds: the memory of the share of mistakes
 _LEAST, _MOST = 0.02, 0.45  # what that share counts as, at least and at most
-_EARLY = 100  # rounds: labels that turn sooner were wrong from the first round on
+_EARLY = 100  # rounds: labels that turn sooner may have been wrong from the first round on
 _STEP = 1.5  # no round counts more when the old weights are compared with the new ones
+_AHEAD = 0.25  # when the old weights predict
+_TINY = 1e-300
 _BETTER, _NOISY = 2.0, 5.0  # and the second times the usual share of mistakes: when the old weights return
 
 
@@ -42,15 +44,16 @@ class Returning:
       (a CUSUM test). While there is none, the old weights are a copy of the current ones.
     - If trouble exceeds 1 + ln(n) in round n, the old weights are kept for `patience` rounds, but for no more
       than n. So a false alarm is rare in a stream of any length, and it changes nothing yet.
-    - When the old weights predict better than the current ones, by more than 2 + 5 times the usual share of
-      mistakes in the sum of their logistic losses, they return. Usually this takes 2 to 4 rounds.
-    - When the old weights predict as well as usual, but not better than the current ones, it was a false
-      alarm, and they are a copy of the current ones again.
-    - In the first 100 rounds the weights of before are those of a bad start. They do not return: the learner
-      starts again.
+    - In the first 100 rounds the labels before may be the wrong ones. Then the learner also starts from
+      scratch, and the old weights are compared with those of the new start.
+    - While the sum of the logistic losses of the old weights was smaller of late, by more than 0.25, they
+      predict. If it is smaller by more than 2 + 5 times the usual share of mistakes, they return. Usually
+      this takes 2 to 4 rounds.
+    - When the old weights predict as well as usual, the trouble is over. They return if they are the ones
+      that predict. If not, it was a false alarm, and they are a copy of the current ones again.
 
-    If the labels have changed for good, the old weights rarely predict better by chance, and mostly nothing
-    is lost. A round costs O(dim) more.
+    If the labels have changed for good, the old weights rarely predict better by chance, and little is lost.
+    A round costs O(dim) more.
 
     Parameters
     ----------
@@ -112,7 +115,7 @@ class Returning:
         return ReturningState(inner, state.old, state.rounds, state.usual, 0.0, 0.0, 0.0)
 
     def predict(self, state):
-        return self.learner.predict(state.inner)
+        return state.old if state.better > _AHEAD else self.learner.predict(state.inner)
 
     def update(self, state, slope, x):
         w, old = self.learner.predict(state.inner), state.old
@@ -123,21 +126,25 @@ class Returning:
         rounds, usual, trouble, left, better = state.rounds + 1.0, state.usual, state.trouble, state.left, 0.0
         if left > 0.0:
             other *= dot(old, x)
+            if state.better > _AHEAD:  # the slope is that of the old weights
+                slope *= wrong(margin) / max(wrong(other), _TINY)
             step = max(min(loss(margin) - loss(other), _STEP), -_STEP)
             better = max(state.better + step, 0.0)
-            if better > _BETTER + _NOISY * usual:
+            trouble = min(trouble + evidence(other, usual), limit(rounds))
+            if better > _BETTER + _NOISY * usual or (trouble <= 0.0 and better > _AHEAD):
                 assign(w, old)
                 return ReturningState(state.inner, old, rounds, usual, 0.0, 0.0, 0.0)
-            trouble = min(trouble + evidence(other, usual), limit(rounds))
-            left = left - 1.0 if trouble > 0.0 else 0.0
-            trouble = trouble if left > 0.0 else 0.0
+            left -= 1.0
+            if trouble <= 0.0 or left <= 0.0:
+                trouble, left, better = 0.0, 0.0, 0.0
         else:
             trouble = max(trouble + evidence(margin, usual), 0.0)
             usual += ((1.0 if margin <= 0.0 else 0.0) - usual) / min(rounds + 1.0, _USUAL)
             if trouble > 0.0 and trouble > limit(rounds):
-                if rounds <= _EARLY:
-                    return self.reset(state, len(old))
                 left = min(self.patience, rounds)
+                if rounds <= _EARLY:
+                    inner = self.learner.reset(state.inner, len(old))
+                    return ReturningState(inner, old, rounds, usual, trouble, left, 0.0)
         inner = self.learner.update(state.inner, slope, x)
         if trouble == 0.0:  # after the update, which then computes the prediction for x only once
             assign(old, self.learner.predict(inner))
@@ -156,6 +163,12 @@ def limit(rounds):
 def loss(margin):
     """The logistic loss."""
     return math.log1p(math.exp(-abs(margin))) + max(-margin, 0.0)
+
+
+def wrong(margin):
+    """The probability of the other label."""
+    e = math.exp(-abs(margin))
+    return (e if margin >= 0.0 else 1.0) / (1.0 + e)
 
 
 def evidence(margin, usual):
