@@ -8,7 +8,7 @@ import numpy as np
 from holdfast.learners.needs import check_hints
 from holdfast.protocols import Learner
 from holdfast.rule import rule
-from holdfast.vectors import ForecastWeights, add, assign, dot, values_of
+from holdfast.vectors import ForecastWeights, add, dot, values_of
 
 
 class CompressedState(NamedTuple):
@@ -102,7 +102,7 @@ class Compressed:
     def compress(self, state, x):
         """The row as the learner sees it, in the buffer of the state."""
         row = state.row
-        assign(row, np.zeros(len(row)))
+        row[:] = 0.0
         add(row, 1.0, x)
         for i in range(len(row)):
             far = abs(row[i]) - self.knee
