@@ -208,3 +208,9 @@ def test_names_with_commas_are_written_in_quotes(tmp_path):
     assert out.splitlines()[0].endswith(',"a,b"')
     said = called(*learn, "--drop", "a", "--to", tmp_path / "none")[2]
     assert 'it has "a,b", say "x", c, y' in said
+
+
+def test_a_list_without_a_name_is_refused(source, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["learn", str(source), "--target", "y", "--features", " , "])
+    assert "' , ' names no column: write names, such as A,B" in capsys.readouterr().err

@@ -109,7 +109,10 @@ def column_names(text):
         names = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
     except csv.Error as problem:
         raise argparse.ArgumentTypeError(f"{quoted(text)}: {problem}") from None
-    return tuple(name.strip() for name in names if name.strip())
+    found = tuple(name.strip() for name in names if name.strip())
+    if text.strip() and not found:
+        raise argparse.ArgumentTypeError(f"{quoted(text)} names no column: write names, such as A,B")
+    return found
 
 
 def as_names(names):
