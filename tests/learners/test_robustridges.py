@@ -68,6 +68,17 @@ def test_outliers_hardly_move_it():
     assert learned(RobustRidges(), X, y).w == pytest.approx(clean, abs=0.1)
 
 
+@pytest.mark.parametrize("power", [1.0, 2.0, 10.0])
+def test_a_target_near_the_largest_float_moves_nothing(power):
+    X, y = stream(200)
+    learner = RobustRidges([20.0, 100.0], [1.0, 1.0], [power, power])
+    state = learned(learner, X, y)
+    before = state.w.copy()
+    state = learner.update(learner.set_target(state, 1e300), 0.0, X[0])
+    assert state.w == pytest.approx(before, abs=0.5)
+    assert np.isfinite(state.each).all()
+
+
 def test_after_a_change_it_keeps_the_weights_and_learns_new_ones_fast():
     X, y = stream(3_000)
     learner = RobustRidges()

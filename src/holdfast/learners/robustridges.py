@@ -25,6 +25,7 @@ from holdfast.vectors import add, assign, dot, largest, scale_by, sum_abs
 _FAR = 3.0  # residuals count up to so many times the smallest mean residual, when regressions are compared
 _ETA = 0.1  # the rate at which the better regressions gain weight
 _WILD = 4.0  # standard deviations: a stored row or target that is farther away is not learned from again
+_LEAST = 1e-300  # a round that counts less moves nothing
 _SHARE = 0.001  # of the weight that is divided equally in each round
 
 
@@ -36,7 +37,7 @@ class RobustRidgesState(NamedTuple):
     covariance: Covariance
     parts: np.ndarray  # how much each regression counts in the mean
     residuals: np.ndarray  # fading means of absolute residuals
-    errors: np.ndarray  # of the last round
+    errors: np.ndarray  # a buffer: the residuals of a round, then how far each regression moves
     cell: float  # a fading mean of the largest absolute entry of a row
     rounds: float  # since the start or the last change
     y: float  # the target of this round, NaN if there is none
@@ -178,12 +179,12 @@ class RobustRidges:
             r = abs(error) / (float(self.limits[k]) * residual) * excess * excess
             weight = r ** -float(self.powers[k]) if r > 1.0 else 1.0
             mean_weight += float(parts[k]) * weight
-            # This regression has learned from fewer rounds, or more: so its covariance is that many times P.
+            # It remembers fewer rounds than P, or more, so its covariance is so many times P.
             times = min(rounds, self.memory) / min(rounds, float(self.memories[k]))
             errors[k] = times * weight * error / (1.0 + times * weight * variance)
             residuals[k] = moved(residual, rate, abs(error))
         cell = moved(cell, rate, far)
-        if 0.0 < variance < math.inf and 1.0 / mean_weight < math.inf:
+        if 0.0 < variance < math.inf and mean_weight > _LEAST:
             shrink(covariance, variance, 1.0 / mean_weight)
             for k in range(len(each)):
                 add(each[k], covariance.growth * float(errors[k]), covariance.along)
