@@ -1,5 +1,6 @@
 """Returning: after a burst of wrong labels the weights of before return; a lasting change is followed."""
 
+import copy
 import math
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_old_weights_that_were_better_of_late_predict():
 
 def test_current_weights_learn_with_their_own_slope_while_the_old_ones_predict():
     state = learn(LEARNER, *flipped(400, 300, 400))[1]._replace(better=1.0)
-    expected = state.inner._replace(w=state.inner.w.copy(), root=state.inner.root.copy())
+    expected = copy.deepcopy(state.inner)
     x = np.array([0.1, 0.0, 0.2, 0.0, 0.1])
     slopes = [hf.Logistic().slope(float(w @ x), 1.0) for w in (state.old, state.inner.w)]
     expected = INNER.update(expected, slopes[1], x)

@@ -94,7 +94,7 @@ def files(run):
     return {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("args", [(), ("--key", "who")])
+@pytest.mark.parametrize("args", [("--learner", "adagrad"), ("--learner", "adagrad", "--key", "who")])
 def test_states_of_another_layout_are_not_resumed(source, tmp_path, args):
     """The run was written by a version with another name for a field of the state."""
     with pytest.MonkeyPatch.context() as patch:

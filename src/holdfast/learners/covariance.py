@@ -35,6 +35,8 @@ def set_independent(covariance, variance):
     for k in range(len(root)):
         assign(root[k], np.zeros(root.shape[1]))
         root[k, k] = math.sqrt(variance)
+    assign(product, np.zeros(len(product)))
+    assign(along, np.zeros(len(along)))
     return Covariance(root, product, along, 1.0)
 
 

@@ -140,6 +140,7 @@ class RobustRidges:
             assign(state.each[k], np.zeros(dim))
         assign(state.parts, np.full(count, 1.0 / count))
         assign(state.residuals, np.ones(count))
+        assign(state.errors, np.zeros(count))
         covariance = set_independent(state.covariance, 1.0 / self.strength)
         arrays = (state.parts, state.residuals, state.errors)
         return RobustRidgesState(state.w, state.each, covariance, *arrays, 1.0, 0.0, math.nan)

@@ -172,8 +172,11 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         recency = (self.memory, self.patience)
         return recommended(regression, self.outliers, learner, bool(self.scale), *recency)
 
+    def _has_default_learner(self):
+        return self.learner is None and self.learning_rate is None and self.alpha == 0.0
+
     def _learner_rule(self):
-        if self.learner is None and self.learning_rate is None and self.alpha == 0.0:
+        if self._has_default_learner():
             return self._default
         constant = bool(self.scale or self.fit_intercept)
         return learner_rule(self.learner, self._loss, self.learning_rate, self.alpha, constant)

@@ -71,7 +71,7 @@ class PassesMixin:
 
     def _regularise(self, X, y, passes):
         """For a small table, start again with the best regularisation for the passes that are left."""
-        if self._learner_rule() is self._default and is_small(X, self._default):
+        if self._has_default_learner() and is_small(X, self._default):
             ordinary = self._sample.kept | is_ordinary(self._sample, np.zeros(len(self._sample.rows)))
             rows = self._sample.rows[ordinary]
             self._player = regularised(self._player, X[rows], y[rows], self._models[0], passes)
