@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from laws import same
+from learners.test_robustridge import learned
 
 import holdfast as hf
 from holdfast.defaults import default_learner, named_learner
@@ -16,13 +17,6 @@ def stream(rounds, seed=0, dim=5):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rounds, dim))
     return X, X @ np.arange(1.0, dim + 1.0) + 0.1 * rng.standard_normal(rounds)
-
-
-def learned(learner, X, y):
-    state = learner.init(X.shape[1])
-    for x, target in zip(X, y, strict=True):
-        state = learner.update(learner.set_target(state, target), 0.0, x)
-    return state
 
 
 @pytest.mark.parametrize("memory", [20.0, 300.0])
