@@ -105,5 +105,6 @@ def withstands_targets(learner):
     """Whether a large residual hardly moves it: `RobustRidges`, a mixture of `RobustRidge` and `AdaGrad`."""
     inner = learner.learner if isinstance(learner, Averaged) else learner
     robust = RobustRidge | AdaGrad | FadingAdaGrad
-    several = inner.learners if isinstance(inner, Mixture) else ()
-    return isinstance(inner, RobustRidges) or (several and all(isinstance(each, robust) for each in several))
+    if isinstance(inner, Mixture):
+        return all(isinstance(each, robust) for each in inner.learners)
+    return isinstance(inner, RobustRidges)
