@@ -69,6 +69,8 @@ LEARNERS += [
     hf.EG(0.5),
     hf.learners.Clipped(hf.learners.Squint(etas=12)),
     hf.ScaleInvariant(),
+    hf.learners.Bettors(),
+    hf.learners.Bettors(2.0, largest=5.0, box=0.5, wealth=3.0, constant=True),
     hf.AdaGrad(hf.Ball(1.0)),
     hf.AdaGrad(hf.Simplex()),
     hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=3)),

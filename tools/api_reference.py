@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = {
     "play": ("play", "play_many", "player", "gate", "record"),
     "game": ("game", "guard", "soft_guard", "change"),
+    "steady": ("steady", "steady.certificate"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),
     "losses": ("losses", "capped_loss"),

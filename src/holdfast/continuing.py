@@ -16,8 +16,13 @@ _PATIENCE = 500  # rounds after which to look again for a compiled game
 
 
 def play_batch(state, player, w, batch):
-    """Play all rounds of an adversary, and write the weights to w. `bind_state` needs this order."""
-    adversary, columns, rounds = batch
+    """Play all rounds of an adversary, and write the weights to w. `bind_state` needs this order.
+
+    `begins`: they are the first rounds of a batch, all of which is predicted before it is learned from.
+    """
+    adversary, columns, rounds, begins = batch
+    if begins:
+        state = player.start_batch(state)
     counts = Counts(0, 0, 0, np.zeros(0))
     hidden = adversary.start()
     state, hidden, counts = play_rounds(player, adversary, state, hidden, counts, columns, 0, rounds)
@@ -69,11 +74,20 @@ class Game:
     def __getstate__(self):
         return vars(self) | {"is_native": False, "_state": self.state, "_native": None, "_next_look": 0}
 
-    def play(self, adversary, keep):
-        """Play all rounds of an adversary: compiled, if that is on disk or in memory. Returns the columns."""
+    def set_player(self, player):
+        """Go on with another player, which must have the same states."""
+        if player != self.player:
+            self._state, self._native, self.is_native = self.state, None, False
+            self.player, self._next_look = player, 0
+
+    def play(self, adversary, keep, begins=True):
+        """Play all rounds of an adversary: compiled, if that is on disk or in memory. Returns the columns.
+
+        `begins`: a batch begins with them (`PlayerOptions.start_batch`).
+        """
         rounds, dim = adversary.extent()
         columns = empty_columns(rounds, dim, keep)
-        batch = adversary, columns, rounds
+        batch = adversary, columns, rounds, begins
         if self.is_native or self._is_compiled(batch):
             kept, unmeasured = self._play_native(batch)
         else:
@@ -84,10 +98,10 @@ class Game:
         return columns
 
     def _is_compiled(self, batch):
-        if self.rounds + batch[-1] < self._next_look:
+        if self.rounds + batch[2] < self._next_look:
             return False
         args = self.state, self.player, self._w, batch
-        self.is_native = choose("state", play_batch, args, batch[-1], self.rounds)
+        self.is_native = choose("state", play_batch, args, batch[2], self.rounds)
         self._next_look = self.rounds + _PATIENCE
         return self.is_native
 
@@ -104,5 +118,5 @@ class Game:
         state, self._state = self.state, None  # if this is interrupted, there is none
         with np.errstate(all="ignore"):
             self._state, counts = play_batch(state, self.player, self._w, batch)
-        count_interpreted(batch[-1])
+        count_interpreted(batch[2])
         return counts

@@ -1,4 +1,4 @@
-"""The default for numbers as targets: a guard, scales that fade, and learners that forget."""
+"""Numbers as targets and many columns: a guard, scales that fade, and learners of first order."""
 
 import math
 import numbers
@@ -8,7 +8,7 @@ from holdfast.domains import Box
 from holdfast.filters import TopShare
 from holdfast.learners import AdaGrad, Averaged, Mixture, RobustRidge, RobustRidges, Scaled
 from holdfast.learners.adagrad_fading import FadingAdaGrad
-from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Squared
+from holdfast.losses import Absolute
 from holdfast.soft_guard import SoftGuarded
 
 MEMORY, PATIENCE = 300.0, 1000  # rounds
@@ -28,8 +28,6 @@ FIRST_ORDER = Mixture(
     ),
     Capped(Absolute()),
 )
-SECOND_ORDER = RobustRidges()
-_CENTRAL = Absolute | Squared | Huber | EpsilonInsensitive  # losses with the best prediction in the center
 
 
 def for_numbers(learner, memory="auto", patience="auto"):
@@ -42,7 +40,7 @@ def for_numbers(learner, memory="auto", patience="auto"):
     Parameters
     ----------
     learner : a learner
-        One that a large residual hardly moves, such as `SECOND_ORDER` or `FIRST_ORDER`.
+        One that a large residual hardly moves, such as `FIRST_ORDER`.
     memory : "auto" or a number of rows
         Of the scales: after so many rows a value counts about a third. "auto" is 300.
     patience : "auto" or a number of rows
@@ -69,23 +67,12 @@ def for_numbers(learner, memory="auto", patience="auto"):
 
 
 def with_loss(learner, loss):
-    """`FIRST_ORDER` or `SECOND_ORDER` for another loss. A row that is mispredicted by far counts little.
-
-    The second predicts the center of the targets, and is refused for other losses.
+    """`FIRST_ORDER` for another loss. A row that is mispredicted by far counts little.
 
     >>> with_loss(FIRST_ORDER, Absolute()) == FIRST_ORDER
     True
     """
-    if isinstance(learner, Mixture):
-        return learner._replace(loss=Capped(loss))
-    if not is_central(loss):
-        raise ValueError(f"second_order predicts the center of the targets, not {loss!r}: use first_order")
-    return learner
-
-
-def is_central(loss):
-    """Whether the best prediction for a loss is the center of the targets, such as mean and median."""
-    return isinstance(loss, _CENTRAL)
+    return learner._replace(loss=Capped(loss))
 
 
 def is_auto(value):

@@ -325,12 +325,14 @@ class ScaledWeights(NamedTuple):
     y_low: float  # the least and the greatest target learned from; if not in this order, any may be predicted
     y_high: float
     missing: Any  # what to do with missing cells (`holdfast.learners.missing_cells`)
+    knee: float  # cells are linear up to here, then logarithmic, and at most `most`
+    most: float
 
     def product(self, x):
         return dot(self.v, self.transform_row(x))
 
     def transform_row(self, x):
-        return self.missing.clear(standardise(self, x), x)
+        return squash(self.missing.clear(standardise(self, x), x), self.knee, self.most)
 
     def transform_target(self, y):
         deviation = y - self.y_center
@@ -366,6 +368,21 @@ class ForecastWeights(NamedTuple):
     def slopes(self):
         """The weights without a row."""
         return self.learner.blind(self.state)
+
+
+def squash(row, knee, most):
+    """A dense row with its far cells squashed, in place; a sparse row as it is."""
+    return row if isinstance(row, Sparse) else squash_cells(row, knee, most)
+
+
+def squash_cells(row, knee, most):
+    """Replace cells z beyond the knee, in place, by knee + ln(1 + |z| - knee), with the sign of z."""
+    if not largest(row) <= knee:
+        for i in range(len(row)):
+            far = abs(float(row[i])) - knee
+            if far > 0.0:
+                row[i] = math.copysign(min(knee + math.log(1.0 + far), most), float(row[i]))
+    return row
 
 
 @_quiet

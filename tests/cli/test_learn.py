@@ -91,7 +91,7 @@ def test_progress_is_reported_as_json_or_as_a_bar_on_a_terminal(source, learn, m
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     _, _, printed = learn(source, "--target", "y", to="other")
     assert re.search(
-        r"\r\x1b\[K█{12} 100 %  [\d:]+ left, 600 rounds, [\d,]+/s, 7.7 % skipped, error [\d.]+\r", printed
+        r"\r\x1b\[K█{12} 100 %  [\d:]+ left, 600 rounds, [\d,]+/s, 4.3 % skipped, error [\d.]+\r", printed
     )
 
 

@@ -57,5 +57,5 @@ def test_the_model_for_labels_has_a_knee_and_is_that_of_the_estimators(
     assert main(["predict", str(run), str(source), "--to", str(tmp_path / "found.csv"), "--quiet"]) == 0
     found = pacsv.read_csv(tmp_path / "found.csv").column("prediction").to_pylist()
     assert found == np.where(y > 0.0, "yes", "no").tolist() and (far > 0.0).any()
-    estimator = RobustClassifier(patience=200).partial_fit(X, names, classes=["no", "yes"])
+    estimator = RobustClassifier(patience=200, delay=1).partial_fit(X, names, classes=["no", "yes"])
     assert np.allclose(estimator.decision_function(X), y, rtol=1e-9)

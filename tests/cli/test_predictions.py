@@ -27,6 +27,7 @@ def test_labels_are_predicted_as_labels(learn, tmp_path, capsys):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(600, 2))
     names = np.array(["north", "south", "west"])[np.argmax(x @ rng.normal(size=(2, 3)), axis=1)]
+    x[400] *= 1e6  # a row to skip
     pacsv.write_csv(pa.table({"u": x[:, 0], "v": x[:, 1], "side": names}), tmp_path / "rows.csv")
     run, _, printed = learn(tmp_path / "rows.csv", "--target", "side")
     assert "labels north, south, west" in printed

@@ -59,7 +59,7 @@ def test_the_constant_comes_last(rows):
 
 @BOTH
 @pytest.mark.parametrize("which", [[1], [0, 1, 1, 0]], ids=["one model", "a model for each row"])
-def test_scores_are_weighted_sums_and_0_where_a_cell_is_not_finite(rows, which):
+def test_scores_are_weighted_sums_and_a_cell_that_is_not_finite_counts_as_the_center(rows, which):
     p = {
         "center": np.zeros((2, 3)),
         "factors": np.array([[1.0, 1.0, 1.0], [2.0, 3.0, 4.0]]),
@@ -67,7 +67,7 @@ def test_scores_are_weighted_sums_and_0_where_a_cell_is_not_finite(rows, which):
         "knee": np.full(2, np.inf),
         "clip": np.array([np.inf, 1.5]),
     }
-    expected = [-15.0 if which[0] == 1 else 20.0, 0.0, 0.0, 0.0]
+    expected = [-15.0, -1.5, 0.0, -135.0] if which == [1] else [20.0, -1.5, 0.0, 290.0]
     assert rows.scores(p, np.array(which)).tolist() == expected
 
 
@@ -75,6 +75,6 @@ def test_scores_are_weighted_sums_and_0_where_a_cell_is_not_finite(rows, which):
 def test_cells_beyond_the_knee_count_with_their_logarithm(rows):
     p = {name: np.ones((1, 3)) for name in ("factors", "weights")}
     p |= {"center": np.zeros((1, 3)), "knee": np.array([1.0]), "clip": np.array([1.6])}
-    assert rows.scores(p, np.zeros(1, int)).tolist() == [1.6, 0.0, 0.0, 0.0]
+    assert np.allclose(rows.scores(p, np.zeros(1, int)), [1.6, 1.0, 0.0, 0.6])
     p["clip"][0] = 8.0
-    assert np.allclose(rows.scores(p, np.zeros(1, int)), [1.0 + np.log(2.0), 0.0, 0.0, 0.0])
+    assert np.allclose(rows.scores(p, np.zeros(1, int)), [1.0 + np.log(2.0), 1.0, 0.0, np.log(3.0)])

@@ -10,7 +10,7 @@ import pytest
 from runs.small import called, learned, refused, write_source
 
 READ = ["manifest.json", "config.json", "checkpoint.safetensors", "model.safetensors"]
-PARTS = ["audit/part-000000.parquet", "sizes/part-000000.parquet"]
+PARTS = ["audit/part-000001.parquet", "sizes/part-000000.parquet"]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_a_model_of_another_run_is_refused(source, run, tmp_path):
 
 
 def test_parts_that_are_swapped_or_added_are_refused(source, run):
-    first, second = run / "audit/part-000000.parquet", run / "audit/part-000001.parquet"
+    first, second = run / "audit/part-000001.parquet", run / "audit/part-000002.parquet"
     whole = first.read_bytes(), second.read_bytes()
     first.write_bytes(whole[1])
     second.write_bytes(whole[0])

@@ -29,10 +29,10 @@ def model(labels=(), keys=(), games=1):
     return Model(LAYOUT, Target("y", labels), keys, "who" if keys else None, parameters)
 
 
-def test_numbers_are_clipped_and_a_missing_cell_gives_the_constant():
+def test_numbers_are_clipped_and_a_missing_cell_counts_as_the_center():
     found = model().outcomes(ROWS, np.zeros(3, int))
-    assert found[:, 0].tolist() == [-1.0, 1.0, 5.0]
-    assert model().answers(found).tolist() == [-1.0, 1.0, 5.0]
+    assert found[:, 0].tolist() == [-1.0, 5.0, 5.0]
+    assert model().answers(found).tolist() == [-1.0, 5.0, 5.0]
 
 
 def test_the_sign_decides_between_two_labels_and_the_largest_number_among_more():

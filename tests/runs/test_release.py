@@ -17,17 +17,17 @@ from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
 from holdfast.change import Changing
 from holdfast.cli.exits import Failure
-from holdfast.defaults import recommended
+from holdfast.defaults import FIRST_ORDER, recommended
 from holdfast.filters import Everything
 from holdfast.learners import RobustRidge
 from holdfast.play import play
-from holdfast.runs.release import Unfiltered
+from holdfast.runs.release import Unfiltered, without_filters
 from holdfast.runs.run import Run, open_run
 from holdfast.terminal import STOPPED
 
 PLAYERS = {
     "guarded": Guarded(Scaled(AdaGrad(Box(-10.0, 10.0)), target=True)),
-    "soft": recommended(True, learner=None),
+    "soft": recommended(True, learner=FIRST_ORDER),
     "changing": Changing(Guarded(Scaled(RobustRidge(), target=True))),
     "certified": Certified(Guarded(OGD(Ball(5.0)), TopK(3), Everything(), TopK(3)), 3),
 }
@@ -56,6 +56,23 @@ def test_a_released_round_is_learned_from_as_without_filters(name):
     assert not same(core(after).learner, core(refused_state).learner)
     before = core(player.set_target(copy.deepcopy(state), y))
     assert same(core(after)._replace(learner=0), before._replace(learner=0))
+
+
+@pytest.mark.parametrize("regression", [True, False])
+def test_a_released_round_of_the_default_moves_only_what_predicts(regression):
+    player, rng = recommended(regression, delay=50), np.random.default_rng(4)
+    X = rng.normal(size=(220, 2))
+    y = X @ [1.0, -2.0]
+    record = play(player, Replay(X, y if regression else np.sign(y), player.loss), compiled=False)
+    state, x, y = record.state[0], np.array([4000.0, -3000.0]), 500.0 if regression else -1.0
+    assert not player.observe(player.set_target(copy.deepcopy(state), y), -1.0, x)[1].kept
+    free = without_filters(player)
+    before = free.set_target(state, y)
+    after, decision = free.observe(copy.deepcopy(before), -1.0, x)
+    assert decision.kept
+    changed = {name for name in state._fields if not same(getattr(after, name), getattr(before, name))}
+    assert {"learner", "fallback", "v"} <= changed <= {"learner", "fallback", "v", "row", "low", "high"}
+    assert not free.observe(copy.deepcopy(before), -1.0, x * np.inf)[1].kept
 
 
 def same(one, other):

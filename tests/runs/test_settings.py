@@ -5,10 +5,12 @@ import json
 import pytest
 
 import holdfast as hf
-from holdfast.defaults import recommended_for_labels
+from holdfast.defaults import recommended
 from holdfast.io.columns import Layout, SparseColumns
+from holdfast.learners import Mixture
 from holdfast.runs.files import RunError
 from holdfast.runs.settings import LOSSES, Settings, learner_for, loss_for, outliers_for
+from holdfast.steady import Steady
 
 
 @pytest.mark.parametrize(
@@ -80,17 +82,44 @@ def test_settings_are_the_same_after_json():
 
 def test_memory_and_patience_are_numbers_of_rows():
     player = Settings("y", memory="50", patience="70").player(True)
-    assert (player.learner.memory.rounds, player.target.patience) == (50.0, 70)
+    assert player == recommended(True, memory=50, patience=70)
+    assert (player.learner.memories.max(), player.gate.patience) == (50.0, 70)
     with pytest.raises(RunError, match="--memory must be auto, or a number of rows from 10"):
         Settings("y", memory="3").check()
-    with pytest.raises(RunError, match="--memory and --patience are for numbers with --outliers auto"):
-        Settings("y", patience="70", outliers="5%").player(True)
+    with pytest.raises(RunError, match="--memory and --patience are for --learner auto or second_order"):
+        Settings("y", patience="70", learner="adagrad").player(True)
 
 
-def test_labels_have_the_default_of_the_estimators():
-    player = Settings("y", memory="50", patience="70").player(False)
-    assert player == recommended_for_labels(memory=50, patience=70)
-    assert Settings("y", outliers="5%").player(False) == recommended_for_labels(0.05)
+@pytest.mark.parametrize("regression", [True, False])
+@pytest.mark.parametrize("outliers", ["auto", "5%", "20", "none", "quantile:0.9"])
+def test_every_budget_has_the_default_of_the_estimators(regression, outliers):
+    player = Settings("y", outliers=outliers, memory="50", patience="70", delay=9).player(regression)
+    assert player == recommended(regression, outliers_for(outliers), memory=50, patience=70, delay=9)
+    assert isinstance(player, Steady)
+
+
+def test_each_loss_is_that_of_the_regressions_and_of_their_judge():
+    for name in ("absolute", "squared", "huber:2", "pinball:0.9", "epsilon_insensitive"):
+        player = Settings("y", loss=name).player(True)
+        assert player.loss == player.learner.loss == loss_for(name, True)
+
+
+@pytest.mark.parametrize("delay", [0, -1, 1_000_001])
+def test_a_delay_is_a_number_of_rows(delay):
+    with pytest.raises(RunError, match="--delay counts rows, from 1 to 1,000,000"):
+        Settings("y", delay=delay).check()
+
+
+@pytest.mark.parametrize("regression", [True, False])
+@pytest.mark.parametrize(
+    "words", [{"learner": "adagrad"}, {"scale": False}, {"key": "machine"}, {"layout": "wide"}]
+)
+def test_a_delay_is_refused_where_the_player_is_not_judged_by_it(words, regression):
+    words = dict(words)
+    layout = Layout((SparseColumns("x", 101),)) if words.pop("layout", None) else None
+    with pytest.raises(RunError, match="--delay is for --learner auto"):
+        Settings("y", delay=50, **words).player(regression, layout)
+    Settings("y", **words).player(regression, layout)
 
 
 @pytest.mark.parametrize(
@@ -100,18 +129,18 @@ def test_labels_have_the_default_of_the_estimators():
         ({"learner": "adagrad"}, "--learner auto"),
         ({"key": "machine"}, "without --key"),
         ({"scale": False}, "scaled features"),
-        ({"outliers": "5"}, "patience is for labels with outliers"),
     ],
 )
 def test_memory_and_patience_for_labels_need_that_default(words, why):
     with pytest.raises(RunError, match=why):
         Settings("y", memory="50", patience="70", **words).player(False)
-    assert "OnlineLogistic" not in repr(Settings("y", **words).player(False)) or "outliers" in words
+    assert not isinstance(Settings("y", **words).player(False), Steady)
 
 
-def test_many_or_sparse_columns_have_a_learner_of_first_order_for_labels():
+def test_many_or_sparse_columns_have_a_learner_of_first_order():
     wide = Layout((SparseColumns("x", 101),))
-    assert "OnlineLogistic" not in repr(Settings("y").player(False, wide))
+    assert isinstance(Settings("y").player(True, wide).learner.learner, Mixture)
+    assert Settings("y").player(False, wide) == Settings("y", learner="adagrad").player(False)
 
 
 def test_models_by_key_learn_with_adagrad():

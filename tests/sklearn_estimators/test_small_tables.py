@@ -43,7 +43,7 @@ def test_a_learner_that_was_chosen_is_not_changed():
     X, y, *_ = wide_table(1.0, rows=20, columns=5)
     chosen = RobustRegressor(learner="second_order", n_epochs=2, random_state=0).fit(X, y)
     default = RobustRegressor(n_epochs=2, random_state=0).fit(X, y)
-    assert [m._player.learner.learner.strength == 0.1 for m in (chosen, default)] == [True, False]
+    assert [m._player.learner.strength == 1.0 for m in (chosen, default)] == [True, False]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])

@@ -20,6 +20,13 @@ def prediction_of(w, z):
     return (lambda w, z: w.to_target_units(z)) if is_instance(w, ScaledWeights) else (lambda w, z: z)
 
 
+@overloads(vectors.squash)
+def squash(row, knee, most):
+    if is_instance(row, Sparse):
+        return lambda row, knee, most: row
+    return lambda row, knee, most: vectors.squash_cells(row, knee, most)
+
+
 @njit(**kernels.HELPER)
 def _clipped(value, clip):
     if value > clip:

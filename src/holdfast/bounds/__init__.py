@@ -32,6 +32,7 @@ from holdfast.bounds.convex import (
     corollary_2_squares,
     corollary_2_squares_paper,
 )
+from holdfast.bounds.default import default_bound, mixability_gap, theorem_p, theorem_x
 from holdfast.bounds.guard import theorem_h
 from holdfast.bounds.huber import (
     corollary_5,
@@ -106,6 +107,7 @@ __all__ = [
     "corollary_3_paper",
     "corollary_5",
     "corollary_5_paper",
+    "default_bound",
     "empirical_overhead",
     "empirical_rank_odds",
     "ends",
@@ -120,6 +122,7 @@ __all__ = [
     "lemma_4",
     "lemma_4_expectation",
     "lemma_4_paper",
+    "mixability_gap",
     "ogd",
     "ogd_hindsight",
     "ogd_paper",
@@ -149,7 +152,9 @@ __all__ = [
     "theorem_8_uniform",
     "theorem_g",
     "theorem_h",
+    "theorem_p",
     "theorem_w",
+    "theorem_x",
     "topshare_budget",
     "uniform_ranks",
     "window_budget",

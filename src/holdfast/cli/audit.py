@@ -8,8 +8,8 @@ from holdfast.cli.options import add_json, add_run, describe
 from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
 REASONS = {
-    "features": "the features are too far from those of other rows, or the row came too often in a row",
-    "target": "the target is too far from those of other rows",
+    "features": "the features are too far from those of other rows",
+    "target": "the target is too far from those of other rows, or from all predictions",
     "gradient": "the error on it is larger than on other rows",
     "not finite": "a number in it is infinite",
     "missing cell": "a cell is missing",

@@ -13,7 +13,7 @@ def add(parser):
         run,
         (
             "Show how a run was set up, which rows each source has, how many rounds were skipped, the\n"
-            "error, the certificate, and the weights of the model: how far one standard deviation of a\n"
+            "error, the certificate, and the weights of the model: how far one unit of the scale of a\n"
             "feature moves the prediction, the largest first. --json has all of it, and all weights."
         ),
         [
@@ -66,7 +66,7 @@ def run(options):
             for label, weights in _weights(found).items():
                 tell(
                     "",
-                    f"weights{f' of {visible(label, 80)}' if label else ''}: how far one standard deviation "
+                    f"weights{f' of {visible(label, 80)}' if label else ''}: how far one unit of the scale "
                     "of the feature moves the prediction",
                 )
                 for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
@@ -97,7 +97,7 @@ def _sources(found):
 
 
 def _weights(found):
-    """Weights by label and feature: how far one standard deviation of the feature moves the prediction."""
+    """Weights by label and feature: how far one unit of the scale of the feature moves the prediction."""
     if found.settings.key is not None or not found.trace.rounds:
         return {}
     names = found.layout.features()

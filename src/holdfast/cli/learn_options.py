@@ -61,15 +61,15 @@ def add_options(parser, run):
         metavar="NAME",
         help="first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
         "docs/learners.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
-        "scaleinvariant (default, up to 100 columns: second_order for numbers, onlinelogistic for labels; "
-        "beyond: first_order, adagrad; with --key: adagrad)",
+        "scaleinvariant (default, up to 100 columns: second_order for numbers, logits for labels and log "
+        "loss; beyond: first_order, adagrad; with --key: adagrad)",
     )
     parser.add_argument(
         "--memory",
         default="auto",
         metavar="ROWS",
-        help="after so many rows a row counts about a third: for numbers in the scales, for labels in the "
-        "weights, and a third as many in the scales (default: 300, 1750)",
+        help="after so many rows a row counts about a third in the model, at most (default: several memories, "
+        "the longest for ever); for first_order in the scales (default: 300)",
     )
     parser.add_argument(
         "--patience",
@@ -77,6 +77,14 @@ def add_options(parser, run):
         metavar="ROWS",
         help="so many bad rows in a row are withstood, and about as many good ones are lost "
         "after a change of units (default: 1000)",
+    )
+    parser.add_argument(
+        "--delay",
+        type=int,
+        default=1,
+        metavar="ROWS",
+        help="predict so many rows before learning from them, and judge the model by these predictions: as "
+        "many as come in while you wait for targets (default: %(default)s)",
     )
     parser.add_argument(
         "--no-scale",

@@ -1,5 +1,6 @@
 """What holdfast learn prints at the end."""
 
+from holdfast.runs.settings import learner_name
 from holdfast.terminal import DONE, percent, visible
 
 
@@ -14,9 +15,10 @@ def summary(found, to, page, seconds, status=DONE):
     ]
     if metrics["error"] is not None:
         lines.append(
-            f"{metrics['error_is']}, each round predicted before it was learned from: {metrics['error']:.4g} "
+            f"{metrics['error_is']}, {_asked(found.settings.delay)}: {metrics['error']:.4g} "
             f"on the rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
         )
+    lines.append(f"learned with {learner_name(found.player)} and {found.loss!r}")
     if found.settings.key is not None:
         lines += _key_lines(metrics["keys"])
     if status != DONE:
@@ -24,6 +26,12 @@ def summary(found, to, page, seconds, status=DONE):
     lines.append(f"The run: {to}")
     lines += [f"The report: {page}"] if page else []
     return lines
+
+
+def _asked(delay):
+    if delay == 1:
+        return "each round predicted before it was learned from"
+    return f"{delay:,} rounds at a time predicted before they were learned from"
 
 
 def _key_lines(keys):

@@ -16,12 +16,11 @@ Cast       missing             marks
 Concat     values marks        both
 Gather     both places         features
 """
-# A row with a cell that is not finite has z = constant: x - x is 0 for a finite cell, and NaN for all others.
+# A cell that is not finite counts as its center: x - x is 0 for a finite cell, and NaN for all others.
 _SCORES = """
 Sub        features features   nothing
-ReduceSum  nothing last        spoiled_sum
-IsNaN      spoiled_sum         spoiled
-Unsqueeze  spoiled last        spoiled_column
+IsNaN      nothing             spoiled
+Unsqueeze  spoiled last        spoiled_rows
 Unsqueeze  features last       rows
 Sub        rows center         moved
 Mul        moved factors       scaled
@@ -35,10 +34,10 @@ Sign       scaled              signs
 Mul        compressed signs    seen
 Max        seen least          at_least
 Min        at_least most       clipped
-Mul        clipped weights     weighted
+Where      spoiled_rows zero clipped  known
+Mul        known weights       weighted
 ReduceSum  weighted third      sums
-Where      spoiled_column zero sums  known_sums
-Add        known_sums constant z
+Add        sums constant       z
 Mul        z y_spread          spread
 Add        spread y_center     y
 Max        y low               above

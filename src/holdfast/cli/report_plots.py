@@ -103,7 +103,7 @@ def weights(found):
         return None
     factors = found.games.parameters()["factors"][0]
     with np.errstate(all="ignore"):
-        units = np.where(factors > 0, 1.0 / factors, 0.0)  # a standard deviation of each feature
+        units = np.where(factors > 0, 1.0 / factors, 0.0)  # a unit of the scale of each feature
     values = table[:, 1:] * units
     largest = np.argsort(-np.abs(values[-1]), kind="stable")[: len(_SERIES)]
     shown = values[:, largest]

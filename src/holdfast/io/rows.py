@@ -76,14 +76,14 @@ class DenseRows:
         return Replay(self.X, y, loss)
 
     def scores(self, p, models):
-        """The sum of the weighted features of each row; 0 where a feature is not finite.
+        """The sum of the weighted features of each row. One that is not finite counts as its center.
 
         `p` has the parameters of all models, `models` the model of each row, or one model for all rows.
         """
         center, factors, weights = (p[name][models] for name in _WIDE)
         Z = _seen((self.X - center) * factors, *(p[name][models, None] for name in _LIMITS))
-        sums = Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
-        return np.where(np.isfinite(self.X).all(axis=1), sums, 0.0)
+        Z = np.where(np.isfinite(self.X), Z, 0.0)
+        return Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
 
     def farthest(self, p, models, clip):
         """The column of each row that is farthest from its center, its value, the distance, and the sum of
@@ -154,8 +154,7 @@ class SparseRows:
         model = models[row_of] if len(models) > 1 else models[0]
         center, factors, weights = (p[name][model, self.places] for name in _WIDE)
         Z = _seen((self.values - center) * factors, *(p[name][model] for name in _LIMITS))
-        sums = np.bincount(row_of, Z * weights, len(self))
-        return np.where(self._any(~np.isfinite(self.values)), 0.0, sums)
+        return np.bincount(row_of, np.where(np.isfinite(self.values), Z, 0.0) * weights, len(self))
 
     def farthest(self, p, models, clip):
         """As for dense rows, among the values that a row has."""

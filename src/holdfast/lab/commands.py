@@ -86,7 +86,9 @@ def add_trials(parser):
     parser.description = (
         "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and print how\n"
         "far each contestant is from one without the outliers (pip install 'holdfast[bench]'). Or play\n"
-        "streams that change (--drift), or try the settings of two peers on clean data (--tune)."
+        "streams that change (--drift), measure the default estimators on tables with awkward columns\n"
+        "(--zoo), or try the settings of two peers on clean data (--tune). Rounds come in batches\n"
+        "(--delay): all rounds of a batch are predicted before the first of them is learned from."
     )
     parser.epilog = (
         "examples:\n"
@@ -96,12 +98,22 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
         "  holdfast trials --data FOLDER --numbers --quick      twelve kinds of bad rows, in two minutes\n"
         "  holdfast trials --data FOLDER --labels --reported    eleven kinds, and labels as targets\n"
+        "  holdfast trials --data FOLDER --labels --delay 1 50 200   one row ahead, and batches\n"
         "  holdfast trials --drift                              streams that change, in two minutes\n"
-        f"data sets: {', '.join(NAMES)}"
+        "  holdfast trials --zoo                                awkward columns, in a minute or two\n"
+        "  holdfast trials --zoo --quick                        fewer of them, and shorter\n"
+        f"data sets: {', '.join(NAMES[:6])},\n"
+        f"  {', '.join(NAMES[6:])}"
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
     which.add_argument("--drift", action="store_true", help="play streams that change; they need no data")
+    which.add_argument(
+        "--zoo",
+        action="store_true",
+        help="the default estimators beside least squares on clean rows, on tables with awkward columns "
+        "and targets; they need no data",
+    )
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
         "--numbers",
@@ -116,6 +128,15 @@ def add_trials(parser):
     )
     kind.add_argument(
         "--tune", action="store_true", help="only try the settings of WoLF and QC-SGD on the data sets"
+    )
+    parser.add_argument(
+        "--delay",
+        nargs="+",
+        type=_delay,
+        default=[1],
+        metavar="N",
+        help="rounds of a batch, which is predicted before it is learned from (default: 1); several are\n"
+        "measured one after the other",
     )
     parser.add_argument("--quick", action="store_true", help="fewer seeds and rounds")
     parser.add_argument(
@@ -191,23 +212,35 @@ def _run_trials(options):
         from holdfast.lab.trials.drift import MARKERS as DRIFT
         from holdfast.lab.trials.drift import hold_drift_trials
 
-        return _tabulated(options.write, DRIFT, partial(hold_drift_trials, options.quick, options.write))
+        measure = partial(hold_drift_trials, options.quick, options.write, delays=options.delay)
+        return _tabulated(options.write, DRIFT, measure)
+    if options.zoo:
+        from holdfast.lab.trials.zoo_trials import MARKERS as ZOO
+        from holdfast.lab.trials.zoo_trials import hold_zoo_trials
+
+        return _tabulated(options.write, ZOO, partial(hold_zoo_trials, options.quick, options.write))
     if options.tune:
         from holdfast.lab.trials.peer_tuning import tune_peers
 
-        return _tabulated(None, (), partial(tune_peers, options.data))
+        return _tabulated(None, (), partial(tune_peers, options.data, delays=options.delay))
     if options.numbers or options.labels:
         from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, hold_trials_of
 
         trials = FOR_NUMBERS if options.numbers else FOR_LABELS
         measure = partial(
-            hold_trials_of, trials, options.data, options.quick, options.write, options.reported
+            hold_trials_of,
+            trials,
+            options.data,
+            options.quick,
+            options.write,
+            options.reported,
+            options.delay,
         )
         return _tabulated(options.write, trials.markers, measure)
     from holdfast.lab.trials.runner import hold_trials
     from holdfast.lab.trials.table import MARKERS
 
-    measure = partial(hold_trials, options.data, options.only, options.quick, options.write)
+    measure = partial(hold_trials, options.data, options.only, options.quick, options.write, options.delay)
     return _tabulated(options.write, MARKERS, measure)
 
 
@@ -284,6 +317,10 @@ def _run_reproduce(options):
 
 def _seed(text):
     return _whole(text, 0, 2**32, f"a whole number from 0 to {2**32:,}")
+
+
+def _delay(text):
+    return _whole(text, 1, 10**6, "a number of rounds from 1 to 1,000,000")
 
 
 def _jobs(text):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.learners.adagrad_projected import ProjectedAdaGrad
     from holdfast.learners.adahedge import AdaHedge
     from holdfast.learners.averaged import Averaged
+    from holdfast.learners.bettors import Bettors
     from holdfast.learners.bounded import Bounded
     from holdfast.learners.clipped import Clipped
     from holdfast.learners.compressed import Compressed
@@ -49,6 +50,7 @@ __all__ = [
     "AdaHedge",
     "Adaptive",
     "Averaged",
+    "Bettors",
     "Bounded",
     "Clipped",
     "Compressed",

@@ -118,7 +118,7 @@ def view_of(w):
     """
     if isinstance(w.v, ForecastWeights) and isinstance(w.v.learner, Compressed):
         return w.v.learner.knee, min(w.v.learner.most, w.clip)
-    return math.inf, w.clip
+    return w.knee, min(w.most, w.clip)
 
 
 @np.errstate(all="ignore")

@@ -162,7 +162,7 @@ class Scaled:
         v = self.learner.predict(state.inner)
         scales = (state.center, state.factors, state.row)
         target = (state.y_center, state.y_spread, state.y_low, state.y_high)
-        return ScaledWeights(v, *scales, self.clip, *target, self.missing)
+        return ScaledWeights(v, *scales, self.clip, *target, self.missing, math.inf, math.inf)
 
     def set_target(self, state, y):
         numbers = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)

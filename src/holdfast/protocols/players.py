@@ -26,6 +26,10 @@ class Player(Protocol):
 class PlayerOptions(Player, LearningOptions, Protocol):
     """What a player may answer too."""
 
+    def start_batch(self, state: Any) -> Any:
+        """The state at the beginning of a batch, all predicted now; by default the same."""
+        return state
+
     def core(self) -> Any:
         """The player inside, if this one wraps another; by default itself."""
         return self

@@ -13,22 +13,24 @@ class Blame:
     """Names a column for each skipped round of a run.
 
     A round that the feature filter skipped has the feature that is farthest from its center, in units of
-    its scale. The scale is that of the last snapshot before the round (`Trace`), so that the answer does not
-    depend on batches. There is none in a run with keys or sparse rows, or before the first snapshot.
+    its scale. For `Steady` the scale is that of the round (`PastUnits`), for others that of the last snapshot
+    before it (`Trace`), so that the answer does not depend on batches. There is none in a run with keys or
+    sparse rows, or before the first snapshot.
 
-    If the filter measures the farthest cell (`farthest`) and that is within the threshold, the row was
-    skipped because it came too often one after the other. Then no column is named.
+    If the player also skips rows that came too often one after the other (`repeats`), no column is named
+    where the farthest cell is within the threshold.
     """
 
-    def __init__(self, features, target, regression, farthest):
-        self.features, self.target, self.regression, self.farthest = features, target, regression, farthest
+    def __init__(self, features, target, regression, repeats):
+        self.features, self.target, self.regression, self.repeats = features, target, regression, repeats
         self._names = np.array(features, object)
 
     @np.errstate(all="ignore")
     def columns(self, reasons, rows, y, skipped, scale, thresholds):
         """Names, empty if unknown, and values, NaN if unknown, of the skipped rounds, given by index.
 
-        `reasons` and `thresholds`, those of the features, are of the skipped rounds only.
+        `reasons` and `thresholds`, those of the features, are of the skipped rounds only. `scale` has centers
+        and factors, for all rounds or for each of them.
         """
         names, values = np.full(len(reasons), "", object), np.full(len(reasons), np.nan)
         of_target = np.isin(reasons, _OF_TARGET)
@@ -39,10 +41,10 @@ class Blame:
             return names, values
         X = rows.X[skipped, : len(self.features)]
         far = np.zeros(X.shape)
-        if scale.shape[1] == X.shape[1]:
+        if scale.shape[-1] == X.shape[1]:
             far = np.nan_to_num(np.abs(X - scale[0]) * scale[1])
         of_features = (reasons == "features") & (far.max(axis=1, initial=0.0) > 0.0)
-        if self.farthest:
+        if self.repeats:
             of_features &= ~(far.max(axis=1, initial=0.0) <= thresholds)
         for chosen, badness in (
             (of_features, far),

@@ -58,6 +58,10 @@ class FlatStates:
         start = self.starts[slot]
         return self.buffer[start : start + self.lengths[slot]]
 
+    def first_row(self):
+        """The row of the first state."""
+        return self.buffer[: self.fresh].copy()
+
     def _compact(self, wanted, compiled):
         """Copy all rows into a longer buffer, without gaps."""
         starts = self.fresh + np.cumsum(self.spaces) - self.spaces

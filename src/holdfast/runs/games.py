@@ -100,6 +100,27 @@ class Games:
         """The state of every game, flattened."""
         return [self._states.row(slot, False).copy() for slot in range(len(self._states))]
 
+    def flat_state(self, label):
+        """The state of the game of the only key and this label, flattened; the first one if there is none."""
+        slot = label if label < len(self._states) else None
+        return self._states.first_row() if slot is None else self._states.row(slot, False).copy()
+
+    def set_flat_state(self, row):
+        """Go on from this state in the only game."""
+        self.indices([""])
+        self._states.load(row, np.array([len(row)]), 1)
+        self.counts = np.zeros((1, 3), np.int64)
+
+    def scale(self):
+        """Centers and factors of the features in the first game."""
+        return self.weights_and_scale((0, 0))[1:]
+
+    def first_rounds(self, label):
+        """The rows and targets that the game of the only key and this label stores, if it is of `Steady`."""
+        state = self._state((0, label))
+        stored = state.first[: int(state.rounds)]
+        return stored[:, :-1], stored[:, -1]
+
     def take(self, keys):
         """Keep the games of the keys with these indices only."""
         slots = self.slots(keys)

@@ -42,7 +42,11 @@ class Guess:
         if not self.layout.columns:
             raise SourceError(f"{self.source.name}: no column is left to predict from")
         self.loss = loss_for(settings.loss, self.target.regression)
-        say(f"features: {self.layout.feature_count():,}, loss: {self.loss!r}, outliers: {settings.outliers}")
+        delay = f", delay: {settings.delay:,} rows" if settings.delay > 1 else ""
+        say(
+            f"features: {self.layout.feature_count():,}, loss: {self.loss!r}, outliers: {settings.outliers}"
+            + delay
+        )
 
     def _task(self):
         """The task, from the settings or from the type of the target in the schema."""

@@ -82,13 +82,15 @@ def collect_plain(player, state, buffer, starts, scratch, found):
 
 
 class RowMeasure(NamedTuple):
-    """How the feature filter measures a row: its farthest cell, or the Euclidean length with a constant 1.
+    """How the filter of rows measures a row: its farthest cell, or its Euclidean length.
 
-    Cells are in units of the running scale, each at most `clip`; None if there is no limit.
+    Cells are in units of the running scale, each at most `clip`; None if there is no limit. With `constant`,
+    there is one more cell, which is 1.
     """
 
     farthest: bool
     clip: float | None
+    constant: bool = True
 
 
 class Model(NamedTuple):
@@ -112,8 +114,8 @@ class Model(NamedTuple):
     def outcomes(self, rows, places):
         """A number for each row and label, by the model of the row's key, whose index is in `places`.
 
-        If the index is -1, for an unknown key, it is by the shared prior, or NaN if there is none. A row with
-        a missing cell gets the constant.
+        If the index is -1, for an unknown key, it is by the shared prior, or NaN if there is none. A missing
+        or infinite cell counts as the center of its column.
         """
         labels = len(self.target.modelled_labels()) or 1
         if self.prior:
@@ -170,7 +172,10 @@ def read_model(folder):
     try:
         key, keys = typed(_Keys, {name: header.get(name) for name in _Keys._fields})
         layout, target = read_layout(header.get("layout")), read_target(header.get("target"))
-        measure = None if header.get("measure") is None else typed(RowMeasure, header["measure"])
+        measure = header.get("measure")
+        if isinstance(measure, dict):  # in earlier versions there was always a constant
+            measure = {"constant": True} | measure
+        measure = None if measure is None else typed(RowMeasure, measure)
     except ValueError as problem:
         raise damaged(path, problem) from None
     prior = header.get("prior", False) is True

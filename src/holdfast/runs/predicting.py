@@ -78,7 +78,8 @@ def outliers(model, rows, places):
     models = key * labels if model.key is not None else np.zeros(1, np.int64)
     clip = math.inf if model.measure.clip is None else model.measure.clip
     columns, values, far, squares = rows.farthest(model.parameters, models, clip)
-    size = np.maximum(far, 1.0) if model.measure.farthest else np.sqrt(squares + 1.0)  # 1: the constant
+    constant = float(model.measure.constant)
+    size = np.maximum(far, constant) if model.measure.farthest else np.sqrt(squares + constant)
     threshold = model.threshold[key]
     found = np.where(size <= threshold, 0.0, 1.0)
     unknown = np.isnan(squares) | (places < 0) | ~(threshold > 0.0)

@@ -9,11 +9,47 @@ import pyarrow.compute as pc
 from holdfast.certificates.certified import Certified
 from holdfast.change import Changing
 from holdfast.filters import Everything
+from holdfast.game import Decision
 from holdfast.io.cells import numbers
 from holdfast.io.sources import SourceError, pieces
+from holdfast.norms import HUGE
 from holdfast.runs.quarantine import ROW
+from holdfast.steady import Steady
+from holdfast.vectors import largest, squash
 
 _FILTERS = ("features", "target", "gradient", "negative", "repeats")
+
+
+def without_filters(player):
+    """A player that learns from every round with finite sizes, with the states of this one."""
+    return UnfilteredSteady(player) if isinstance(player, Steady) else Unfiltered(player)
+
+
+class UnfilteredSteady:
+    """`Steady` that learns from every round with finite sizes, and counts none.
+
+    Only regressions, fallback and range of targets change. Units, filters, the parts of the mean and the
+    forecasts that were asked for stay.
+    """
+
+    def __init__(self, player):
+        self.player, self.open = player, player._replace(surprise=Everything())
+
+    def predict(self, state):
+        return self.player.predict(state)
+
+    def set_target(self, state, y):
+        return self.player.set_target(state, y)
+
+    def observe(self, state, slope, x):
+        after = copy.deepcopy(state)
+        row = self.player.standardised(after, x)
+        size = largest(row[:-1])
+        if not (size < HUGE and abs(state.y) < HUGE and state.epoch >= 0.0):
+            return state, Decision(False, size, np.inf)
+        squashed = squash(row, self.player.knee, self.player.most)
+        after, _ = self.open.learn(after._replace(surprise=0), x, squashed, 1.0, False)
+        return after._replace(surprise=state.surprise), Decision(True, size, np.inf)
 
 
 class Unfiltered:
@@ -68,7 +104,7 @@ def release(run, source):
             "with fewer rows"
         )
     open_rows = np.setdiff1d(_rows(run, "audit"), _rows(run, "released"))
-    counts, released, player = {"released": 0, "others": 0}, [], Unfiltered(run.games.player)
+    counts, released, player = {"released": 0, "others": 0}, [], without_filters(run.games.player)
     for piece in pieces(source, source.blocks(), run.layout, run.target, run.settings.key, also=(ROW,)):
         rows, _ = numbers(piece.also[ROW])
         usable = np.isin(rows, open_rows) & np.isfinite(piece.y) & ~piece.features.missing()

@@ -7,13 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
+from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
 from holdfast.compiling import WORTH_COMPILING
+from holdfast.defaults import is_auto
 from holdfast.flatten import flatten, restore
+from holdfast.play import play
 from holdfast.play_many import caller
+from holdfast.protocols import Filter
+from holdfast.rule import rule
 from holdfast.runs.files import RunError
 from holdfast.runs.flat_states import FlatStates, group_rounds
 from holdfast.runs.settings import outliers_for
+from holdfast.steady import Steady
+from holdfast.steady.player import USUAL
 
 _SHOWN = 10
 _SIZES = ("features", "target", "gradient", "positive")
@@ -48,15 +55,18 @@ def replayed(run, outliers):
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
     wanted = outliers_for(outliers, "--replay")
-    share = not run.regression and isinstance(wanted, float)
-    recency = {} if outliers == "auto" or share else {"memory": "auto", "patience": "auto"}
+    fades = not isinstance(run.player.core(), Steady) and not is_auto(wanted)
+    recency = {"memory": "auto", "patience": "auto"} if fades else {}
     player = dataclasses.replace(run.settings, outliers=outliers, **recency).player(
         run.regression, run.layout
     )
     guarded = player.player if isinstance(player, Certified) else player.core()
-    by_target = run.log.by_target
-    filters = (guarded.features, guarded.target if by_target else guarded.gradient)
-    keyed = KeyedFilters(filters, not by_target and guarded.labels, run.trace.rounds >= WORTH_COMPILING)
+    by_target, compiled = run.log.by_target, run.trace.rounds >= WORTH_COMPILING
+    if isinstance(guarded, Steady):
+        keyed = SteadyFilters(guarded, run, compiled)
+    else:
+        filters = (guarded.features, guarded.target if by_target else guarded.gradient)
+        keyed = KeyedFilters(filters, not by_target and guarded.labels, compiled)
     before = SkippedRows(run.read("audit", ["row"]))
     answer = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
     gone: list[int] = []
@@ -110,6 +120,8 @@ class SkippedRows:
 class KeyedFilters:
     """The filters of every key and label, each with its own state."""
 
+    in_turn = False  # whether the second filter is asked only about rounds that the first one keeps
+
     def __init__(self, filters, by_label, compiled):
         self.filters, self.by_label, self.compiled = filters, by_label, compiled
         self._states, self._games = FlatStates(self._first_states()), {}
@@ -119,11 +131,16 @@ class KeyedFilters:
         found = {name: table.column(name).to_numpy() for name in _SIZES if name in table.column_names}
         other = found["target"] if "target" in found else found["gradient"]
         sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
-        slots, order, cuts = group_rounds(self._game_of(table))
-        call, kept = caller(self.compiled), np.zeros(table.num_rows, bool)
+        return self._keep(sizes, self._game_of(table))
+
+    def _keep(self, sizes, games):
+        """Which of these rounds all filters keep, given the game of each."""
+        slots, order, cuts = group_rounds(games)
+        call, kept = caller(self.compiled), np.zeros(len(games), bool)
         buffer, places, lengths = self._states.unpack(slots, np.diff(cuts), self.compiled)
         groups, first = (order, cuts, places, lengths), self._first_states()
-        call(decide_all, *self.filters, self.by_label, first, sizes, kept, groups, buffer)
+        how = (self.by_label, self.in_turn)
+        call(decide_all, *self.filters, how, first, sizes, kept, groups, buffer)
         self._states.pack(slots, buffer, places, lengths, self.compiled)
         return kept
 
@@ -142,9 +159,68 @@ class KeyedFilters:
         return np.array(found, np.int64)[coded.indices.to_numpy()]
 
 
-def decide_all(features, other, by_label, states, sizes, kept, groups, buffer):
-    """Write into `kept` which rounds the filters of each game keep, in order."""
+@rule
+class AtLeast:
+    """A filter that also keeps all sizes up to `least`."""
+
+    filter: Filter
+    least: float
+
+    def init(self, dim):
+        return self.filter.init(dim)
+
+    def decide(self, state, size):
+        state, threshold, _ = self.filter.decide(state, size)
+        threshold = max(threshold, self.least)
+        return state, threshold, size <= threshold
+
+
+class SteadyFilters(KeyedFilters):
+    """The filters of `Steady`, of every label.
+
+    It starts from its first rounds once it knows their units, so their sizes say nothing. But they are in its
+    state: another `Steady` plays them again, and the filters go on from there.
+    """
+
+    in_turn = True
+
+    def __init__(self, player, run, compiled):
+        filters = AtLeast(player.gate, player.near), AtLeast(player.surprise, USUAL)
+        super().__init__(filters, False, compiled)
+        self._known: list[np.ndarray] = []  # of each game, which of the first rounds are kept
+        if run.is_older() or not run.trace.rounds:  # nothing is known about the first rounds
+            return
+        labels = run.games.labels if len(run.games.labels) > 1 else [""]
+        self._games = {label: place for place, label in enumerate(labels)}
+        slots, first = np.arange(len(labels)), [run.games.first_rounds(label) for label in range(len(labels))]
+        buffer, places, lengths = self._states.unpack(slots, max(len(y) for _, y in first), compiled)
+        for label, rounds in enumerate(first):
+            record = play(player, Replay(*rounds, run.loss), keep=("kept",), compiled=False)
+            state = record.state[0]
+            filters = FilterStates(state.gate, state.surprise, player.surprise.init(1))
+            lengths[label] = flatten(filters, buffer, places[label]) - places[label]
+            self._known.append(record.kept)
+        self._states.pack(slots, buffer, places, lengths, compiled)
+
+    def _keep(self, sizes, games):
+        kept, left = np.zeros(len(games), bool), np.isfinite(sizes.features) & np.isfinite(sizes.other)
+        for game, first in enumerate(self._known):
+            places = np.flatnonzero(left & (games == game))[: len(first)]
+            kept[places], left[places] = first[: len(places)], False
+            self._known[game] = first[len(places) :]
+        rest = Sizes(sizes.features[left], sizes.other[left], np.ones(0, bool))
+        kept[left] = super()._keep(rest, games[left])
+        return kept
+
+
+def decide_all(features, other, how, states, sizes, kept, groups, buffer):
+    """Write into `kept` which rounds the filters of each game keep, in order.
+
+    `how`: whether the two labels have filters of their own, and whether the second filter is asked only about
+    rounds that the first one keeps.
+    """
     order, cuts, places, lengths = groups
+    by_label, in_turn = how
     for game in range(len(lengths)):
         states, _ = restore(states, buffer, places[game])
         first, second, negative = states.features, states.other, states.negative
@@ -153,7 +229,10 @@ def decide_all(features, other, by_label, states, sizes, kept, groups, buffer):
             size, other_size = sizes.features[t], sizes.other[t]
             if size < math.inf and other_size < math.inf:
                 first, _, first_keeps = features.decide(first, size)
-                if by_label and not sizes.positive[t]:
+                second_keeps = True
+                if in_turn and not first_keeps:
+                    second_keeps = False
+                elif by_label and not sizes.positive[t]:
                     negative, _, second_keeps = other.decide(negative, other_size)
                 else:
                     second, _, second_keeps = other.decide(second, other_size)

@@ -13,7 +13,7 @@ from holdfast.learners import Scaled
 from holdfast.norms import L1
 from holdfast.runs import results
 from holdfast.runs.answers import Answers
-from holdfast.runs.audit import MISSING, NO_TARGET, RoundLog, sizes_of, thresholds_of
+from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, RoundLog, sizes_of, thresholds_of
 from holdfast.runs.blame import Blame
 from holdfast.runs.checkpoint import CHECKPOINT, Times, read_config, read_times
 from holdfast.runs.compile_choice import CompileChoice
@@ -24,6 +24,7 @@ from holdfast.runs.metrics_file import metrics_writer
 from holdfast.runs.model import RowMeasure, read_model
 from holdfast.runs.older import older_metrics
 from holdfast.runs.outcomes import errors_of, predictions_of, targets_of
+from holdfast.runs.past_units import PastUnits
 from holdfast.runs.results import ResultFiles
 from holdfast.runs.saving import checkpoint_files, load_checkpoint
 from holdfast.runs.settings import loss_for
@@ -31,6 +32,8 @@ from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.state_parts import StateParts
 from holdfast.runs.trace import KeySums, Trace
 from holdfast.runs.upkeep import Upkeep, next_upkeep
+from holdfast.soft_guard import SoftGuarded
+from holdfast.steady import Steady
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
 _INTERPRETED_KEYS = 20_000  # the same with keys, because it takes time to restore the state of each key
@@ -61,7 +64,9 @@ class Run:
         self.keys, self.answers = KeySums(), Answers(len(target.labels))
         self.measure = row_measure(self.player.core())
         names = [] if layout.is_sparse() else layout.features()
-        self.blame = Blame(names, target.name, self.regression, self.measure.farthest)
+        self.blame = Blame(names, target.name, self.regression, isinstance(self.player, SoftGuarded))
+        exact = isinstance(self.player, Steady) and not (keyed or layout.is_sparse())
+        self.past = PastUnits(Games(*figures[:3], ("",))) if exact else None
         self.compiling = CompileChoice(self.games)
         self.times, self.notes, self._since = Times(), [], None
         self._write_metrics = None
@@ -117,15 +122,14 @@ class Run:
         measures = ()
         targets = targets_of(self.target, y)
 
-        def blame(reasons, skipped, thresholds):
-            return self.blame.columns(reasons, features, y, skipped, self.trace.scale, thresholds)
-
         if names is not None:
             self.keys.extend(len(self.games.keys))
             self.games.table.touch(keys, rounds)
             self.upkeep.play(keys, self.keys.sums, targets, features, self.compiling.compiled)
         for label, target in enumerate(targets):
+            before = self.games.flat_state(label) if self.past is not None else None
             columns = self.games.play(keys, label, features, target, self.compiling.compiled)
+            blame = partial(self._blame, features, y, (before, target, columns))
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
             measures = measures or (sizes_of(columns), thresholds_of(columns))
@@ -137,6 +141,19 @@ class Run:
         self.keys.set_thresholds(len(self.games.keys), keys, measures[1][0])
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept)
+
+    def _blame(self, features, y, game, reasons, skipped, thresholds):
+        """The columns and values of skipped rounds of a game: its state before, its targets, its record."""
+        before, target, columns = game
+        scale = self.trace.scale
+        if self.past is not None:
+            far = reasons == MEASURES[0]
+            scale = np.zeros((2, len(skipped), features.X.shape[1]))
+            if far.any():
+                places, compiled = skipped[far], self.compiling.compiled
+                sizes = columns.feature_sizes[places]
+                scale[:, far] = self.past.of(before, features, target, places, sizes, compiled)
+        return self.blame.columns(reasons, features, y, skipped, scale, thresholds)
 
     def learn_released(self, piece, places, player):
         """Learn from these rows of a piece with another player; return those learned from.
@@ -296,6 +313,8 @@ def open_run(to, folder=None, older=False):
 
 
 def row_measure(guard):
-    """How the feature filter of a guarded player measures a row."""
+    """How the filter of rows measures a row."""
+    if isinstance(guard, Steady):
+        return RowMeasure(True, None, constant=False)
     clip = guard.learner.clip if isinstance(guard.learner, Scaled) else None
     return RowMeasure(isinstance(guard.norm, L1), clip)

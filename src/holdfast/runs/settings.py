@@ -10,7 +10,6 @@ from holdfast.certificates.certified import Certified
 from holdfast.defaults import (
     ALL_LEARNERS,
     LEARNER,
-    MOST_COLUMNS,
     default_learner,
     is_auto,
     named_learner,
@@ -22,8 +21,10 @@ from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
 from holdfast.io.sources import DECIMALS, Reading
 from holdfast.io.typed import typed
-from holdfast.learners import OGD
+from holdfast.learners import OGD, Scaled
 from holdfast.runs.files import RunError
+from holdfast.steady import Logits, Ridges
+from holdfast.steady.choice import MOST_COLUMNS
 from holdfast.terminal import quoted
 
 LOSSES = {
@@ -39,6 +40,7 @@ LOSSES = {
 _WITH_NUMBER = ("huber", "pinball", "epsilon_insensitive")
 FOR_LABELS = ("hinge", "squared_hinge", "logistic")
 _MOST_OUTLIERS = 10_000_000  # as a count; a filter stores so many sizes
+_MOST_DELAY = 1_000_000  # rows
 _DELTA = 1e-6  # the probability that a threshold of the quantile filter fails
 
 
@@ -54,6 +56,7 @@ class Settings:
     scale: bool = True
     memory: str = "auto"
     patience: str = "auto"
+    delay: int = 1
     missing: str = "auto"
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -89,6 +92,8 @@ class Settings:
         learner_for(self.learner)
         rows_for(self.memory, "--memory")
         rows_for(self.patience, "--patience")
+        if not 1 <= self.delay <= _MOST_DELAY:
+            raise RunError(f"--delay counts rows, from 1 to {_MOST_DELAY:,}: got {self.delay}")
         if self.loss != "auto":
             loss_for(self.loss, None)
         if self.evict is not None and not 1 <= self.evict < 1 << 53:
@@ -112,35 +117,28 @@ class Settings:
         """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
 
         With keys the default learner is AdaGrad, because there is a state for each key, and that of the other
-        defaults is ten times as large.
+        defaults is much larger.
         """
         columns = 0 if layout is None else math.inf if layout.is_sparse() else layout.feature_count()
         outliers, loss = outliers_for(self.outliers), loss_for(self.loss, regression)
         recency = rows_for(self.memory, "--memory"), rows_for(self.patience, "--patience")
         if self.learner != "auto":
             learner = learner_for(self.learner, loss)
-        elif not regression and self._is_default_for_labels(loss, columns):
-            learner = None  # that of `recommended_for_labels`
         else:
             learner = default_learner(regression, outliers, self.scale, loss, columns, self.key is not None)
-        follows = (
-            is_auto(outliers) and self.scale and withstands_targets(learner)
-            if regression
-            else learner is None
-        )
-        if recency != ("auto", "auto") and not follows:
-            raise RunError(_wrong_recency(regression))
+        steady = self.scale and isinstance(learner, Ridges | Logits)
+        fades = is_auto(outliers) and regression and self.scale and withstands_targets(learner)
+        if recency != ("auto", "auto") and not (steady or fades):
+            raise RunError(_wrong("--memory and --patience are", "them", regression))
+        if self.delay != 1 and (self.key is not None or not steady):
+            raise RunError(_wrong("--delay is", "it", regression))
         try:
-            player = recommended(regression, outliers, learner, self.scale, *recency)
+            player = recommended(regression, outliers, learner, self.scale, *recency, self.delay)
         except ValueError as problem:
             raise RunError(str(problem)) from None
         if not self.why_no_certificate():
             return Certified(player, outliers)
         return player
-
-    def _is_default_for_labels(self, loss, columns):
-        is_plain = self.scale and self.key is None and columns <= MOST_COLUMNS
-        return is_plain and isinstance(loss, losses.Logistic)
 
     def why_no_certificate(self):
         """A sentence; empty if there can be a certificate."""
@@ -226,6 +224,12 @@ def learner_for(text, loss=None):
         raise RunError(f"--learner {text}: {problem}") from None
 
 
+def learner_name(player):
+    """The name of the learner inside a player of `Settings`."""
+    learner = player.core().learner
+    return type(learner.learner if isinstance(learner, Scaled) else learner).__name__
+
+
 def _adagrad(rate):
     return type(LEARNER)(**LEARNER._asdict() | {"rate": rate})
 
@@ -254,15 +258,12 @@ def _number(value, where):
         raise RunError(f"{where}: {quoted(value)} is not a number") from None
 
 
-def _wrong_recency(regression):
-    if regression:
-        return (
-            "--memory and --patience are for numbers with --outliers auto, --learner auto, first_order or "
-            "second_order, and scaled features, without --key: leave them out, or leave those as they are"
-        )
+def _wrong(which, again, regression):
+    """A sentence about options that only the default player has."""
+    learner = "auto or second_order" if regression else "auto or logits, --loss logistic"
     return (
-        "--memory and --patience are for labels with --learner auto, --loss logistic and scaled features, "
-        f"at most {MOST_COLUMNS} and not sparse, without --key: leave them out, or leave those as they are"
+        f"{which} for --learner {learner}, with scaled features (auto: at most {MOST_COLUMNS}, not sparse) "
+        f"and without --key: leave {again} out, or leave those as they are"
     )
 
 

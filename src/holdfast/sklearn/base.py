@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from holdfast.audit import HoldfastWarning
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import default_learner, recommended
+from holdfast.defaults import MOST_COLUMNS, default_learner, recommended
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
 from holdfast.learners.compressed import view_of
@@ -22,7 +22,11 @@ from holdfast.sklearn.nested_parameters import NestedParametersMixin
 from holdfast.sklearn.parameters import learner_rule, loss_rule
 from holdfast.sklearn.passes import PassesMixin
 from holdfast.sklearn.small_tables import columns_for_learner
+from holdfast.steady import Steady
+from holdfast.steady.certificate import default_certificate, left_out_at_most
 from holdfast.vectors import ScaledWeights, values_of
+
+_AHEAD = 100  # rows: a table in order of time is judged by forecasts for so many rows
 
 
 class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstimator):
@@ -45,17 +49,25 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
     def certificate_(self):
         """What the rows so far prove about the regret, whichever `outliers` of them were wrong.
 
-        A `holdfast.Certificate`: print it to read it, `bound` is its number. A list, one for each model, if
-        there are more than two classes.
+        Print it to read it; `bound` is its number. A list, one for each model, if there are more than two
+        classes.
 
-        Its rounds are steps, not rows: after `fit` a kept row has been a round of every pass. So that it is
-        about `outliers` wrong rows, its `k` is that number times the number of passes.
+        With the default learners, a `holdfast.steady.certificate.DefaultCertificate`. Its `k` is `outliers`,
+        if that is a count. For a share of the rounds so far, it is their mean number and three standard
+        deviations. There is none for squared losses, or for rows with weights.
 
-        It needs scale=False, average=False, dense rows, a count of at least 1 as outliers, and a learner with
-        a bounded domain. There is none for standardised features: the running scale changes the meaning of a
-        weight from row to row, so there are no fixed weights to compare with.
+        With scale=False, average=False, dense rows, a count of at least 1 as outliers, and a learner with a
+        bounded domain, a `holdfast.Certificate`. Its `k` is `outliers` times the number of passes. There is
+        none for the other learners with scale=True: the running scale changes the meaning of a weight from
+        row to row, so there are no fixed weights to compare with.
+
+        Rounds are steps, not rows: after `fit`, a row has been a round of every pass that did not leave it
+        out, and sums are over all passes. So a wrong row may be a wrong round of each pass.
         """
         check_is_fitted(self)
+        if isinstance(self._player, Steady):
+            proofs = [self._default_certificate(game.state) for game in self._games]
+            return proofs if len(proofs) > 1 else proofs[0]
         if not isinstance(self._player, Certified):
             reasons = {
                 "scale=True: the units of the weights change from row to row, so there are no fixed weights "
@@ -73,6 +85,15 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             for game in self._games
         ]
         return proofs if len(proofs) > 1 else proofs[0]
+
+    def _default_certificate(self, state):
+        k = left_out_at_most(self._player.gate, state.rounds)
+        if k is None:
+            raise AttributeError("there is no certificate with a filter that does not count outliers")
+        try:
+            return default_certificate(self._player, state, k)
+        except ValueError as error:
+            raise AttributeError(f"there is no certificate: {error}") from error
 
     def reset(self):
         """Forget what was learned; the parameters stay. The next `partial_fit` is a first one."""
@@ -98,6 +119,8 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
                 order="C",
                 ensure_all_finite=self.missing == "raise",
             )
+        if sp.issparse(X) and self._learns_dense(X):
+            X = X.toarray()
         if not first and self._sparse != sp.issparse(X):
             X = sp.csr_array(X) if self._sparse else X.toarray()
         if first:
@@ -106,6 +129,10 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             X = X.copy()
             X[:, self._left_out] = 0.0
         return X if self.scale or self.missing != "impute" else filled(X, 0.0, self.missing_share)
+
+    def _learns_dense(self, X):
+        """Whether the default learner sees all cells of sparse rows: it needs centers, so zeros count."""
+        return self.scale and not self.average and self._has_default_learner() and X.shape[1] <= MOST_COLUMNS
 
     def _is_valid(self, X):
         """Whether `validate_data` would return X itself: it takes as long as a few rows do to learn from."""
@@ -151,11 +178,18 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             )
         self._loss = loss_rule(self.loss, self._LOSSES, regression)
         columns = columns_for_learner(X, all_rows)
-        self._default = default_learner(regression, self.outliers, self.scale, self._loss, columns, weighted)
+        plain = bool(self.average)
+        self._default = default_learner(regression, self.outliers, self.scale, self._loss, columns, plain)
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
-        player = with_missing(self._recommended_player(X, learner, regression), self._missing_share())
+        player = recommended(regression, self.outliers, learner, bool(self.scale), self.memory, self.patience)
+        if self.delay != "batch" and not isinstance(player, Steady):
+            raise ValueError(
+                f"delay={self.delay!r} is for the default learner, whose regressions are weighed by their "
+                'forecasts: use delay="batch" here, or learner=None and scale=True'
+            )
+        player = with_missing(self._as_asked(player, all_rows), self._missing_share())
         self._player = player
         passes = self._passes(X.shape[0])
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
@@ -164,13 +198,26 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         self._unbounded = unbounded
         self._sparse, self._regression = sp.issparse(X), regression
         self._games, self._models = [None] * count, Models([None] * count)
+        vars(self).pop("_weight_unit", None)
         self._sums = [(0.0, 0.0)] * count
         self._start_audit()
         self.n_iter_ = 0
 
-    def _recommended_player(self, X, learner, regression):
-        recency = (self.memory, self.patience)
-        return recommended(regression, self.outliers, learner, bool(self.scale), *recency)
+    def _as_asked(self, player, all_rows):
+        """The player, judged by the forecasts that this call stands for.
+
+        After `fit` it predicts rows that are far away: next to each other in a shuffled table none is. A
+        table in order of time is judged 100 rows ahead. `partial_fit` judges as `delay` says.
+        """
+        delay, by_batch = self.delay, isinstance(self.delay, str) and self.delay == "batch"
+        is_count = isinstance(delay, numbers.Integral) and not isinstance(delay, bool) and delay >= 1
+        if not (by_batch or is_count):
+            raise ValueError(f'delay is "batch" or a number of rows, at least 1: got {delay!r}')
+        if not isinstance(player, Steady):
+            return player
+        if all_rows:
+            return player._replace(delay=1 if self.shuffle else _AHEAD)
+        return player._replace(delay=0 if by_batch else int(delay))
 
     def _has_default_learner(self):
         return self.learner is None and self.learning_rate is None and self.alpha == 0.0

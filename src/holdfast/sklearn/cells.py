@@ -6,10 +6,13 @@ import scipy.sparse as sp
 from holdfast.learners import Scaled
 from holdfast.learners.missing_cells import missing_with
 from holdfast.sklearn.parameters import with_fields
+from holdfast.steady import Steady
 
 
 def with_missing(rule, share):
-    """The rule, with this share of missing cells allowed in every `Scaled` inside it."""
+    """The rule, with this share of missing cells allowed in `Steady`, or in every `Scaled` inside it."""
+    if isinstance(rule, Steady):
+        return rule._replace(missing=missing_with(share))
     return with_fields(rule, Scaled, missing=missing_with(share))
 
 

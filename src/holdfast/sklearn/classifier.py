@@ -1,13 +1,11 @@
 """RobustClassifier: predict two or more classes."""
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
-from holdfast.defaults import MOST_COLUMNS, recommended_for_labels
 from holdfast.losses import Hinge, Logistic, SquaredHinge
 from holdfast.sklearn.base import RobustEstimator
 from holdfast.sklearn.classes import class_margins, models_for
@@ -131,6 +129,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         learner=None,
         memory="auto",
         patience="auto",
+        delay="batch",
         learning_rate=None,
         alpha=0.0,
         scale=True,
@@ -149,6 +148,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self.learner = learner
         self.memory = memory
         self.patience = patience
+        self.delay = delay
         self.learning_rate = learning_rate
         self.alpha = alpha
         self.scale = scale
@@ -201,20 +201,6 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self._start(X, len(self._class_models), regression=False)
         self._learn_once(X, *self._targets(codes), weights)
         return self
-
-    def _recommended_player(self, X, learner, regression):
-        """`recommended_for_labels`, unless parameters ask for what it is not made for."""
-        is_small = not sp.issparse(X) and X.shape[1] <= MOST_COLUMNS
-        unset = self.learner is None and self.learning_rate is None and self.alpha == 0.0
-        by_default = unset and self.scale and not self.average
-        if by_default and is_small and isinstance(self._loss, Logistic):
-            return recommended_for_labels(self.outliers, self.memory, self.patience)
-        if not (self.memory == "auto" and self.patience == "auto"):
-            raise ValueError(
-                "memory and patience are for the default learner, with log_loss, scale=True, average=False, "
-                f'dense rows and at most {MOST_COLUMNS} features: leave them at "auto", or these as they are'
-            )
-        return super()._recommended_player(X, learner, regression)
 
     @property
     def coef_(self):

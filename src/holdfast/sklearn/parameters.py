@@ -17,8 +17,19 @@ from holdfast.learners import (
 )
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
+from holdfast.steady import Logits, Ridges
 
-_OWN_PENALTY = (OnlineRidge, VAW, RobustRidge, RobustRidges, OnlineLogistic, ScaleInvariant, Mixture)
+_OF_STEADY = (Ridges, Logits)
+_OWN_PENALTY = (
+    *_OF_STEADY,
+    OnlineRidge,
+    VAW,
+    RobustRidge,
+    RobustRidges,
+    OnlineLogistic,
+    ScaleInvariant,
+    Mixture,
+)
 
 
 def nested_parameters(name, rule):
@@ -86,8 +97,13 @@ def learner_rule(learner, loss, learning_rate=None, alpha=0.0, constant=True):
         learner = LEARNER
     elif isinstance(learner, str):
         learner = named_learner(learner, loss)
-    else:
+    elif not isinstance(learner, _OF_STEADY):
         check_role(learner, Learner)
+    if isinstance(learner, _OF_STEADY):
+        if learning_rate is not None or alpha != 0.0:
+            name = type(learner).__name__
+            raise ValueError(f"{name} has neither learning_rate nor alpha: set its own parameters instead")
+        return learner
     refuse_experts(learner)
     if learning_rate is not None:
         learner = with_rate(learner, _positive("learning_rate", learning_rate))

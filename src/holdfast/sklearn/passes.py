@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 
 from holdfast.adversaries import Replay, Weighted
 from holdfast.adversaries.replay import replay_of_arrays
-from holdfast.change import Changing
 from holdfast.compiling import FEW, expecting
 from holdfast.continuing import Game
 from holdfast.defaults import refuse_weights
@@ -18,7 +17,7 @@ from holdfast.sklearn.judging import NOTHING_JUDGED, is_ordinary, joined, judged
 from holdfast.sklearn.linear_model import Models
 from holdfast.sklearn.row_weights import are_unequal, which_count
 from holdfast.sklearn.small_tables import is_small, regularised
-from holdfast.soft_guard import SoftGuarded
+from holdfast.steady import Steady
 
 _SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
@@ -46,6 +45,7 @@ class PassesMixin:
 
         A row is judged in the first pass, and a row that is skipped is left out of all later passes.
         """
+        weights = self._relative(weights)
         rng, rows = check_random_state(self.random_state), np.flatnonzero(which_count(weights, X.shape[0]))
         used, passes, all_decisions = [mask.copy() for mask in taught], self._passes(X.shape[0]), []
         with expecting(passes * sum(int(mask[rows].sum()) for mask in taught), self._cost()):
@@ -81,6 +81,8 @@ class PassesMixin:
         """Learn in one pass, in the order of the rows."""
         counts = which_count(weights, X.shape[0])
         rows = [np.flatnonzero(mask & counts) for mask in taught]
+        self._player = self._as_asked(self._player, False)
+        weights = self._relative(weights)
         with expecting(0, self._cost()), self._in_place(rows) as in_place:
             passed = self._learn(X, targets, weights, rows, in_place)
             self._sample = thinned(passed[0])
@@ -97,7 +99,7 @@ class PassesMixin:
             yield in_place
 
     def _is_second_order(self):
-        return isinstance(self._player, SoftGuarded | Changing)
+        return isinstance(self._player, Steady)
 
     def _cost(self):
         """The time of a round in Python, over that of AdaGrad."""
@@ -111,7 +113,10 @@ class PassesMixin:
         """
         games, decisions = list(self._games), [[] for _ in targets]
         weights = weights if any(are_unequal(weights, own) for own in rows) else None
-        if weights is not None:
+        player = self._player
+        if weights is not None and isinstance(player, Steady):
+            player = player._replace(weighted=True)
+        elif weights is not None:
             refuse_weights(self._learner_rule())
         entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
         start, last = 0, max(*map(len, rows), 1)
@@ -129,10 +134,11 @@ class PassesMixin:
                     table = self._with_constant(X[part].astype(np.float64, copy=False))
                 adversary = self._adversary(table, y[part], None if weights is None else weights[part])
                 if games[i] is None:
-                    games[i] = Game(self._player, adversary)
+                    games[i] = Game(player, adversary)
                 elif start == 0 and not in_place:
                     games[i] = games[i].copy()
-                columns = games[i].play(adversary, _KEEP)
+                games[i].set_player(player)
+                columns = games[i].play(adversary, _KEEP, begins=start == 0)
                 decisions[i].append(judged(columns, some, games[i].rounds))
             start = stop
         self._models = Models(
@@ -142,6 +148,14 @@ class PassesMixin:
         self._games = games
         self.n_iter_ += 1
         return [joined(each) for each in decisions]
+
+    def _relative(self, weights):
+        """Weights over the mean of those that were seen first: only ratios matter."""
+        if weights is None:
+            return None
+        if not hasattr(self, "_weight_unit"):
+            self._weight_unit = float(weights[weights > 0.0].mean()) if (weights > 0.0).any() else 1.0
+        return weights / self._weight_unit
 
     def _adversary(self, X, y, weights):
         replay = Replay(X, y, self._loss) if self._sparse else replay_of_arrays(X, y, self._loss)

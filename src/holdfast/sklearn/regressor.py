@@ -99,6 +99,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         scale=True,
         memory="auto",
         patience="auto",
+        delay="batch",
         fit_intercept=True,
         average=False,
         n_epochs="auto",
@@ -116,6 +117,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.scale = scale
         self.memory = memory
         self.patience = patience
+        self.delay = delay
         self.fit_intercept = fit_intercept
         self.average = average
         self.n_epochs = n_epochs

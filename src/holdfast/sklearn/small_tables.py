@@ -3,9 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from holdfast.learners import RobustRidges
 from holdfast.sklearn.cells import filled
-from holdfast.sklearn.parameters import with_fields
+from holdfast.steady import Ridges
 
 _FEW_ROWS = 200
 _MANY_COLUMNS = 300  # with these, learners of second order take a few seconds for _FEW_ROWS
@@ -27,14 +26,14 @@ def columns_for_learner(X, all_rows):
 def is_small(X, learner):
     """Whether regularisation matters for these rows, and the learner is one of which it can be chosen."""
     few = X.shape[0] <= max(_FEW_ROWS, _ROWS_A_COLUMN * X.shape[1])
-    return few and isinstance(learner, RobustRidges)
+    return few and isinstance(learner, Ridges)
 
 
 def regularised(player, X, y, model, passes):
     """The player, with the best strength for these rows if it learns from them in so many passes."""
     Z = (filled(X, model.center, model.missing) - model.center) * model.factors
     strength = best_strength(np.clip(Z, -_FAR, _FAR), y) if len(y) >= _LEAST_ROWS else 1.0
-    return with_fields(player, RobustRidges, strength=passes * _FACTOR * strength)
+    return player._replace(learner=player.learner._replace(strength=passes * _FACTOR * strength))
 
 
 def best_strength(X, y):

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from holdfast.lab.trials import bad_row_trials
-from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, Cell, markdown, measure, over, summary
+from holdfast.lab.trials import bad_row_trials, halves
+from holdfast.lab.trials.bad_row_summary import Cell, markdown, summary
+from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, TrialSize, measure, over
 from holdfast.lab.trials.bad_rows import BURST, LABEL_KINDS, NUMBER_KINDS, corrupt_rows, first_scored
+from holdfast.lab.trials.contestants import RIVER, TUNED, Contestant, by_default, constant_sgd, tuned_sgd
 from holdfast.lab.trials.corruptions import SPARED
 from holdfast.lab.trials.data import Table
 from holdfast.lab.trials.halves import BINS, LABELS, NUMBERS, ORDERS, next_channel, one_hot
@@ -46,9 +48,9 @@ def test_bad_first_rows_are_not_scored_at_once():
     assert first_scored(table(), "ramp") == SPARED
 
 
-@pytest.mark.parametrize("halves", [NUMBERS, LABELS], ids=["numbers", "labels"])
-def test_no_table_is_in_both_halves(halves):
-    assert not set(halves.chosen) & set(halves.reported)
+@pytest.mark.parametrize("both", [NUMBERS, LABELS], ids=["numbers", "labels"])
+def test_no_table_is_in_both_halves(both):
+    assert not set(both.chosen) & set(both.reported)
 
 
 def test_tables_are_made_of_others():
@@ -72,8 +74,8 @@ def test_a_table_of_scikit_learn_or_river_needs_no_folder(tmp_path):
 def test_a_short_table_without_an_order_in_time_is_played_in_many_orders(tmp_path):
     (tmp_path / "eeg_eye").mkdir()
     (tmp_path / "eeg_eye" / "data.csv.gz").touch()
-    for halves, name in ((NUMBERS, "diabetes"), (LABELS, "Phishing"), (LABELS, "breast_cancer")):
-        streams, again = (halves.streams(tmp_path, name, 10**9) for _ in range(2))
+    for both, name in ((NUMBERS, "diabetes"), (LABELS, "Phishing"), (LABELS, "breast_cancer")):
+        streams, again = (both.streams(tmp_path, name, 10**9) for _ in range(2))
         first, second = (np.column_stack([each.X, each.y]) for each in streams[:2])
         assert len(streams) == ORDERS and (first != second).any()
         assert sorted(map(tuple, first)) == sorted(map(tuple, second))
@@ -81,43 +83,72 @@ def test_a_short_table_without_an_order_in_time_is_played_in_many_orders(tmp_pat
     assert len(LABELS.streams(tmp_path, "ImageSegments", 300)) == 1
 
 
-def test_the_summary_counts_the_cells_of_each_half():
+def cell(data, kind, share, ours, peer, delay=1):
+    return Cell(data, kind, share, delay, 0.5, ours, {"WoLF": peer}, {"WoLF": peer / ours})
+
+
+def test_the_summary_counts_the_cells_of_each_half_and_delay():
     cells = [
-        Cell("diabetes", "ramp", 0.01, 0.5, 1.01, {"WoLF": 2.0}),
-        Cell("covid_deaths", "ramp", 0.01, 0.5, 1.2, {"WoLF": 1.1}),
-        Cell("covid_deaths", "stuck", 0.01, 0.5, 1.0, {"WoLF": 1.0}),
-        Cell("eeg channel", "clean", 0.0, 0.5, 1.0, {"WoLF": 0.9}),
+        cell("diabetes", "ramp", 0.01, 1.01, 2.0),
+        cell("covid_deaths", "ramp", 0.01, 1.2, 1.1),
+        cell("covid_deaths", "stuck", 0.01, 1.0, 1.0),
+        cell("eeg channel", "clean", 0.0, 1.0, 0.9),
+        cell("covid_deaths", "ramp", 0.01, 1.3, 1.3, delay=50),
     ]
-    chosen, clean, reported = summary(cells, NUMBERS)
-    assert clean == "reported half, clean: a peer more than 3 % ahead in 1 of 1 (eeg channel)"
-    assert "1 of 1" in chosen
+    chosen, clean, reported, late = summary(cells, NUMBERS)
+    assert clean == "reported half, delay 1, clean: a peer more than 3 % ahead in 1 of 1 (eeg channel)"
+    assert chosen.startswith("chosen half, delay 1, 1% bad") and "1 of 1" in chosen
     assert "1 of 2 cells, worst 1.20 (covid_deaths, ramp)" in reported and "ahead in 1" in reported
+    assert late.startswith("reported half, delay 50, 1% bad") and "ahead in 0" in late
     text = markdown(cells, NUMBERS, "about")
-    assert (
-        "| ramp | 0 of 1, worst 1.20, covid_deaths |" in text
-        and "| eeg channel | 0.5 | 1.00 | 0.90 |" in text
-    )
+    assert "| ramp | 1 | 0 of 1, worst 1.20, covid_deaths |" in text
+    assert "| ramp | 50 | 0 of 1, worst 1.30, covid_deaths |" in text
+    assert "| eeg channel | 1 | 0.5 | 1.00 | 0.90 |" in text
 
 
+@pytest.mark.parametrize("delay", [1, 20])
 @pytest.mark.parametrize("regression", [True, False])
-def test_a_cell_is_measured_against_the_oracle(regression):
-    cell = measure({}, "mine", [table(300, regression)], "X x1000", 0.05, seeds=1)
-    assert cell.ours < 1.2
+def test_a_cell_is_measured_against_the_oracle(regression, delay):
+    found = measure({}, "mine", [table(300, regression)], "X x1000", 0.05, seeds=1, delay=delay)
+    assert found.ours < 1.2 and found.delay == delay
+
+
+def test_a_slow_peer_is_compared_on_the_rounds_it_meets():
+    slow = {"slow": Contestant(by_default, is_slow=True)}
+    tables = [table(200), table(200)]
+    found = measure(slow, "mine", tables, "y mirrored", 0.1, seeds=1, slow_rounds=250)
+    assert found.to_ours == {"slow": 1.0} and found.peers["slow"] != found.ours
+
+
+def test_the_tuned_step_is_the_best_on_clean_rows():
+    stream = corrupt_rows(table(300), "y x-1000", 0.05, seed=0)
+    clean = stream._replace(table=stream.table._replace(y=stream.truth))
+    scored = clean.scored
+    tuned, constant = (clean.errors(each(clean, 10))[scored].mean() for each in (tuned_sgd, constant_sgd))
+    assert tuned < constant
+    assert (tuned_sgd(stream, 10) != tuned_sgd(stream, 1)).any()
+
+
+def test_peers_are_tuned_or_of_river_too():
+    for trials in (FOR_NUMBERS, FOR_LABELS):
+        assert {TUNED, RIVER} <= set(trials.peers) and trials.peers[RIVER].is_slow
 
 
 def test_an_oracle_without_mistakes_is_no_division_by_zero():
     assert (over(0.0, 0.0), over(0.1, 0.0), over(3.0, 2.0)) == (1.0, math.inf, 1.5)
+    assert over(math.inf, math.inf) == math.inf
 
 
 def test_the_table_is_written_between_the_markers_of_its_option(tmp_path, monkeypatch):
     monkeypatch.setattr(bad_row_trials, "SHARES", (0.05,))
-    monkeypatch.setattr(bad_row_trials, "_FEW", 300)
+    monkeypatch.setattr(bad_row_trials, "QUICK", TrialSize(300, 300))
+    monkeypatch.setattr(halves, "ORDERS", 2)
     few = FOR_LABELS._replace(kinds={"flips": LABEL_KINDS["flips"]}, peers={})
     few = few._replace(halves=LABELS._replace(reported={"breast_cancer": LABELS.reported["breast_cancer"]}))
     page = tmp_path / "page.md"
     page.write_text("\n".join(["before", *few.markers, "after", *FOR_NUMBERS.markers]))
-    bad_row_trials.hold_trials_of(few, tmp_path, quick=True, page=page, reported=True)
-    assert (
-        "| flips | " in page.read_text() and "--labels --quick --reported --write page.md" in page.read_text()
-    )
-    assert page.read_text().startswith("before") and page.read_text().endswith(FOR_NUMBERS.markers[1])
+    bad_row_trials.hold_trials_of(few, tmp_path, quick=True, page=page, reported=True, delays=[1, 30])
+    text = page.read_text()
+    assert "| flips | 1 | " in text and "| flips | 30 | " in text
+    assert "--labels --quick --reported --delay 1 30 --write page.md" in text
+    assert text.startswith("before") and text.endswith(FOR_NUMBERS.markers[1])

@@ -13,7 +13,7 @@ from holdfast.lab.trials.drift_streams import CHANGE, OF_RIVER, OWN, ROUNDS, mak
 
 
 def constant(value):
-    return Contestant(lambda stream: np.full(stream.table.rounds, value))
+    return Contestant(lambda stream, delay: np.full(stream.table.rounds, value))
 
 
 FEW = {FADING: constant(0.0), OURS: constant(1.0), "broken": constant(math.nan)}
@@ -57,20 +57,21 @@ def test_those_for_numbers_do_not_play_with_labels():
 
 
 def test_the_goal_names_the_rows_that_miss_it():
-    rows = [drift.DriftRow("a", 1.0, {OURS: 1.04}), drift.DriftRow("b", 1.0, {OURS: 7.0})]
+    rows = [drift.DriftRow("a", 1, 1.0, {OURS: 1.04}), drift.DriftRow("b", 1, 1.0, {OURS: 7.0})]
     assert [str(goal) for goal in drift.goals(rows)] == [
-        "MISSED: default: at most 5 % behind SGD with a fading scale (1 of 2): all but b (7.00)"
+        "MISSED: delay 1, default: at most 5 % behind SGD with a fading scale (1 of 2): all but b (7.00)"
     ]
 
 
 def test_the_table_is_written_between_its_markers(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("before\n{}\nstale\n{}\nafter\n".format(*drift.MARKERS), encoding="utf-8")
-    drift.hold_drift_trials(quick=True, page=page, kinds=["y x -1"], contestants=FEW)
+    drift.hold_drift_trials(quick=True, page=page, kinds=["y x -1"], contestants=FEW, delays=[1, 50])
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n") and text.endswith("after\n") and "stale" not in text
-    assert "| y x -1 | " in text and "| fails |" in text
-    assert "`holdfast trials --drift --quick --write page.md`" in text
+    assert "| y x -1 | 1 | " in text and "| y x -1 | 50 | " in text and "| fails |" in text
+    assert "- MISSED: delay 50, default" in text
+    assert "`holdfast trials --drift --quick --delay 1 50 --write page.md`" in text
     assert "y x -1" in capsys.readouterr().out
 
 

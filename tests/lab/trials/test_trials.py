@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from holdfast.cli.main import main
+from holdfast.lab.trials import batches, one_pass, runner
 from holdfast.lab.trials import contestants as who
-from holdfast.lab.trials import runner
 from holdfast.lab.trials.corruptions import KINDS, SPARED, corrupt
 from holdfast.lab.trials.data import available, load
 from holdfast.lab.trials.table import MARKERS, Cell, Goal, goals, line, markdown, ratio
@@ -49,6 +49,22 @@ def test_each_series_is_a_stream_with_a_unit_of_its_own(folder):
     tables = load(folder, "nab_streams")
     assert [table.rounds for table in tables] == [200, 200]
     assert all(table.unit == np.abs(np.diff(table.y)).mean() for table in tables)
+
+
+def test_the_most_frequent_class_is_told_from_all_others(tmp_path):
+    write(tmp_path, "room_occupancy")
+    path = tmp_path / "room_occupancy" / "data.csv.gz"
+    classes = np.repeat([2, 0, 3, 1], [100, 180, 60, 60])
+    pd.read_csv(path).assign(y=classes).to_csv(path, index=False)
+    [table] = load(tmp_path, "room_occupancy")
+    assert not table.regression and np.array_equal(table.y, np.where(classes == 0, -1.0, 1.0))
+
+
+def test_a_row_with_a_missing_cell_is_good_but_not_scored(folder):
+    [table] = load(folder, "air_quality")
+    table.X[200, 1] = np.nan
+    stream = corrupt(table, "natural", 0)
+    assert stream.good[200] and not stream.scored[200] and stream.scored.sum() == 400 - SPARED - 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -103,12 +119,12 @@ def test_every_contestant_predicts_every_round_it_can(folder):
         playing = [each for each in who.CONTESTANTS.values() if each.can_play(stream.table)]
         assert len(playing) >= len(who.CONTESTANTS) - 2
         for contestant in playing:
-            predictions = contestant.predict(stream)
+            predictions = contestant.predict(stream, 1)
             assert np.isfinite(predictions[stream.scored]).all()
 
 
-def cell(kind="natural", ours=1.0, peer=2.0):
-    return Cell("data", kind, 0.5, {who.OURS: ours, who.PLAIN: peer}, {who.PLAIN: peer / ours})
+def cell(kind="natural", ours=1.0, peer=2.0, delay=1):
+    return Cell("data", kind, delay, 0.5, {who.OURS: ours, who.PLAIN: peer}, {who.PLAIN: peer / ours})
 
 
 def test_goals_are_judged():
@@ -119,6 +135,9 @@ def test_goals_are_judged():
     assert goals([cell(), cell("1 % NaN", 1.1, 1.0)])[3].short == ["data, 1 % NaN (SGD 0.91)"]
     assert str(Goal("it works", 3, ["here"])) == "MISSED: it works (2 of 3): all but here"
     assert not goals([cell(ours=math.nan)])[1].met()
+    both = goals([cell(), cell(ours=1.3, delay=50)])
+    assert [goal.claim.split(":")[0] for goal in both] == ["delay 1"] * 4 + ["delay 50"] * 4
+    assert both[1].met() and not both[5].met()
 
 
 def test_figures_are_short():
@@ -126,7 +145,7 @@ def test_figures_are_short():
         *("", "fails", "fails", "1.00", "31", "272", "6e+12")
     ]
     assert "**1.00**" in markdown([cell()], "") and "| 2.00 |" in markdown([cell()], "")
-    assert line(cell()).split()[:4] == ["data", "natural", "0.5", "1.00"]
+    assert line(cell()).split()[:5] == ["data", "natural", "1", "0.5", "1.00"]
 
 
 def test_slow_contestants_are_compared_on_the_rounds_they_met(folder):
@@ -139,16 +158,17 @@ def test_slow_contestants_are_compared_on_the_rounds_they_met(folder):
 
 def test_the_command_prints_and_writes_the_table(folder, capsys, monkeypatch):
     monkeypatch.setattr(runner.trials, "__defaults__", (FEW, *runner.trials.__defaults__[1:]))
+    for module in (batches, one_pass):
+        monkeypatch.setattr(module, "_WORTH_COMPILING", 10**9)
     page = folder / "page.md"
     page.write_text(f"before\n{MARKERS[0]}\n{MARKERS[1]}\nafter\n")
-    assert main(["trials", "--data", str(folder), "--quick", "--only", "spambase", "--write", str(page)]) == 0
+    options = ["--quick", "--only", "spambase", "--delay", "1", "30", "--write", str(page)]
+    assert main(["trials", "--data", str(folder), *options]) == 0
     printed, text = capsys.readouterr().out, page.read_text()
     assert printed.count("spambase") >= len(KINDS) and "within 25 %" in printed
     assert text.startswith("before\n") and text.endswith("\nafter\n")
-    assert (
-        "| spambase | one 1e300 |" in text
-        and "`holdfast trials --data FOLDER --quick --write page.md`" in text
-    )
+    assert "| spambase | one 1e300 | 1 |" in text and "| spambase | one 1e300 | 30 |" in text
+    assert "`holdfast trials --data FOLDER --quick --delay 1 30 --write page.md`" in text
     assert str(folder) not in text
 
 
@@ -158,3 +178,10 @@ def test_what_cannot_be_read_or_written_is_a_sentence_and_exit_2(folder, tmp_pat
     (tmp_path / "page.md").write_text("nothing")
     assert main(["trials", "--data", str(folder), "--write", str(tmp_path / "page.md")]) == 2
     assert "no place for the table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("delay", ["0", "-5", "many", "1.5"])
+def test_a_delay_is_a_number_of_rounds(delay, folder, capsys):
+    with pytest.raises(SystemExit):
+        main(["trials", "--data", str(folder), "--delay", delay])
+    assert "a number of rounds" in capsys.readouterr().err

@@ -15,6 +15,11 @@ def written_by(command):
     )
 
 
+def delay_option(delays):
+    """The words of `--delay`; none if it has its default."""
+    return [] if tuple(delays) == (1,) else ["--delay", *map(str, delays)]
+
+
 def _version(name):
     try:
         return metadata.version(name)

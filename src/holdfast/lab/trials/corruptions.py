@@ -28,8 +28,12 @@ class CorruptedTable(NamedTuple):
 
     @property
     def scored(self):
-        scored = self.good
-        scored[:SPARED] = False
+        return self.scored_from(SPARED)
+
+    def scored_from(self, first):
+        """The good rounds from this one on, without rows with a missing cell: some peers cannot read them."""
+        scored = self.good & np.isfinite(self.table.X).all(axis=1)
+        scored[:first] = False
         return scored
 
     def errors(self, predictions):

@@ -136,6 +136,7 @@ NUMBERS = Halves(
         "air_quality": _whole("air_quality"),
         "metro, one-hot": _one_hot("metro_traffic", 0),
         "diabetes": Source(None, diabetes),
+        "barcelona_weather": _whole("barcelona_weather"),
     },
     reported={
         "nab_streams": _whole("nab_streams"),
@@ -143,6 +144,7 @@ NUMBERS = Halves(
         "eeg channel": Source("eeg_eye", lambda folder: [next_channel(load(folder, "eeg_eye")[0])]),
         "air, one-hot": _one_hot("air_quality", 1),
         "TrumpApproval": Source(None, approval),
+        "beijing_pm25": _whole("beijing_pm25"),
     },
 )
 LABELS = Halves(
@@ -152,6 +154,7 @@ LABELS = Halves(
         "spambase, one-hot": _one_hot("spambase", -1),
         "Phishing": Source(None, phishing),
         "ImageSegments": Source(None, image_segments),
+        "occupancy_detection": _whole("occupancy_detection"),
     },
     reported={
         "eeg_eye": _whole("eeg_eye"),
@@ -159,5 +162,6 @@ LABELS = Halves(
         "breast_cancer": Source(None, breast_cancer),
         "digits": Source(None, digits),
         "Bananas, one-hot": Source(None, bananas),
+        "room_occupancy": _whole("room_occupancy"),
     },
 )

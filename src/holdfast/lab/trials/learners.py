@@ -52,6 +52,7 @@ ENTRIES = {
     "`Clipped(MetaGrad(Ball(1.0)))`": Entry(hf.learners.Clipped(hf.MetaGrad(_BALL)), absolute),
     "`DiagonalMetaGrad`": Entry(hf.learners.DiagonalMetaGrad(_BOX), absolute),
     "`ScaleInvariant`": Entry(hf.ScaleInvariant(), absolute, _ROWS),
+    "`Bettors`": Entry(hf.learners.Bettors(largest=5.0), absolute),
     "`OGD`, strongly convex": Entry(hf.OGD(_BALL, hf.StronglyConvex(1.0)), bowls),
     "`ONS`": Entry(hf.ONS(_BALL, _CURVED), squared),
     "`OnlineRidge`": Entry(hf.OnlineRidge(), squared, _LOSSES),

@@ -1,4 +1,8 @@
-"""One pass over a table for the peers: predict each round, then update the scales, then the weights."""
+"""One pass over a table for the peers, in batches: predict all rounds of a batch, then learn from each.
+
+To learn from a round is to update the scales, then the weights. So all predictions of a batch are made with
+the scales and the weights at its start, and none of them has to be copied.
+"""
 
 import math
 from typing import Any
@@ -14,9 +18,14 @@ _FITTED = 1000  # rounds that `RobustScaler` is fitted to beforehand
 _WORTH_COMPILING = 350  # rounds
 
 
-def predictions_of(model, scaler, table):
-    """The predictions of a peer behind a scaler. It never meets a row with NaN: scikit-learn would raise."""
-    return on_rounds(np.isfinite(table.X).all(axis=1), lambda rows: _learned(model, scaler, rows), table)
+def predictions_of(model, scaler, table, delay=1):
+    """The predictions of a peer behind a scaler. It never meets a row with NaN: scikit-learn would raise.
+
+    Batches are those of the whole table, so that one with such a row has fewer rounds.
+    """
+    rounds = np.isfinite(table.X).all(axis=1)
+    blocks = np.flatnonzero(rounds) // delay
+    return on_rounds(rounds, lambda rows: _learned(model, scaler, rows, blocks), table)
 
 
 def on_rounds(rounds, predict, table):
@@ -27,7 +36,7 @@ def on_rounds(rounds, predict, table):
     return predictions
 
 
-def _learned(model, scaler, table):
+def _learned(model, scaler, table, blocks):
     predictions = np.full(table.rounds, math.nan)
     first = table.first(_FITTED)
     features, targets, target_scaler = scaler.fitted(first.X), Moments.empty(1), Still()
@@ -35,7 +44,7 @@ def _learned(model, scaler, table):
         targets, target_scaler = scaler.fitted(first.y[:, None]), scaler
     scales = (scaler, features, target_scaler, targets)
     state = model.init(table.X.shape[1])
-    played = _call(one_pass, table.X, table.y, *scales, model, state, predictions)
+    played = _call(one_pass, table.X, table.y, blocks, *scales, model, state, predictions)
     if not table.regression:  # NaN is not above 0, so to scikit-learn it is the first label
         predictions[:played] = np.where(np.isnan(predictions[:played]), -1.0, predictions[:played])
     return predictions
@@ -73,18 +82,23 @@ class WithConstant:
         return self.learner.update(state, self.loss.slope(self.output(state, x), y), row)
 
 
-def one_pass(X, y, scaler, features, target_scaler, targets, model, state, predictions):
-    """Fill in `predictions`, and return how many rounds were played.
+def one_pass(X, y, blocks, scaler, features, target_scaler, targets, model, state, predictions):
+    """Fill in `predictions`, and return how many were made. `blocks` has the number of each round's batch.
 
-    It ends where a weight is no longer finite: scikit-learn raises there.
+    It ends where a weight is no longer finite at the start of a batch: scikit-learn raises there.
     """
-    for t in range(len(y)):
-        if not model.is_finite(state):
-            return t
-        n, goal = t + 1.0, y[t : t + 1]
-        predictions[t] = targets.mean[0] + targets.width[0] * model.output(state, features.of(X[t]))
-        scaler.absorb(features, n, X[t])
-        target_scaler.absorb(targets, n, goal)
-        if t >= FED:
-            state = model.learn(state, n - FED, features.of(X[t]), targets.of(goal)[0])
-    return len(y)
+    first = 0
+    while first < len(y) and model.is_finite(state):
+        last = first
+        while last < len(y) and blocks[last] == blocks[first]:
+            z = model.output(state, features.of(X[last]))
+            predictions[last] = targets.mean[0] + targets.width[0] * z
+            last += 1
+        for t in range(first, last):
+            n, goal = t + 1.0, y[t : t + 1]
+            scaler.absorb(features, n, X[t])
+            target_scaler.absorb(targets, n, goal)
+            if t >= FED:
+                state = model.learn(state, n - FED, features.of(X[t]), targets.of(goal)[0])
+        first = last
+    return first

@@ -1,16 +1,17 @@
 """`holdfast trials --data FOLDER --tune`: the settings of WoLF and QC-SGD, chosen on clean data.
 
 Clean means without the rounds that the source marks, and without corruption. The setting with the smallest
-geometric mean of the errors over all data sets is used in all trials.
+geometric mean of the errors over all data sets, with a delay of 1, is used in all trials.
 """
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.lab.trials.contestants import QCSGD_FOR_LABELS, QCSGD_FOR_NUMBERS, WOLF, behind_our_scale
-from holdfast.lab.trials.corruptions import SPARED, untouched
+from holdfast.lab.trials.corruptions import untouched
 from holdfast.lab.trials.data import available, load
 from holdfast.lab.trials.qcsgd import QCSGD
 from holdfast.lab.trials.wolf import WoLF
@@ -48,19 +49,20 @@ class Setting(NamedTuple):
         return math.exp(sum(logs) / len(logs)) if math.inf not in logs else math.inf
 
 
-def tune_peers(folder, grids=GRIDS):
-    """Print the settings of each peer, the best first, and mark the one in use."""
+def tune_peers(folder, grids=GRIDS, delays=(1,)):
+    """Print the settings of each peer for each delay, the best first, and mark the one in use."""
     streams = {name: [_clean(table) for table in load(folder, name)] for name in available(folder)}
-    for grid in grids:
+    for delay, grid in itertools.product(delays, grids):
         chosen = {name: each for name, each in streams.items() if each[0].table.regression == grid.regression}
         settings = []
         for number, learner in enumerate(grid.tried if chosen else (), 1):
-            overwrite(f"{type(learner).__name__}: {number} of {len(grid.tried)}")
-            settings.append(Setting(learner, {name: _error(learner, each) for name, each in chosen.items()}))
+            overwrite(f"{type(learner).__name__}: delay {delay}, {number} of {len(grid.tried)}")
+            errors = {name: _error(learner, each, delay) for name, each in chosen.items()}
+            settings.append(Setting(learner, errors))
         for setting in sorted(settings, key=Setting.mean):
             errors = ", ".join(f"{name} {error:.4g}" for name, error in setting.errors.items())
             mark = "*" if setting.learner == grid.used else " "
-            tell(f"{mark} {setting.mean():8.4g}  {setting.learner}: {errors}")
+            tell(f"{mark} {setting.mean():8.4g}  delay {delay}  {setting.learner}: {errors}")
 
 
 def _clean(table):
@@ -69,7 +71,7 @@ def _clean(table):
     return untouched(table._replace(X=table.X[good], y=table.y[good], marked=table.marked[good]))
 
 
-def _error(learner, streams):
-    errors = [each.errors(behind_our_scale(learner, each.table))[SPARED:] for each in streams]
+def _error(learner, streams, delay):
+    errors = [each.errors(behind_our_scale(learner, each.table, delay))[each.scored] for each in streams]
     error = float(np.concatenate(errors).mean())
     return error if math.isfinite(error) else math.inf

@@ -41,6 +41,12 @@ def linear_ratio(learner, G, hint=0.0):
     return worst
 
 
+def limited_ratio(bettors, G):
+    """`linear_ratio` on gradients that are cut down to the limit that the learner has."""
+    limit = bettors.steepest * bettors.largest
+    return linear_ratio(bettors, np.clip(G, -limit, limit))
+
+
 def comparators(domain, total):
     """Some u: the one with the largest regret for gradients with this sum, and others.
 

@@ -1,12 +1,13 @@
 """`holdfast trials --data`: every contestant on every data set, corruption and seed."""
 
+import itertools
 import math
 from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.lab.bench.table import put_between_markers
-from holdfast.lab.trials.about import written_by
+from holdfast.lab.trials.about import delay_option, written_by
 from holdfast.lab.trials.contestants import CONTESTANTS, ORACLE, OURS
 from holdfast.lab.trials.corruptions import KINDS, corrupt
 from holdfast.lab.trials.data import available, load
@@ -26,32 +27,33 @@ FULL = TrialSize(seeds=5, rounds=10**9, slow_rounds=10_000)
 QUICK = TrialSize(seeds=2, rounds=50_000, slow_rounds=1_000)
 
 
-def hold_trials(folder, names=None, quick=False, page=None):
+def hold_trials(folder, names=None, quick=False, page=None, delays=(1,)):
     """Measure and print; with `page`, write the table into that file."""
-    cells = []
+    cells, size = [], QUICK if quick else FULL
     tell(header())
-    for cell in trials(folder, names or available(folder), QUICK if quick else FULL, say=overwrite):
+    for cell in trials(folder, names or available(folder), size, say=overwrite, delays=delays):
         cells.append(cell)
         tell(line(cell))
     tell("", *goals(cells))
     if page is not None:
-        command = f"holdfast trials --data FOLDER{' --quick' if quick else ''} --write {page.name}"
+        options = ["--data FOLDER", *["--quick"] * quick, *delay_option(delays)]
+        command = f"holdfast trials {' '.join(options)} --write {page.name}"
         put_between_markers(page, markdown(cells, written_by(command)), MARKERS)
 
 
-def trials(folder, names, size, contestants=CONTESTANTS, say=lambda text: None):
-    """The cells of the table, one for each data set and corruption."""
+def trials(folder, names, size, contestants=CONTESTANTS, say=lambda text: None, delays=(1,)):
+    """The cells of the table, one for each data set, delay and corruption."""
     for name in names:
         tables = [table.first(size.rounds) for table in load(folder, name)]
-        for kind in KINDS:
+        for delay, kind in itertools.product(delays, KINDS):
             runs = []
             for seed in range(size.seeds if kind != "natural" else 1):
-                say(f"{name}: {kind}, seed {seed}")
-                runs.append(_run(tables, kind, seed, size, contestants))
-            yield _cell(name, kind, runs, size, contestants)
+                say(f"{name}: delay {delay}, {kind}, seed {seed}")
+                runs.append(_run(tables, kind, seed, size, contestants, delay))
+            yield _cell(name, kind, delay, runs, size, contestants)
 
 
-def _run(tables, kind, seed, size, contestants):
+def _run(tables, kind, seed, size, contestants, delay):
     """For each stream, which rounds are scored, and the errors of each contestant in the rounds it meets."""
     run = []
     for i, table in enumerate(tables):
@@ -60,7 +62,7 @@ def _run(tables, kind, seed, size, contestants):
             if contestant.can_play(table):
                 part = stream.first(_limit(contestant, size))
                 with np.errstate(all="ignore"):
-                    errors[name] = part.errors(contestant.predict(part))
+                    errors[name] = part.errors(contestant.predict(part, delay))
         run.append((stream.scored, errors))
     return run
 
@@ -75,7 +77,7 @@ def _score(run, name, limit):
     return float(np.concatenate(errors).mean())
 
 
-def _cell(data, kind, runs, size, contestants):
+def _cell(data, kind, delay, runs, size, contestants):
     ratios, leads = {}, {}
     for name in runs[0][0][1]:
         limit = _limit(contestants[name], size)
@@ -83,7 +85,7 @@ def _cell(data, kind, runs, size, contestants):
         ratios[name] = _ratio(scores, [_score(run, ORACLE, limit) for run in runs])
         leads[name] = _ratio(scores, [_score(run, OURS, limit) for run in runs])
     error = float(np.median([_score(run, ORACLE, size.rounds) for run in runs]))
-    return Cell(data, kind, error, ratios, leads)
+    return Cell(data, kind, delay, error, ratios, leads)
 
 
 def _ratio(scores, others):

@@ -10,13 +10,14 @@ NATURAL = "natural"
 
 
 class Cell(NamedTuple):
-    """One data set under one corruption: the oracle's error, and each error over it and over ours.
+    """One data set, corruption and delay: the oracle's error, and each error over it and over ours.
 
     A contestant that fails on the way has NaN.
     """
 
     data: str
     kind: str
+    delay: int
     error: float
     to_oracle: dict[str, float]
     to_ours: dict[str, float]
@@ -40,7 +41,15 @@ class Goal(NamedTuple):
 
 
 def goals(cells):
-    """The claims of the docs, checked."""
+    """The claims of the docs, checked for each delay."""
+    found = []
+    for delay in dict.fromkeys(cell.delay for cell in cells):
+        some = [cell for cell in cells if cell.delay == delay]
+        found += [goal._replace(claim=f"delay {delay}: {goal.claim}") for goal in _goals(some)]
+    return found
+
+
+def _goals(cells):
     corrupted = [cell for cell in cells if cell.kind != NATURAL]
     natural = [cell for cell in cells if cell.kind == NATURAL]
     ahead = [f"{_where(cell)} ({', '.join(peers)})" for cell in corrupted if (peers := _peers_ahead(cell))]
@@ -77,13 +86,13 @@ def _where(cell):
 
 def header():
     shown = [name for name in CONTESTANTS if name != ORACLE]
-    return f"{'':30}{'oracle':>9}" + "".join(f"{name:>{width(name)}}" for name in shown)
+    return f"{'':36}{'delay':>6}{'oracle':>9}" + "".join(f"{name:>{width(name)}}" for name in shown)
 
 
 def line(cell):
     shown = [name for name in CONTESTANTS if name != ORACLE]
     figures = "".join(f"{ratio(cell.to_oracle.get(name)):>{width(name)}}" for name in shown)
-    return f"{cell.data:14}{cell.kind:16}{cell.error:>9.4g}{figures}"
+    return f"{cell.data:20}{cell.kind:16}{cell.delay:>6}{cell.error:>9.4g}{figures}"
 
 
 def width(name):
@@ -101,10 +110,12 @@ def ratio(value):
 def markdown(cells, about):
     """The table of the docs: in bold what is within 5 % of the oracle."""
     shown = [name for name in CONTESTANTS if name != ORACLE]
-    lines = [f"| data | corruption | oracle | {' | '.join(shown)} |", "|---|---|--:|" + "--:|" * len(shown)]
+    head = " | ".join(["data", "corruption", "delay", "oracle", *shown])
+    lines = [f"| {head} |", "|---|---|--:|--:|" + "--:|" * len(shown)]
     for cell in cells:
         figures = [_strong(cell.to_oracle.get(name)) for name in shown]
-        lines.append(f"| {cell.data} | {cell.kind} | {cell.error:.4g} | {' | '.join(figures)} |")
+        where = f"{cell.data} | {cell.kind} | {cell.delay}"
+        lines.append(f"| {where} | {cell.error:.4g} | {' | '.join(figures)} |")
     return "\n".join([*lines, "", *(f"- {goal}." for goal in goals(cells)), "", about, ""])
 
 

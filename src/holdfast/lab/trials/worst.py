@@ -42,6 +42,7 @@ CASES = {
     "`OnlineRidge`": Case(hf.OnlineRidge(), "O(dim²)", ratios.squared_ratio, (2, 3)),
     "`VAW`": Case(hf.VAW(), "O(dim²)", ratios.squared_ratio, (2, 3)),
     "`ScaleInvariant`": Case(hf.ScaleInvariant(), "O(nonzeros)", ratios.lipschitz_ratio, (2, 3)),
+    "`Bettors`": Case(hf.learners.Bettors(), "O(nonzeros)", ratios.limited_ratio),
 }
 
 

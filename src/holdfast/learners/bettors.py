@@ -1,0 +1,168 @@
+"""A bettor for each weight, around a start that can be set: the learner of the default that has a proof."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.domains.box import Box
+from holdfast.learners.needs import EACH_WEIGHT, Needs
+from holdfast.rule import rule
+from holdfast.vectors import place, values_of
+
+_LEAST, _MOST = 1e-100, 1e100  # of parameters: their squares and products are floats
+
+
+class BettorsState(NamedTuple):
+    """The sums of each weight since the last start."""
+
+    w: np.ndarray  # around + bets, brought into the box
+    around: np.ndarray  # the weights at the start
+    bets: np.ndarray
+    sums: np.ndarray  # of the gradients learned from, with a minus
+    squares: np.ndarray  # a², the squared limit and the sum of the squared gradients
+    wealth: np.ndarray
+    paid: np.ndarray  # Q, the sum of g² / a², with the a before the round
+    limits: np.ndarray  # the largest possible gradients
+
+
+@rule
+class Bettors:
+    """w_i = around_i + wealth_i clip(-G_i / a_i, -1, 1) / (2 a_i), brought into [-box, box].
+
+    Each weight bets on the sign of its next gradient. It begins with some wealth, which falls by g times its
+    bet in a round, and never bets more than half of it. G_i is the sum of its gradients and
+    a_i² = limit_i² + sum of squared g_i. There is no step size, and what a weight can lose in all is its
+    first wealth, unless it moves away from `around`. A weight that is outside of the box learns nothing from
+    gradients that would push it further out.
+
+    A limit is `steepest` times `largest`. Beyond it, gradients are cut down to it, and the guarantee is about
+    what is left of them. Entries that are not finite are left out. Sparse rows cost O(nonzeros).
+
+    Parameters
+    ----------
+    steepest : float
+        The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss.
+    largest : float
+        The largest absolute entry of a row.
+    box : float
+        Weights are between -box and box.
+    wealth : float
+        What each weight may lose.
+    constant : bool
+        Whether the last entry of every row is 1: then its limit is `steepest`.
+    domain : computed
+        The box.
+
+    Guarantee
+    ---------
+    Against u in the box, regret at most the sum over weights of
+    wealth + 2|u - around| a max(ln(2|u - around| a / wealth) + Q / 2 - 3/4, 0) on the rounds since the last
+    start, Q being at most log2(a² / limit²) (`docs/math.md`, 11, Theorem P). `hindsight` is less, and also
+    proved: it measures the wealth.
+
+    Examples
+    --------
+    >>> bettors = Bettors()
+    >>> state = bettors.init(dim=2)
+    >>> for _ in range(30):
+    ...     state = bettors.update(state, slope=-1.0, x=np.array([1.0, 0.0]))
+    >>> bettors.predict(state).round(3).tolist(), round(bettors.bound(state, [1.0, 0.0]), 1)
+    ([2.18, 0.0], 48.9)
+    >>> state = bettors.restarted(state, np.array([3.0, -70.0]))
+    >>> bettors.predict(state).tolist(), bettors.bound(state, [1.0, 0.0])
+    ([3.0, -10.0], 0.0)
+    """
+
+    steepest: float = 1.0
+    largest: float = 1.0
+    box: float = 10.0
+    wealth: float = 0.5
+    constant: bool = False
+    domain: Any = None
+
+    def check(self):
+        numbers = (self.steepest, self.largest, self.steepest * self.largest, self.box, self.wealth)
+        names = ("steepest", "largest", "steepest times largest", "box", "wealth")
+        for name, value in zip(names, numbers, strict=True):
+            if not _LEAST <= value <= _MOST:
+                raise ValueError(f"{name} must be positive, from 1e-100 to 1e100: got {value}")
+        return self._make((*numbers[:2], self.box, self.wealth, self.constant, Box(-self.box, self.box)))
+
+    def needs(self):
+        return Needs("box", EACH_WEIGHT, "Lipschitz", True)
+
+    def init(self, dim):
+        w, around, bets, sums, paid = (
+            np.zeros(dim),
+            np.zeros(dim),
+            np.zeros(dim),
+            np.zeros(dim),
+            np.zeros(dim),
+        )
+        limits = np.full(dim, self.steepest * self.largest)
+        if self.constant and dim > 0:
+            limits[dim - 1] = self.steepest
+        return BettorsState(w, around, bets, sums, limits * limits, np.full(dim, self.wealth), paid, limits)
+
+    def valid(self, state):
+        near = np.abs(state.around) <= self.box
+        some = (state.wealth > 0.0) & (state.squares > 0.0) & (state.limits > 0.0)
+        return bool(np.all(near & some & (np.abs(state.w) <= self.box) & (state.squares < math.inf)))
+
+    def reset(self, state, dim):
+        return self.restarted(state, np.zeros(dim))
+
+    def restarted(self, state, around):
+        """A new start from these weights, brought into the box. What is not finite counts as 0."""
+        for i in range(len(state.w)):
+            start = float(around[i])
+            start = min(max(start, -self.box), self.box) if abs(start) < math.inf else 0.0
+            state.w[i], state.around[i], state.bets[i], state.sums[i] = start, start, 0.0, 0.0
+            state.squares[i] = state.limits[i] * state.limits[i]
+            state.wealth[i], state.paid[i] = self.wealth, 0.0
+        return state
+
+    def predict(self, state):
+        return state.w
+
+    def update(self, state, slope, x):
+        if slope == 0.0:
+            return state
+        w, around, bets, sums, squares, wealth, paid, limits = state
+        values, box = values_of(x), self.box
+        for j in range(len(values)):
+            i, g = place(x, j), float(slope) * float(values[j])
+            if not 0.0 < abs(g) < math.inf:
+                continue
+            start, bet = float(around[i]), float(bets[i])
+            if (g < 0.0 and start + bet > box) or (g > 0.0 and start + bet < -box):
+                continue  # it is outside of the box, and would go further out
+            g = min(max(g, -float(limits[i])), float(limits[i]))
+            before, owned, total = float(squares[i]), float(wealth[i]) - g * bet, float(sums[i]) - g
+            after = before + g * g
+            a = math.sqrt(after)
+            bet = min(max(total / a, -1.0), 1.0) * (owned / (2.0 * a))
+            paid[i] += g * g / before
+            sums[i], squares[i], wealth[i], bets[i] = total, after, owned, bet
+            w[i] = min(max(start + bet, -box), box)
+        return state
+
+    def bound(self, state, u):
+        most = 0.0
+        for i in range(len(u)):
+            far, a = abs(float(u[i]) - float(state.around[i])), math.sqrt(float(state.squares[i]))
+            if state.paid[i] > 0.0:
+                most += self.wealth
+                if far > 0.0:
+                    grown = math.log(2.0 * far * a / self.wealth) + 0.5 * float(state.paid[i]) - 0.75
+                    most += 2.0 * far * a * max(grown, 0.0)
+        return most
+
+    def hindsight(self, state, u):
+        """The regret against u is at most this, from the wealth that is left: never above `bound`."""
+        regret = 0.0
+        for i in range(len(u)):
+            gain = (float(u[i]) - float(state.around[i])) * float(state.sums[i])
+            regret += self.wealth - float(state.wealth[i]) + gain
+        return regret

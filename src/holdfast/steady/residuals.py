@@ -1,0 +1,108 @@
+"""The usual size of a residual: the order statistic that the filters use, in a short window."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.rule import rarely_called
+from holdfast.steady.units import budget
+
+_BITS = 2  # an octave has four places
+_OCTAVES, _MIDDLE = 64, 32  # residuals from 2^-32 to 2^31 units of the target
+_PLACES = _OCTAVES << _BITS
+_NORMAL = 1.44  # the 85 % quantile of absolute normal numbers
+_FEW = 20  # residuals: with fewer, the usual one counts as 1
+_OFTEN, _RARELY, _YOUNG = 1, 8, 100  # it is computed anew every eighth round, in the first 100 every round
+
+
+class Residuals(NamedTuple):
+    """For each learner the sizes of its residuals in two blocks, and the usual one."""
+
+    counts: np.ndarray  # by learner, block (the last one, this one) and place
+    seen: np.ndarray  # by learner and block
+    usual: np.ndarray
+
+
+def new_residuals(learners):
+    """Residuals of learners that had none."""
+    return Residuals(np.zeros((learners, 2, _PLACES)), np.zeros((learners, 2)), np.ones(learners))
+
+
+@rarely_called
+def forget_residuals(residuals):
+    """Set it back to the beginning, in place."""
+    residuals.counts[:] = 0.0
+    residuals.seen[:] = 0.0
+    residuals.usual[:] = 1.0
+    return residuals
+
+
+def place_of(size):
+    """The place of a size: four in an octave, of equal length."""
+    if not size > 0.0:
+        return 0
+    fraction, exponent = math.frexp(size)
+    octave = exponent + _MIDDLE
+    if octave < 0 or octave >= _OCTAVES:
+        return 0 if octave < 0 else _PLACES - 1
+    return (octave << _BITS) + int((fraction - 0.5) * 8.0)
+
+
+def lower_end(place):
+    """The smallest size of a place."""
+    return math.ldexp(0.5 + (place & 3) / 8.0, (place >> _BITS) - _MIDDLE)
+
+
+def usual_size(counts, seen, share):
+    """The (k + 1)-th largest size of both blocks, or of those that are not 0, as a standard deviation."""
+    place = place_of_rank(counts, budget(seen, share))
+    if place == 0:
+        others = seen - float(counts[0, 0]) - float(counts[1, 0])
+        place = place_of_rank(counts, budget(others, share)) if others > 0.0 else 0
+    return lower_end(place) / _NORMAL if place > 0 else 0.0
+
+
+def place_of_rank(counts, k):
+    """The place of the (k + 1)-th largest size; 0 if that is 0."""
+    total = 0.0
+    for i in range(_PLACES - 1, 0, -1):
+        total += float(counts[0, i]) + float(counts[1, i])
+        if total > k:
+            return i
+    return 0
+
+
+def count_residual(residuals, k, size, window, share, least, rounds):
+    """Count a residual of learner k, and sometimes compute the usual one again, at least `least`."""
+    counts, seen = residuals.counts[k], residuals.seen[k]
+    if seen[1] >= window:
+        counts[0, :] = counts[1]
+        counts[1, :] = 0.0
+        seen[0], seen[1] = seen[1], 0.0
+    counts[1, place_of(size)] += 1.0
+    seen[1] += 1.0
+    n = float(seen[0]) + float(seen[1])
+    if n >= _FEW and int(rounds) % (_OFTEN if rounds < _YOUNG else _RARELY) == 0:
+        residuals.usual[k] = max(usual_size(counts, n, share), least)
+
+
+@rarely_called
+def rescale_residuals(residuals, octaves):
+    """Express all residuals in a unit that is 2^octaves times as large, in place."""
+    shift, factor = octaves << _BITS, math.ldexp(1.0, -octaves)
+    for k in range(len(residuals.usual)):
+        residuals.usual[k] *= factor
+        for block in range(2):
+            counts = residuals.counts[k, block]
+            if shift > 0:
+                low = float(np.sum(counts[1 : min(shift + 1, _PLACES)]))
+                for i in range(1, _PLACES):
+                    counts[i] = counts[i + shift] if i + shift < _PLACES else 0.0
+                counts[0] += low
+            else:
+                high = float(np.sum(counts[max(_PLACES + shift, 1) :]))
+                for i in range(_PLACES - 1, 0, -1):
+                    counts[i] = counts[i + shift] if i + shift > 0 else 0.0
+                counts[_PLACES - 1] += high
+    return residuals

@@ -1,0 +1,219 @@
+"""The learner for numbers: ridge regressions that forget at different rates, stubborn and agile ones."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.learners.covariance import (
+    Covariance,
+    forget,
+    independent,
+    set_independent,
+    shrink,
+    variance_of,
+)
+from holdfast.losses import Absolute
+from holdfast.protocols import Loss
+from holdfast.rule import rarely_called, rule
+from holdfast.steady.memories import express_column, restore_prior
+from holdfast.steady.residuals import (
+    Residuals,
+    count_residual,
+    forget_residuals,
+    new_residuals,
+    rescale_residuals,
+)
+from holdfast.vectors import add, assign, dot, scale_by
+
+_YOUNG = 20.0  # rounds: the memory of the covariance in the first round, which grows by 1 with each
+_WINDOW = 200.0  # residuals of a block
+_LEAST = 1e-3  # units of the target: a smaller residual is usual, or a target without noise would surprise
+_LIMIT = 3.0  # usual residuals: beyond, a refused target counts less and less
+_MOST = 4.0  # a round counts at most so many times as one with the usual residual
+_SLIGHT = 1e-6  # a round that counts less does not age the others
+_NOTHING = 1e-300
+
+
+class RidgesState(NamedTuple):
+    """The weights of all regressions, one covariance, and their residuals."""
+
+    each: np.ndarray  # a row of weights for each regression
+    covariance: Covariance
+    residuals: Residuals
+    errors: np.ndarray  # a buffer
+    rounds: float  # learned from
+
+
+@rule
+class Ridges:
+    """Recursive least squares with several memories, and one covariance for all of them.
+
+    A short memory follows changes, a long one has less noise. The covariances of their weights differ mostly
+    by a factor, so one is kept. A residual is measured in units of the usual one of its regression.
+
+    The regressions with long memories are *stubborn*: they learn nothing from a round whose target is
+    refused. The others are *agile*: they learn from it with a small weight, until such residuals are usual.
+    So a burst of wrong targets fools the agile ones, and a change the stubborn ones.
+
+    Parameters
+    ----------
+    loss : a loss
+        Of which the mean forecast should be small.
+    redescends : bool
+        Whether `limits` and `powers` say how much a residual counts; this is for `Absolute()`. If not, a
+        residual e counts |slope(e)| / |e|, relative to the usual residual: then each step is one of
+        iteratively reweighted least squares for the loss.
+    memories : array
+        For each regression the number of rounds after which a round counts about a third.
+    limits, powers : arrays
+        A residual r times the limit counts r ** -power; the limit is in usual residuals.
+    stubborn : array
+        For each regression 1 if it is stubborn, or 0.
+    strength : float
+        Of the regularisation: the covariance starts as the identity divided by it.
+    memory : float
+        That of the covariance.
+    wrong : float
+        The share of residuals that may be wrong.
+
+    Guarantee: none of its own. In `Steady`, a fallback has one.
+    """
+
+    loss: Loss = Absolute()
+    redescends: bool = True
+    memories: np.ndarray = (math.inf, 1000.0, 1000.0, 100.0, 20.0)  # type: ignore[assignment]
+    limits: np.ndarray = (3.0, 3.0, 0.7, 3.0, 3.0)  # type: ignore[assignment]
+    powers: np.ndarray = (2.0, 2.0, 1.0, 2.0, 2.0)  # type: ignore[assignment]
+    stubborn: np.ndarray = (1.0, 1.0, 1.0, 0.0, 0.0)  # type: ignore[assignment]
+    strength: float = 1.0
+    memory: float = 1000.0
+    wrong: float = 0.15
+
+    def check(self):
+        shapes = {np.shape(each) for each in (self.memories, self.limits, self.powers, self.stubborn)}
+        if len(shapes) != 1 or len(min(shapes)) != 1 or min(shapes) == (0,):
+            raise ValueError(
+                "memories, limits, powers and stubborn have a number for each regression, at least one: "
+                f"got arrays of the shapes {', '.join(map(str, sorted(shapes)))}"
+            )
+        if not ((self.memories >= 2.0).all() and 2.0 <= self.memory < math.inf):
+            raise ValueError(
+                "memories count rounds, at least 2, and that of the covariance is finite: "
+                f"got {self.memories.tolist()} and {self.memory:g}"
+            )
+        if not 1e-100 < self.strength < 1e100:
+            raise ValueError(f"strength weighs a regulariser, so it must be positive: got {self.strength}")
+
+    def scales_target(self):
+        """True: the target has a unit, too."""
+        return True
+
+    def init(self, dim):
+        count = len(self.memories)
+        arrays = (new_residuals(count), np.zeros(count))
+        return RidgesState(np.zeros((count, dim)), independent(dim, 1.0 / self.strength), *arrays, 0.0)
+
+    def valid(self, state):
+        return bool(np.all(state.residuals.usual > 0.0)) and state.rounds >= 0.0
+
+    def reset(self, state, dim):
+        each, covariance, residuals, errors, _ = state
+        for k in range(len(each)):
+            assign(each[k], np.zeros(dim))
+        covariance = set_independent(covariance, 1.0 / self.strength)
+        return RidgesState(each, covariance, forget_residuals(residuals), errors, 0.0)
+
+    def distance(self, state, row, y):
+        """How surprising a target is: the smallest residual of a stubborn regression, in usual ones.
+
+        Leaves all residuals in the buffer `errors`.
+        """
+        nearest = math.inf
+        for k in range(len(state.each)):
+            error = y - dot(state.each[k], row)
+            state.errors[k] = error
+            if self.stubborn[k] > 0.0:
+                nearest = min(nearest, abs(error) / float(state.residuals.usual[k]))
+        return nearest
+
+    def is_near(self, state):
+        """Whether some regression predicts the target of the buffered residuals within two usual ones."""
+        near = False
+        for k in range(len(state.errors)):
+            near = near or abs(float(state.errors[k])) <= 2.0 * float(state.residuals.usual[k])
+        return near
+
+    def loss_unit(self, state):
+        """The unit of losses: the smallest usual residual."""
+        usual = math.inf
+        for k in range(len(state.errors)):
+            usual = min(usual, float(state.residuals.usual[k]))
+        return usual
+
+    def weight_of(self, error, usual, k, likely):
+        """How much a round counts for a regression."""
+        if not likely and self.stubborn[k] > 0.0:
+            return 0.0
+        r = abs(error) / usual
+        if self.redescends:
+            r /= float(self.limits[k])
+            return 1.0 if r <= 1.0 else r ** -float(self.powers[k])
+        weight = self.loss_weight(error, usual)
+        return weight if likely or r <= _LIMIT else weight * (_LIMIT / r) * (_LIMIT / r)
+
+    def loss_weight(self, error, usual):
+        """|slope(e)| / |e|, over that of the usual residual; at most 4."""
+        common = 0.5 * (abs(self.loss.slope(0.0, usual)) + abs(self.loss.slope(0.0, -usual))) / usual
+        own = abs(self.loss.slope(0.0, error))
+        if not own > 0.0:
+            return 0.0 if error != 0.0 else 1.0
+        if not common > 0.0:
+            common = 1.0 / usual
+        return min(own / (abs(error) * common), _MOST)
+
+    def learn(self, state, parts, row, y, likely, first, weight):
+        """The state after a round whose residuals are in the buffer. `likely`: its target is not refused.
+
+        The covariance counts it as the regressions do on average, by their parts in the mean. Of a run of
+        refused targets only the `first` counts in the usual residual of a stubborn regression: so a burst
+        does not become usual, but what is refused now and then all the time does.
+        """
+        each, covariance, residuals, errors, rounds = state
+        rounds += 1.0
+        variance, mean, whole = variance_of(covariance, row), 0.0, 0.0
+        if not 0.0 < variance < math.inf:
+            return state
+        for k in range(len(each)):
+            error, usual = float(errors[k]), float(residuals.usual[k])
+            counts = weight * self.weight_of(error, usual, k, likely)
+            mean += float(parts[k]) * counts
+            whole += float(parts[k])
+            times = counts * min(rounds, self.memory) / min(rounds, float(self.memories[k]))
+            errors[k] = times * error / (1.0 + times * variance)
+            if likely or first or not self.stubborn[k] > 0.0:
+                count_residual(residuals, k, abs(error), _WINDOW, self.wrong, _LEAST, rounds)
+        mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
+        shrink(covariance, variance, 1.0 / mean)
+        for k in range(len(each)):
+            add(each[k], covariance.growth * float(errors[k]), covariance.along)
+        if mean > _SLIGHT:
+            covariance = forget(covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0))
+        restore_prior(each, covariance, 1.0 / self.strength, 1, rounds, False)
+        return RidgesState(each, covariance, residuals, errors, rounds)
+
+    def express_column(self, state, j, moved, unit):
+        """The state in another center and unit of a column."""
+        each, covariance, residuals, errors, rounds = state
+        covariance = express_column(each, covariance, j, moved, unit)
+        return RidgesState(each, covariance, residuals, errors, rounds)
+
+    @rarely_called
+    def express_target(self, state, moved, unit):
+        """The state in another center and unit of the target, both in old units."""
+        last = state.each.shape[1] - 1
+        for k in range(len(state.each)):
+            state.each[k, last] -= moved
+            scale_by(state.each[k], 1.0 / unit)
+        rescale_residuals(state.residuals, math.frexp(unit)[1] - 1)
+        return state

@@ -1,0 +1,199 @@
+"""Centers and units of columns that hold: they change only if they are off by a factor of four.
+
+The unit of a column is the paper's order statistic (Lemma A1): the (k + 1)-th largest deviation from the
+center, where k is the number of rows that may be wrong. So it is never larger than what the good rows have
+shown, and a median or a mean that collapses on many equal values is not needed. If most values equal the
+center, k counts among the others: the 1 of a rare 0/1 column is one unit from its 0.
+
+Deviations are counted by octaves. The unit is the lower end of the octave, a power of two, so to express a
+weight in another unit is exact. Counts fade: when there are 2,000 they are halved. A value that repeats the
+one before says nothing new and is not counted, so a sensor that is stuck keeps its unit.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.rule import rarely_called
+
+OCTAVES = 256  # deviations from 2^-128 to 2^127; the first place is for 0 and what is smaller
+_MIDDLE = 128
+_MEMORY = 2000.0  # values of a column: after so many its counts are halved
+_WIDE = 2  # octaves: a unit that is off by so many is replaced
+_FAR = 2.0  # units: a center that is off by so many is replaced
+_APART = 4.0  # units: rows whose center is so far away are others
+_NEAR = 3.0  # units: a value moves the mean no further
+_OFTEN, _RARELY, _YOUNG = 16, 64, 512  # a column is looked at every 16 rounds, after the first 512 every 64
+
+
+class Units(NamedTuple):
+    """For every column its center and unit, and what it takes to find better ones. The target may be last."""
+
+    center: np.ndarray
+    factors: np.ndarray  # 1 / unit; 0 for a column that has not varied
+    means: np.ndarray  # running means, a row moves them by at most three units
+    counts: np.ndarray  # of deviations, by column and octave
+    seen: np.ndarray  # the sums of these counts
+    last: np.ndarray  # the last value of each column
+
+
+def new_units(columns):
+    """Units of columns of which nothing is known."""
+    numbers = (np.zeros(columns), np.zeros(columns), np.zeros(columns), np.zeros((columns, OCTAVES)))
+    return Units(*numbers, np.zeros(columns), np.full(columns, math.nan))
+
+
+def are_valid(units):
+    """Whether units that were read from a file can be used."""
+    finite = np.isfinite(units.center) & np.isfinite(units.means) & (units.seen >= 0.0)
+    fine = (units.factors >= 0.0) & (units.factors <= 2.0**_MIDDLE)
+    return bool(np.all(finite & fine)) and bool(np.all(units.counts >= 0.0))
+
+
+@rarely_called
+def forget_units(units):
+    """Set all of it back to the beginning, in place."""
+    for array in (units.center, units.factors, units.means, units.seen):
+        array[:] = 0.0
+    units.counts[:] = 0.0
+    units.last[:] = math.nan
+    return units
+
+
+def octave_of(deviation):
+    """The place of a deviation in the counts: that of 2^(e - 1) <= |deviation| < 2^e is e + 128."""
+    size = abs(deviation)
+    if not size > 0.0:
+        return 0
+    return min(max(math.frexp(size)[1] + _MIDDLE, 1), OCTAVES - 1)
+
+
+def budget(n, share):
+    """How many of n values may be wrong, if the probability of each is `share`: two deviations above."""
+    return share * n + 2.0 * math.sqrt(share * n)
+
+
+def octave_of_rank(counts, k):
+    """The octave of the (k + 1)-th largest deviation; 0 if that is 0."""
+    total = 0.0
+    for i in range(len(counts) - 1, 0, -1):
+        total += float(counts[i])
+        if total > k:
+            return i
+    return 0
+
+
+def unit_octave(counts, seen, share):
+    """The octave of the unit: that of the (k + 1)-th largest deviation, or of those that are not 0."""
+    octave = octave_of_rank(counts, budget(seen, share))
+    if octave > 0:
+        return octave
+    others = seen - float(counts[0])
+    return octave_of_rank(counts, budget(others, share)) if others > 0.0 else 0
+
+
+def factor_of(octave):
+    """1 / unit of an octave."""
+    return math.ldexp(1.0, _MIDDLE + 1 - octave) if octave > 0 else 0.0
+
+
+def octave_of_factor(factor):
+    """The octave of a unit."""
+    return octave_of(1.0 / factor) if factor > 0.0 else 0
+
+
+@rarely_called
+def measure_units(units, rows, share):
+    """Set all units from some rows, in place: medians as centers. Missing cells do not count."""
+    for j in range(len(units.center)):
+        center, seen = count_column(rows[:, j], units.counts[j])
+        units.center[j], units.means[j], units.seen[j] = center, center, seen
+        units.factors[j] = factor_of(unit_octave(units.counts[j], seen, share))
+        units.last[j] = math.nan
+    return units
+
+
+def count_column(values, counts):
+    """Fill in the counts of deviations from the median. Returns the median and the number of values."""
+    counts[:] = 0.0
+    column = np.sort(values[np.isfinite(values)])
+    if len(column) == 0:
+        return 0.0, 0.0
+    center = float(column[(len(column) - 1) // 2])
+    for i in range(len(column)):
+        counts[octave_of(float(column[i]) - center)] += 1.0
+    return center, float(len(column))
+
+
+@rarely_called
+def have_changed(center, factors, rows, share):
+    """Whether some rows have other units than these: a factor of eight or more, or centers four units apart.
+
+    Only columns with values other than the center in a third of the rows are compared.
+    """
+    counts, changed = np.zeros(OCTAVES), False
+    for j in range(len(center)):
+        median, seen = count_column(rows[:, j], counts)
+        octave = unit_octave(counts, seen, share)
+        varied = seen - float(counts[0]) >= len(rows) / 3.0
+        if factors[j] > 0.0 and octave > 0 and varied:
+            far = abs(median - float(center[j])) * max(float(factors[j]), factor_of(octave))
+            changed = changed or far > _APART or abs(octave - octave_of_factor(float(factors[j]))) > _WIDE
+    return changed
+
+
+def count_row(units, row, columns, share, rounds):
+    """Count the values of a row, in the first so many columns. Returns whether a unit should be replaced."""
+    center, factors, means, counts, seen, last = units
+    due, period = False, _OFTEN if rounds < _YOUNG else _RARELY
+    for j in range(columns):
+        value = float(row[j])
+        if value == last[j]:
+            continue
+        last[j] = value
+        deviation = value - float(center[j])
+        counts[j, octave_of(deviation)] += 1.0
+        n = float(seen[j]) + 1.0
+        seen[j] = n
+        factor = float(factors[j])
+        if factor == 0.0:
+            due = due or deviation != 0.0
+            continue
+        step = min(max((value - float(means[j])) * factor, -_NEAR), _NEAR) / factor
+        means[j] += max(1.0 / n, 1.0 / _MEMORY) * step
+        if (int(rounds) + j) % period == 0:
+            due = due or is_off(units, j, share)
+    return due
+
+
+def is_off(units, j, share):
+    """Whether a column needs another center or unit. Halves its counts if there are many."""
+    if units.seen[j] > _MEMORY:
+        units.counts[j] *= 0.5
+        units.seen[j] *= 0.5
+    factor, octave = float(units.factors[j]), unit_octave(units.counts[j], float(units.seen[j]), share)
+    if octave == 0:
+        return False
+    moved = abs(float(units.means[j]) - float(units.center[j])) * factor
+    return moved > _FAR or abs(octave - octave_of_factor(factor)) >= _WIDE
+
+
+def replaced(units, j, share):
+    """Replace center and unit of a column, in place. Returns by how many old units the center has moved, and
+    the new unit in old ones.
+
+    If the center moves, the counts are about another center, and count a quarter.
+    """
+    factor, octave = float(units.factors[j]), unit_octave(units.counts[j], float(units.seen[j]), share)
+    new = factor_of(octave)
+    units.factors[j] = new
+    if factor == 0.0:
+        return 0.0, 1.0
+    moved = (float(units.means[j]) - float(units.center[j])) * factor
+    if abs(moved) <= _FAR:
+        return 0.0, factor / new
+    units.center[j] = units.means[j]
+    units.counts[j] *= 0.25
+    units.seen[j] *= 0.25
+    return moved, factor / new
