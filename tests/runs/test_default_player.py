@@ -73,7 +73,7 @@ def test_nothing_depends_on_how_rows_are_cut(rows, tmp_path, monkeypatch, target
 
 
 def test_a_skipped_row_is_blamed_on_its_cell_in_the_units_of_its_round(rows, tmp_path):
-    path, X, _, wild = rows
+    path, _, _, wild = rows
     run = run_of(path, tmp_path / "run")
     audit = pq.read_table(run / "audit").to_pandas().set_index("row")
     found = audit.loc[wild + 1]

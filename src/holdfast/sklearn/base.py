@@ -209,7 +209,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         After `fit` it predicts rows that are far away: next to each other in a shuffled table none is. A
         table in order of time is judged 100 rows ahead. `partial_fit` judges as `delay` says.
         """
-        delay, by_batch = self.delay, isinstance(self.delay, str) and self.delay == "batch"
+        delay, by_batch = self.delay, str(self.delay) == "batch"
         is_count = isinstance(delay, numbers.Integral) and not isinstance(delay, bool) and delay >= 1
         if not (by_batch or is_count):
             raise ValueError(f'delay is "batch" or a number of rows, at least 1: got {delay!r}')
