@@ -48,8 +48,8 @@ def test_a_larger_radius_costs_more_until_all_models_are_inside():
     assert most[0] < most[1] < most[2] == most[3]
 
 
-@pytest.mark.parametrize("rounds", [0, 20, 32])
-def test_before_the_first_forecast_there_is_nothing_to_prove(rounds):
+@pytest.mark.parametrize("rounds", [0, 5, 8, 16, 32])
+def test_before_and_right_after_a_start_there_is_nothing_to_prove(rounds):
     proof = default_certificate(Steady(), state_of(Steady(), rounds), 3)
     assert (proof.rounds, proof.recent, proof.others) == (0, 0, rounds)
     assert (proof.over_fallback, proof.over_models) == (0.0, 0.0)
