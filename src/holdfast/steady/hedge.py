@@ -8,18 +8,19 @@ import numpy as np
 from holdfast.rule import rule
 from holdfast.vectors import assign, scale_by, sum_abs
 
-RATE, EXCESS, COUNTED, LARGEST, BATCHES, CHANGES, SLOWEST, WORSE = range(8)
+RATE, EXCESS, COUNTED, LARGEST, BATCHES, CHANGES, SLOWEST, WORSE, CLOSED = range(9)
 _OTHER = 2.0  # a unit of losses that is off by this factor is replaced
 
 
 class HedgeState(NamedTuple):
     """The parts of all forecasters, those at the start of the batch, and what the theorem needs."""
 
-    parts: np.ndarray  # now: those at the start, times what the losses of the batch say
+    parts: np.ndarray  # those of the next batch, if this one ends now
     start: np.ndarray
     sums: np.ndarray  # of the losses of this batch
     numbers: np.ndarray  # the rate; the proved excess of closed batches and stretches; rounds; the largest
-    # range; batches; changes of the rate, and the smallest; what deployed losses exceeded the mean by
+    # range; batches; changes of the rate, and the smallest; what deployed losses exceeded the mean by; rounds
+    # of closed batches
 
 
 @rule
@@ -28,7 +29,8 @@ class Hedge:
 
     All rounds of a batch are predicted with the parts at its start, so a batch is one round of Hedge: a part
     is multiplied by exp(-rate L / unit), L the losses of its forecaster in the batch. At the end of a batch a
-    `share` of all parts is divided equally. So a forecaster that was bad for long soon has its part back.
+    `share` of all parts is divided equally. So a forecaster that was bad for long soon has its part back. A batch
+    without a round changes nothing.
 
     The unit of losses is given at the start of each batch, and is replaced only if it is off by a factor of
     two: the theorem pays for each change.
@@ -72,7 +74,7 @@ class Hedge:
         return HedgeState(even, even.copy(), np.zeros(dim), self.first_numbers())
 
     def first_numbers(self):
-        numbers = np.zeros(8)
+        numbers = np.zeros(9)
         numbers[RATE], numbers[SLOWEST] = self.rate, self.rate
         return numbers
 
@@ -100,22 +102,25 @@ class Hedge:
         numbers[COUNTED] += 1.0
         numbers[LARGEST] = max(float(numbers[LARGEST]), high - low)
         numbers[WORSE] += max(deployed - mean, 0.0)
-        rate = float(numbers[RATE])
-        for k in range(len(sums)):
+        rate, count = float(numbers[RATE]), len(sums)
+        for k in range(count):
             parts[k] = float(start[k]) * math.exp(rate * (least - float(sums[k])))
-        scale_by(parts, 1.0 / sum_abs(parts))
+        scale_by(parts, (1.0 - self.share) / sum_abs(parts))
+        for k in range(count):
+            parts[k] += self.share / count
         return state
 
     def after_batch(self, state, unit):
         """The state at the end of a batch, given the unit of losses for the next one."""
         parts, start, sums, numbers = state
-        rate, count = float(numbers[RATE]), len(sums)
+        if numbers[CLOSED] == numbers[COUNTED]:
+            return state
+        rate = float(numbers[RATE])
         numbers[EXCESS] += self.gap(state) - math.log1p(-self.share) / rate
         numbers[BATCHES] += 1.0
-        for k in range(count):
-            parts[k] = (1.0 - self.share) * float(parts[k]) + self.share / count
-            sums[k] = 0.0
-        assign(start, parts)
+        numbers[CLOSED] = numbers[COUNTED]
+        for k in range(len(sums)):
+            start[k], sums[k] = parts[k], 0.0
         new = self.rate / unit if unit > 0.0 else rate
         if new > _OTHER * rate or new < rate / _OTHER:
             numbers[EXCESS] += self.entry(state)
