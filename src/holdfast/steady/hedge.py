@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.rule import rule
+from holdfast.steady.residuals import PLACES, place_of, sum_of_largest
 from holdfast.vectors import assign, scale_by, sum_abs
 
 RATE, EXCESS, COUNTED, LARGEST, BATCHES, CHANGES, SLOWEST, WORSE, CLOSED = range(9)
@@ -21,6 +22,7 @@ class HedgeState(NamedTuple):
     numbers: np.ndarray  # the rate; the proved excess of closed batches and stretches; rounds; the largest
     # range; batches; changes of the rate, and the smallest; what deployed losses exceeded the mean by; rounds
     # of closed batches
+    ranges: np.ndarray  # counts: the ranges of the losses of a round
 
 
 @rule
@@ -44,8 +46,8 @@ class Hedge:
     Guarantee
     ---------
     Over all rounds so far, the sum of the deployed losses exceeds that of each forecaster by at most
-    `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add k times the
-    largest range of losses (`docs/math.md`, 11, Theorem X). `worse` is 0 if the loss is convex and the
+    `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add the k largest
+    ranges of losses (`docs/math.md`, 11, Theorem X). `worse` is 0 if the loss is convex and the
     deployed forecast is the mean of the others.
 
     Examples
@@ -71,7 +73,7 @@ class Hedge:
     def init(self, dim):
         """The first state, for `dim` forecasters."""
         even = np.full(dim, 1.0 / dim)
-        return HedgeState(even, even.copy(), np.zeros(dim), self.first_numbers())
+        return HedgeState(even, even.copy(), np.zeros(dim), self.first_numbers(), np.zeros(PLACES))
 
     def first_numbers(self):
         numbers = np.zeros(9)
@@ -88,11 +90,12 @@ class Hedge:
         assign(state.start, state.parts)
         assign(state.sums, np.zeros(dim))
         assign(state.numbers, self.first_numbers())
+        assign(state.ranges, np.zeros(PLACES))
         return state
 
     def collect(self, state, losses, deployed):
         """The state after one more round of the batch: the losses of all forecasters, and of their mean."""
-        parts, start, sums, numbers = state
+        parts, start, sums, numbers, ranges = state
         least, low, high, mean = math.inf, math.inf, -math.inf, 0.0
         for k in range(len(sums)):
             loss = float(losses[k])
@@ -101,6 +104,7 @@ class Hedge:
             low, high, least = min(low, loss), max(high, loss), min(least, float(sums[k]))
         numbers[COUNTED] += 1.0
         numbers[LARGEST] = max(float(numbers[LARGEST]), high - low)
+        ranges[place_of(high - low)] += 1.0
         numbers[WORSE] += max(deployed - mean, 0.0)
         rate, count = float(numbers[RATE]), len(sums)
         for k in range(count):
@@ -112,7 +116,7 @@ class Hedge:
 
     def after_batch(self, state, unit):
         """The state at the end of a batch, given the unit of losses for the next one."""
-        parts, start, sums, numbers = state
+        parts, start, sums, numbers, _ = state
         if numbers[CLOSED] == numbers[COUNTED]:
             return state
         rate = float(numbers[RATE])
@@ -158,5 +162,5 @@ class Hedge:
 
     def certificate(self, state, k, changes=0):
         """`excess` and `worse`, for every set of inliers that leaves out at most k rounds."""
-        left_out = min(float(k), float(state.numbers[COUNTED])) * float(state.numbers[LARGEST])
+        left_out = sum_of_largest(state.ranges, k, float(state.numbers[LARGEST]))
         return self.excess(state, changes) + self.worse(state) + left_out

@@ -17,7 +17,7 @@ from holdfast.norms import HUGE
 from holdfast.protocols import Filter, Loss
 from holdfast.rule import rarely_called, rule
 from holdfast.steady.asked import EPOCH, HIGH, LOW, Y_CENTER, Y_FACTOR, Asked, nothing_asked
-from holdfast.steady.epochs import count_learned, new_epoch
+from holdfast.steady.epochs import Epoch, count_learned, forget_epoch, new_epoch
 from holdfast.steady.hedge import Hedge
 from holdfast.steady.ridges import Ridges
 from holdfast.steady.units import (
@@ -59,7 +59,7 @@ class SteadyState(NamedTuple):
     first: np.ndarray  # the first rounds, each with its target
     start: np.ndarray  # centers and factors at the last start
     runs: np.ndarray  # 1 if the last row was refused; 1 if the last target was
-    learned: np.ndarray  # what the theorem needs of the rounds since the fallback started again
+    learned: Epoch  # what the theorem needs of the rounds since the fallback started again
     rounds: float  # readable ones
     epoch: float  # how often units were replaced; -1 before the first start
     low: float  # the range of the targets that were predictable
@@ -176,7 +176,7 @@ class Steady:
         whole = state.rounds >= 0.0 and math.floor(state.rounds) == state.rounds
         parts = self.learner.valid(state.learner) and self.fallback.valid(state.fallback)
         filters = self.gate.valid(state.gate) and self.surprise.valid(state.surprise)
-        rest = are_valid(state.units) and bool(np.all(state.learned >= 0.0))
+        rest = are_valid(state.units) and bool(np.all(state.learned.numbers >= 0.0))
         return whole and parts and filters and self.hedge.valid(state.hedge) and rest
 
     def reset(self, state, dim):
@@ -184,7 +184,7 @@ class Steady:
         frozen = (asked.v, asked.fallback, asked.center, asked.factors, asked.numbers)
         for array in (*frozen, state.v, state.runs):
             assign(array, np.zeros(len(array)))
-        assign(state.learned, new_epoch())
+        forget_epoch(state.learned)
         asked.numbers[EPOCH] = -1.0
         for k in range(len(asked.each)):
             assign(asked.each[k], np.zeros(dim + 1))
@@ -269,7 +269,7 @@ class Steady:
 
     def restarted(self, state, fallback):
         """The fallback, started again from its weights: the theorem is about the rounds from here on."""
-        assign(state.learned, new_epoch())
+        forget_epoch(state.learned)
         return self.fallback.restarted(fallback, fallback.w)
 
     def loss_unit(self, state):
