@@ -14,9 +14,7 @@ JUDGED, UNJUDGED, LOST, FARTHEST, WIDEST = range(5)
 class Epoch(NamedTuple):
     """Counts and largest values of these rounds."""
 
-    numbers: (
-        np.ndarray
-    )  # rounds with and without a forecast that was given; what the forecasts that were given
+    numbers: np.ndarray  # rounds with and without a forecast that was given; what forecasts that were given
     # lost beside those one row ahead; the largest of each of the following
     apart: np.ndarray  # counts: how far forecasts one row ahead were from those of the start
     widths: np.ndarray  # counts: the sum of the absolute cells of a row

@@ -31,8 +31,8 @@ class Hedge:
 
     All rounds of a batch are predicted with the parts at its start, so a batch is one round of Hedge: a part
     is multiplied by exp(-rate L / unit), L the losses of its forecaster in the batch. At the end of a batch a
-    `share` of all parts is divided equally. So a forecaster that was bad for long soon has its part back. A batch
-    without a round changes nothing.
+    `share` of all parts is divided equally. So a forecaster that was bad for long soon has its part back. A
+    batch without a round changes nothing.
 
     The unit of losses is given at the start of each batch, and is replaced only if it is off by a factor of
     two: the theorem pays for each change.
@@ -46,8 +46,8 @@ class Hedge:
     Guarantee
     ---------
     Over all rounds so far, the sum of the deployed losses exceeds that of each forecaster by at most
-    `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add the k largest
-    ranges of losses (`docs/math.md`, 11, Theorem X). `worse` is 0 if the loss is convex and the
+    `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add the k
+    largest ranges of losses (`docs/math.md`, 11, Theorem X). `worse` is 0 if the loss is convex and the
     deployed forecast is the mean of the others.
 
     Examples

@@ -55,7 +55,7 @@ def lower_end(place):
 
 
 def sum_of_largest(counts, k, most):
-    """At least the sum of the k largest of these sizes, none of which exceeds `most`: up to a quarter more."""
+    """The sum of the k largest of these sizes, or up to a quarter more; none of them exceeds `most`."""
     total, left = 0.0, float(k)
     for i in range(PLACES - 1, -1, -1):
         some = min(left, float(counts[i]))
