@@ -30,6 +30,10 @@ class PlayerOptions(Player, LearningOptions, Protocol):
         """The state at the beginning of a batch, all predicted now; by default the same."""
         return state
 
+    def replayed_at_once(self) -> int:
+        """How many earlier rounds a round may play again; by default none. Flat states need room for them."""
+        return 0
+
     def to_stored(self, state: Any) -> Any:
         """The state with zeros where `from_stored` knows the rest: for a player of many keys."""
         return state

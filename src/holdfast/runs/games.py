@@ -83,7 +83,8 @@ class Games:
         """Play the rounds of some games: unpack their states, play in several threads, and pack them."""
         player, adversary, columns = game
         call, many = caller(compiled), self._are_many(compiled)
-        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts), many)
+        rounds = np.diff(cuts) + self.player.replayed_at_once()
+        buffer, places, lengths = self._states.unpack(slots, rounds, many)
         groups = GroupedRounds(order, cuts, places, lengths, self.counts[slots], self.keyed)
 
         def play_part(part):

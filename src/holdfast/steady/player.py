@@ -316,6 +316,9 @@ class Steady:
             return 1.0
         return 1.0 / float(state.start[1, -1]) if state.start[1, -1] > 0.0 else 0.0
 
+    def replayed_at_once(self):
+        return max(_FIRST, self.stored // 2)
+
     # -- many keys
 
     def to_stored(self, state):
