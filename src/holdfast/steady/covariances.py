@@ -1,0 +1,105 @@
+"""The covariance of the weights of all regressions: of all pairs of weights, or of each weight by itself."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.learners import covariance as whole
+from holdfast.rule import rarely_called, rule
+from holdfast.vectors import add, assign, dot, scale_by
+
+_MOST = 1e10  # a larger growth is brought into the variances
+
+
+@rule
+class Full:
+    """All pairs of weights, as a square root. A round costs O(columns²).
+
+    Guarantee: none of its own.
+    """
+
+    def independent(self, dim, variance):
+        return whole.independent(dim, variance)
+
+    def set_independent(self, state, variance):
+        return whole.set_independent(state, variance)
+
+    def variance_of(self, state, x):
+        """x'Px, the variance of the prediction for a row. The row is measured for `shrink`."""
+        return whole.variance_of(state, x)
+
+    def variance_of_weight(self, state, k):
+        """That of the k-th weight, as if its row had been measured."""
+        return whole.variance_of_weight(state, k)
+
+    def shrink(self, state, variance, noise):
+        """Learn from the row that was measured last. Leaves Px / growth in `along`."""
+        whole.shrink(state, variance, noise)
+
+    def forget(self, state, memory):
+        return whole.forget(state, memory)
+
+    @rarely_called
+    def express_column(self, state, j, moved, unit):
+        """Change the center and the unit of a column, in place: both are in old units."""
+        root = state.root
+        add(root[len(root) - 1], moved, root[j])
+        scale_by(root[j], unit)
+        return state
+
+
+class DiagonalState(NamedTuple):
+    """P = growth diag(variances), and two buffers."""
+
+    variances: np.ndarray
+    row: np.ndarray  # the last one
+    along: np.ndarray  # diag(variances) x
+    growth: float
+
+
+@rule
+class Diagonal:
+    """Each weight by itself, as if the others had nothing to do with it. A round costs O(columns).
+
+    It is the diagonal of what `Full` would have after a round, if it had been diagonal before.
+
+    Guarantee: none of its own.
+    """
+
+    def independent(self, dim, variance):
+        return DiagonalState(np.full(dim, variance), np.zeros(dim), np.zeros(dim), 1.0)
+
+    def set_independent(self, state, variance):
+        assign(state.variances, np.full(len(state.variances), variance))
+        return DiagonalState(state.variances, state.row, state.along, 1.0)
+
+    def variance_of(self, state, x):
+        assign(state.row, x)
+        assign(state.along, state.variances * x)
+        return state.growth * dot(state.along, x)
+
+    def variance_of_weight(self, state, k):
+        row, along = state.row, state.along
+        assign(row, np.zeros(len(row)))
+        assign(along, np.zeros(len(along)))
+        row[k], along[k] = 1.0, state.variances[k]
+        return state.growth * float(state.variances[k])
+
+    def shrink(self, state, variance, noise):
+        gain = state.growth / (noise + variance)
+        assign(state.variances, state.variances * (1.0 - gain * (state.along * state.row)))
+
+    def forget(self, state, memory):
+        variances, row, along, growth = state
+        growth /= 1.0 - 1.0 / memory
+        if growth > _MOST:
+            scale_by(variances, growth)
+            growth = 1.0
+        return DiagonalState(variances, row, along, growth)
+
+    @rarely_called
+    def express_column(self, state, j, moved, unit):
+        variances = state.variances
+        variances[len(variances) - 1] += moved * moved * variances[j]
+        variances[j] *= unit * unit
+        return state
