@@ -10,7 +10,6 @@ import pytest
 from laws import filtered, like, same
 from samples import (
     ADVERSARIES,
-    CHANGING,
     DOMAINS,
     FILTERS,
     GUARDED,
@@ -19,7 +18,6 @@ from samples import (
     MIXTURES,
     RULES,
     SCALED,
-    SOFT,
     STREAMS,
     thinned,
 )
@@ -30,7 +28,6 @@ from holdfast.vectors import values_of
 
 modules = [
     hf,
-    hf.change,
     hf.adversaries,
     hf.domains,
     hf.filters,
@@ -40,7 +37,6 @@ modules = [
     hf.losses,
     hf.norms,
     hf.sketches,
-    hf.soft_guard,
 ]
 public = {
     name: getattr(module, name) for module in modules for name in getattr(module, "__all__", vars(module))
@@ -152,7 +148,7 @@ def games():
     yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())
     yield hf.Filtered(MIXTURES[0], hf.TopK(3)), hf.Gradients(GRADIENTS)
     inside = (SCALED[1], MIXTURES[1], MIXTURES[2])
-    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED, SOFT, CHANGING):
+    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED):
         yield player, hf.Replay(np.abs(GRADIENTS) ** 0.1, GRADIENTS[:, 0] ** 2, hf.Huber())
 
 

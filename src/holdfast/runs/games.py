@@ -8,7 +8,6 @@ import numpy as np
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
 from holdfast.flatten import layout_digest, restore
-from holdfast.learners.compressed import view_of
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
 from holdfast.runs.files import damaged, of_another_layout
@@ -180,7 +179,7 @@ class Games:
             some = Parameters(*(array[slots[0] : slots[-1] + 1] for array in found))
             scratch = np.zeros(int(lengths.max()))
             caller(self._are_many())(collect, self.player, state, buffer, places, scratch, some)
-        knee, clip = view_of(self.player.current_weights(state)) if self.scaled else (np.inf, np.inf)
+        knee, clip = self.player.current_weights(state).view() if self.scaled else (np.inf, np.inf)
         found.knee[:], found.clip[:] = knee, clip
 
     def state(self):

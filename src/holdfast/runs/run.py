@@ -32,7 +32,6 @@ from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.state_parts import StateParts
 from holdfast.runs.trace import KeySums, Trace
 from holdfast.runs.upkeep import Upkeep, next_upkeep
-from holdfast.soft_guard import SoftGuarded
 from holdfast.steady import Steady
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
@@ -64,7 +63,7 @@ class Run:
         self.keys, self.answers = KeySums(), Answers(len(target.labels))
         self.measure = row_measure(self.player.core())
         names = [] if layout.is_sparse() else layout.features()
-        self.blame = Blame(names, target.name, self.regression, isinstance(self.player, SoftGuarded))
+        self.blame = Blame(names, target.name, self.regression, False)
         exact = isinstance(self.player, Steady) and not (keyed or layout.is_sparse())
         self.past = PastUnits(Games(*figures[:3], ("",))) if exact else None
         self.compiling = CompileChoice(self.games)

@@ -11,11 +11,9 @@ from holdfast.defaults import (
     ALL_LEARNERS,
     LEARNER,
     default_learner,
-    is_auto,
     named_learner,
     recommended,
     recommended_loss,
-    withstands_targets,
 )
 from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
@@ -125,10 +123,9 @@ class Settings:
         if self.learner != "auto":
             learner = learner_for(self.learner, loss)
         else:
-            learner = default_learner(regression, outliers, self.scale, loss, columns, self.key is not None)
+            learner = default_learner(regression, self.scale, loss, columns, self.key is not None)
         steady = self.scale and isinstance(learner, Ridges | Logits)
-        fades = is_auto(outliers) and regression and self.scale and withstands_targets(learner)
-        if recency != ("auto", "auto") and not (steady or fades):
+        if recency != ("auto", "auto") and not steady:
             raise RunError(_wrong("--memory and --patience are", "them", regression))
         if self.delay != 1 and (self.key is not None or not steady):
             raise RunError(_wrong("--delay is", "it", regression))

@@ -19,7 +19,7 @@ def with_missing(rule, share):
 def filled(X, center, share):
     """The rows with centers for missing cells, unless more than this share of a row is missing.
 
-    In sparse rows the center is 0, and the share is one of the cells that are stored.
+    In sparse rows the share is one of the cells that are stored.
     """
     values = X.data if sp.issparse(X) else X
     missing = np.isnan(values)
@@ -32,7 +32,8 @@ def filled(X, center, share):
     row_of = np.repeat(np.arange(X.shape[0]), stored)
     few = np.bincount(row_of[missing], minlength=X.shape[0]) <= share * stored
     X = X.copy()
-    X.data[missing & few[row_of]] = 0.0
+    chosen = missing & few[row_of]
+    X.data[chosen] = np.broadcast_to(center, X.shape[1])[X.indices[chosen]]
     return X
 
 
@@ -61,7 +62,7 @@ def farthest_cells(X, rows, model, not_finite):
         part = slice(X.indptr[row], X.indptr[row + 1])
         stored, cells = X.indices[part], np.asarray(X.data[part], float)
         if len(cells) > 0:
-            found = _farthest(cells, 0.0, model.factors[stored], missing[i])
+            found = _farthest(cells, model.center[stored], model.factors[stored], missing[i])
             columns[i], values[i] = stored[found], cells[found]
     return columns, values
 

@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
-from holdfast.io.rows import DenseRows, SparseRows
-from holdfast.learners.compressed import compressed
+from holdfast.io.rows import DenseRows, SparseRows, squashed
 from holdfast.sklearn.cells import filled
 from holdfast.vectors import rescaled
 
@@ -29,7 +28,7 @@ class FittedModel(NamedTuple):
     y_low: float
     y_high: float
     missing: float  # the largest share of the cells of a row that may be missing: they count as the center
-    knee: float = np.inf  # features are linear up to here, then logarithmic (`holdfast.learners.Compressed`)
+    knee: float = np.inf  # features are linear up to here, then logarithmic (`holdfast.vectors.squash`)
 
     def coefficients(self):
         return rescaled(self.y_spread * self.weights, self.factors)
@@ -66,7 +65,7 @@ class Models(list):
         weights, center, factors, clip, constant, y_center, y_spread, low, high = self._stacked
         Z = (X - center) * factors
         if self[0].knee < np.inf:
-            Z = compressed(Z, self[0].knee)
+            Z = squashed(Z, self[0].knee)
         np.minimum(np.maximum(Z, -clip, out=Z), clip, out=Z)
         z = np.array([rows @ w for rows, w in zip(Z, weights, strict=True)]).T + constant
         y = y_center + y_spread * np.where(np.isnan(z), constant, z)

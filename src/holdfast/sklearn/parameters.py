@@ -12,7 +12,6 @@ from holdfast.learners import (
     OnlineRidge,
     Penalized,
     RobustRidge,
-    RobustRidges,
     ScaleInvariant,
 )
 from holdfast.protocols import Learner, Loss
@@ -25,7 +24,6 @@ _OWN_PENALTY = (
     OnlineRidge,
     VAW,
     RobustRidge,
-    RobustRidges,
     OnlineLogistic,
     ScaleInvariant,
     Mixture,

@@ -108,7 +108,9 @@ class Ridges:
     def init(self, dim):
         count = len(self.memories)
         arrays = (new_residuals(count), np.zeros(count))
-        return RidgesState(np.zeros((count, dim)), self.covariance.independent(dim, 1.0 / self.strength), *arrays, 0.0)
+        return RidgesState(
+            np.zeros((count, dim)), self.covariance.independent(dim, 1.0 / self.strength), *arrays, 0.0
+        )
 
     def valid(self, state):
         return bool(np.all(state.residuals.usual > 0.0)) and state.rounds >= 0.0
@@ -194,7 +196,9 @@ class Ridges:
         for k in range(len(each)):
             add(each[k], covariance.growth * float(errors[k]), covariance.along)
         if mean > _SLIGHT:
-            covariance = self.covariance.forget(covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0))
+            covariance = self.covariance.forget(
+                covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0)
+            )
         restore_prior(self.covariance, each, covariance, 1.0 / self.strength, 1, rounds, False)
         return RidgesState(each, covariance, residuals, errors, rounds)
 
