@@ -124,7 +124,7 @@ def recommended(
 def default_learner(regression, scale=True, loss=None, columns=0, plain=False):
     """The learner to use if none is chosen.
 
-    With a scale, `Ridges` for numbers and `Logits` for labels with log loss. With more than 100 columns their
+    With a scale, `Ridges` for numbers and `Logits` for labels with log loss. With more than 300 columns their
     covariance is diagonal. For all others, if `plain`, and for rows that stay sparse, AdaGrad: for these
     `columns` is infinite.
 
@@ -167,7 +167,22 @@ def named_learner(name, loss):
 
 def suited(learner, loss):
     """The learner, with the Lipschitz constant of the loss if it needs it; raises if the two do not fit."""
-    needed, name = learner.needs().losses, type(learner).__name__
+    refuse_pair(learner, loss)
+    if learner.needs().losses != "Lipschitz":
+        return learner
+    check_role(loss, LipschitzLoss)
+    if not loss.lipschitz() < math.inf:
+        name = type(learner).__name__
+        raise ValueError(f"{name} must know how steep a loss can be, and {loss!r} has no limit")
+    return learner._replace(steepest=loss.lipschitz())
+
+
+def refuse_pair(learner, loss):
+    """Raise if a learner would learn with another loss than this one."""
+    needs, name = learner.needs(), type(learner).__name__
+    needed = "any" if needs is None else "squared" if isinstance(learner, RobustRidge) else needs.losses
+    if isinstance(learner, Mixture) and learner.loss != loss:
+        raise ValueError(f"{name} learns with {learner.loss!r}, not with {loss!r}: give both the same loss")
     if needed == "squared" and not isinstance(loss, Squared):
         raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")
     if needed == "exp-concave" and not isinstance(loss, Squared | Logistic | SquaredHinge):
@@ -177,12 +192,6 @@ def suited(learner, loss):
         )
     if needed == "logistic" and not isinstance(loss, Logistic):
         raise ValueError(f"{name} is made for logistic losses: use it with Logistic(), not with {loss!r}")
-    if needed != "Lipschitz":
-        return learner
-    check_role(loss, LipschitzLoss)
-    if not loss.lipschitz() < math.inf:
-        raise ValueError(f"{name} must know how steep a loss can be, and {loss!r} has no limit")
-    return learner._replace(steepest=loss.lipschitz())
 
 
 def refuse_weights(learner):

@@ -31,16 +31,6 @@ def test_every_weight_has_a_step_of_its_own():
         assert adagrad.predict(state) == pytest.approx(w)
 
 
-@pytest.mark.parametrize("memory", [2.0, 20.0, 300.0])
-def test_with_a_memory_the_sums_of_squares_fade(memory):
-    adagrad, rng = hf.AdaGrad(hf.Box(-1.0, 3.0), 0.3, 0.5, memory), np.random.default_rng(0)
-    state, w, squares = adagrad.init(2), np.ones(2), np.full(2, 0.5)
-    for g in rng.standard_normal((3000, 2)) * [1.0, 100.0]:
-        squares = (1.0 - 1.0 / memory) * squares + g * g
-        state, w = adagrad.update(state, 1.0, g), np.clip(w - 1.2 / np.sqrt(2.0 * squares) * g, -1.0, 3.0)
-        assert adagrad.predict(state) == pytest.approx(w, abs=1e-9)
-
-
 @given(streams, st.sampled_from([0.0, 1.0]), st.sampled_from([1.0, 0.1, 3.0]))
 def test_the_regret_is_at_most_its_bound(stream, ballast, rate):
     box, G, D = hf.Box([-1.0, 0.0], [1.0, 4.0]), np.array(stream), np.array([2.0, 4.0])

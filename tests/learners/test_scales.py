@@ -16,7 +16,7 @@ DEPENDENT = (  # on the unit of the gradients
         hf.learners.OnlineLogistic,
         hf.learners.RobustRidge,
     ),
-    *(hf.EG, hf.ScaleInvariant),
+    *(hf.EG, hf.ScaleInvariant, hf.learners.Bettors),
 )
 
 

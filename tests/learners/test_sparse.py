@@ -18,6 +18,7 @@ FREE = {
     "AdaFTRL": "`AdaFTRL`",
     "DiagonalMetaGrad": "`DiagonalMetaGrad`",
     "ScaleInvariant": "`ScaleInvariant`",
+    "Bettors": "`Bettors`",
     "OGD": "`OGD`",
 }
 

@@ -61,8 +61,8 @@ def add_options(parser, run):
         metavar="NAME",
         help="first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
         "docs/learners.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
-        "scaleinvariant (default, up to 100 columns: second_order for numbers, logits for labels and log "
-        "loss; beyond: first_order, adagrad; with --key: adagrad)",
+        "scaleinvariant (default: for numbers second_order, with more than 300 columns first_order; for "
+        "labels and log loss logits; for other losses, sparse columns and with --key adagrad)",
     )
     parser.add_argument(
         "--memory",

@@ -22,7 +22,6 @@ from holdfast.io.typed import typed
 from holdfast.learners import OGD, Scaled
 from holdfast.runs.files import RunError
 from holdfast.steady import Logits, Ridges
-from holdfast.steady.choice import MOST_COLUMNS
 from holdfast.terminal import quoted
 
 LOSSES = {
@@ -259,7 +258,7 @@ def _wrong(which, again, regression):
     """A sentence about options that only the default player has."""
     learner = "auto or second_order" if regression else "auto or logits, --loss logistic"
     return (
-        f"{which} for --learner {learner}, with scaled features (auto: at most {MOST_COLUMNS}, not sparse) "
+        f"{which} for --learner {learner}, with scaled features (auto: not sparse) "
         f"and without --key: leave {again} out, or leave those as they are"
     )
 

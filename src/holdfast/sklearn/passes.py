@@ -18,7 +18,7 @@ from holdfast.sklearn.linear_model import Models
 from holdfast.sklearn.row_weights import are_unequal, which_count
 from holdfast.sklearn.small_tables import is_small, regularised
 from holdfast.sklearn.sparse_rows import centred
-from holdfast.steady import Steady
+from holdfast.steady import Full, Steady
 
 _SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
@@ -101,11 +101,11 @@ class PassesMixin:
             yield in_place
 
     def _is_second_order(self):
-        return isinstance(self._player, Steady)
+        return isinstance(self._player, Steady) and isinstance(self._player.learner.covariance, Full)
 
     def _cost(self):
         """The time of a round in Python, over that of AdaGrad."""
-        return 4 if self._is_second_order() else 1
+        return 4 if isinstance(self._player, Steady) else 1
 
     def _learn(self, X, targets, weights, rows, in_place):
         """Let each model learn from its rows, in their order. Returns the decisions of each.

@@ -8,7 +8,7 @@ from holdfast.sklearn.sparse_rows import MOST_DENSE
 from holdfast.steady import Ridges
 
 _FEW_ROWS = 200
-_MANY_COLUMNS = 300  # with these, learners of second order take a few seconds for _FEW_ROWS
+_MANY_COLUMNS = 1000  # with these, learners of second order take a few seconds for _FEW_ROWS
 _ROWS_A_COLUMN = 5
 _LEAST_ROWS = 10
 _STRENGTHS = np.logspace(-0.5, 4.0, 10)
