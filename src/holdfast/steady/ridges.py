@@ -1,22 +1,14 @@
 """The learner for numbers: ridge regressions that forget at different rates, stubborn and agile ones."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.covariance import (
-    Covariance,
-    clear_buffers,
-    forget,
-    independent,
-    set_independent,
-    shrink,
-    variance_of,
-)
 from holdfast.losses import Absolute
 from holdfast.protocols import Loss
 from holdfast.rule import rarely_called, rule
+from holdfast.steady.covariances import Full
 from holdfast.steady.memories import express_column, restore_prior
 from holdfast.steady.residuals import (
     Residuals,
@@ -40,7 +32,7 @@ class RidgesState(NamedTuple):
     """The weights of all regressions, one covariance, and their residuals."""
 
     each: np.ndarray  # a row of weights for each regression
-    covariance: Covariance
+    covariance: Any
     residuals: Residuals
     errors: np.ndarray  # a buffer
     rounds: float  # learned from
@@ -77,6 +69,8 @@ class Ridges:
         That of the covariance.
     wrong : float
         The share of residuals that may be wrong.
+    covariance : Full or Diagonal
+        For many columns the diagonal one, whose rounds cost O(columns).
 
     Guarantee: none of its own. In `Steady`, a fallback has one.
     """
@@ -90,6 +84,7 @@ class Ridges:
     strength: float = 1.0
     memory: float = 1000.0
     wrong: float = 0.15
+    covariance: Any = Full()
 
     def check(self):
         shapes = {np.shape(each) for each in (self.memories, self.limits, self.powers, self.stubborn)}
@@ -113,7 +108,9 @@ class Ridges:
     def init(self, dim):
         count = len(self.memories)
         arrays = (new_residuals(count), np.zeros(count))
-        return RidgesState(np.zeros((count, dim)), independent(dim, 1.0 / self.strength), *arrays, 0.0)
+        return RidgesState(
+            np.zeros((count, dim)), self.covariance.independent(dim, 1.0 / self.strength), *arrays, 0.0
+        )
 
     def valid(self, state):
         return bool(np.all(state.residuals.usual > 0.0)) and state.rounds >= 0.0
@@ -122,12 +119,12 @@ class Ridges:
         each, covariance, residuals, errors, _ = state
         for k in range(len(each)):
             assign(each[k], np.zeros(dim))
-        covariance = set_independent(covariance, 1.0 / self.strength)
+        covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
         return RidgesState(each, covariance, forget_residuals(residuals), errors, 0.0)
 
     def clear_buffers(self, state):
         """Set all buffers to 0, in place."""
-        clear_buffers(state.covariance)
+        self.covariance.clear_buffers(state.covariance)
         assign(state.errors, np.zeros(len(state.errors)))
 
     def to_prior(self, state):
@@ -193,7 +190,7 @@ class Ridges:
         """
         each, covariance, residuals, errors, rounds = state
         rounds += 1.0
-        variance, mean, whole = variance_of(covariance, row), 0.0, 0.0
+        variance, mean, whole = self.covariance.variance_of(covariance, row), 0.0, 0.0
         if not 0.0 < variance < math.inf:
             return state
         for k in range(len(each)):
@@ -206,18 +203,21 @@ class Ridges:
             if likely or first or not self.stubborn[k] > 0.0:
                 count_residual(residuals, k, abs(error), _WINDOW, self.wrong, _LEAST, rounds)
         mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
-        shrink(covariance, variance, 1.0 / mean)
+        self.covariance.shrink(covariance, variance, 1.0 / mean)
         for k in range(len(each)):
             add(each[k], covariance.growth * float(errors[k]), covariance.along)
         if mean > _SLIGHT:
-            covariance = forget(covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0))
-        restore_prior(each, covariance, 1.0 / self.strength, 1, rounds, False)
+            covariance = self.covariance.forget(
+                covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0)
+            )
+        restore_prior(self.covariance, each, covariance, 1.0 / self.strength, 1, rounds, False)
         return RidgesState(each, covariance, residuals, errors, rounds)
 
     def express_column(self, state, j, moved, unit):
         """The state in another center and unit of a column."""
         each, covariance, residuals, errors, rounds = state
-        covariance = express_column(each, covariance, j, moved, unit)
+        express_column(each, j, moved, unit)
+        covariance = self.covariance.express_column(covariance, j, moved, unit)
         return RidgesState(each, covariance, residuals, errors, rounds)
 
     @rarely_called
