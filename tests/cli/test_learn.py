@@ -36,9 +36,9 @@ def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path)
 
     together = load_file(run / "model.safetensors")
     for i, name in enumerate("pqrs"):
-        mine = {column: values[who == name] for column, values in table.items()}
+        mine = {column: values[who == name] for column, values in (table | {"who": who}).items()}
         pacsv.write_csv(pa.table(mine), tmp_path / "mine.csv")
-        alone, _, _ = learn(tmp_path / "mine.csv", "--target", "y", "--learner", "adagrad", to=name)
+        alone, _, _ = learn(tmp_path / "mine.csv", "--target", "y", "--key", "who", to=name)
         for parameter, value in load_file(alone / "model.safetensors").items():
             assert np.array_equal(together[parameter][i], value[0])
     main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv"), "--quiet"])
