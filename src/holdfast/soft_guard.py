@@ -213,13 +213,14 @@ class SoftGuarded:
                     residual = max(residual + max(1.0 / (kept + _PRIOR), _RATE) * step, _LEAST)
             elif surprising < _MOST and distance < _WILD:
                 learner = self.learner.update_weights(learner, slope, x, row)
-        if near and not fresh:  # the audit says by which factor the row was repeated too often
-            size = feature_threshold * (run / most if most > 0.0 else 2.0)
+        measured, bound = size, feature_threshold
+        if near and not fresh:  # how often the row was repeated, and how often is usual
+            measured, bound = run, most
         decision = GuardedDecision(
             near and likely and fresh,
             abs(slope) * size,
             math.inf,
-            Decision(near and fresh, size, feature_threshold),
+            Decision(near and fresh, measured, bound),
             Decision(likely, distance, target_threshold),
             -1 if near else place_of_largest(row),
         )
