@@ -38,7 +38,7 @@ def test_the_order_of_features_does_not_matter(name):
         one.learn_one(x, y)
         other.learn_one(dict(rng.sample(list(x.items()), len(x))), y)
         assert one.audit_counts == other.audit_counts
-    assert one.skipped > 3
+    assert sum(one.audit_counts.values()) > 3
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -66,7 +66,11 @@ def test_a_released_round_of_the_default_moves_only_what_predicts(regression):
     after, decision = free.observe(copy.deepcopy(before), -1.0, x)
     assert decision.kept
     changed = {name for name in state._fields if not same(getattr(after, name), getattr(before, name))}
-    assert {"learner", "fallback", "v"} <= changed <= {"learner", "fallback", "v", "row", "low", "high"}
+    assert (
+        {"learner", "fallback", "v"}
+        <= changed
+        <= {*("learner", "fallback", "v", "row", "low", "high", "learned")}
+    )
     assert not free.observe(copy.deepcopy(before), -1.0, x * np.inf)[1].kept
 
 

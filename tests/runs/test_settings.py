@@ -110,9 +110,7 @@ def test_a_delay_is_a_number_of_rows(delay):
 
 
 @pytest.mark.parametrize("regression", [True, False])
-@pytest.mark.parametrize(
-    "words", [{"learner": "adagrad"}, {"scale": False}, {"key": "machine"}, {"layout": "wide"}]
-)
+@pytest.mark.parametrize("words", [{"learner": "adagrad"}, {"scale": False}, {"layout": "wide"}])
 def test_a_delay_is_refused_where_the_player_is_not_judged_by_it(words, regression):
     words = dict(words)
     layout = Layout((SparseColumns("x", 101),)) if words.pop("layout", None) else None
@@ -126,7 +124,6 @@ def test_a_delay_is_refused_where_the_player_is_not_judged_by_it(words, regressi
     [
         ({"loss": "hinge"}, "--loss logistic"),
         ({"learner": "adagrad"}, "--learner auto"),
-        ({"key": "machine"}, "without --key"),
         ({"scale": False}, "scaled features"),
     ],
 )
@@ -142,5 +139,8 @@ def test_sparse_columns_have_a_learner_of_first_order():
     assert Settings("y").player(False, wide) == Settings("y", learner="adagrad").player(False)
 
 
-def test_models_by_key_learn_with_adagrad():
-    assert Settings("y", key="machine").player(True) == Settings("y", learner="adagrad").player(True)
+@pytest.mark.parametrize("regression", [True, False])
+def test_models_by_key_have_the_default_and_store_fewer_first_rounds(regression):
+    words = {"outliers": "5%", "memory": "50", "patience": "70", "delay": 9}
+    alone, keyed = Settings("y", **words), Settings("y", key="machine", **words)
+    assert keyed.player(regression) == alone.player(regression)._replace(stored=32)

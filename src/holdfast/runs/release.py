@@ -27,8 +27,8 @@ def without_filters(player):
 class UnfilteredSteady:
     """`Steady` that learns from every round with finite sizes, and counts none.
 
-    Only regressions, fallback and range of targets change. Units, filters, the parts of the mean and the
-    forecasts that were asked for stay.
+    Only regressions, fallback and range of targets change. Units, filters and the parts of the mean stay; so
+    do the forecasts that were asked for, but for a key without delay.
     """
 
     def __init__(self, player):
@@ -39,6 +39,12 @@ class UnfilteredSteady:
 
     def set_target(self, state, y):
         return self.player.set_target(state, y)
+
+    def from_stored(self, state):
+        return self.player.from_stored(state)
+
+    def to_stored(self, state):
+        return self.player.to_stored(state)
 
     def observe(self, state, slope, x):
         after = copy.deepcopy(state)
@@ -67,6 +73,12 @@ class Unfiltered:
 
     def set_target(self, state, y):
         return self.player.set_target(state, y)
+
+    def from_stored(self, state):
+        return self.player.from_stored(state)
+
+    def to_stored(self, state):
+        return self.player.to_stored(state)
 
     def observe(self, state, slope, x):
         before = _core_state(self.player, state)

@@ -100,8 +100,10 @@ class Logits:
         assign(state.errors, np.zeros(len(state.errors)))
 
     def to_prior(self, state):
-        """The same state: it has no residuals."""
-        return state
+        """The same weights, as uncertain as at the start."""
+        each, covariance, errors, _, positive = state
+        covariance = set_independent(covariance, self.variance(0.0, each.shape[1]))
+        return LogitsState(each, covariance, errors, 0.0, positive)
 
     def distance(self, state, row, y):
         """0, labels are not refused. Leaves all margins in the buffer `errors`."""

@@ -24,6 +24,7 @@ _WINDOW = 200.0  # residuals of a block
 _LEAST = 1e-3  # units of the target: a smaller residual is usual, or a target without noise would surprise
 _LIMIT = 3.0  # usual residuals: beyond, a refused target counts less and less
 _MOST = 4.0  # a round counts at most so many times as one with the usual residual
+_ELSEWHERE = 4.0  # at 1, rows of a new key are refused if keys differ; at 10 nothing changes
 _SLIGHT = 1e-6  # a round that counts less does not age the others
 _NOTHING = 1e-300
 
@@ -128,10 +129,14 @@ class Ridges:
         assign(state.errors, np.zeros(len(state.errors)))
 
     def to_prior(self, state):
-        """The state without its residuals: the usual ones stay, until others are known."""
-        state.residuals.counts[:] = 0.0
-        state.residuals.seen[:] = 0.0
-        return state
+        """The same weights, as uncertain as at the start. Residuals may be larger elsewhere: the usual ones
+        count four times, until others are known.
+        """
+        each, covariance, residuals, errors, _ = state
+        residuals.counts[:] = 0.0
+        residuals.seen[:] = 0.0
+        scale_by(residuals.usual, _ELSEWHERE)
+        return RidgesState(each, set_independent(covariance, 1.0 / self.strength), residuals, errors, 0.0)
 
     def distance(self, state, row, y):
         """How surprising a target is: the smallest residual of a stubborn regression, in usual ones.
