@@ -39,14 +39,6 @@ def filled(X, center, share):
     return X
 
 
-def has_missing(X):
-    """Which rows have a missing cell."""
-    if not sp.issparse(X):
-        return np.isnan(X).any(axis=1)
-    row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.bincount(row_of[np.isnan(X.data)], minlength=X.shape[0]) > 0
-
-
 def empty_columns(X):
     """The columns without any value, of dense rows; none if all are."""
     if sp.issparse(X) or X.shape[0] == 0:

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from holdfast.io.rows import DenseRows, SparseRows, squashed
-from holdfast.sklearn.cells import filled, has_missing
+from holdfast.sklearn.cells import filled
 from holdfast.vectors import rescaled
 
 _BATCH = 2**20  # entries of a matrix that are standardised together
@@ -49,8 +49,6 @@ class FittedModel(NamedTuple):
         p = {name: np.asarray([getattr(self, name)]) for name in names}
         scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
         z = np.concatenate(scores) + self.constant
-        if self.missing == 0.0:
-            z[has_missing(X)] = np.nan
         y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
         return np.clip(y, self.y_low, self.y_high)
 
