@@ -56,6 +56,7 @@ def test_there_is_a_certificate_where_one_is_possible():
     three = RobustClassifier(3, scale=False, learner=learner, n_epochs=1).fit(*three_classes())
     assert len(three.certificate_) == 3
     assert not hasattr(RobustClassifier(3, scale=False), "certificate_")
-    for other in (RobustClassifier(3), RobustClassifier(0.1, scale=False), RobustClassifier(3, average=True)):
+    assert RobustClassifier(3).fit(X, y).certificate_.k == 3
+    for other in (RobustClassifier(0.1, scale=False), RobustClassifier(3, average=True)):
         with pytest.raises(AttributeError, match="no certificate with"):
             print(other.fit(X, y).certificate_)
