@@ -190,7 +190,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         if counted and not (self.scale or self.average or self._sparse or unbounded):
             self._player = Certified(player, int(self.outliers) * (passes if all_rows else 1))
         self._unbounded, self._regression = unbounded, regression
-        self._shift = usual_values(X) if self._sparse and self.scale else None
+        self._shift = usual_values(X) if all_rows and self._sparse else np.zeros(X.shape[1])
         self._games, self._models = [None] * count, Models([None] * count)
         vars(self).pop("_weight_unit", None)
         self._sums = [(0.0, 0.0)] * count

@@ -47,8 +47,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         (`holdfast.learners.Penalized`). The constant has no penalty.
     scale : bool
         Whether features have a running scale. Sparse rows that are not learned from as dense ones keep most
-        zeros: a column is divided by its largest absolute value, after its median in the first rows is
-        subtracted, which for most columns is 0.
+        zeros: a column is divided by its largest absolute value. In `fit` its median in the first rows,
+        which for most columns is 0, is subtracted before.
     fit_intercept : bool
         False needs scale=False.
     average : bool

@@ -11,7 +11,8 @@ def usual_values(X):
     """The value around which each column lies: its median in the first rows, for most columns 0.
 
     A column with another median is stored in most rows. So there are few of them, and to subtract their
-    medians costs O(nonzeros).
+    medians costs O(nonzeros). This is for `fit`: what `partial_fit` learns must not depend on how many rows
+    its first call has.
     """
     first = sp.csc_array(X[:_FIRST])
     usual, half = np.zeros(X.shape[1]), 0.5 * first.shape[0]
