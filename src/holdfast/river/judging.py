@@ -4,10 +4,11 @@ import math
 
 from holdfast.audit import NOT_FINITE
 from holdfast.river import batches
+from holdfast.river.cells import as_float
 from holdfast.river.change import ChangeDetector
 from holdfast.river.gradients import gradient_size
 from holdfast.river.pipelines import last_step, teach_transformers
-from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange, as_float
+from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange
 
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
 

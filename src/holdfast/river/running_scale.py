@@ -5,6 +5,8 @@ import numbers
 import statistics
 from typing import Any
 
+from holdfast.river.cells import as_float, is_missing
+
 FAR = 1e100  # squares and cubes of smaller numbers are finite; with larger ones River's models overflow
 FIRST = 10  # values of a feature, for the median; later values move a mean
 _SIGMAS = 3.0 * 1.4826  # so many median deviations are three standard deviations
@@ -90,7 +92,7 @@ class RunningScale:
 
         A missing cell without a center is dropped, or left as it is.
         """
-        missing = [name for name, value in row.items() if _is_missing(value)]
+        missing = [name for name, value in row.items() if is_missing(value)]
         if not 0 < len(missing) <= share * len(row):
             return row
         known = {name: self.features[name].center for name in missing if name in self.features}
@@ -154,15 +156,3 @@ class TargetRange:
     def clip(self, value, beyond):
         """The value, clipped to the range that is wider by `beyond` on both sides."""
         return max(min(value, self.high + beyond), self.low - beyond)
-
-
-def _is_missing(value):
-    return value is None or (isinstance(value, numbers.Real) and bool(value != value))
-
-
-def as_float(value):
-    """A number as a float: infinite if it is too large for one, NaN if it is no number."""
-    try:
-        return float(value) if isinstance(value, numbers.Real) else math.nan
-    except OverflowError:
-        return math.inf

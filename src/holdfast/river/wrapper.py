@@ -7,11 +7,12 @@ from river import base, linear_model, reco
 
 from holdfast.audit import SkipMonitor
 from holdfast.river import batches
+from holdfast.river.cells import as_float
 from holdfast.river.gradients import has_gradient
 from holdfast.river.judging import UNREADABLE, JudgingMixin
 from holdfast.river.pipelines import has_imputer
 from holdfast.river.recommended import recommended
-from holdfast.river.running_scale import FAR, as_float
+from holdfast.river.running_scale import FAR
 from holdfast.river.size_filters import SizeFilters
 
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
@@ -226,7 +227,7 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         return self.model._unit_test_skips()
 
 
-class RobustClassifier(Robust, base.Classifier):
+class WrappedClassifier(Robust, base.Classifier):
     """`Robust` around a classifier."""
 
     @classmethod
@@ -250,7 +251,7 @@ class RobustClassifier(Robust, base.Classifier):
         return y
 
 
-class RobustRegressor(Robust, base.Regressor):
+class WrappedRegressor(Robust, base.Regressor):
     """`Robust` around a regressor."""
 
     @classmethod
@@ -287,19 +288,19 @@ class RobustRegressor(Robust, base.Regressor):
         return None
 
 
-class RobustBatchClassifier(RobustClassifier, base.MiniBatchClassifier):
+class WrappedBatchClassifier(WrappedClassifier, base.MiniBatchClassifier):
     """`Robust` around a classifier that learns from batches, too."""
 
 
-class RobustBatchRegressor(RobustRegressor, base.MiniBatchRegressor):
+class WrappedBatchRegressor(WrappedRegressor, base.MiniBatchRegressor):
     """`Robust` around a regressor that learns from batches, too."""
 
 
 _KINDS = {  # the class of the wrapper, by the class of the model
-    base.MiniBatchClassifier: RobustBatchClassifier,
-    base.MiniBatchRegressor: RobustBatchRegressor,
-    base.Classifier: RobustClassifier,
-    base.Regressor: RobustRegressor,
+    base.MiniBatchClassifier: WrappedBatchClassifier,
+    base.MiniBatchRegressor: WrappedBatchRegressor,
+    base.Classifier: WrappedClassifier,
+    base.Regressor: WrappedRegressor,
 }
 
 

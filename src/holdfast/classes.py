@@ -20,6 +20,12 @@ class ClassModel(NamedTuple):
         taught = np.ones(len(codes), bool) if self.negative == _REST else mine | (codes == self.negative)
         return np.where(mine, 1.0, -1.0), taught
 
+    def sign_of(self, code):
+        """The target for a row of this class: +1, -1, or 0 if the model does not learn from it."""
+        if code == self.positive:
+            return 1.0
+        return -1.0 if self.negative in (_REST, code) else 0.0
+
 
 def models_for(count):
     """The models for so many classes. Two classes need one model: the second against the first."""
@@ -42,3 +48,14 @@ def class_margins(margins, models):
     against = np.full((len(margins), count, count), -np.inf)  # a class is no rival of itself
     against[:, positive, negative], against[:, negative, positive] = -margins, margins
     return -np.logaddexp.reduce(against, axis=2)
+
+
+def log_probabilities(margins):
+    """The logarithms of the probabilities of all classes: of two from a margin each row, of more from one for
+    each class, divided by their sum.
+    """
+    if margins.ndim == 1:
+        return -np.logaddexp(0.0, margins[:, None] * [[1.0, -1.0]])
+    logs = -np.logaddexp(0.0, -margins)
+    logs -= logs.max(axis=1, keepdims=True)
+    return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
