@@ -8,7 +8,14 @@ from river_models.streams import MODELS, scaled
 from samples import thinned
 
 import holdfast as hf
-from holdfast.river import LinearClassifier, LinearRegressor, Robust, residual
+from holdfast.river import (
+    LinearClassifier,
+    LinearRegressor,
+    Robust,
+    RobustClassifier,
+    RobustRegressor,
+    residual,
+)
 
 WRAPPED = {name: Robust(model) for name, model in MODELS.items()} | {
     "count": Robust(tree.HoeffdingTreeClassifier(), outliers=5),
@@ -16,6 +23,9 @@ WRAPPED = {name: Robust(model) for name, model in MODELS.items()} | {
     "none": Robust(linear_model.PARegressor(), outliers=0),
     "quantile": Robust(linear_model.LinearRegression(), outliers=hf.Quantile(0.9)),
     "score": Robust(tree.HoeffdingTreeClassifier(), score=residual),
+    "RobustRegressor": RobustRegressor(),
+    "RobustRegressor, delay": RobustRegressor(0.05, "huber", delay=7),
+    "RobustClassifier": RobustClassifier(),
     "bare LinearRegressor": LinearRegressor(),
     "bare LinearClassifier": LinearClassifier(hf.OGD(hf.Ball(5.0)), hf.Hinge()),
 }

@@ -33,13 +33,14 @@ class FeatureColumns:
         self._first = {}  # the numbers of features that have no column yet
 
     def begin(self, x):
-        """Count a row, and give places to features. Returns the first numbers of each of them."""
+        """Count a row, and give places to features. Returns the first numbers of each of them.
+
+        Features that begin together are in the order of their names: that in a dict does not matter.
+        """
         self.rows += 1
         begun = {}
-        for name, value in x.items():
-            if name in self.places:
-                continue
-            number = as_float(value)
+        for name in sorted(x.keys() - self.places.keys(), key=str):
+            number = as_float(x[name])
             if math.isnan(number) or not self._has_room():
                 continue
             first = self._first.setdefault(name, [])
@@ -71,6 +72,6 @@ class FeatureColumns:
             f"there are more than {_MOST:,} features, and the others are left out: use "
             "Robust(StandardScaler() | LinearRegressor()), whose time for a row does not depend on them",
             HoldfastWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
         return False
