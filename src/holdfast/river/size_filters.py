@@ -39,7 +39,8 @@ class SizeFilters:
     (2, {'features': 2, 'not finite': 1})
     """
 
-    def __init__(self, filters, audit_size):
+    def __init__(self, filters, audit_size, near=0.0):
+        self.near = near  # a size of features or target up to here is kept, once there is a threshold
         self.filters = list(filters.values())
         for filter in self.filters:
             check_rule(filter, Filter, dim=1)
@@ -63,16 +64,12 @@ class SizeFilters:
                 state = by_label[key] if key in by_label else filter.init(1)
                 state, threshold, kept = filter.decide(state, size)
                 by_label[key] = state
+                if 0.0 < threshold < self.near and self.names[i] in ("features", "target"):
+                    threshold, kept = self.near, size <= self.near
                 self.restart = self.restart or filter.restarts(state)
                 refused_by += [] if kept else [self.names[i]]
             thresholds.append(threshold)
         return FilterDecision(refused_by, True, sizes, thresholds)
-
-    def forget(self, names):
-        """Let these filters start again."""
-        for i, name in enumerate(self.names):
-            if name in names:
-                self.states[i] = {}
 
     def record(self, decision, kept, cell=("", math.nan)):
         """Count the row; add it to the audit if it is skipped, with the cell that is the reason."""

@@ -10,9 +10,9 @@ from holdfast.river import batches
 from holdfast.river.cells import as_float
 from holdfast.river.gradients import has_gradient
 from holdfast.river.judging import UNREADABLE, JudgingMixin
+from holdfast.river.named_units import FAR
 from holdfast.river.pipelines import has_imputer
 from holdfast.river.recommended import recommended
-from holdfast.river.running_scale import FAR
 from holdfast.river.size_filters import SizeFilters
 
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
@@ -26,7 +26,8 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
     exception: if only the gradient is refused, the transformers before the last step learn the features.
     Otherwise a feature that they cannot scale yet might be refused forever. The sizes are:
 
-    - of the features: the largest deviation from a usual value (`holdfast.river.running_scale`);
+    - of the features: the largest deviation from a center, in units of the feature, which are those of the
+      default (`holdfast.steady.units`);
     - of the target of a regressor: the same;
     - of the gradient, if the last step is linear and has a loss (`holdfast.river.gradient_size`), with the
       features that this step gets: `LinearRegression`, `LogisticRegression`, `Perceptron`,
@@ -57,15 +58,11 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         an imputer for it; a prediction is made from the other features.
     missing_share
         With missing="impute", a row with a larger share of missing cells is skipped.
-    memory
-        "auto" or a number of rows: after so many kept rows, a row counts about a third in the usual values.
-        "auto" is 300 for a regressor and 625 for a classifier, as in the scales of the estimators for
-        scikit-learn. The model has its own memory.
     patience
         "auto" or a number of rows: so many bad rows in a row are withstood, and about so many good ones are
-        lost after a change of units or of level. Then usual values are taken from the last 100 rows, and
-        filters start again; the model goes on. "auto" is 1,000. The filters remember the last three to six
-        times as many rows. In the first rows, a run of 40 % of the rows so far is withstood.
+        lost after a change of units or of level. The model goes on. "auto" is 1,000. The filters remember the
+        last three to six times as many rows. In the first rows, a run of 40 % of the rows so far is
+        withstood.
 
     Attributes
     ----------
@@ -109,7 +106,6 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         audit_size=1000,
         missing="impute",
         missing_share=0.5,
-        memory="auto",
         patience="auto",
     ):
         if not isinstance(model, base.Classifier | base.Regressor) or isinstance(model, reco.base.Ranker):
@@ -124,11 +120,11 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
             raise ValueError(f"missing_share is a share of cells, below 1: got {missing_share!r}")
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         self.missing, self.missing_share = missing, missing_share
-        self.memory, self.patience = memory, patience
+        self.patience = patience
         self._fills = missing == "impute" and not has_imputer(model)
         names = ["features", "target", "gradient"] if score is None else ["score"]
-        self._settings = recommended(isinstance(self, base.Regressor), outliers, memory, patience)
-        self._filters = SizeFilters(dict(zip(names, self._settings.filters, strict=False)), audit_size)
+        filters, near = recommended(isinstance(self, base.Regressor), outliers, patience)
+        self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size, near)
         self._linear = score is None and has_gradient(model)
         self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._start()
@@ -178,7 +174,7 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         except UNREADABLE:
             if isinstance(x, str):
                 raise
-            near = {name: value for name, value in x.items() if abs(as_float(value)) < FAR}
+            near = {name: value for name, value in x.items() if _is_usable(value)}
         try:
             return predict(near, **kwargs)
         except LookupError:  # a step needs a feature that is absent: use its usual value
@@ -276,10 +272,11 @@ class WrappedRegressor(Robust, base.Regressor):
         return predictions if clipped == values else batches.series(clipped, X)
 
     def _clip(self, prediction):
-        """Clip to the range of the targets learned from, plus a third of the target's reach on both sides."""
+        """Clip to the range of the targets learned from, plus half of it on both sides."""
         if self._untrained or not isinstance(prediction, float):
             return prediction
-        return self._target_range.clip(prediction, beyond=self._target.features["y"].reach / 3.0)
+        factor = self._target.features["y"].factor
+        return self._target_range.clip(prediction, 1.0 / factor if factor > 0.0 else 0.0)
 
     def _target_row(self, y):
         return {"y": as_float(y)}
@@ -306,3 +303,8 @@ _KINDS = {  # the class of the wrapper, by the class of the model
 
 def _is_finite(value):
     return not isinstance(value, float) or -math.inf < value < math.inf
+
+
+def _is_usable(value):
+    """Whether a value is text, or a number that is not too large."""
+    return isinstance(value, str) or abs(as_float(value)) < FAR
