@@ -64,6 +64,21 @@ def test_a_classifier_follows_a_change_of_units():
     assert model.kept > 1050 and sum(right) > 0.7 * len(right)
 
 
+@pytest.mark.parametrize(
+    "change", [*CHANGES.values(), lambda x, y: (x, 0.001 * y)], ids=[*CHANGES, "smaller targets"]
+)
+@pytest.mark.filterwarnings("ignore::holdfast.HoldfastWarning")
+def test_outliers_are_found_again_after_a_change(change):
+    """Units are measured anew from recent values, and a filter forgets sizes that are in other units."""
+    model, missed = Robust(neighbours(), patience=100), 0
+    for t, (x, y) in enumerate(numbers(2000)):
+        x, y = change(x, y) if t >= 500 else (x, y)
+        is_wild, kept = t >= 1000 and t % 20 == 7, model.kept
+        model.learn_one(x, 1000.0 * y if is_wild else y)
+        missed += is_wild and model.kept > kept
+    assert missed == 0
+
+
 @pytest.mark.parametrize("outliers", [20, hf.Quantile(0.9)])
 def test_with_a_count_or_a_filter_there_is_no_patience(outliers):
     with pytest.raises(ValueError, match="a count or a filter"):

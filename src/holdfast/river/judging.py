@@ -47,11 +47,12 @@ class JudgingMixin:
         The first rows all count, because the first units are medians, which few outliers cannot ruin.
         """
         counts = self._rows < FIRST or not self._refused
-        if kept or only_gradient or counts:
-            self._features.update(row)
+        if (kept or only_gradient or counts) and self._features.update(row):
+            self._filters.forget("features")
         if kept or counts:
-            self._target.update(self._target_row(y))
             self._rows += 1
+            if self._target.update(self._target_row(y)):
+                self._filters.forget("target")
         if kept:
             self._target_range.update(self._target_row(y))
         self._refused = not (kept or only_gradient)

@@ -1,5 +1,6 @@
 """Centers and units of features that have names: how unusual is a value?"""
 
+import collections
 import math
 import numbers
 import statistics
@@ -10,9 +11,12 @@ from holdfast.steady.units import budget, factor_of, octave_of, octave_of_factor
 
 FAR = 1e100  # squares and cubes of smaller numbers are finite; with larger ones River's models overflow
 FIRST = 8  # values of a feature: their median is its first center
+NEAR = 30.0  # units: a value that is as near is kept. At 15, two or three good rows more of TrumpApproval are
+# skipped; at 60 all is the same there
 _FEW = 3  # with fewer values a feature has no unit
 _MEMORY = 2000.0  # the other constants are those of `holdfast.steady.units`
 _WIDE, _FAR, _NEAR = 2, 2.0, 3.0
+_RECENT = 32  # values, from which a center or unit that is off is measured again
 _STUCK = 20  # equal values in a row; `holdfast.steady.units` counts only the first of them
 _OFTEN, _RARELY, _YOUNG = 16, 64, 512
 
@@ -97,7 +101,8 @@ class NamedUnits:
         return self.texts | {name: unit.mean for name, unit in self.features.items()}
 
     def update(self, row):
-        """Learn from the values of this row."""
+        """Learn from the values of this row. Returns whether sizes before and after cannot be compared."""
+        others = False
         for name, value in row.items():
             if type(value) is not float:
                 if isinstance(value, str):
@@ -108,53 +113,59 @@ class NamedUnits:
             unit = self.features.get(name)
             if unit is None:
                 unit = self.features[name] = FeatureUnit()
-            unit.update(value, self.share)
+            others |= unit.update(value, self.share)
+        return others
 
 
 class FeatureUnit:
-    """The center and the unit of one feature, as `holdfast.steady.units` has them for an array of columns.
+    """The center and the unit of one feature, by the rule of `holdfast.steady.units` for one of many columns.
 
-    Counts are in a dict: there may be a hundred thousand features, each with few values.
+    Two things differ. Counts are in a dict: there may be a hundred thousand features, each with few values. A
+    center or unit that is off is measured again from the last 32 values, because a model in `Robust` does not
+    squash what is far: after a change, an outlier that the old unit cannot tell from a good value would reach
+    it.
     """
 
-    __slots__ = ("center", "counts", "factor", "first", "last", "mean", "run", "seen")
+    __slots__ = ("center", "counts", "factor", "last", "mean", "recent", "run", "seen", "young")
 
     def __init__(self):
         self.center, self.factor, self.mean, self.seen = 0.0, 0.0, 0.0, 0.0  # factor: 1 / unit
-        self.counts, self.first, self.last, self.run = {}, [], math.nan, 0
+        self.counts, self.last, self.run, self.young = {}, math.nan, 0, True
+        self.recent = collections.deque(maxlen=_RECENT)
 
     def update(self, value, share):
-        """Count a value, unless it is the last one for the 20th time: then the sensor may be stuck."""
-        if self.first is not None:
-            self._begin(value, share)
-            return
+        """Count a value, unless it is the last one for the 20th time: then the sensor may be stuck.
+
+        Returns whether sizes before and after cannot be compared.
+        """
         self.run, self.last = self.run + 1 if value == self.last else 0, value
-        if self.run >= _STUCK:
-            return
+        if self.run >= _STUCK and not self.young:
+            return False
+        self.recent.append(value)
+        if self.young:
+            self._measure(share)
+            self.young = len(self.recent) < FIRST
+            return False
         self._count(value)
         if self.factor == 0.0:
             self.factor = factor_of(self.octave(share))
-            return
+            return False
         step = min(max((value - self.mean) * self.factor, -_NEAR), _NEAR) / self.factor
         self.mean += max(1.0 / self.seen, 1.0 / _MEMORY) * step
-        if int(self.seen) % (_OFTEN if self.seen < _YOUNG else _RARELY) == 0:
-            self._replace(share)
+        return int(self.seen) % (_OFTEN if self.seen < _YOUNG else _RARELY) == 0 and self._replace(share)
 
     def octave(self, share):
         """The octave of the (k + 1)-th largest deviation, or of those that are not 0; 0 if there is none."""
         others = self.seen - self.counts.get(0, 0.0)
         return self._octave_of_rank(budget(self.seen, share)) or self._octave_of_rank(budget(others, share))
 
-    def _begin(self, value, share):
-        """Measure center and unit anew from the first values."""
-        self.first.append(value)
-        self.center = self.mean = statistics.median_low(self.first)
+    def _measure(self, share):
+        """Measure center and unit anew from the last values."""
+        self.center = self.mean = statistics.median_low(self.recent)
         self.counts, self.seen = {}, 0.0
-        for one in self.first:
-            self._count(one)
-        self.factor = factor_of(self.octave(share)) if len(self.first) >= _FEW else 0.0
-        if len(self.first) == FIRST:
-            self.first = None
+        for value in self.recent:
+            self._count(value)
+        self.factor = factor_of(self.octave(share)) if len(self.recent) >= _FEW else 0.0
 
     def _count(self, value):
         octave = octave_of(value - self.center)
@@ -170,24 +181,20 @@ class FeatureUnit:
         return 0
 
     def _replace(self, share):
-        """Another center or unit, if it is off. Counts about another center count a quarter."""
+        """Another center and unit, if one of them is off. Returns whether they are of another kind."""
         if self.seen > _MEMORY:
-            self._fade(0.5)
-        octave, factor = self.octave(share), self.factor
-        if octave == 0:
-            return
-        moved = abs(self.mean - self.center) * factor > _FAR
-        if moved or abs(octave - octave_of_factor(factor)) >= _WIDE:
-            self.factor = factor_of(octave)
-        if moved:
-            self.center = self.mean
-            self._fade(0.25)
-        elif self.factor > factor:
-            self.mean = self.center  # it has moved in steps of a unit that was too large
-
-    def _fade(self, factor):
-        self.counts = {octave: factor * count for octave, count in self.counts.items()}
-        self.seen *= factor
+            self.counts = {octave: 0.5 * count for octave, count in self.counts.items()}
+            self.seen *= 0.5
+        octave, center, factor = self.octave(share), self.center, self.factor
+        is_off = abs(octave - octave_of_factor(factor)) >= _WIDE
+        if octave == 0 or not (is_off or abs(self.mean - center) * factor > _FAR):
+            return False
+        if len(set(self.recent)) <= _FEW:  # they say little, such as those of a rare flag
+            self.mean, self.factor = center, factor_of(octave)
+            return False
+        self._measure(share)
+        times = max(self.factor, factor) / min(self.factor, factor) if self.factor > 0.0 else 1.0
+        return times > NEAR or abs(self.center - center) * self.factor > NEAR
 
 
 class TargetRange:

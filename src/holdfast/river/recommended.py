@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from holdfast.defaults import PATIENCE, filters_for, is_auto, rounds_for
 from holdfast.filters import TopShare
+from holdfast.river.named_units import NEAR
 from holdfast.steady.choice import gate_for
 
 _FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows, as in the other estimators
 _SLACK = 15.0
-_NEAR = 30.0  # at 15, two or three good rows more of TrumpApproval are skipped; at 60 all is the same there
 _GRADIENT = TopShare(0.01)
 
 
@@ -33,7 +33,7 @@ def recommended(regression, outliers, patience):
     share = (_FOR_NUMBERS if regression else _FOR_LABELS) if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
         sizes = gate_for(share, share, _SLACK, int(rounds_for("patience", patience, PATIENCE)))
-        return Recommended((sizes, sizes, _GRADIENT if is_auto(outliers) else filters[2]), _NEAR)
+        return Recommended((sizes, sizes, _GRADIENT if is_auto(outliers) else filters[2]), NEAR)
     if not is_auto(patience):
         raise ValueError(
             'patience is for outliers="auto" or a share: with a count or a filter nothing is forgotten, '

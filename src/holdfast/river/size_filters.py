@@ -40,7 +40,8 @@ class SizeFilters:
     """
 
     def __init__(self, filters, audit_size, near=0.0):
-        self.near = near  # a size of features or target up to here is kept, once there is a threshold
+        self.near = near  # a size of features or target up to here is kept, after the warm-up
+        self.warm = set()  # names of filters that have started again: they need no warm-up
         self.filters = list(filters.values())
         for filter in self.filters:
             check_rule(filter, Filter, dim=1)
@@ -64,12 +65,20 @@ class SizeFilters:
                 state = by_label[key] if key in by_label else filter.init(1)
                 state, threshold, kept = filter.decide(state, size)
                 by_label[key] = state
-                if 0.0 < threshold < self.near and self.names[i] in ("features", "target"):
+                name = self.names[i]
+                is_near = threshold < self.near and name in ("features", "target")
+                if is_near and (threshold > 0.0 or name in self.warm):
                     threshold, kept = self.near, size <= self.near
                 self.restart = self.restart or filter.restarts(state)
                 refused_by += [] if kept else [self.names[i]]
             thresholds.append(threshold)
         return FilterDecision(refused_by, True, sizes, thresholds)
+
+    def forget(self, name):
+        """Let a filter start again: the sizes that it remembers are in other units."""
+        if name in self.names and self.near > 0.0:
+            self.states[self.names.index(name)] = {}
+            self.warm.add(name)
 
     def record(self, decision, kept, cell=("", math.nan)):
         """Count the row; add it to the audit if it is skipped, with the cell that is the reason."""
