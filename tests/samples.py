@@ -1,5 +1,6 @@
 """Samples of every rule that holdfast exports, and streams for all filters."""
 
+import functools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.sparse import csr_array
 import holdfast as hf
 import holdfast.change
 import holdfast.soft_guard
+import holdfast.steady.choice
 from holdfast import adversaries as enemies
 from holdfast.learners import Averaged
 
@@ -137,6 +139,16 @@ SOFT = hf.soft_guard.SoftGuarded(
 
 CHANGING = hf.change.Changing(hf.Guarded(SCALED[2]), patience=10)
 
+STEADY = [
+    choice(delay=delay)
+    for choice in (
+        functools.partial(hf.steady.choice.for_numbers, hf.steady.Ridges()),
+        functools.partial(hf.steady.choice.for_numbers, hf.steady.Ridges(hf.Huber(), redescends=False), 20),
+        functools.partial(hf.steady.choice.for_labels, hf.steady.Logits()),
+    )
+    for delay in (1, 0, 7, 50)
+]
+
 LOSSES = [
     hf.Absolute(),
     hf.losses.EpsilonInsensitive(),
@@ -195,6 +207,8 @@ OTHERS = [
     *GUARDED,
     SOFT,
     CHANGING,
+    *STEADY,
+    *(hf.steady.Ridges(), hf.steady.Logits(), hf.steady.hedge.Hedge()),
 ]
 
 RULES = [*FILTERS, *NORMS, *DOMAINS, *STEPS, *LEARNERS, *LOSSES, *ADVERSARIES, *OTHERS]

@@ -6,22 +6,33 @@ import warnings
 
 import numpy as np
 
-NOT_FINITE = "not finite"
-_MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows are skipped while filters have little to compare
+WARM_UP, NOT_READABLE = "warm-up", "not readable"
+LITTLE, NOTHING = "little", "nothing"  # what a skipped round has taught
+_MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows: a filter has little to compare at first
 _PARTS = 64  # tables of single batches; above that they are joined into one
 
 
 def reasons(measures, sizes, thresholds):
-    """Name the first filter that refused each skipped round; "not finite" where no filter could be asked.
+    """Name the first filter that refused each skipped round.
 
-    >>> reasons(("features", "gradient"), [[1.0, 9.0], [5.0, 5.0]], [[2.0, 2.0], [3.0, 3.0]]).tolist()
-    ['gradient', 'features']
+    It is "warm-up" if the threshold of each filter that refused it was 0 or less: the filter had nothing to
+    compare with. It is "not readable" if no filter could be asked: a number is missing, infinite, or too
+    large to compute with. A threshold that is NaN belongs to a filter that was not asked.
+
+    >>> sizes, thresholds = [[1.0, 9.0, 1.0], [5.0, 5.0, 5.0]], [[2.0, 2.0, 2.0], [3.0, 3.0, 0.0]]
+    >>> reasons(("features", "gradient"), sizes, thresholds).tolist()
+    ['gradient', 'features', 'warm-up']
     """
-    found = np.full(len(sizes[0]), measures[-1], object)
+    found = np.full(len(sizes[0]), WARM_UP, object)
     for measure, size, threshold in reversed(list(zip(measures, sizes, thresholds, strict=True))):
-        found[~(np.asarray(size) <= np.asarray(threshold))] = measure
-    found[np.isnan(thresholds[-1])] = NOT_FINITE
+        found[(np.asarray(threshold) > 0.0) & ~(np.asarray(size) <= np.asarray(threshold))] = measure
+    found[np.isnan(thresholds).all(axis=0)] = NOT_READABLE
     return found
+
+
+def learned(by, little):
+    """What skipped rounds with these reasons have taught: a little if the target was refused and `little`."""
+    return np.where((np.asarray(by) == "target") & little, LITTLE, NOTHING)
 
 
 class HoldfastWarning(UserWarning):
@@ -31,8 +42,8 @@ class HoldfastWarning(UserWarning):
 class SkipMonitor:
     """Warn, once each, if more than 20 % of the rows are skipped, or 100 rows one after the other.
 
-    The first 20 skipped rows do not count: a filter skips some because it has nothing to compare them with.
-    The share is looked at when there are `enough` rows.
+    Rows of the warm-up count as kept, and the first 20 skipped rows do not count. The share is looked at when
+    there are `enough` rows.
 
     Examples
     --------
@@ -91,6 +102,8 @@ class SkipMonitor:
 class Audit:
     """The first `size` skipped rounds as a table, and counts of all rounds.
 
+    Rounds of the warm-up are counted, but they are no outliers: they are not in the table, nor in `skipped`.
+
     Parameters
     ----------
     size : int
@@ -99,20 +112,22 @@ class Audit:
         What is measured in a round, such as "features": each has a size and a threshold.
     places : strings
         The columns that locate a round, such as "round".
+    little : bool
+        Whether a round whose target is refused teaches a little (`PlayerOptions.learns_little`).
 
     Examples
     --------
     >>> audit = Audit(100, ["features"], ["round"])
     >>> audit.add([[7, 8]], [[90.0, np.nan]], [[2.5, np.nan]])
     >>> audit.counts
-    {'features': 1, 'not finite': 1}
-    >>> {name: column.tolist() for name, column in audit.table().items()}
-    {'round': [7, 8], 'features_size': [90.0, nan], 'features_threshold': [2.5, nan], 'by': [...]}
+    {'features': 1, 'not readable': 1, 'warm-up': 0}
+    >>> {name: column.tolist() for name, column in audit.table().items() if "_" not in name}
+    {'round': [7, 8], 'by': ['features', 'not readable'], 'learned': ['nothing', 'nothing']}
     """
 
-    def __init__(self, size, measures, places):
+    def __init__(self, size, measures, places, little=False):
         self.size, self.measures, self.places, self.kept = size, tuple(measures), tuple(places), 0
-        self.counts = dict.fromkeys((*self.measures, NOT_FINITE), 0)
+        self.little, self.counts = little, dict.fromkeys((*self.measures, NOT_READABLE, WARM_UP), 0)
         nothing = [[]] * len(self.measures)
         self._parts = [self._table([[]] * len(self.places), nothing, nothing, [])]
         self._length = 0
@@ -124,17 +139,28 @@ class Audit:
 
     @property
     def skipped(self):
-        """How many rounds were skipped."""
-        return sum(self.counts.values())
+        """How many rounds were skipped after the warm-up."""
+        return self.rounds - self.kept - self.counts[WARM_UP]
+
+    @property
+    def rounds(self):
+        """How many rounds there were."""
+        return self.kept + sum(self.counts.values())
 
     def add(self, places, sizes, thresholds):
         """Record skipped rounds: a column for each place and for each measure.
 
-        Columns of places may end where the table is full.
+        Columns of places may end where the table is full; then no round of them is one of the warm-up.
         """
         by = reasons(self.measures, sizes, thresholds)
         for reason in self.counts:
             self.counts[reason] += int((by == reason).sum())
+        if (by == WARM_UP).any():
+            left = by != WARM_UP
+            by = by[left]
+            places, sizes, thresholds = (
+                [np.asarray(column)[left] for column in some] for some in (places, sizes, thresholds)
+            )
         room = min(self.room, len(by))
         if room > 0:
             columns = ([column[:room] for column in some] for some in (places, sizes, thresholds))
@@ -156,4 +182,4 @@ class Audit:
         for name, size, threshold in zip(self.measures, sizes, thresholds, strict=True):
             table |= {f"{name}_size": np.asarray(size, float)}
             table |= {f"{name}_threshold": np.asarray(threshold, float)}
-        return table | {"by": np.asarray(by, "<U10")}
+        return table | {"by": np.asarray(by, "<U12"), "learned": learned(by, self.little).astype("<U7")}

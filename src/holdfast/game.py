@@ -22,8 +22,8 @@ class Decision(NamedTuple):
     threshold: float
 
     def others(self):
-        """Size and threshold of the feature filter, then of the target filter: NaN, there are none here."""
-        return math.nan, math.nan, math.nan, math.nan
+        """As `GuardedDecision.others`: NaN and -1, because there are no other filters here."""
+        return math.nan, math.nan, math.nan, math.nan, -1
 
 
 def unmeasured(size):
@@ -220,6 +220,7 @@ class Columns(NamedTuple):
     feature_thresholds: np.ndarray
     target_sizes: np.ndarray
     target_thresholds: np.ndarray
+    farthest: np.ndarray
 
     def revealed(self, i, w, loss, slope, x):
         if len(self.losses) > 0:
@@ -241,9 +242,10 @@ class Columns(NamedTuple):
         if len(self.kept) > 0:
             self.kept[i] = decision.kept
         if len(self.feature_sizes) > 0:
-            a, b, c, d = decision.others()
+            a, b, c, d, column = decision.others()
             self.feature_sizes[i], self.feature_thresholds[i] = a, b
             self.target_sizes[i], self.target_thresholds[i] = c, d
+            self.farthest[i] = column
 
 
 class Counts(NamedTuple):

@@ -11,7 +11,7 @@ from holdfast.learners.needs import check_hints, refuse_hidden_rows
 from holdfast.norms import HUGE, L2, LONG
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rule import rule
-from holdfast.vectors import length
+from holdfast.vectors import length, place_of_largest
 
 
 class GuardedState(NamedTuple):
@@ -30,6 +30,7 @@ class GuardedDecision(NamedTuple):
     """As `Decision`; `size` and `threshold` are those of the gradient.
 
     `features` and `target` are the decisions of the other two filters. A round is kept if all three keep it.
+    `farthest` is the column of the farthest cell if the feature filter refuses the row, and -1 if not.
     """
 
     kept: bool
@@ -37,10 +38,12 @@ class GuardedDecision(NamedTuple):
     threshold: float
     features: Decision
     target: Decision
+    farthest: int
 
     def others(self):
-        """Size and threshold of the feature filter, then of the target filter."""
-        return self.features.size, self.features.threshold, self.target.size, self.target.threshold
+        """Size and threshold of the feature filter, then of the target filter, and the farthest column."""
+        features, target = self.features, self.target
+        return features.size, features.threshold, target.size, target.threshold, self.farthest
 
 
 @rule
@@ -179,7 +182,7 @@ class Guarded:
         finite = size < math.inf and steepness < math.inf and entry < HUGE and abs(slope) * entry < HUGE
         if not (finite and entry + abs(slope) < limit and distance < limit):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            decision = GuardedDecision(False, steepness + math.inf, math.nan, unknown[0], unknown[1])
+            decision = GuardedDecision(False, steepness + math.inf, math.nan, unknown[0], unknown[1], -1)
             memories = (state.features, state.target, state.gradient, state.negative)
             return GuardedState(learner, *memories, False, state.y), decision
         features, feature_threshold, near = self.features.decide(state.features, size)
@@ -197,6 +200,7 @@ class Guarded:
             threshold,
             Decision(near, size, feature_threshold),
             Decision(likely, distance, target_threshold),
+            -1 if near else place_of_largest(row),
         )
         restart = (
             self.features.restarts(features) or self.target.restarts(target) or self.gradient.restarts(own)

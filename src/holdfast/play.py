@@ -125,7 +125,7 @@ def empty_columns(count, dim, keep):
     rows = {name: count if name in keep else 0 for name in COLUMNS}
     rows |= dict.fromkeys(GUARD, count if "guard" in keep else 0)
     wide = {name: (rows[name], dim) for name in ("gradients", "iterates")}
-    kinds = {"kept": bool}
+    kinds = {"kept": bool, "farthest": np.int64}
     return Columns(*(np.zeros(wide.get(name, rows[name]), kinds.get(name, float)) for name in rows))
 
 

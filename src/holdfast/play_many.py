@@ -36,7 +36,7 @@ class KeyedRecord:
     rounds, kept_counts, unmeasured_counts : int arrays
         For each key: the number of rounds, of kept rounds, and of rounds without a finite size.
     losses, sizes, thresholds, kept, predictions : arrays, or None
-    feature_sizes, feature_thresholds, target_sizes, target_thresholds : arrays, or None
+    feature_sizes, feature_thresholds, target_sizes, target_thresholds, farthest : arrays, or None
         One entry a round of the stream, as in `Record`.
     """
 
@@ -55,6 +55,7 @@ class KeyedRecord:
     feature_thresholds: np.ndarray | None
     target_sizes: np.ndarray | None
     target_thresholds: np.ndarray | None
+    farthest: np.ndarray | None
     player: Any = field(repr=False)
 
     def __repr__(self):

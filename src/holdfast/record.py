@@ -13,7 +13,7 @@ from holdfast.protocols import PlayerInDomain
 from holdfast.role_checks import check_role
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
-GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds")  # keep="guard"
+GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds", "farthest")
 DEFAULT = ("losses", "sizes", "thresholds", "kept")
 
 
@@ -32,7 +32,9 @@ class Record:
     products, predictions, gradients, iterates : float64 arrays, or None
         <w_t, g_t>, <w_t, x_t> in the units of the target, g_t and w_t.
     feature_sizes, feature_thresholds, target_sizes, target_thresholds : float64 arrays, or None
-        Sizes and thresholds of the other two filters of a `Guarded` player.
+        Sizes and thresholds of the other two filters of a `Guarded` player; NaN if they were not asked.
+    farthest : int array, or None
+        The column of the farthest cell of a row that the feature filter refused, else -1.
     final : array
         The weights after the last round.
     average : array, or None
@@ -53,6 +55,7 @@ class Record:
     feature_thresholds: np.ndarray | None
     target_sizes: np.ndarray | None
     target_thresholds: np.ndarray | None
+    farthest: np.ndarray | None
     final: np.ndarray
     average: np.ndarray | None
     rounds: int

@@ -17,7 +17,7 @@ from holdfast.norms import HUGE, L1, LONG
 from holdfast.protocols import Filter, Learner, Norm
 from holdfast.rule import rarely_called, rule
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import dot_transformed, length, place, values_of
+from holdfast.vectors import dot_transformed, length, place, place_of_largest, values_of
 
 _NORMAL = 1.25  # the standard deviation of normal residuals over their mean absolute value
 _RATE = 0.01  # of the mean residual, after the first 100 kept rounds
@@ -118,6 +118,9 @@ class SoftGuarded:
         if self.patience < 10:
             raise ValueError(f"patience counts rounds, at least 10: got {self.patience}")
 
+    def learns_little(self):
+        return True
+
     def check_dim(self, dim):
         check_hints(self.learner)
         self.learner.check_dim(dim)
@@ -186,7 +189,7 @@ class SoftGuarded:
         finite = size < math.inf and entry < HUGE and abs(slope) * entry < HUGE
         if not (finite and entry + abs(slope) < LONG and abs(target) < LONG):
             unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            return state, GuardedDecision(False, math.inf, math.nan, unknown[0], unknown[1])
+            return state, GuardedDecision(False, math.inf, math.nan, unknown[0], unknown[1], -1)
         limits, burst = state.limits, state.bad >= _BURST
         features, feature_threshold, near = state.features, _FAR * limits[0], False
         if not (burst and size > feature_threshold):
@@ -218,6 +221,7 @@ class SoftGuarded:
             math.inf,
             Decision(near and fresh, size, feature_threshold),
             Decision(likely, distance, target_threshold),
+            -1 if near else place_of_largest(row),
         )
         remember(state.recent, state.rounds, x, state.y)
         rounds = state.rounds + 1.0

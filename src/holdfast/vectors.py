@@ -123,6 +123,19 @@ def largest(x):
 
 
 @_quiet
+def place_of_largest(x):
+    """The index of the largest absolute entry, the first of several; -1 if there are no entries.
+
+    Of a sparse row it is the index of the column.
+    """
+    row = np.abs(values_of(x))
+    if len(row) == 0:
+        return -1
+    found = int(np.argmax(np.where(np.isnan(row), -1.0, row)))
+    return int(x.places[found]) if isinstance(x, Sparse) else found
+
+
+@_quiet
 def spread(x):
     """The largest entry less the smallest, zeros of a sparse row included; NaN if there is one."""
     row = values_of(x)

@@ -150,7 +150,7 @@ def test_labels_of_svmlight_are_numbers(learned, tmp_path):
     (tmp_path / "b.svm").write_text("".join(lines))
     run = learned(tmp_path / "b.svm", "--target", "label", "--task", "classification")
     assert labels(run) == ["1700000000000000000", "1700000000000000001"]
-    assert json.loads((run / "metrics.json").read_text())["skipped_by_reason"].get("unreadable", 0) == 0
+    assert json.loads((run / "metrics.json").read_text())["skipped_by_reason"].get("not readable", 0) == 0
 
 
 def test_labels_on_the_command_line_are_those_of_the_file(tmp_path, capsys):

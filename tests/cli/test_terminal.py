@@ -92,7 +92,7 @@ def test_the_cells_of_an_unreadable_row_are_escaped(source, tmp_path, capsys):
     assert printed(capsys, "learn", tmp_path / "rows.csv", "--target", "y", "--to", to)[0] == 0
     assert r"'\x1b[31m' is not a number" in printed(capsys, "audit", to, "--worst", "600")[1]
     found = json.loads(printed_json(capsys, "audit", to, "--worst", "600", "--json"))
-    assert found["skipped_by_reason"]["unreadable"] == 2
+    assert found["skipped_by_reason"]["not readable"] == 2
 
 
 def printed_json(capsys, *args):

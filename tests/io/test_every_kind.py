@@ -88,7 +88,7 @@ def test_wide_svmlight_rows_stay_sparse(learn, tmp_path):
     assert "50,000 columns: rows are sparse" in heard
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["rounds"] == ROWS + 1
-    assert metrics["skipped_by_reason"]["unreadable"] == metrics["skipped_by_reason"]["missing cell"] == 1
+    assert metrics["skipped_by_reason"]["not readable"] == metrics["skipped_by_reason"]["missing cell"] == 1
     assert metrics["error"] < 0.3
     p = load_file(run / "model.safetensors")
     assert p["weights"].shape == (1, dim)
@@ -131,7 +131,7 @@ def test_line_ends_inside_quotes_belong_to_their_cell(table, learn, tmp_path, mo
     found, status, _ = learn(tmp_path / "broken.csv", "--target", "y", to="second")
     assert status == 0
     assert model_bytes(found) == model_bytes(expected)
-    assert "unreadable" not in json.loads((found / "metrics.json").read_text())["skipped_by_reason"]
+    assert "not readable" not in json.loads((found / "metrics.json").read_text())["skipped_by_reason"]
     # The number of a row is that of its first line, and it does not matter where blocks are cut.
     lines = (tmp_path / "broken.csv").read_bytes().split(b"\n")[1:]
     sizes = pq.read_table(found / "sizes").column("row").to_pylist()
@@ -151,7 +151,7 @@ def test_a_quote_that_is_never_closed_loses_one_row_and_not_the_rest(learn, tmp_
     run, status, _ = learn(tmp_path / "rows.csv", "--target", "y")
     assert status == 0
     rows = pq.read_table(run / "audit").to_pylist()
-    assert [row["row"] for row in rows if row["reason"] == "unreadable"] == [501]
+    assert [row["row"] for row in rows if row["reason"] == "not readable"] == [501]
 
 
 GOOD = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (i % 7, i % 5, i % 11 * 10 + i % 3) for i in range(100))
@@ -177,7 +177,7 @@ def test_a_malformed_row_is_skipped_and_the_audit_has_its_number(learn, tmp_path
     run, status, _ = learn(path, "--target", "y")
     assert status == 0
     rows = pq.read_table(run / "audit").to_pylist()
-    (found,) = [row for row in rows if row["reason"] == "unreadable"]
+    (found,) = [row for row in rows if row["reason"] == "not readable"]
     assert found["row"] == 51
     assert detail in found["detail"]
     assert json.loads((run / "metrics.json").read_text())["rounds"] == 101
@@ -261,7 +261,7 @@ def test_a_byte_order_mark_loses_no_row(learn, tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8-sig")
         run, status, said = learn(tmp_path / name, "--target", "label", to=f"{name}.run")
         assert status == 0, said
-        assert "unreadable" not in json.loads((run / "metrics.json").read_text())["skipped_by_reason"]
+        assert "not readable" not in json.loads((run / "metrics.json").read_text())["skipped_by_reason"]
 
 
 def test_a_missing_file_and_a_folder_are_refused_in_a_sentence(learn, tmp_path):

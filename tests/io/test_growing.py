@@ -46,7 +46,7 @@ def test_a_last_row_of_several_lines_waits_as_a_whole(tmp_path):
     assert called(*learn, "--resume")[0] == 0
     assert rounds(tmp_path / "run") == 19
     assert (
-        json.loads((tmp_path / "run" / "metrics.json").read_text())["skipped_by_reason"].get("unreadable")
+        json.loads((tmp_path / "run" / "metrics.json").read_text())["skipped_by_reason"].get("not readable")
         is None
     )
 

@@ -24,7 +24,7 @@ def test_a_stray_quote_loses_one_row_whether_or_not_the_last_line_ends(tmp_path,
     assert called("learn", tmp_path / "rows.csv", *LEARN, tmp_path / "run")[0] == 0
     found = metrics(tmp_path / "run")
     assert found["rounds"] == (30 if line_end else 29)
-    assert found["skipped_by_reason"]["unreadable"] == 1
+    assert found["skipped_by_reason"]["not readable"] == 1
 
 
 @pytest.mark.parametrize("lines", ["one\ntwo, three\nfour", "one\n3,4,5\n6,7,8\nfour"], ids=["words", "rows"])

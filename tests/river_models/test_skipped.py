@@ -88,7 +88,7 @@ def test_the_audit_has_the_first_skipped_rows_and_counts_all():
     audit = model.audit
     assert {len(column) for column in audit.values()} == {7}
     assert (np.diff(audit["round"]) > 0).all()
-    assert model.audit_counts["not finite"] == 6 and model.audit_counts["features"] >= 6
+    assert model.audit_counts["not readable"] == 6 and model.audit_counts["features"] >= 6
     assert len(pd.DataFrame(audit)) == 7
     for reason in ("features", "target", "gradient"):
         some = audit["by"] == reason

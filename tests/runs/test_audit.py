@@ -20,7 +20,7 @@ def played(features, targets, gradients, kept):
     return SimpleNamespace(**columns, **thresholds, kept=np.array(kept))
 
 
-def nothing(reasons, skipped, thresholds):
+def nothing(reasons, skipped):
     """No columns to blame."""
     return np.full(len(skipped), "", object), np.full(len(skipped), NAN)
 
@@ -36,15 +36,12 @@ def test_the_first_filter_that_refuses_a_round_is_the_reason():
     log.add(rounds, np.arange(1, 7), np.arange(11, 17), np.ones(6), {3: "2 cells"}, {}, 0, None, nothing)
     skipped, sizes = log.tables().values()
     assert skipped.column("reason").to_pylist() == [
-        "features",
-        "target",
-        "unreadable",
-        "gradient",
-        "not finite",
+        *("features", "target", "not readable", "gradient", "not readable")
     ]
     assert skipped.column("row").to_pylist() == [12, 13, 14, 15, 16]
-    assert skipped.column("detail").to_pylist() == ["", "", "2 cells", "", ""]
-    assert log.counts == dict.fromkeys(["features", "target", "unreadable", "gradient", "not finite"], 1)
+    assert skipped.column("detail").to_pylist()[:4] == ["", "", "2 cells", ""]
+    assert skipped.column("learned").to_pylist() == ["nothing"] * 5
+    assert log.counts == {"features": 1, "target": 1, "not readable": 2, "gradient": 1}
     assert sizes.column_names == ["row", "features", "target"] and sizes.num_rows == log.waiting == 6
     log.clear()
     assert log.tables() == {} and log.counts["target"] == 1
@@ -83,3 +80,21 @@ def test_the_excess_is_the_largest_factor_over_a_threshold():
     )
     times, which = excess(table)
     assert times.tolist() == [4.0, 0.0, 0.0, math.inf, 9.0] and which.tolist() == [1, 0, 0, 0, 0]
+
+
+def test_a_refused_target_teaches_a_little_if_the_player_says_so():
+    log = RoundLog(("",), True, False, False, gradients=False, little=True)
+    rounds = played([0.5, 9.0], [9.0, NAN], [0.5, 9.0], [False, False])
+    log.add(rounds, np.arange(2), np.arange(2), np.ones(2), {}, {}, 0, None, nothing)
+    (skipped,) = log.tables().values()
+    assert skipped.column("reason").to_pylist() == ["target", "features"]
+    assert skipped.column("learned").to_pylist() == ["little", "nothing"]
+    assert np.isnan(skipped.column("gradient_size").to_numpy()).all()  # was not measured
+
+
+def test_a_threshold_of_zero_is_the_warm_up():
+    log = RoundLog(("",), True, False, False)
+    rounds = played([0.5, 9.0], [9.0, 9.0], [0.5, 0.5], [False, False])
+    rounds.target_thresholds = np.zeros(2)
+    warm = log.add(rounds, np.arange(2), np.arange(2), np.ones(2), {}, {}, 0, None, nothing)
+    assert warm.tolist() == [0] and log.counts == {"warm-up": 1, "features": 1}

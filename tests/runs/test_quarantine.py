@@ -31,11 +31,11 @@ def test_the_quarantine_has_the_lines_of_the_skipped_rows(tmp_path, monkeypatch)
     assert [int(row["skipped_row"]) for row in found] == skipped_rows(run)
     names = text[0].replace('"', "").split(",")
     for row in found:
-        if row["skipped_reason"] != "unreadable":
+        if row["skipped_reason"] != "not readable":
             line = next(csv.reader([text[int(row["skipped_row"])]]))
             assert [row[name] for name in names] == line
     assert {row["skipped_column"] for row in found} >= {"a", "b"}
-    assert "unreadable" in {row["skipped_reason"] for row in found}
+    assert "not readable" in {row["skipped_reason"] for row in found}
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "jsonl"])

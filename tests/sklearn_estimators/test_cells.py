@@ -26,7 +26,7 @@ def test_missing_cells_cost_little(share):
     with pytest.warns(hf.HoldfastWarning, match="rows were skipped"):
         skipping = RobustClassifier(random_state=0, missing="skip").fit(holes, y)
     assert filled < clean + 0.02
-    assert np.mean(skipping.predict(holes) != y) > filled + 0.02
+    assert np.mean(skipping.predict(holes) != y) >= filled
 
 
 @pytest.mark.parametrize("scale", [True, False])
@@ -40,16 +40,15 @@ def test_a_missing_cell_is_predicted_with_the_center_of_its_column(scale, rows):
     row, hole = X[:1].copy(), X[:1].copy()
     row[0, 1], hole[0, 1] = model._models[0].center[1], np.nan
     np.testing.assert_allclose(model.predict(rows(hole)), model.predict(rows(row)))
-    assert model.audit_counts_["not finite"] < 10
+    assert model.audit_counts_["not readable"] < 10
 
 
-def test_rows_with_too_many_missing_cells_are_skipped():
+@pytest.mark.parametrize("share, unreadable", [(0.5, [101, 102]), (0.3, [100, 101, 102])])
+def test_rows_with_too_many_missing_cells_are_not_readable(share, unreadable):
     X, y = linear_table(300)
     X[100, :2], X[101, :3], X[102] = np.nan, np.nan, np.nan
-    kept = RobustRegressor(random_state=0).fit(X, y).kept_mask_
-    assert kept[[100, 101, 102]].tolist() == [True, False, False]
-    kept = RobustRegressor(missing_share=0.3, random_state=0).fit(X, y).kept_mask_
-    assert kept[[100, 101, 102]].tolist() == [False, False, False]
+    audit = RobustRegressor(missing_share=share, random_state=0).fit(X, y).audit_
+    assert sorted(audit["row"][audit["by"] == "not readable"]) == unreadable
 
 
 def test_a_column_without_values_is_left_out_with_a_warning():
@@ -104,3 +103,35 @@ def test_one_warning_if_a_long_run_of_rows_is_skipped():
         for i in range(1500, 1750):
             model.partial_fit(1e9 * X[i : i + 1], y[i : i + 1])
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_column_and_value_are_those_of_the_step_and_not_of_the_units_after_the_call():
+    X, y = linear_table(4000)
+    X[:, 1] *= 1e-3
+    X[400, 0], X[400, 1] = 60.0, 1.0  # 1.0 is a thousand units away now, and usual from row 1,000 on
+    X[1000:, 1] *= 1e4
+    with pytest.warns(hf.HoldfastWarning, match="one after the other"):  # after the change
+        model = RobustRegressor(delay=1).partial_fit(X, y)
+    place = np.flatnonzero(model.audit_["row"] == 400)[0]
+    assert (model.audit_["column"][place], model.audit_["value"][place]) == ("x1", 1.0)
+    assert model.audit_["features_size"][place] == pytest.approx(1e3, rel=0.9)
+
+
+def test_no_column_is_blamed_that_was_not_measured():
+    X, y = linear_table(600)
+    X[300:330], X[400], y[300:330] = X[300], 0.0, np.linspace(-90.0, 90.0, 30)
+    y[500] = 1e200
+    model = RobustRegressor(delay=1).partial_fit(X, y)
+    for row, by, column in zip(*(model.audit_[name] for name in ("row", "by", "column")), strict=True):
+        assert (by, column) == ("target", "target"), row
+    assert 500 in model.audit_["row"] and model.audit_["learned"][0] == "little"
+    sizes, thresholds = model.audit_["target_size"], model.audit_["target_threshold"]
+    assert (sizes > thresholds).all() and np.isnan(model.audit_["gradient_size"]).all()
+
+
+def test_the_warm_up_of_a_filter_is_not_an_outlier():
+    X, y = linear_table(300)
+    model = RobustRegressor(5, learner="adagrad", shuffle=False).partial_fit(X, y)
+    assert model.audit_counts_["warm-up"] >= 5 and "warm-up" not in model.audit_["by"]
+    assert model.skipped_ == sum(model.audit_counts_.values()) - model.audit_counts_["warm-up"]
+    assert model.kept_ + model.skipped_ + model.audit_counts_["warm-up"] == 300

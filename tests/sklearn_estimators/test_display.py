@@ -24,7 +24,7 @@ def test_the_display_shows_sizes_reasons_and_columns():
     assert display.ax_.get_ylabel() == "features: size"
     assert display.ax_.figure is display.figure_
     reasons, columns = ([text.get_text() for text in axes.get_yticklabels()] for axes in display.axes_[1:])
-    assert set(reasons) == {"features", "target", "not finite"}
+    assert set(reasons) == {"features", "target", "not readable"}
     assert {"x2", "target"} <= set(columns)
 
 

@@ -47,7 +47,7 @@ def test_the_names_of_a_data_frame_are_kept():
     frame.loc[3, "d"] = pd.NA
     model = RobustClassifier(missing="skip", random_state=0).fit(frame, pd.Series(y))
     assert model.feature_names_in_.tolist() == list("abcd")
-    assert model.audit_counts_["not finite"] == 1
+    assert model.audit_counts_["not readable"] == 1
     assert len(pd.DataFrame(model.audit_)) == model.skipped_
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"a": "z"}))

@@ -162,6 +162,30 @@ def largest(x):
     return scan
 
 
+@overloads(vectors.place_of_largest)
+def place_of_largest(x):
+    def scan(row):
+        most, found = -2.0, -1
+        for i in range(len(row)):
+            entry = abs(np.float64(row[i]))
+            if math.isnan(entry):
+                entry = -1.0
+            if entry > most:
+                most, found = entry, i
+        return found
+
+    scan = njit(scan, **kernels.OVERLOAD)
+
+    def in_sparse(x):
+        found = scan(x.values)
+        return np.int64(x.places[found]) if found >= 0 else -1
+
+    def in_dense(x):
+        return scan(vectors.values_of(x))
+
+    return in_sparse if is_instance(x, Sparse) else in_dense
+
+
 @overloads(vectors.spread)
 def spread(x):
     def scan(row, low, high):

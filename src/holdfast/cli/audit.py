@@ -11,11 +11,15 @@ REASONS = {
     "features": "the features are too far from those of other rows",
     "target": "the target is too far from those of other rows, or from all predictions",
     "gradient": "the error on it is larger than on other rows",
-    "not finite": "a number in it is infinite",
+    "not readable": "a cell is no number, or infinite, or too large to compute with",
     "missing cell": "a cell is missing",
     "no target": "the target is missing",
-    "unreadable": "the row cannot be read",
 }
+
+
+def meaning(reason):
+    """What a reason means; empty for one of another version."""
+    return REASONS.get(reason, "")
 
 
 def add(parser):
@@ -110,10 +114,14 @@ def _budget(text):
 
 def _summary_lines(answer):
     lines = [f"{answer['rounds']:,} rounds, {answer['skipped']:,} skipped"]
+    if answer["learned_little"]:
+        lines[0] += f", of which {answer['learned_little']:,} have taught a little"
     if answer["released"]:
         lines[0] += f", of which {answer['released']:,} were released later"
+    if answer["warm_up"]:
+        lines[0] += f"; {answer['warm_up']:,} more in the warm-up, when filters had nothing to compare with"
     for reason, count in sorted(answer["skipped_by_reason"].items(), key=lambda item: -item[1]):
-        lines.append(f"  {count:>9,}  {reason:13} {REASONS[reason]}")
+        lines.append(f"  {count:>9,}  {reason:13} {meaning(reason)}")
     if answer["columns"]:
         lines += ["", "by column:"]
         lines += [
@@ -154,7 +162,8 @@ def _row_lines(rows):
     for row in rows:
         times = f"{row['times']:9.3g}" if row["times"] else " " * 9
         names = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
-        note = "  ".join(filter(None, (cell(row["column"], row["value"]), names, row["detail"])))
+        little = "learned a little" if row["learned"] == "little" else ""
+        note = "  ".join(filter(None, (cell(row["column"], row["value"]), names, row["detail"], little)))
         lines.append(
             f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} "
             f"{row['threshold']:10.4g} {times}  {note}".rstrip()

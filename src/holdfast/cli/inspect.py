@@ -58,7 +58,8 @@ def run(options):
             tell(f"{'rows':12} {each['first_row']:,} to {each['last_row']:,}: {visible(each['name'], 80)}")
         metrics = found.metrics()
         state = "finished" if metrics["finished"] else "not finished: go on with --resume"
-        tell(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped; {state}")
+        warm = f", {metrics['warm_up']:,} in the warm-up" if metrics["warm_up"] else ""
+        tell(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped{warm}; {state}")
         if metrics["error"] is not None:
             tell(f"{'error':12} {metrics['error']:.4g}, the {metrics['error_is']} on the rounds learned from")
         tell(f"{'certificate':12} {certificate(found)['words']}")

@@ -13,9 +13,13 @@ def summary(found, to, page, seconds, status=DONE):
         f"{metrics['rounds']:,} rounds in {seconds:.1f} s: {metrics['kept']:,} learned from, "
         f"{metrics['skipped']:,} skipped ({percent(share)})" + (f": {reasons}" if reasons else "")
     ]
+    if metrics["learned_little"]:
+        lines[0] += f"; {metrics['learned_little']:,} of them have taught a little"
+    if metrics["warm_up"]:
+        lines.append(f"{metrics['warm_up']:,} rounds of the warm-up: filters had nothing to compare with yet")
     if metrics["error"] is not None:
         lines.append(
-            f"{metrics['error_is']}, {_asked(found.settings.delay)}: {metrics['error']:.4g} "
+            f"{metrics['error_is']}, {asked(found.settings.delay)}: {metrics['error']:.4g} "
             f"on the rounds learned from, {metrics['error_of_all_rounds']:.4g} on all"
         )
     lines.append(f"learned with {learner_name(found.player)} and {found.loss!r}")
@@ -28,7 +32,8 @@ def summary(found, to, page, seconds, status=DONE):
     return lines
 
 
-def _asked(delay):
+def asked(delay):
+    """When rounds were predicted."""
     if delay == 1:
         return "each round predicted before it was learned from"
     return f"{delay:,} rounds at a time predicted before they were learned from"
@@ -56,7 +61,7 @@ def _key_lines(keys):
     lines.append("largest share of skipped rounds:")
     for one in keys["most_skipped"]:
         error = f"error {one['error']:.4g}" if one["error"] is not None else "nothing learned"
-        skipped = one["rounds"] - one["kept"]
+        skipped = one["rounds"] - one["kept"] - one["warm_up"]
         key = visible(one["key"] or "(none)", 80)
         lines.append(f"  {key:20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}")
     return lines

@@ -3,8 +3,9 @@
 from holdfast import __version__
 from holdfast.cli import report_plots as plots
 from holdfast.cli import report_tables as tables
-from holdfast.cli.audit import REASONS
+from holdfast.cli.audit import meaning
 from holdfast.cli.inspect import certificate
+from holdfast.cli.learn_summary import asked
 from holdfast.pages.render import render
 from holdfast.runs.audit_summary import AuditSummary
 from holdfast.runs.files import atomic_file
@@ -43,11 +44,12 @@ def page(found, summary=None):
         metrics=metrics,
         cards=tables.cards(metrics),
         comparison=tables.comparison(found, metrics),
+        asked=asked(found.settings.delay),
         errors=plots.errors(found, metrics),
         answers=plots.answers(found),
         confusion=tables.confusion(found),
         reasons=[
-            (reason, count, REASONS[reason])
+            (reason, count, meaning(reason))
             for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1])
         ],
         several=len(found.games.labels) > 1,

@@ -51,7 +51,11 @@ def cards(metrics):
     """The main figures, each with its meaning."""
     rounds, skipped = metrics["rounds"], metrics["skipped"]
     yield figure(rounds), "rounds"
-    yield f"{100 * skipped / max(rounds, 1):.2g} %", f"skipped: {skipped:,}"
+    little, warm = metrics["learned_little"], metrics["warm_up"]
+    words = f"skipped: {skipped:,}" + (f", of which {little:,} have taught a little" if little else "")
+    yield f"{100 * skipped / max(rounds, 1):.2g} %", words
+    if warm:
+        yield figure(warm), "rounds of the warm-up, not learned from"
     if metrics["error"] is not None:
         yield figure(metrics["error"]), f"{metrics['error_is']} on the rounds learned from"
     if metrics["baseline"] is not None:
@@ -109,7 +113,7 @@ def worst(rows):
     return [
         (
             row["row"],
-            " ".join(filter(None, (row["reason"], row.get("key"), row.get("label")))),
+            " ".join(filter(None, (row["reason"], row.get("key"), row.get("label"), _little(row)))),
             cell(row["column"], row["value"]) if row["column"] else row["detail"],
             row["measure"],
             row["size"],
@@ -118,6 +122,10 @@ def worst(rows):
         )
         for row in rows
     ]
+
+
+def _little(row):
+    return "(learned a little)" if row["learned"] == "little" else ""
 
 
 def weights(found, most):
@@ -164,10 +172,10 @@ def keys(found, most):
     if found.settings.key is None:
         return None
     table = found.keys.table(list(found.games.keys))
-    rounds, kept = (table.column(name).to_numpy() for name in ("rounds", "kept"))
-    order = np.argsort(kept / np.maximum(rounds, 1), kind="stable")[:most]
+    rounds, kept, warm = (table.column(name).to_numpy() for name in ("rounds", "kept", "warm_up"))
+    order = np.argsort((kept + warm) / np.maximum(rounds, 1), kind="stable")[:most]
     rows = [
-        (row["key"] or "(none)", row["rounds"], row["rounds"] - row["kept"], row["error"])
+        (row["key"] or "(none)", row["rounds"], row["rounds"] - row["kept"] - row["warm_up"], row["error"])
         for row in table.take(order).to_pylist()
     ]
     return {"count": table.num_rows, "rows": rows}

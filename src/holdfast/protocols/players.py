@@ -30,6 +30,10 @@ class PlayerOptions(Player, LearningOptions, Protocol):
         """The state at the beginning of a batch, all predicted now; by default the same."""
         return state
 
+    def learns_little(self) -> bool:
+        """Whether a round that is skipped for its target teaches a little; by default it teaches nothing."""
+        return False
+
     def core(self) -> Any:
         """The player inside, if this one wraps another; by default itself."""
         return self

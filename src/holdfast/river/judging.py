@@ -2,7 +2,7 @@
 
 import math
 
-from holdfast.audit import NOT_FINITE
+from holdfast.audit import NOT_READABLE
 from holdfast.river import batches
 from holdfast.river.cells import as_float
 from holdfast.river.gradients import gradient_size
@@ -71,11 +71,11 @@ class JudgingMixin:
 
     def _cell(self, x, y, decision):
         """The name and the value of the cell, or the target, for which a row was skipped."""
-        reason = decision.refused_by[0] if decision.refused_by else NOT_FINITE
+        reason = decision.refused_by[0] if decision.refused_by else NOT_READABLE
         if reason in ("gradient", "score") or isinstance(x, str):
             return "", math.nan
         name, value = self._features.farthest(x)
-        if reason == "target" or (reason == NOT_FINITE and abs(value) < FAR):
+        if reason == "target" or (reason == NOT_READABLE and abs(value) < FAR):
             return "target", as_float(y)
         return name, value
 

@@ -36,7 +36,7 @@ class SizeFilters:
     ...     decision = filters.decide([size])
     ...     filters.record(decision, decision.keep)
     >>> filters.audit.kept, filters.audit.counts
-    (2, {'features': 2, 'not finite': 1})
+    (2, {'features': 1, 'not readable': 1, 'warm-up': 1})
     """
 
     def __init__(self, filters, audit_size, near=0.0):
@@ -86,5 +86,5 @@ class SizeFilters:
             self.audit.kept += 1
             return
         sizes = [[0.0 if size is None else size] for size in decision.sizes]
-        places = ([self.audit.kept + self.audit.skipped], [str(cell[0])], [float(cell[1])])
+        places = ([self.audit.rounds], [str(cell[0])], [float(cell[1])])
         self.audit.add(places, sizes, [[threshold] for threshold in decision.thresholds])

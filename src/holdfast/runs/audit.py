@@ -6,29 +6,36 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 
-from holdfast.audit import NOT_FINITE, reasons
+from holdfast.audit import NOT_READABLE, WARM_UP, learned, reasons
 
 MEASURES = ("features", "target", "gradient")
-UNREADABLE, MISSING, NO_TARGET = "unreadable", "missing cell", "no target"
-REASONS = (*MEASURES, UNREADABLE, MISSING, NO_TARGET, NOT_FINITE)
+MISSING, NO_TARGET = "missing cell", "no target"
+REASONS = (*MEASURES, NOT_READABLE, MISSING, NO_TARGET, WARM_UP)
+_TOO_LARGE = "a number is infinite, or too large to compute with"
 _NONE = np.zeros(0, np.int64)
 RELEASED = "released"  # counted with the reasons, though these rows were learned from in the end
 
 
-def sizes_of(columns):
-    """What the filters on features, target and gradient measured, a column each."""
-    return columns.feature_sizes, columns.target_sizes, columns.sizes
+def measured(columns, gradients):
+    """Sizes and thresholds of features, target and gradient, a column each.
 
-
-def thresholds_of(columns):
-    return columns.feature_thresholds, columns.target_thresholds, columns.thresholds
+    Without `gradients` the player does not measure them, and theirs are NaN.
+    """
+    none = np.full(len(columns.sizes), math.nan)
+    sizes, thresholds = (columns.sizes, columns.thresholds) if gradients else (none, none)
+    return (
+        (columns.feature_sizes, columns.target_sizes, sizes),
+        (columns.feature_thresholds, columns.target_thresholds, thresholds),
+    )
 
 
 class RoundLog:
     """Skipped rounds and sizes that are not yet written to the folder."""
 
-    def __init__(self, labels, by_target, sizes, keyed):
+    def __init__(self, labels, by_target, sizes, keyed, gradients=True, little=False):
+        """`by_target`: targets have a filter. `gradients`: these have one. `little`: as in `Audit`."""
         self.labels, self.by_target, self.with_sizes, self.keyed = labels, by_target, sizes, keyed
+        self.gradients, self.little = gradients, little
         self.counts: dict[
             str, int
         ] = {}  # rounds by reason; by the first, if games of several labels skip one
@@ -49,36 +56,39 @@ class RoundLog:
     def add(self, played, rounds, rows, y, faults, missing, place, keys, blame):
         """Record rounds of the games of one label: those that were skipped, and the sizes of all.
 
-        `blame` names the column and its value, from the reasons, the indices of the skipped rounds, and the
-        thresholds of their features.
+        `blame` names the column and its value, from the reasons and the indices of the skipped rounds.
+        Returns the indices of those that are skipped in the warm-up, unless another game has skipped them.
         """
-        sizes, thresholds = sizes_of(played), thresholds_of(played)
+        sizes, thresholds = measured(played, self.gradients)
         self.waiting += len(rows)
         if self.with_sizes:
-            columns = {"row": rows, "features": sizes[0]}
-            columns |= {"target": sizes[1]} if self.by_target else {"gradient": sizes[2], "positive": y > 0.0}
+            found = {"row": rows, "features": sizes[0], "target": sizes[1], "gradient": sizes[2]}
+            found["positive"] = y > 0.0
+            columns = {name: found[name] for name in self.schema("sizes").names if name in found}
             self._sizes.append(self._table(columns, place, keys))
         skipped = np.flatnonzero(~played.kept)
         if place == 0:
             self._counted = _NONE
         if len(skipped) == 0:
-            return
+            return _NONE
         columns = {"round": rounds[skipped], "row": rows[skipped]}
         for name, size, threshold in zip(MEASURES, sizes, thresholds, strict=True):
             columns |= {f"{name}_size": size[skipped], f"{name}_threshold": threshold[skipped]}
         by = reasons(MEASURES, [size[skipped] for size in sizes], [bound[skipped] for bound in thresholds])
-        details = np.full(len(skipped), "", object)
+        details = np.where(by == NOT_READABLE, _TOO_LARGE, "").astype(object)
         places, why = _found_in(skipped, missing)
-        by[places] = why
+        by[places], details[places] = why, ""
         places, why = _found_in(skipped, faults)
-        by[places], details[places] = UNREADABLE, why
+        by[places], details[places] = NOT_READABLE, why
         new = ~np.isin(rounds[skipped], self._counted)
         for reason, count in Counter(by[new].tolist()).items():
             self.counts[reason] = self.counts.get(reason, 0) + count
         self._counted = np.concatenate([self._counted, rounds[skipped]])
-        names, values = blame(by, skipped, thresholds[0][skipped])
+        names, values = blame(by, skipped)
         columns |= {"reason": by, "column": names, "value": values, "detail": details}
+        columns |= {"learned": learned(by, self.little)}
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
+        return skipped[new & (by == WARM_UP)]
 
     def tables(self):
         """By name, the tables that have rows: skipped rounds and sizes in the order of the source."""
@@ -91,14 +101,15 @@ class RoundLog:
         if table == "released":
             return pa.schema({"row": pa.int64(), "round": pa.int64(), "file": pa.string()})
         columns = {"row": pa.int64(), "features": pa.float64()}
-        columns |= (
-            {"target": pa.float64()} if self.by_target else {"gradient": pa.float64(), "positive": pa.bool_()}
-        )
+        if self.by_target:
+            columns |= {"target": pa.float64()}
+        elif self.gradients:
+            columns |= {"gradient": pa.float64(), "positive": pa.bool_()}
         if table == "audit":
             columns = {"round": pa.int64(), "row": pa.int64()}
             columns |= {f"{name}_{what}": pa.float64() for name in MEASURES for what in ("size", "threshold")}
             columns |= {"reason": pa.string(), "column": pa.string(), "value": pa.float64()}
-            columns |= {"detail": pa.string()}
+            columns |= {"detail": pa.string(), "learned": pa.string()}
         columns |= {"label": pa.string()} if len(self.labels) > 1 else {}
         return pa.schema(columns | ({"key": pa.string()} if self.keyed else {}))
 

@@ -4,17 +4,34 @@ import math
 from collections import Counter
 
 import numpy as np
+import pyarrow.compute as pc
 
+from holdfast.audit import WARM_UP
 from holdfast.runs.audit import MEASURES
 from holdfast.runs.groups import Groups
 from holdfast.runs.quarantine import with_excess
 from holdfast.runs.skipped_sample import SkippedSample
 
-_SHOWN = ("round", "row", "reason", "column", "value", "detail", "measure", "size", "threshold", "times")
+_SHOWN = (
+    "round",
+    "row",
+    "reason",
+    "column",
+    "value",
+    "detail",
+    "learned",
+    "measure",
+    "size",
+    "threshold",
+    "times",
+)
 
 
 class AuditSummary:
-    """Skipped rounds by column, groups of skipped rows, and the worst rows: at most `most` of each."""
+    """Skipped rounds by column, groups of skipped rows, and the worst rows: at most `most` of each.
+
+    Rounds of the warm-up are no outliers, so they are left out.
+    """
 
     def __init__(self, run, most):
         self._run, self._most, self._parts = run, most, 0
@@ -30,6 +47,7 @@ class AuditSummary:
         return self.summary()
 
     def _add(self, table):
+        table = table.filter(pc.not_equal(table.column("reason"), WARM_UP))
         for row in table.group_by(["reason", "column"]).aggregate([([], "count_all")]).to_pylist():
             self._columns[row["reason"], row["column"]] += row["count_all"]
         for part in (self._groups, *self.samples.values()):

@@ -105,12 +105,6 @@ class Games:
         slot = label if label < len(self._states) else None
         return self._states.first_row() if slot is None else self._states.row(slot, False).copy()
 
-    def set_flat_state(self, row):
-        """Go on from this state in the only game."""
-        self.indices([""])
-        self._states.load(row, np.array([len(row)]), 1)
-        self.counts = np.zeros((1, 3), np.int64)
-
     def scale(self):
         """Centers and factors of the features in the first game."""
         return self.weights_and_scale((0, 0))[1:]

@@ -15,7 +15,7 @@ from holdfast.terminal import quoted
 
 ROW = "skipped_row"
 _COMMA = r"^(\s*[-+]?\d*),(\d*(?:[eE][-+]?\d+)?\s*)$"
-_COLUMNS = ("reason", "column", "value", "measure", "size", "threshold", "times", "detail")
+_COLUMNS = ("reason", "column", "value", "measure", "size", "threshold", "times", "detail", "learned")
 
 
 def source_places(run):

@@ -129,7 +129,7 @@ class KeyedFilters:
     def keep(self, table):
         """Which of these rounds all filters keep."""
         found = {name: table.column(name).to_numpy() for name in _SIZES if name in table.column_names}
-        other = found["target"] if "target" in found else found["gradient"]
+        other = found.get("target", found.get("gradient", np.zeros(table.num_rows)))
         sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
         return self._keep(sizes, self._game_of(table))
 
@@ -179,7 +179,8 @@ class SteadyFilters(KeyedFilters):
     """The filters of `Steady`, of every label.
 
     It starts from its first rounds once it knows their units, so their sizes say nothing. But they are in its
-    state: another `Steady` plays them again, and the filters go on from there.
+    state: another `Steady` plays them again, and the filters go on from there. The target of a row that the
+    gate has refused was not measured: if another gate keeps the row, the target counts as no surprise.
     """
 
     in_turn = True
@@ -203,12 +204,12 @@ class SteadyFilters(KeyedFilters):
         self._states.pack(slots, buffer, places, lengths, compiled)
 
     def _keep(self, sizes, games):
-        kept, left = np.zeros(len(games), bool), np.isfinite(sizes.features) & np.isfinite(sizes.other)
+        kept, left = np.zeros(len(games), bool), np.isfinite(sizes.features)
         for game, first in enumerate(self._known):
             places = np.flatnonzero(left & (games == game))[: len(first)]
             kept[places], left[places] = first[: len(places)], False
             self._known[game] = first[len(places) :]
-        rest = Sizes(sizes.features[left], sizes.other[left], np.ones(0, bool))
+        rest = Sizes(sizes.features[left], np.nan_to_num(sizes.other[left]), np.ones(0, bool))
         kept[left] = super()._keep(rest, games[left])
         return kept
 

@@ -1,5 +1,6 @@
 """The results of a run: its model, its metrics and its certificate, and when they are written."""
 
+from holdfast.audit import WARM_UP
 from holdfast.runs.audit import RELEASED
 from holdfast.runs.files import to_json
 from holdfast.runs.model import FILE, Model
@@ -47,13 +48,15 @@ def metrics(run):
     """The content of metrics.json."""
     error, kept_error = run.trace.errors()
     counts = dict(sorted(run.log.counts.items()))
-    skipped = int(run.trace.sums[4])
+    skipped, warm = int(run.trace.sums[4]), counts.pop(WARM_UP, 0)
     return {
         "task": "regression" if run.regression else "classification",
         "error_is": "mean absolute error" if run.regression else "share of mistakes",
         "rounds": run.trace.rounds,
-        "kept": run.trace.rounds - skipped,
+        "kept": run.trace.rounds - skipped - warm,
         "skipped": skipped,
+        "learned_little": counts.get("target", 0) if run.log.little else 0,
+        "warm_up": warm,
         "released": counts.pop(RELEASED, 0),
         "skipped_by_reason": counts,
         "error": kept_error,

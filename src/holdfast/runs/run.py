@@ -13,7 +13,7 @@ from holdfast.learners import Scaled
 from holdfast.norms import L1
 from holdfast.runs import results
 from holdfast.runs.answers import Answers
-from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, RoundLog, sizes_of, thresholds_of
+from holdfast.runs.audit import MISSING, NO_TARGET, RoundLog, measured
 from holdfast.runs.blame import Blame
 from holdfast.runs.checkpoint import CHECKPOINT, Times, read_config, read_times
 from holdfast.runs.compile_choice import CompileChoice
@@ -24,7 +24,6 @@ from holdfast.runs.metrics_file import metrics_writer
 from holdfast.runs.model import RowMeasure, read_model
 from holdfast.runs.older import older_metrics
 from holdfast.runs.outcomes import errors_of, predictions_of, targets_of
-from holdfast.runs.past_units import PastUnits
 from holdfast.runs.results import ResultFiles
 from holdfast.runs.saving import checkpoint_files, load_checkpoint
 from holdfast.runs.settings import loss_for
@@ -32,7 +31,6 @@ from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.state_parts import StateParts
 from holdfast.runs.trace import KeySums, Trace
 from holdfast.runs.upkeep import Upkeep, next_upkeep
-from holdfast.soft_guard import SoftGuarded
 from holdfast.steady import Steady
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
@@ -55,18 +53,18 @@ class Run:
         if keyed:
             self.upkeep = Upkeep(self.games, partial(Games, *figures), settings.has_prior(), settings.evict)
         self.states = StateParts()
-        self.log = RoundLog(labels, self.regression and settings.scale, settings.sizes, keyed)
+        by_target, core = self.regression and settings.scale, self.player.core()
+        kinds = (not isinstance(core, Steady), core.learns_little())
+        self.log = RoundLog(labels, by_target, settings.sizes, keyed, *kinds)
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
         self.sources: list[SourceRecord] = []
         self._older: dict | None = None  # the metrics, if the tables have another layout than in this version
         self.parts, self.finished = 0, False
         self.keys, self.answers = KeySums(), Answers(len(target.labels))
-        self.measure = row_measure(self.player.core())
+        self.measure = row_measure(core)
         names = [] if layout.is_sparse() else layout.features()
-        self.blame = Blame(names, target.name, self.regression, isinstance(self.player, SoftGuarded))
-        exact = isinstance(self.player, Steady) and not (keyed or layout.is_sparse())
-        self.past = PastUnits(Games(*figures[:3], ("",))) if exact else None
+        self.blame = Blame(names, target.name, self.regression)
         self.compiling = CompileChoice(self.games)
         self.times, self.notes, self._since = Times(), [], None
         self._write_metrics = None
@@ -92,7 +90,7 @@ class Run:
             if self.upkeep is not None and self.trace.rounds == upkeep:
                 self.keys.take(self.upkeep.after_round(upkeep))
             if self.trace.wide and self.trace.rounds == snapshot:
-                self.trace.add_snapshot(*self.games.weights_and_scale((0, 0)))
+                self.trace.add_snapshot(self.games.weights_and_scale((0, 0))[0])
             start += count
             done, last = piece.first + start, int(piece.rows[start - 1]) - piece.record.base
             self.note_source(piece.place, piece.record._replace(done=done, last=last))
@@ -119,7 +117,7 @@ class Run:
         keys = self._key_indices(names, len(y))
         rounds = self.trace.rounds + 1 + np.arange(len(y))
         outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
-        measures = ()
+        measures, warm = (), np.zeros(len(y), bool)
         targets = targets_of(self.target, y)
 
         if names is not None:
@@ -127,33 +125,23 @@ class Run:
             self.games.table.touch(keys, rounds)
             self.upkeep.play(keys, self.keys.sums, targets, features, self.compiling.compiled)
         for label, target in enumerate(targets):
-            before = self.games.flat_state(label) if self.past is not None else None
             columns = self.games.play(keys, label, features, target, self.compiling.compiled)
-            blame = partial(self._blame, features, y, (before, target, columns))
+            blame = partial(self._blame, features, y, columns.farthest)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
-            measures = measures or (sizes_of(columns), thresholds_of(columns))
-            self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame)
+            measures = measures or measured(columns, self.log.gradients)
+            warm[self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame)] = True
         predicted = predictions_of(self.target, outcomes)
         errors = errors_of(self.target, outcomes, predicted, y)
-        self.trace.add(errors, kept, *measures, predicted, y)
+        self.trace.add(errors, kept, warm, *measures, predicted, y)
         self.answers.add(outcomes, predicted, y, kept)
         self.keys.set_thresholds(len(self.games.keys), keys, measures[1][0])
         if names is not None:
-            self.keys.add(len(self.games.keys), keys, errors, kept)
+            self.keys.add(len(self.games.keys), keys, errors, kept, warm)
 
-    def _blame(self, features, y, game, reasons, skipped, thresholds):
-        """The columns and values of skipped rounds of a game: its state before, its targets, its record."""
-        before, target, columns = game
-        scale = self.trace.scale
-        if self.past is not None:
-            far = reasons == MEASURES[0]
-            scale = np.zeros((2, len(skipped), features.X.shape[1]))
-            if far.any():
-                places, compiled = skipped[far], self.compiling.compiled
-                sizes = columns.feature_sizes[places]
-                scale[:, far] = self.past.of(before, features, target, places, sizes, compiled)
-        return self.blame.columns(reasons, features, y, skipped, scale, thresholds)
+    def _blame(self, features, y, farthest, reasons, skipped):
+        """The columns and values of the skipped rounds of a game."""
+        return self.blame.columns(reasons, features, y, skipped, farthest[skipped])
 
     def learn_released(self, piece, places, player):
         """Learn from these rows of a piece with another player; return those learned from.

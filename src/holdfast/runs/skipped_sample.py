@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holdfast.audit import NOT_FINITE
+from holdfast.audit import NOT_READABLE
 
 _MOST = 2_000  # rounds
 
@@ -18,7 +18,7 @@ class SkippedSample:
 
     def add(self, table):
         """Add the next part of the audit."""
-        mine = table.filter(pc.is_in(table.column("reason"), pa.array([self._measure, NOT_FINITE])))
+        mine = table.filter(pc.is_in(table.column("reason"), pa.array([self._measure, NOT_READABLE])))
         places = self._seen + np.arange(mine.num_rows)
         self._seen += mine.num_rows
         new = np.column_stack([places, mine.column("round"), mine.column(f"{self._measure}_size")])

@@ -15,14 +15,13 @@ _QUARTERS = ("least", "lower_quartile", "median", "upper_quartile", "most")
 SUMS = ("error", "counted", "kept_error", "kept_counted", "skipped")
 COLUMNS = ("round", *SUMS)
 # errors: a sum; counted: of how many rounds; threshold: the last one of the features, 0 before the first
-KEY_COLUMNS = ("rounds", "kept", "errors", "counted", "threshold")
+KEY_COLUMNS = ("rounds", "kept", "warm_up", "errors", "counted", "threshold")
 SAMPLES = ("round", *(f"{of}_{what}" for of in MEASURES for what in ("size", "threshold")), "kept")
 SAMPLES += ("predicted", "actual")  # numbers, or indices of labels
 TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
     "rounds": (),
     "sums": SUMS,
     "weights": ("round", "weights"),
-    "scale": ("center", "factors"),
     "points.stride": (),
     "points.table": COLUMNS,
     "samples.stride": (),
@@ -70,17 +69,17 @@ class Trace:
         self.points, self.samples = ThinnedTable(len(COLUMNS), _POINTS), ThinnedTable(len(SAMPLES), _SAMPLES)
         self.wide = dim <= _MOST_WEIGHTS
         self.weights = np.zeros((0, 1 + (dim if self.wide else 0)))
-        self.scale = np.zeros((2, dim if self.wide else 0))  # of the features, at the last snapshot
 
     @np.errstate(over="ignore")  # a sum of huge errors is infinite
-    def add(self, errors, kept, sizes, thresholds, predicted, actual):
+    def add(self, errors, kept, warm, sizes, thresholds, predicted, actual):
         """Add rounds: the error of each, NaN if unknown, whether it was kept, three sizes and thresholds.
 
+        A round that is skipped in the warm-up, `warm`, is not counted as skipped.
         `predicted` and `actual` are targets, or indices of labels.
         """
         counted = np.isfinite(errors)
         error = np.where(counted, errors, 0.0)
-        steps = (error, counted, error * kept, counted & kept, ~kept)
+        steps = (error, counted, error * kept, counted & kept, ~(kept | warm))
         sums = list(map(_running_sum, self.sums, steps))
         columns = [column for pair in zip(sizes, thresholds, strict=True) for column in pair]
         self.points.add(self.rounds + 1, sums)
@@ -95,16 +94,14 @@ class Trace:
             octave += 1
         return math.ceil(2.0 ** (octave / _SNAPSHOTS))
 
-    def add_snapshot(self, weights, center, factors):
-        """Add the weights. Center and factors of the features replace those of the snapshot before."""
+    def add_snapshot(self, weights):
+        """Add the weights."""
         if self.wide and self.rounds:
             row = np.concatenate([[self.rounds], weights])
             self.weights = np.concatenate([self.weights, row[None]])
-            self.scale = np.array([center, factors])
 
     def state(self):
         parts = {"rounds": np.array(self.rounds), "sums": self.sums, "weights": self.weights}
-        parts |= {"scale": self.scale}
         for name in ("points", "samples"):
             parts |= {f"{name}.{key}": value for key, value in getattr(self, name).state().items()}
         return parts
@@ -113,7 +110,6 @@ class Trace:
         """Continue from what `state` returned; raises ValueError if it is not valid."""
         self.rounds, self.sums = count_in(tensors["rounds"]), numbers(tensors["sums"], (len(SUMS),))
         self.weights = numbers(tensors["weights"], (None, self.weights.shape[1]))
-        self.scale = numbers(tensors["scale"], self.scale.shape)
         if not _increases(self.weights[:, 0], self.rounds):
             raise ValueError("the rounds of a trace are not in order")
         _, counted, _, kept_counted, skipped = self.sums.tolist()
@@ -141,12 +137,12 @@ class KeySums:
             self.sums = np.concatenate([self.sums, np.zeros((count - len(self.sums), len(KEY_COLUMNS)))])
 
     @np.errstate(over="ignore")
-    def add(self, count, keys, errors, kept):
+    def add(self, count, keys, errors, kept, warm):
         """Add rounds. `keys` has the index of each round's key; there are `count` keys by now."""
         self.extend(count)
         counted = np.isfinite(errors) & kept
         # In the order of the rounds, so that the sums do not depend on the batches.
-        for place, figures in enumerate((1.0, kept, np.where(counted, errors, 0.0), counted)):
+        for place, figures in enumerate((1.0, kept, warm, np.where(counted, errors, 0.0), counted)):
             np.add.at(self.sums[:, place], keys, figures)
 
     def take(self, keys):
@@ -165,23 +161,25 @@ class KeySums:
 
     def load(self, sums, count):
         """Continue from these sums of `count` keys; raises ValueError if they are not valid."""
-        rounds, kept, _, counted, _ = numbers(sums, (count, len(KEY_COLUMNS))).T
-        if not ((counted >= 0) & (counted <= kept) & (kept <= rounds) & (rounds < 1 << 53)).all():
+        rounds, kept, warm, _, counted, _ = numbers(sums, (count, len(KEY_COLUMNS))).T
+        fine = (counted >= 0) & (counted <= kept) & (warm >= 0) & (kept + warm <= rounds)
+        if not (fine & (rounds < 1 << 53)).all():
             raise ValueError("the sums of keys are not counts of their rounds")
         self.sums = sums
 
     def table(self, names):
-        """A row for each key; the error is null if no round was kept."""
-        rounds, kept, errors, counted, _ = self.sums.T
+        """A row for each key; the error is null if no round was kept. `warm_up` counts others, not kept."""
+        rounds, kept, warm, errors, counted, _ = self.sums.T
         with np.errstate(all="ignore"):
             mean = pa.array(errors / counted, mask=counted == 0)
-        counts = {"rounds": rounds.astype(np.int64), "kept": kept.astype(np.int64)}
+        counts = {"rounds": rounds, "kept": kept, "warm_up": warm}
+        counts = {name: column.astype(np.int64) for name, column in counts.items()}
         return pa.table({"key": pa.array(names, pa.string())} | counts | {"error": mean})
 
     def summary(self, names):
         """The number of keys, quantiles of their rounds, skipped rounds and errors, and the worst keys."""
-        rounds, kept, errors, counted, _ = self.sums.T
-        skipped, known = 1.0 - kept / np.maximum(rounds, 1.0), counted > 0
+        rounds, kept, warm, errors, counted, _ = self.sums.T
+        skipped, known = 1.0 - (kept + warm) / np.maximum(rounds, 1.0), counted > 0
         mean = np.where(known, errors / np.maximum(counted, 1.0), -1.0)
         table = self.table(names)
         worst = {

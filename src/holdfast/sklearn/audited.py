@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from holdfast.audit import NOT_FINITE, Audit, SkipMonitor, reasons
-from holdfast.sklearn.cells import farthest_cells
+from holdfast.audit import NOT_READABLE, WARM_UP, Audit, SkipMonitor, reasons
+from holdfast.sklearn.cells import cells_of, unreadable_cells
 from holdfast.sklearn.judging import MEASURES
 from holdfast.sklearn.row_weights import which_count
 
@@ -16,12 +16,19 @@ class AuditMixin:
 
     @property
     def audit_(self):
-        """The first `audit_size` skipped rows: a dict of columns, also for `pandas.DataFrame(audit_)`."""
+        """The first `audit_size` skipped rows: a dict of columns, also for `pandas.DataFrame(audit_)`.
+
+        Sizes, thresholds, column and value are those of the step in which the row was skipped. `learned` is
+        "little" if the row has taught a little all the same, else "nothing".
+        """
         return self._fitted_audit().table()
 
     @property
     def audit_counts_(self):
-        """How many rows were skipped, by reason, also those beyond `audit_size`."""
+        """How many rows were skipped, by reason, also those beyond `audit_size`.
+
+        Rows of the warm-up are no outliers. They are counted here, and nowhere else.
+        """
         return dict(self._fitted_audit().counts)
 
     @property
@@ -35,7 +42,7 @@ class AuditMixin:
         return self._fitted_audit().kept
 
     def _start_audit(self):
-        self._audit = Audit(self.audit_size, MEASURES, _PLACES)
+        self._audit = Audit(self.audit_size, MEASURES, _PLACES, self._player.core().learns_little())
         self._monitor = SkipMonitor(_REMEDY)
 
     def _fitted_audit(self):
@@ -47,26 +54,31 @@ class AuditMixin:
         """Record each skipped row once: where the first of the models has skipped it first."""
         counts = which_count(weights, X.shape[0])
         self.kept_mask_ = counts if weights is None else counts.copy()
+        warm = np.zeros(len(counts), bool)
         for passed in all_decisions:
             for i, decisions in enumerate(passed):
                 if decisions.kept.all():
                     continue
                 new = decisions.some(~decisions.kept & self.kept_mask_[decisions.rows])
                 self.kept_mask_[new.rows] = False
+                by = reasons(MEASURES, new.sizes, new.thresholds)
+                warm[new.rows[by == WARM_UP]] = True
+                self._audit.counts[WARM_UP] += int((by == WARM_UP).sum())
+                new = new.some(by != WARM_UP)
                 if len(new.rows) > 0:
-                    cells = self._cells(X, targets[i], i, new)
+                    cells = self._cells(X, targets[i], new, by[by != WARM_UP])
                     places = (new.rounds, new.rows, label_of(new.rows), *cells)
                     self._audit.add(places, new.sizes, new.thresholds)
         self._audit.kept += int(np.count_nonzero(self.kept_mask_))
-        self._monitor.add(self.kept_mask_ if weights is None else self.kept_mask_[counts])
+        fine = self.kept_mask_ | warm
+        self._monitor.add(fine if weights is None else fine[counts])
 
-    def _cells(self, X, y, i, skipped):
-        """The columns and the values that made these rows outliers; as many as fit into the audit."""
-        first = skipped.some(slice(0, self._audit.room))
-        by, rows = reasons(MEASURES, first.sizes, first.thresholds), first.rows
-        columns, values = farthest_cells(X, rows, self._models[i], by == NOT_FINITE)
-        names = self._column_names()[columns].astype(object)
-        in_target = (by == "target") | ((by == NOT_FINITE) & ~np.isfinite(y[rows]))
-        names[in_target], values[in_target] = "target", y[rows][in_target]
-        names[by == "gradient"], values[by == "gradient"] = "", np.nan
+    def _cells(self, X, y, skipped, by):
+        """The columns and the values for which these rows were skipped; as many as fit into the audit."""
+        first, by = skipped.some(slice(0, self._audit.room)), by[: self._audit.room]
+        columns, values = cells_of(X, first.rows, np.where(by == "features", first.farthest, -1))
+        unknown, y = by == NOT_READABLE, y[first.rows]
+        columns[unknown], values[unknown] = unreadable_cells(X, first.rows[unknown], y[unknown])
+        names = np.append(self._column_names(), ["target", ""])[columns].astype(object)
+        names[by == "target"], values[by == "target"] = "target", y[by == "target"]
         return names.astype(str), values

@@ -8,6 +8,8 @@ from holdfast.learners.missing_cells import missing_with
 from holdfast.sklearn.parameters import with_fields
 from holdfast.steady import Steady
 
+_MISSING = 1.7e308  # as the size of a cell: larger than all others but infinite ones
+
 
 def with_missing(rule, share):
     """The rule, with this share of missing cells allowed in `Steady`, or in every `Scaled` inside it."""
@@ -45,28 +47,29 @@ def empty_columns(X):
     return empty if len(empty) < X.shape[1] else np.zeros(0, int)
 
 
+def cells_of(X, rows, columns):
+    """These columns, one for each of these rows, and the values there; -1 and NaN where none is known."""
+    known = (columns >= 0) & (columns < X.shape[1])
+    values = np.full(len(rows), np.nan)
+    found = X[rows[known], columns[known]]
+    values[known] = found.toarray().ravel() if sp.issparse(found) else np.asarray(found, float)
+    return np.where(known, columns, -1), values
+
+
 @np.errstate(all="ignore")
-def farthest_cells(X, rows, model, not_finite):
-    """For each of these rows the column of its farthest cell, in units of the scale of its column; its value.
+def unreadable_cells(X, rows, y):
+    """For each of these rows the column of its largest cell, and its value: -2 if it is the target.
 
-    Infinite cells are farthest; in rows that are `not_finite` missing cells come next.
+    What is infinite is largest, what is missing comes next, the target first. It needs no units.
     """
-    missing = np.where(not_finite, 1e300, -1.0)
-    if not sp.issparse(X):
-        values = np.asarray(X[rows], float)
-        columns = _farthest(values, model.center, model.factors, missing[:, None])
-        return columns, values[np.arange(len(rows)), columns]
-    columns, values = np.zeros(len(rows), int), np.zeros(len(rows))
+    columns, values = np.full(len(rows), -2), np.array(y, float)
     for i, row in enumerate(rows):
-        part = slice(X.indptr[row], X.indptr[row + 1])
-        stored, cells = X.indices[part], np.asarray(X.data[part], float)
-        if len(cells) > 0:
-            found = _farthest(cells, 0.0, model.factors[stored], missing[i])
-            columns[i], values[i] = stored[found], cells[found]
+        part = slice(X.indptr[row], X.indptr[row + 1]) if sp.issparse(X) else row
+        cells = np.asarray(X.data[part] if sp.issparse(X) else X[part], float)
+        sizes = np.abs(np.append(y[i], cells))
+        sizes[np.isnan(sizes)] = _MISSING
+        largest = int(np.argmax(sizes)) - 1
+        if largest >= 0:
+            columns[i] = X.indices[part][largest] if sp.issparse(X) else largest
+            values[i] = cells[largest]
     return columns, values
-
-
-def _farthest(values, center, factors, missing):
-    distances = np.abs(values - center) * factors
-    distances = np.where(np.isnan(values), missing, distances)
-    return np.argmax(np.where(np.isinf(values), np.inf, distances), axis=-1)

@@ -110,7 +110,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     >>> model = RobustClassifier(random_state=0).fit(X, y)
     >>> model.predict([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]).tolist()
     ['yes', 'no']
-    >>> model.audit_counts_["not finite"]
+    >>> model.audit_counts_["not readable"]
     1
     """
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from holdfast.audit import NOT_FINITE
+from holdfast.audit import NOT_READABLE
 from holdfast.pages.palette import BLUE, GREEN, GREY, RED
 from holdfast.sklearn.judging import MEASURES
 
@@ -87,7 +87,7 @@ class AuditDisplay:
         steps, audit = sample.rounds, self.audit
         axes.plot(steps[kept], sample.sizes[number][kept], ".", color=GREY, markersize=3, label="kept")
         own = audit["by"] == measure
-        other = ~own & (audit["by"] != NOT_FINITE)
+        other = ~own & (audit["by"] != NOT_READABLE)
         for which, color, label in ((own, RED, f"skipped: {measure}"), (other, BLUE, "skipped: others")):
             if which.any():
                 sizes = audit[f"{measure}_size"][which]
@@ -95,9 +95,11 @@ class AuditDisplay:
         if np.isfinite(threshold).any():
             axes.plot(steps, threshold, color=GREEN, linewidth=2.0, label="threshold")
         axes.set(xlabel="step", ylabel=f"{measure}: size")
-        axes.set_yscale("log", nonpositive="mask")
-        if (sample.sizes[number][kept] > 0.0).any():
-            axes.set_ylim(bottom=0.5 * np.quantile(sample.sizes[number][kept], 0.01) or None)
+        positive = sample.sizes[number][kept]
+        positive = positive[positive > 0.0]
+        if len(positive) > 0:
+            axes.set_yscale("log", nonpositive="mask")
+            axes.set_ylim(bottom=0.5 * np.quantile(positive, 0.01))
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
 
 

@@ -14,18 +14,18 @@ class JudgedRows(NamedTuple):
     rows: np.ndarray  # indices in the table
     rounds: np.ndarray  # numbers of the steps
     kept: np.ndarray
+    farthest: np.ndarray  # the column of the farthest cell of rows that are refused; -1 if it is not known
     sizes: tuple  # an array for each of MEASURES
-    thresholds: tuple  # NaN where the row, or its target, is not finite
+    thresholds: tuple  # NaN where the row, or its target, is not readable, or the filter was not asked
 
     def some(self, which):
         """Those where `which` holds."""
-        several = [tuple(column[which] for column in columns) for columns in self[3:]]
-        return JudgedRows(self.rows[which], self.rounds[which], self.kept[which], *several)
+        several = [tuple(column[which] for column in columns) for columns in self[4:]]
+        return JudgedRows(*(column[which] for column in self[:4]), *several)
 
 
-NOTHING_JUDGED = JudgedRows(
-    np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool), (np.zeros(0),) * 3, (np.zeros(0),) * 3
-)
+_NONE = np.zeros(0, int)
+NOTHING_JUDGED = JudgedRows(_NONE, _NONE, np.zeros(0, bool), _NONE, (np.zeros(0),) * 3, (np.zeros(0),) * 3)
 
 
 def thinned(judged):
@@ -34,14 +34,20 @@ def thinned(judged):
     return judged.some(slice(None, None, step)) if step > 1 else judged
 
 
-def judged(columns, rows, rounds):
-    """The decisions in the columns of a game, whose last rounds were these rows, after so many in all."""
+def judged(columns, rows, rounds, gradients):
+    """The decisions in the columns of a game, whose last rounds were these rows, after so many in all.
+
+    `gradients`: whether the player measures them; if not, sizes and thresholds of the game are of features.
+    """
+    unknown = np.full(0 if gradients else len(rows), np.nan)
+    sizes, thresholds = (columns.sizes, columns.thresholds) if gradients else (unknown, unknown)
     return JudgedRows(
         rows,
         np.arange(rounds - len(rows), rounds),
         columns.kept,
-        (columns.feature_sizes, columns.target_sizes, columns.sizes),
-        (columns.feature_thresholds, columns.target_thresholds, columns.thresholds),
+        columns.farthest,
+        (columns.feature_sizes, columns.target_sizes, sizes),
+        (columns.feature_thresholds, columns.target_thresholds, thresholds),
     )
 
 
@@ -49,11 +55,9 @@ def joined(parts):
     """The decisions of one model about several parts of its rows."""
     if len(parts) == 1:
         return parts[0]
-    rows, rounds, kept, *several = zip(*parts, strict=True)
-    sizes, thresholds = (
-        tuple(np.concatenate(column) for column in zip(*each, strict=True)) for each in several
-    )
-    return JudgedRows(*map(np.concatenate, (rows, rounds, kept)), sizes, thresholds)
+    *single, sizes, thresholds = zip(*parts, strict=True)
+    several = (tuple(map(np.concatenate, zip(*each, strict=True))) for each in (sizes, thresholds))
+    return JudgedRows(*map(np.concatenate, single), *several)
 
 
 def is_ordinary(judged, groups):
@@ -68,9 +72,9 @@ def is_ordinary(judged, groups):
         own = groups if measure == "gradient" else np.zeros(len(sizes))
         for group in np.unique(own):
             some = np.flatnonzero(own == group)
-            ordinary[some] &= sizes[some] <= _last(thresholds[some])
-            ordinary[some] &= ~np.isnan(thresholds[some])
-    return ordinary
+            asked = ~np.isnan(thresholds[some])
+            ordinary[some[asked]] &= sizes[some[asked]] <= _last(thresholds[some])
+    return ordinary & ~np.isnan(judged.thresholds).all(axis=0)
 
 
 def _last(thresholds):

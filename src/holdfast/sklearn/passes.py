@@ -139,7 +139,7 @@ class PassesMixin:
                     games[i] = games[i].copy()
                 games[i].set_player(player)
                 columns = games[i].play(adversary, _KEEP, begins=start == 0)
-                decisions[i].append(judged(columns, some, games[i].rounds))
+                decisions[i].append(judged(columns, some, games[i].rounds, not self._is_second_order()))
             start = stop
         self._models = Models(
             model if model is not None and len(own) == 0 else self._model(game, sums)

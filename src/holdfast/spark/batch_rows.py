@@ -20,6 +20,7 @@ def batch_schema(rows, plan):
     fields = {field.name: StructField(field.name, field.dataType) for field in model_schema()}
     audit = {"at": rows[plan.order].dataType} | dict.fromkeys(_SIZES, DoubleType())
     audit |= {"reason": StringType(), "column": StringType(), "value": DoubleType(), "detail": StringType()}
+    audit |= {"learned": StringType()}
     fields |= {name: StructField(name, kind) for name, kind in audit.items()}
     return StructType(list(fields.values())), ["key", "label", *audit]
 

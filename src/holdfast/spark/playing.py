@@ -21,7 +21,7 @@ class KeyedRun(Run):
         super().__init__(None, "the rows", plan.settings, plan.layout, plan.target)
         self.plan, self.forced = plan, compiled
         self.games.workers, self.compiling.in_background = 1, False  # a task of Spark has one core
-        self.log = RowLog(self.games.labels, self.regression and plan.settings.scale)
+        self.log = RowLog(self.games.labels, self.log.by_target, self.log.gradients, self.log.little)
         self.orders = LastOrders(self.games.keys)
         self.labels, self.state_layout = len(self.games.labels), self.games.layout
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.runs.audit import RoundLog, sizes_of, thresholds_of
+from holdfast.runs.audit import RoundLog, measured
 
 
 class Played(NamedTuple):
@@ -12,7 +12,7 @@ class Played(NamedTuple):
 
     predictions: np.ndarray  # a column for each label
     kept: np.ndarray
-    sizes: np.ndarray  # of the target for numbers, of the gradient for labels
+    sizes: np.ndarray  # of the target for numbers; of the gradient for labels, or of the features
     thresholds: np.ndarray
     audit: Any  # a table: the skipped rows, as in a run
 
@@ -20,15 +20,15 @@ class Played(NamedTuple):
 class RowLog(RoundLog):
     """The log of a run that also has the predictions and decisions of all rows since it was last taken."""
 
-    def __init__(self, labels, by_target):
-        super().__init__(labels, by_target, False, True)
-        self.measure = 1 if by_target else 2
+    def __init__(self, labels, by_target, gradients, little):
+        super().__init__(labels, by_target, False, True, gradients, little)
+        self.measure = 1 if by_target else 2 if gradients else 0
         self._rows: list = [[] for _ in labels]
 
     def add(self, played, rounds, rows, y, faults, missing, place, keys, *more):
-        size, threshold = sizes_of(played)[self.measure], thresholds_of(played)[self.measure]
+        size, threshold = (each[self.measure] for each in measured(played, self.gradients))
         self._rows[place].append((played.predictions, played.kept, size, threshold))
-        super().add(played, rounds, rows, y, faults, missing, place, keys, *more)
+        return super().add(played, rounds, rows, y, faults, missing, place, keys, *more)
 
     def take(self):
         """What was played since the last call."""

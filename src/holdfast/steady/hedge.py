@@ -107,15 +107,19 @@ class Hedge:
         return state
 
     def after_batch(self, state, unit):
-        """The state at the end of a batch, given the unit of losses for the next one."""
+        """The state at the end of a batch, given the unit of losses for the next one.
+
+        A batch without losses changes no weight: a row that is refused says nothing about the forecasters.
+        """
         parts, start, sums, numbers = state
         rate, count = float(numbers[RATE]), len(sums)
-        numbers[EXCESS] += self.gap(state) - math.log1p(-self.share) / rate
-        numbers[BATCHES] += 1.0
-        for k in range(count):
-            parts[k] = (1.0 - self.share) * float(parts[k]) + self.share / count
-            sums[k] = 0.0
-        assign(start, parts)
+        if sum_abs(sums) > 0.0:
+            numbers[EXCESS] += self.gap(state) - math.log1p(-self.share) / rate
+            numbers[BATCHES] += 1.0
+            for k in range(count):
+                parts[k] = (1.0 - self.share) * float(parts[k]) + self.share / count
+                sums[k] = 0.0
+            assign(start, parts)
         new = self.rate / unit if unit > 0.0 else rate
         if new > _OTHER * rate or new < rate / _OTHER:
             numbers[EXCESS] += self.entry(state)

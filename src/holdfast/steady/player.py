@@ -32,7 +32,17 @@ from holdfast.steady.units import (
     replaced,
     unit_octave,
 )
-from holdfast.vectors import ScaledWeights, add, assign, dot, largest, scale_by, squash, standardise
+from holdfast.vectors import (
+    ScaledWeights,
+    add,
+    assign,
+    dot,
+    largest,
+    place_of_largest,
+    scale_by,
+    squash,
+    standardise,
+)
 
 _SOONEST, _FIRST = 8, 32  # rounds: after 8, 16 and 32 of them units are measured, and all are learned from
 _STORED = 256  # rounds: until then, units are compared with those of the last half, every 32 rounds
@@ -150,6 +160,10 @@ class Steady:
         if self.delay < 0:
             raise ValueError(f"delay is the number of rounds of a batch, 0 for any: got {self.delay}")
         return self._make((*self[:-1], missing_with(self.missing)))
+
+    def learns_little(self):
+        """True for numbers: a refused target teaches the agile regressions, and the fallback, a little."""
+        return self.learner.scales_target()
 
     def check_dim(self, dim):
         self.gate.init(dim)
@@ -298,7 +312,7 @@ class Steady:
         size, y = largest(row[:dim]), state.y
         if not (size < HUGE and abs(y) < HUGE):
             unknown = Decision(False, size + math.inf, math.nan), Decision(False, abs(y) + math.inf, math.nan)
-            return state, GuardedDecision(False, math.inf, math.nan, unknown[0], unknown[1])
+            return state, GuardedDecision(False, math.inf, math.nan, unknown[0], unknown[1], -1)
         stored = int(state.rounds)
         if stored < _STORED:
             copy_row(state.first[stored], x)
@@ -309,12 +323,13 @@ class Steady:
             threshold = max(threshold, self.near)
             near = size <= threshold
         state = self.counted(state, gate)
-        surprising = Decision(True, 0.0, math.inf)
+        surprising, farthest = Decision(True, math.nan, math.nan), -1  # not measured
         if near and state.epoch >= 0.0:
             weight = self.weight_of(state, slope, x)
             state, surprising = self.learn(state, x, squash(row, self.knee, self.most), weight, True)
             state.runs[0] = 0.0
         elif not near:
+            farthest = place_of_largest(row[:dim])
             if state.runs[0] == 0.0:
                 self.count(state, x, state.learner.rounds, True)
             state.runs[0] = 1.0
@@ -323,10 +338,9 @@ class Steady:
             near = near or started
         if self.delay > 0 and int(state.rounds) % self.delay == 0:
             state = self.ask(state)
-        decision = GuardedDecision(
-            near and surprising.kept, size, math.inf, Decision(near, size, threshold), surprising
-        )
-        return state, decision
+        row_decision = Decision(near, size, threshold)
+        kept = near and surprising.kept
+        return state, GuardedDecision(kept, size, threshold, row_decision, surprising, farthest)
 
     def counted(self, state, gate):
         """The state with one more readable round."""
