@@ -43,12 +43,14 @@ def test_all_checks_of_river_pass(name):
 @pytest.mark.parametrize("name", ["BayesianLinearRegression", "scaler, LinearRegression"])
 def test_the_order_of_features_does_not_matter(name):
     rng, one, other = random.Random(0), Robust(MODELS[name].clone()), Robust(MODELS[name].clone())
+    wild = 0
     for x, y in datasets.TrumpApproval().take(300):
-        y = 1e3 * y if rng.random() < 0.02 else y
+        if rng.random() < 0.02:
+            y, wild = 1e3 * y, wild + 1
         one.learn_one(x, y)
         other.learn_one(dict(rng.sample(list(x.items()), len(x))), y)
         assert one.audit_counts == other.audit_counts
-    assert one.skipped > 3
+    assert one.skipped >= wild > 2
 
 
 @pytest.mark.parametrize("name", MODELS)

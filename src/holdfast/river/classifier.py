@@ -1,5 +1,7 @@
 """RobustClassifier: predict labels."""
 
+import math
+
 import numpy as np
 from river import base
 
@@ -84,7 +86,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         if y not in self._labels:
             self._add_labels([False, True] if isinstance(y, bool | np.bool_) else [y])
         if not self._models:
-            return self._add_skipped([[0.0]] * 2, [[0.0]] * 2)  # a warm-up: there is only one label yet
+            return self._add_warm_up()  # there is only one label yet
         while len(self._games) < len(self._models):
             self._games.append(self._new_game())
         signs = [model.sign_of(self._labels[y]) for model in self._models]
@@ -92,7 +94,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         targets = [sign for sign in signs if sign]
         judged = [self._is_judged(game) for game in games]
         outcomes = self._play(games, row, targets)
-        self._record(row, 0.0, games, outcomes)
+        self._record(row, math.nan, outcomes)
         for is_judged, sign, outcome in zip(judged, targets, outcomes, strict=True):
             if is_judged and outcome.kept[0]:
                 self._judged += 1

@@ -36,7 +36,8 @@ class RobustEstimator(base.Estimator):
             raise ValueError(f"missing_share is a share of cells, below 1: got {share!r}")
         self._build_player(0)
         self._columns, self._games = FeatureColumns(), []
-        self._audit, self._monitor = Audit(size, _MEASURES, _PLACES), SkipMonitor(_REMEDY, depth=6)
+        self._audit = Audit(size, _MEASURES, _PLACES, self._player.learns_little())
+        self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._judged, self._missed = 0, 0.0  # rows with a forecast that were kept; the sum of their errors
 
     def _build_player(self, columns):
@@ -82,33 +83,36 @@ class RobustEstimator(base.Estimator):
 
     # -- which rows were skipped
 
-    def _record(self, row, y, games, outcomes):
+    def _record(self, row, y, outcomes):
         """Count a row; record it, if a game has skipped it, with the cell that is the reason."""
-        refused = next((i for i, columns in enumerate(outcomes) if not columns.kept[0]), None)
-        if refused is None:
+        columns = next((columns for columns in outcomes if not columns.kept[0]), None)
+        if columns is None:
             self._audit.kept += 1
         else:
-            columns = outcomes[refused]
             sizes = [columns.feature_sizes, columns.target_sizes]
             thresholds = [columns.feature_thresholds, columns.target_thresholds]
-            self._add_skipped(sizes, thresholds, *self._cell(row, y, games[refused], columns))
-        self._monitor.add_one(refused is None)
+            self._add_skipped(sizes, thresholds, *self._cell(row, y, columns))
+        self._monitor.add_one(columns is None)
+
+    def _cell(self, row, y, columns):
+        """The name and the value of the cell, or the target, for which a row was skipped."""
+        place = int(columns.farthest[0])
+        if place < 0 and np.isnan(columns.feature_thresholds[0]) and not np.isfinite(row).all():
+            place = int(np.argmax(np.isinf(row) + 0.5 * np.isnan(row)))
+        return ("target", y) if place < 0 else (self._columns.name_of(place), row[place])
 
     def _add_unreadable(self, column=""):
         """A row that no game could play."""
         self._add_skipped([[math.inf]] * 2, [[math.nan]] * 2, column)
         self._monitor.add_one(False)
 
-    def _add_skipped(self, sizes, thresholds, column="", value=math.nan):
-        places = ([self._columns.rows - 1], [str(column)], [float(value)])
-        self._audit.add(places, sizes, thresholds)
+    def _add_warm_up(self):
+        """A row from which nothing can be learned yet."""
+        self._add_skipped([[0.0]] * 2, [[0.0]] * 2)
+        self._monitor.add_one(True)
 
-    def _cell(self, row, y, game, columns):
-        """The name and the value of the cell, or the target, for which a row was skipped."""
-        if columns.feature_sizes[0] <= columns.feature_thresholds[0] or not abs(y) < math.inf:
-            return "target", y
-        place = game.farthest(row)
-        return self._columns.name_of(place), float(row[place])
+    def _add_skipped(self, sizes, thresholds, column="", value=math.nan):
+        self._audit.add(([self._audit.rounds], [str(column)], [float(value)]), sizes, thresholds)
 
     @property
     def kept(self):

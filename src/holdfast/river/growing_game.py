@@ -51,13 +51,5 @@ class GrowingGame:
             z = dot(w, row)
             return prediction_of(w, z if z == z else float(w.v[-1]))
 
-    def farthest(self, row):
-        """The place of the cell that is farthest from its center, now; infinite cells are farthest."""
-        w = self.weights()
-        with np.errstate(all="ignore"):
-            distances = np.abs(row - w.center) * w.factors
-        distances[np.isinf(row)] = math.inf
-        return int(np.argmax(np.where(np.isnan(distances), -1.0, distances)))
-
     def _replay(self, row, y):
         return replay_of_arrays(row[None], np.array([float(y)]), self.player.loss)

@@ -32,8 +32,8 @@ class JudgingMixin:
             row, sizes = {}, [math.nan] * 3
         decision = self._filters.decide(self._scores(x, y, sizes), self._label(y))
         kept = decision.keep or (decision.finite and self._untrained and self.model.predict_one(x) is None)
-        self._filters.record(decision, kept, ("", math.nan) if kept else self._cell(x, y, decision))
-        self._monitor.add_one(kept)
+        cell = ("", math.nan) if kept else self._cell(x, y, decision)
+        self._monitor.add_one(not self._filters.record(decision, kept, cell))
         if decision.finite:
             self._update_units(row, y, kept, decision.refused_by == ["gradient"])
         if not kept and decision.refused_by == ["gradient"]:

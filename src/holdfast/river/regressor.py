@@ -95,7 +95,7 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
             self._games = [self._new_game()]
         judged = self._is_judged(self._games[0])
         outcomes = self._play(self._games, row, [y if abs(y) < np.inf else np.nan])
-        self._record(row, y, self._games, outcomes)
+        self._record(row, y, outcomes)
         if judged and outcomes[0].kept[0]:
             self._judged += 1
             self._missed += abs(float(outcomes[0].predictions[0]) - y)

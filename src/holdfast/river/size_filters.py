@@ -81,10 +81,15 @@ class SizeFilters:
             self.warm.add(name)
 
     def record(self, decision, kept, cell=("", math.nan)):
-        """Count the row; add it to the audit if it is skipped, with the cell that is the reason."""
+        """Count the row; add it to the audit if it is skipped, with the cell that is the reason.
+
+        Returns whether it was skipped, and not because of the warm-up.
+        """
+        before = self.audit.skipped
         if kept:
             self.audit.kept += 1
-            return
-        sizes = [[0.0 if size is None else size] for size in decision.sizes]
-        places = ([self.audit.rounds], [str(cell[0])], [float(cell[1])])
-        self.audit.add(places, sizes, [[threshold] for threshold in decision.thresholds])
+        else:
+            sizes = [[0.0 if size is None else size] for size in decision.sizes]
+            places = ([self.audit.rounds], [str(cell[0])], [float(cell[1])])
+            self.audit.add(places, sizes, [[threshold] for threshold in decision.thresholds])
+        return self.audit.skipped > before
