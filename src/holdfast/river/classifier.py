@@ -50,7 +50,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
     >>> from river import datasets, evaluate, metrics
     >>> from holdfast.river import RobustClassifier
     >>> evaluate.progressive_val_score(datasets.Phishing(), RobustClassifier(), metrics.Accuracy())
-    Accuracy: 9...%
+    Accuracy: 89...%
     """
 
     _LEARNERS = Logits

@@ -39,7 +39,7 @@ class NamedUnits:
     --------
     >>> units = NamedUnits(0.12)
     >>> for t in range(100):
-    ...     units.update({"pressure": 1000.0 + t % 7, "rain": 0.0})
+    ...     _ = units.update({"pressure": 1000.0 + t % 7, "rain": 0.0})
     >>> units.size({"pressure": 1004.0, "rain": 0.0}), units.size({"pressure": 5000.0, "rain": 0.0})
     (0.5, 1998.5)
     >>> units.size({"rain": 3.0}), units.size({"wind": 7.0})
@@ -207,7 +207,7 @@ class TargetRange:
         for value in row.values():
             self.low, self.high = min(self.low, value), max(self.high, value)
 
-    def clip(self, value, unit):
-        """The value, clipped to the range that is wider by half of itself, or a unit, on both sides."""
-        beyond = (self.high - self.low) / 6
+    def clip(self, value):
+        """The value, clipped to the range that is wider by a sixth on both sides."""
+        beyond = (self.high - self.low) / 6.0
         return max(min(value, self.high + beyond), self.low - beyond)

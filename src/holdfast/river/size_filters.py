@@ -34,7 +34,7 @@ class SizeFilters:
     >>> filters = SizeFilters({"features": hf.TopShare(0.01)}, audit_size=10)
     >>> for size in (1.0, 1.0, None, 90.0, math.nan):
     ...     decision = filters.decide([size])
-    ...     filters.record(decision, decision.keep)
+    ...     _ = filters.record(decision, decision.keep)
     >>> filters.audit.kept, filters.audit.counts
     (2, {'features': 1, 'not readable': 1, 'warm-up': 1})
     """

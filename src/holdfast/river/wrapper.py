@@ -70,16 +70,17 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         The number of rows learned from, and the number of skipped rows.
     audit
         The first skipped rows, a dict of columns: `round`, the number of the row, sizes and thresholds, and
-        `by`, the reason; `column` and `value`, the feature that is farthest from its usual value, or the
-        target. If a size is not finite, no filter is used, and the thresholds are NaN.
+        `by`, the reason; `column` and `value`, the feature that is farthest from its center, or the target.
+        If a row is "not readable", no filter is used, and the thresholds are NaN.
     audit_counts
-        The number of skipped rows by reason.
+        The number of skipped rows by reason. "warm-up" counts the first rows, which filters have nothing to
+        compare with: they are no outliers, and neither in `skipped` nor in `audit`.
 
     Guarantee
     ---------
     For gradients, Theorem 1 and the related theorems, if the model has the regret bound that they assume. For
-    features, none: the Proposition is about `Quantile` filters, i.i.d. rows and fixed units, and a running
-    scale changes the units. A filter skips the first rows. But a classifier that has not learned a label yet
+    features, none: the Proposition is about `Quantile` filters, i.i.d. rows and fixed units, and here units
+    change. A filter skips the first rows. But a classifier that has not learned a label yet
     learns from the first finite row, whatever its size.
 
     Examples
@@ -223,7 +224,7 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         return self.model._unit_test_skips()
 
 
-class WrappedClassifier(Robust, base.Classifier):
+class RobustWrappedClassifier(Robust, base.Classifier):
     """`Robust` around a classifier."""
 
     @classmethod
@@ -247,7 +248,7 @@ class WrappedClassifier(Robust, base.Classifier):
         return y
 
 
-class WrappedRegressor(Robust, base.Regressor):
+class RobustWrappedRegressor(Robust, base.Regressor):
     """`Robust` around a regressor."""
 
     @classmethod
@@ -272,11 +273,10 @@ class WrappedRegressor(Robust, base.Regressor):
         return predictions if clipped == values else batches.series(clipped, X)
 
     def _clip(self, prediction):
-        """Clip to the range of the targets learned from, plus half of it on both sides."""
+        """Clip to the range of the targets learned from, plus a sixth of it on both sides."""
         if self._untrained or not isinstance(prediction, float):
             return prediction
-        factor = self._target.features["y"].factor
-        return self._target_range.clip(prediction, 1.0 / factor if factor > 0.0 else 0.0)
+        return self._target_range.clip(prediction)
 
     def _target_row(self, y):
         return {"y": as_float(y)}
@@ -285,19 +285,19 @@ class WrappedRegressor(Robust, base.Regressor):
         return None
 
 
-class WrappedBatchClassifier(WrappedClassifier, base.MiniBatchClassifier):
+class RobustWrappedBatchClassifier(RobustWrappedClassifier, base.MiniBatchClassifier):
     """`Robust` around a classifier that learns from batches, too."""
 
 
-class WrappedBatchRegressor(WrappedRegressor, base.MiniBatchRegressor):
+class RobustWrappedBatchRegressor(RobustWrappedRegressor, base.MiniBatchRegressor):
     """`Robust` around a regressor that learns from batches, too."""
 
 
 _KINDS = {  # the class of the wrapper, by the class of the model
-    base.MiniBatchClassifier: WrappedBatchClassifier,
-    base.MiniBatchRegressor: WrappedBatchRegressor,
-    base.Classifier: WrappedClassifier,
-    base.Regressor: WrappedRegressor,
+    base.MiniBatchClassifier: RobustWrappedBatchClassifier,
+    base.MiniBatchRegressor: RobustWrappedBatchRegressor,
+    base.Classifier: RobustWrappedClassifier,
+    base.Regressor: RobustWrappedRegressor,
 }
 
 
