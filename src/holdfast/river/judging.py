@@ -10,7 +10,7 @@ from holdfast.river.named_units import FAR, FIRST, NamedUnits, TargetRange
 from holdfast.river.pipelines import last_step, teach_transformers
 
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
-_WRONG = 0.12  # the share of the values of a feature that may be wrong, for its unit: that of `Steady`
+_WRONG = 0.15  # the share of the values of a feature that may be wrong, for its unit: that of `Steady`
 
 
 class JudgingMixin:

@@ -17,7 +17,7 @@ _FEW = 3  # with fewer values a feature has no unit
 _MEMORY = 2000.0  # the other constants are those of `holdfast.steady.units`
 _WIDE, _FAR, _NEAR = 2, 2.0, 3.0
 _RECENT = 32  # values, from which a center or unit that is off is measured again
-_STUCK = 20  # equal values in a row; `holdfast.steady.units` counts only the first of them
+_STUCK = 100  # rows: a value that has repeated so often is not counted
 _OFTEN, _RARELY, _YOUNG = 16, 64, 512
 
 
@@ -41,7 +41,7 @@ class NamedUnits:
     >>> for t in range(100):
     ...     _ = units.update({"pressure": 1000.0 + t % 7, "rain": 0.0})
     >>> units.size({"pressure": 1004.0, "rain": 0.0}), units.size({"pressure": 5000.0, "rain": 0.0})
-    (0.5, 1998.5)
+    (1.0, 1999.0)
     >>> units.size({"rain": 3.0}), units.size({"wind": 7.0})
     (1.0, 1.0)
     """
@@ -134,12 +134,12 @@ class FeatureUnit:
         self.recent = collections.deque(maxlen=_RECENT)
 
     def update(self, value, share):
-        """Count a value, unless it is the last one for the 20th time: then the sensor may be stuck.
+        """Count a value, unless it has repeated for 100 rows: then the sensor may be stuck.
 
         Returns whether sizes before and after cannot be compared.
         """
         self.run, self.last = self.run + 1 if value == self.last else 0, value
-        if self.run >= _STUCK and not self.young:
+        if self.run > _STUCK and not self.young:
             return False
         self.recent.append(value)
         if self.young:

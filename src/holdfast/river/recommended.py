@@ -8,7 +8,7 @@ from holdfast.filters import TopShare
 from holdfast.river.named_units import NEAR
 from holdfast.steady.choice import gate_for
 
-_FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows, as in the other estimators
+_FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows; a larger one has a longer warm-up
 _SLACK = 15.0
 _GRADIENT = TopShare(0.01)
 
