@@ -17,7 +17,7 @@ DEPENDENT = (  # on the unit of the gradients
         hf.learners.RobustRidge,
         hf.learners.RobustRidges,
     ),
-    *(hf.EG, hf.ScaleInvariant, hf.learners.Returning),
+    *(hf.EG, hf.ScaleInvariant, hf.learners.Returning, hf.learners.Bettors),
 )
 
 

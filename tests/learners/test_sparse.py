@@ -17,6 +17,7 @@ FREE = {
     "AdaGrad": "`AdaGrad` on a box",
     "AdaFTRL": "`AdaFTRL`",
     "DiagonalMetaGrad": "`DiagonalMetaGrad`",
+    "Bettors": "`Bettors`",
     "ScaleInvariant": "`ScaleInvariant`",
     "OGD": "`OGD`",
 }

@@ -57,6 +57,7 @@ def test_there_is_a_certificate_where_one_is_possible():
     assert len(three.certificate_) == 3
     assert not hasattr(RobustClassifier(3, scale=False), "certificate_")
     assert RobustClassifier(3).fit(X, y).certificate_.k == 3  # that of the default
-    for other in (RobustClassifier(0.1, scale=False), RobustClassifier(3, average=True)):
+    plain = RobustClassifier(3, learner="adagrad")
+    for other in (plain, RobustClassifier(0.1, scale=False), RobustClassifier(3, average=True)):
         with pytest.raises(AttributeError, match="no certificate with"):
             print(other.fit(X, y).certificate_)

@@ -159,3 +159,16 @@ def test_in_the_default_the_mean_by_these_parts_is_deployed(delay):
     state = hf.play(player, hf.Replay(X, y, hf.Absolute()), compiled=False).state[0]
     assert state.hedge.numbers[COUNTED] > 200
     assert player.hedge.worse(state.hedge) < 1e-9
+
+
+@pytest.mark.parametrize("judged", [0, 3])
+def test_a_batch_without_a_round_changes_nothing(judged):
+    hedge = Hedge()
+    state = hedge.init(3)
+    for losses in table()[:judged]:
+        state = hedge.collect(state, losses, 0.5)
+    deployed = state.parts.copy()
+    state = hedge.after_batch(state, 1.0)
+    assert (state.parts == deployed).all() and (state.start == deployed).all()
+    closed = copy.deepcopy(state)
+    assert same(hedge.after_batch(state, 100.0), closed)

@@ -435,7 +435,7 @@ class Watched:
 
     def play(self, x, y):
         player, state, before = self.player, self.state, self.marks()
-        learned, counted = float(state.learned[:2].sum()), float(state.hedge.numbers[COUNTED])
+        learned, counted = float(state.learned.numbers[:2].sum()), float(state.hedge.numbers[COUNTED])
         numbers, units, dim = state.asked.numbers, state.units, len(x)
         center, factor = player.target_unit(state)
         row = squashed(x, units.center[:dim], units.factors[:dim], player)
@@ -444,7 +444,7 @@ class Watched:
         losses = forecasts(player, state, x, y) if given else (math.nan, math.nan)
         self.state, _ = player.observe(player.set_target(state, y), 1.0, x)
         after, is_new = float(self.state.hedge.numbers[COUNTED]), before != self.marks()
-        if after == counted + 1.0 or float(self.state.learned[:2].sum()) == learned + 1.0:
+        if after == counted + 1.0 or float(self.state.learned.numbers[:2].sum()) == learned + 1.0:
             self.own = player.fallback.update(self.own, float(player.loss.slope(z, target)), row)
             ahead, unit = float(player.loss.value(z, target)), 1.0 / factor if factor > 0.0 else 0.0
             known = Judged(*losses, unit * ahead, row, target, z, unit, self.epoch)
@@ -510,7 +510,7 @@ def ratio_of_d(watched, rng):
     deployed = np.array([each.deployed for each in rounds])
     waited = np.array([max(each.fallback - each.ahead, 0.0) for each in rounds])
     number = np.array([each.epoch for each in rounds])
-    last = float(watched.state.learned[LOST]) * unit
+    last = float(watched.state.learned.numbers[LOST]) * unit
     assert waited[number == watched.epoch].sum() == pytest.approx(
         last, rel=1e-9, abs=1e-9 * (1.0 + deployed.sum())
     )

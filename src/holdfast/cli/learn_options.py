@@ -62,7 +62,7 @@ def add_options(parser, run):
         help="first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
         "docs/learners.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
         "scaleinvariant (default, up to 100 columns: second_order for numbers, logits for labels and log "
-        "loss; beyond: first_order, adagrad; with --key: adagrad)",
+        "loss; beyond: first_order, adagrad)",
     )
     parser.add_argument(
         "--memory",
@@ -84,7 +84,7 @@ def add_options(parser, run):
         default=1,
         metavar="ROWS",
         help="predict so many rows before learning from them, and judge the model by these predictions: as "
-        "many as come in while you wait for targets (default: %(default)s)",
+        "many as come in while you wait for targets; with --key, rows of the key (default: %(default)s)",
     )
     parser.add_argument(
         "--no-scale",

@@ -83,7 +83,7 @@ class DenseRows:
         center, factors, weights = (p[name][models] for name in _WIDE)
         Z = _seen((self.X - center) * factors, *(p[name][models, None] for name in _LIMITS))
         Z = np.where(np.isfinite(self.X), Z, 0.0)
-        return Z @ weights[0] if len(models) == 1 else (Z * weights).sum(axis=1)
+        return np.ascontiguousarray(Z * weights).sum(axis=1)  # no BLAS: its bits depend on the number of rows
 
     def farthest(self, p, models, clip):
         """The column of each row that is farthest from its center, its value, the distance, and the sum of

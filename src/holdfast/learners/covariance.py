@@ -40,6 +40,12 @@ def set_independent(covariance, variance):
     return Covariance(root, product, along, 1.0)
 
 
+def clear_buffers(covariance):
+    """Set both buffers to 0, in place."""
+    assign(covariance.product, np.zeros(len(covariance.product)))
+    assign(covariance.along, np.zeros(len(covariance.along)))
+
+
 def variance_of(covariance, x):
     """x'Px, the variance of the prediction for a row."""
     sum_of_rows(covariance.root, x, covariance.product)

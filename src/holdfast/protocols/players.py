@@ -30,6 +30,22 @@ class PlayerOptions(Player, LearningOptions, Protocol):
         """The state at the beginning of a batch, all predicted now; by default the same."""
         return state
 
+    def replayed_at_once(self) -> int:
+        """How many earlier rounds a round may play again; by default none. Flat states need room for them."""
+        return 0
+
+    def to_stored(self, state: Any) -> Any:
+        """The state with zeros where `from_stored` knows the rest: for a player of many keys."""
+        return state
+
+    def from_stored(self, state: Any) -> Any:
+        """The state that `to_stored` made small, with the same bits as before."""
+        return state
+
+    def to_prior(self, state: Any) -> Any:
+        """The state from which another game can begin, with what this one has learned."""
+        return state
+
     def learns_little(self) -> bool:
         """Whether a round that is skipped for its target teaches a little; by default it teaches nothing."""
         return False

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
-from holdfast.flatten import layout_digest, restore
+from holdfast.flatten import flat_size, flatten, layout_digest, restore
 from holdfast.learners.compressed import view_of
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
@@ -20,7 +20,7 @@ from holdfast.runs.packed_states import PackedStates
 from holdfast.vectors import ScaledWeights, aligned_copy, values_of
 
 _MANY = 1_000  # games; with more, functions that visit each game are compiled
-_TOGETHER = 4_096  # games that are unpacked at once, to visit each game
+_TOGETHER = 1 << 23  # numbers that are unpacked at once: 64 MB
 _LARGE = 65_536  # bytes; an array of this size begins at a cache line
 TENSORS = {"tape": (), "lengths": (), "counts": ("rounds", "kept", "unmeasured")}  # columns by name
 KEEP = ("sizes", "thresholds", "kept", "guard", "predictions")
@@ -39,9 +39,10 @@ class Games:
         self.player, self.dim, self.loss, self.labels, self.sparse = player, dim, loss, labels, sparse
         self.scaled = isinstance(player.current_weights(player.init(2)), ScaledWeights)
         self.width = dim + (0 if self.scaled else 1)  # of a row, with the constant if the learner adds none
-        state = self._first_state()
+        state, self.keyed = self._first_state(), keyed
         self.layout = layout_digest(state)
         self._states: Any = PackedStates(state, len(labels)) if keyed else FlatStates(state)
+        self._together = max(_TOGETHER // self._states.fresh, 1)  # games that are unpacked at once
         self._checked = True  # False until the states from a file were checked
         self._tried = False  # whether the player and the loss were tried in Python
         self._idle: list = []  # states to play in
@@ -63,7 +64,7 @@ class Games:
         Another player may play them, if it has the same states; not compiled.
         """
         self.check()
-        adversary, call = rows.replay(y, self.loss), caller(compiled)
+        adversary = rows.replay(y, self.loss)
         if not self._tried:
             check_first_round(self.player, self.width, adversary)
             self._tried = True
@@ -71,34 +72,48 @@ class Games:
         slots = slots * len(self.labels) + label
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((max(new, 0), 3), np.int64)])
-        many = self._are_many(compiled)
-        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts), many)
-        groups = GroupedRounds(order, cuts, places, lengths, self.counts[slots])
         columns = empty_columns(len(y), self.width, KEEP)
+        game = (player or self.player, adversary, columns)
+        for first in range(0, len(slots), self._together):
+            some = slice(first, first + self._together)
+            self._play_some(game, slots[some], order, cuts[first : first + self._together + 1], compiled)
+        return columns
 
-        def play_some(some):
+    def _play_some(self, game, slots, order, cuts, compiled):
+        """Play the rounds of some games: unpack their states, play in several threads, and pack them."""
+        player, adversary, columns = game
+        call, many = caller(compiled), self._are_many(compiled)
+        rounds = np.diff(cuts) + self.player.replayed_at_once()
+        buffer, places, lengths = self._states.unpack(slots, rounds, many)
+        groups = GroupedRounds(order, cuts, places, lengths, self.counts[slots], self.keyed)
+
+        def play_part(part):
             state = self._idle.pop() if self._idle else self._new_state()
-            game = (player or self.player, adversary, state, columns, groups)
-            call(play_groups, *game, buffer, *some)
+            call(play_groups, player, adversary, state, columns, groups, buffer, *part)
             self._idle.append(state)
 
         workers = min(self.workers or cores(), len(slots)) if compiled else 1
         if workers == 1:
-            play_some((0, len(slots)))
+            play_part((0, len(slots)))
         else:
             with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(play_some, evenly(cuts, workers)))
+                list(pool.map(play_part, evenly(cuts - cuts[0], workers)))
         self._states.pack(slots, buffer, places, groups.lengths, many)
         self.counts[slots] = groups.counts
-        return columns
 
     def set_first_states(self, rows):
         """New games begin with these states: a flat one for each label."""
         self._states.first = rows
 
-    def flat_states(self):
-        """The state of every game, flattened."""
-        return [self._states.row(slot, False).copy() for slot in range(len(self._states))]
+    def priors(self):
+        """For each game a state from which others can begin (`PlayerOptions.to_prior`), flattened."""
+        found = []
+        for name in self.names():
+            state = self.player.to_stored(self.player.to_prior(self._state(name)))
+            fresh, growth = flat_size(state)
+            row = np.zeros(fresh + growth * int(self.counts[self._slot(name), 0]))
+            found.append(row[: flatten(state, row, 0)].copy())
+        return found
 
     def flat_state(self, label):
         """The state of the game of the only key and this label, flattened; the first one if there is none."""
@@ -138,7 +153,7 @@ class Games:
     def example(self, rows, y):
         """Arguments of `play_groups` that have the types of all calls with such rows."""
         state, nothing = self._first_state(), np.zeros(0, np.int64)
-        groups = GroupedRounds(*[nothing] * 4, np.zeros((0, 3), np.int64))
+        groups = GroupedRounds(*[nothing] * 4, np.zeros((0, 3), np.int64), self.keyed)
         columns = empty_columns(0, self.width, KEEP)
         adversary, buffer = rows.replay(y, self.loss), np.zeros(0)
         return self.player, adversary, state, columns, groups, buffer, 0, 0
@@ -173,7 +188,8 @@ class Games:
         for slots, buffer, places, lengths in self._unpacked():
             some = Parameters(*(array[slots[0] : slots[-1] + 1] for array in found))
             scratch = np.zeros(int(lengths.max()))
-            caller(self._are_many())(collect, self.player, state, buffer, places, scratch, some)
+            games = (state, self.keyed, buffer, places)
+            caller(self._are_many())(collect, self.player, *games, scratch, some)
         knee, clip = view_of(self.player.current_weights(state)) if self.scaled else (np.inf, np.inf)
         found.knee[:], found.clip[:] = knee, clip
 
@@ -236,8 +252,8 @@ class Games:
 
     def _unpacked(self):
         """The states of all games, some at a time: their slots, a buffer, where each begins, its length."""
-        for first in range(0, len(self._states), _TOGETHER):
-            slots = np.arange(first, min(first + _TOGETHER, len(self._states)))
+        for first in range(0, len(self._states), self._together):
+            slots = np.arange(first, min(first + self._together, len(self._states)))
             yield slots, *self._states.unpack(slots, 0, self._are_many())
 
     def _are_many(self, compiled=False):
@@ -256,4 +272,5 @@ class Games:
 
     def _state(self, name):
         self.check()
-        return restore(self._first_state(), self._states.row(self._slot(name), False), 0)[0]
+        state, _ = restore(self._first_state(), self._states.row(self._slot(name), False), 0)
+        return self.player.from_stored(state) if self.keyed else state

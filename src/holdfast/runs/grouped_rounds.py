@@ -19,6 +19,7 @@ class GroupedRounds(NamedTuple):
     places: np.ndarray
     lengths: np.ndarray  # of the states that were written
     counts: np.ndarray  # rounds, kept, unmeasured
+    packed: bool  # whether states are made small (`PlayerOptions.to_stored`)
 
 
 def play_groups(player, adversary, state, columns, groups, buffer, first, last):
@@ -26,12 +27,16 @@ def play_groups(player, adversary, state, columns, groups, buffer, first, last):
     nothing = np.zeros(0)
     for game in range(first, last):
         state, _ = restore(state, buffer, groups.places[game])
+        if groups.packed:
+            state = player.from_stored(state)
         hidden, counts = adversary.start(), groups.counts[game]
         tally = Counts(int(counts[0]), int(counts[1]), int(counts[2]), nothing)
         for i in range(groups.cuts[game], groups.cuts[game + 1]):
             t = groups.order[i]
             state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t)
         counts[0], counts[1], counts[2] = tally.rounds, tally.kept, tally.unmeasured
+        if groups.packed:
+            state = player.to_stored(state)
         groups.lengths[game] = flatten(state, buffer, groups.places[game]) - groups.places[game]
     return 0
 

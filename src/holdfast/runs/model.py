@@ -50,11 +50,13 @@ def _shapes(models, features):
 _LAYOUT = {name: ["float64", _AXES[: len(shape)]] for name, shape in _shapes(0, 0).items()}
 
 
-def collect_scaled(player, state, buffer, starts, scratch, found):
+def collect_scaled(player, state, packed, buffer, starts, scratch, found):
     """Write the parameters of each game into `found`, for learners that scale their features."""
     dim = found.weights.shape[1]
     for game in range(len(starts)):
         state, _ = restore(state, buffer, starts[game])
+        if packed:
+            state = player.from_stored(state)
         w = player.current_weights(state)
         v = values_of(w.v)
         found.weights[game], found.constant[game] = v[:dim], v[dim]
@@ -68,11 +70,13 @@ def collect_scaled(player, state, buffer, starts, scratch, found):
     return 0
 
 
-def collect_plain(player, state, buffer, starts, scratch, found):
+def collect_plain(player, state, packed, buffer, starts, scratch, found):
     """Write the parameters of each game into `found`, for learners that do not scale their features."""
     dim = found.weights.shape[1]
     for game in range(len(starts)):
         state, _ = restore(state, buffer, starts[game])
+        if packed:
+            state = player.from_stored(state)
         v = values_of(player.current_weights(state))
         found.weights[game], found.constant[game] = v[:dim], v[dim]
         found.factors[game], found.y_spread[game] = 1.0, 1.0

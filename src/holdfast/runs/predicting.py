@@ -82,7 +82,7 @@ def outliers(model, rows, places):
     size = np.maximum(far, constant) if model.measure.farthest else np.sqrt(squares + constant)
     threshold = model.threshold[key]
     found = np.where(size <= threshold, 0.0, 1.0)
-    unknown = np.isnan(squares) | (places < 0) | ~(threshold > 0.0)
+    unknown = np.isnan(squares) | (places < 0) | ~((threshold > 0.0) & (threshold < math.inf))
     found = np.where(unknown, math.nan, found)
     return np.where(np.isinf(values), 1.0, found), columns, values
 

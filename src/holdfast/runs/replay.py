@@ -178,9 +178,9 @@ class AtLeast:
 class SteadyFilters(KeyedFilters):
     """The filters of `Steady`, of every label.
 
-    It starts from its first rounds once it knows their units, so their sizes say nothing. But they are in its
-    state: another `Steady` plays them again, and the filters go on from there. The target of a row that the
-    gate has refused was not measured: if another gate keeps the row, the target counts as no surprise.
+    It starts from its first rounds once it knows their units, so their sizes say nothing. But without keys
+    they are in its state: another `Steady` plays them again, and the filters go on from there. The target of
+    a row that the gate has refused was not measured: if another gate keeps it, the target is no surprise.
     """
 
     in_turn = True
@@ -189,7 +189,7 @@ class SteadyFilters(KeyedFilters):
         filters = AtLeast(player.gate, player.near), AtLeast(player.surprise, USUAL)
         super().__init__(filters, False, compiled)
         self._known: list[np.ndarray] = []  # of each game, which of the first rounds are kept
-        if run.is_older() or not run.trace.rounds:  # nothing is known about the first rounds
+        if run.is_older() or not run.trace.rounds or run.settings.key is not None:  # they are not stored
             return
         labels = run.games.labels if len(run.games.labels) > 1 else [""]
         self._games = {label: place for place, label in enumerate(labels)}

@@ -23,8 +23,9 @@ from holdfast.io.sources import DECIMALS, Reading
 from holdfast.io.typed import typed
 from holdfast.learners import OGD, Scaled
 from holdfast.runs.files import RunError
-from holdfast.steady import Logits, Ridges
+from holdfast.steady import Logits, Ridges, Steady
 from holdfast.steady.choice import MOST_COLUMNS
+from holdfast.steady.player import FEW_STORED
 from holdfast.terminal import quoted
 
 LOSSES = {
@@ -116,8 +117,8 @@ class Settings:
     def player(self, regression, layout=None):
         """The player; it tracks a certificate if there can be one. By default the columns are few and dense.
 
-        With keys the default learner is AdaGrad, because there is a state for each key, and that of the other
-        defaults is much larger.
+        With keys it is the same, but the default stores fewer of its first rounds, because there is a state
+        for each key.
         """
         columns = 0 if layout is None else math.inf if layout.is_sparse() else layout.feature_count()
         outliers, loss = outliers_for(self.outliers), loss_for(self.loss, regression)
@@ -125,17 +126,19 @@ class Settings:
         if self.learner != "auto":
             learner = learner_for(self.learner, loss)
         else:
-            learner = default_learner(regression, outliers, self.scale, loss, columns, self.key is not None)
+            learner = default_learner(regression, outliers, self.scale, loss, columns)
         steady = self.scale and isinstance(learner, Ridges | Logits)
         fades = is_auto(outliers) and regression and self.scale and withstands_targets(learner)
         if recency != ("auto", "auto") and not (steady or fades):
             raise RunError(_wrong("--memory and --patience are", "them", regression))
-        if self.delay != 1 and (self.key is not None or not steady):
+        if self.delay != 1 and not steady:
             raise RunError(_wrong("--delay is", "it", regression))
         try:
             player = recommended(regression, outliers, learner, self.scale, *recency, self.delay)
         except ValueError as problem:
             raise RunError(str(problem)) from None
+        if self.key is not None and isinstance(player, Steady):
+            player = player._replace(stored=FEW_STORED)
         if not self.why_no_certificate():
             return Certified(player, outliers)
         return player
@@ -262,8 +265,8 @@ def _wrong(which, again, regression):
     """A sentence about options that only the default player has."""
     learner = "auto or second_order" if regression else "auto or logits, --loss logistic"
     return (
-        f"{which} for --learner {learner}, with scaled features (auto: at most {MOST_COLUMNS}, not sparse) "
-        f"and without --key: leave {again} out, or leave those as they are"
+        f"{which} for --learner {learner}, with scaled features (auto: at most {MOST_COLUMNS}, not sparse): "
+        f"leave {again} out, or leave those as they are"
     )
 
 

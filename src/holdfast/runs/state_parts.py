@@ -19,7 +19,7 @@ from holdfast.runs.manifest import part_name
 from holdfast.runs.model import read_tensors
 from holdfast.runs.trace import KEY_COLUMNS
 
-FORMAT, STATES = "holdfast states 1", "states"
+FORMAT, STATES = "holdfast states 2", "states"
 TENSORS = {  # columns by name
     "serials": (),
     "last": (),

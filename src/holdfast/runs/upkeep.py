@@ -117,7 +117,7 @@ class SharedPrior:
         return self.first_states()
 
     def first_states(self):
-        return self.ready.flat_states() if self.ready.keys else None
+        return self.ready.priors() if self.ready.keys else None
 
     def state(self):
         """Arrays by name."""

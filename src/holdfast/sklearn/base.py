@@ -210,7 +210,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         table in order of time is judged 100 rows ahead. `partial_fit` judges as `delay` says.
         """
         delay, by_batch = self.delay, str(self.delay) == "batch"
-        is_count = isinstance(delay, numbers.Integral) and not isinstance(delay, bool) and delay >= 1
+        is_count = not isinstance(delay, bool) and isinstance(delay, numbers.Integral) and delay >= 1
         if not (by_batch or is_count):
             raise ValueError(f'delay is "batch" or a number of rows, at least 1: got {delay!r}')
         if not isinstance(player, Steady):

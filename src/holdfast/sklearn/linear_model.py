@@ -68,7 +68,7 @@ class Models(list):
         if self[0].knee < np.inf:
             Z = compressed(Z, self[0].knee)
         np.minimum(np.maximum(Z, -clip, out=Z), clip, out=Z)
-        z = np.array([rows @ w for rows, w in zip(Z, weights, strict=True)]).T + constant
+        z = (Z * weights[:, None]).sum(axis=2).T + constant
         y = y_center + y_spread * np.where(np.isnan(z), constant, z)
         return np.minimum(np.maximum(y, low, out=y), high, out=y)
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast.filters import Everything, TopK, TopShare
-from holdfast.steady.epochs import FAR, JUDGED, LOST, UNJUDGED, WIDE
+from holdfast.steady.epochs import FARTHEST, JUDGED, LOST, UNJUDGED, WIDEST
 from holdfast.steady.hedge import COUNTED
+from holdfast.steady.residuals import sum_of_largest
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def default_certificate(player, state, k, radius=1.0):
         raise ValueError(f"k counts rounds that are left out, so it cannot be negative: got {k}")
     if not 0.0 < radius < math.inf:
         raise ValueError(f"radius is a distance of weights, so it must be positive: got {radius}")
-    rounds, recent = int(state.hedge.numbers[COUNTED]), int(state.learned[JUDGED])
+    rounds, recent = int(state.hedge.numbers[COUNTED]), int(state.learned.numbers[JUDGED])
     unit = player.start_unit(state)
     over_fallback = unit * player.hedge.certificate(state.hedge, k) if rounds > 0 else 0.0
     over_models = _over_models(player, state, k, radius) if recent > 0 else 0.0
@@ -115,14 +116,15 @@ def _require_theorem(player):
 
 def _over_models(player, state, k, radius):
     """Theorem P for the worst linear model, with what was lost by clipping and by waiting for a batch."""
-    learned, fallback = state.learned, player.fallback
+    numbers, fallback = state.learned.numbers, player.fallback
     factor = player.target_unit(state)[1]
     pull, around = state.fallback.sums, state.fallback.around
     most = np.clip(around + np.copysign(radius, pull), -fallback.box, fallback.box)
-    left_out = min(k, float(learned[JUDGED])) + float(learned[UNJUDGED])
-    apart = player.loss.lipschitz() * (float(learned[FAR]) + radius * float(learned[WIDE]))
-    regret = fallback.hindsight(state.fallback, most) + left_out * apart
-    return regret / factor + player.start_unit(state) * float(learned[LOST])
+    left_out = min(k, float(numbers[JUDGED])) + float(numbers[UNJUDGED])
+    apart = sum_of_largest(state.learned.apart, left_out, float(numbers[FARTHEST]))
+    apart += radius * sum_of_largest(state.learned.widths, left_out, float(numbers[WIDEST]))
+    regret = fallback.hindsight(state.fallback, most) + player.loss.lipschitz() * apart
+    return regret / factor + player.start_unit(state) * float(numbers[LOST])
 
 
 def left_out_at_most(gate, rounds):

@@ -6,20 +6,23 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.rule import rule
+from holdfast.steady.residuals import PLACES, place_of, sum_of_largest
 from holdfast.vectors import assign, scale_by, sum_abs
 
-RATE, EXCESS, COUNTED, LARGEST, BATCHES, CHANGES, SLOWEST, WORSE = range(8)
+RATE, EXCESS, COUNTED, LARGEST, BATCHES, CHANGES, SLOWEST, WORSE, CLOSED = range(9)
 _OTHER = 2.0  # a unit of losses that is off by this factor is replaced
 
 
 class HedgeState(NamedTuple):
     """The parts of all forecasters, those at the start of the batch, and what the theorem needs."""
 
-    parts: np.ndarray  # now: those at the start, times what the losses of the batch say
+    parts: np.ndarray  # those of the next batch, if this one ends now
     start: np.ndarray
     sums: np.ndarray  # of the losses of this batch
     numbers: np.ndarray  # the rate; the proved excess of closed batches and stretches; rounds; the largest
-    # range; batches; changes of the rate, and the smallest; what deployed losses exceeded the mean by
+    # range; batches; changes of the rate, and the smallest; what deployed losses exceeded the mean by; rounds
+    # of closed batches
+    ranges: np.ndarray  # counts: the ranges of the losses of a round
 
 
 @rule
@@ -28,7 +31,8 @@ class Hedge:
 
     All rounds of a batch are predicted with the parts at its start, so a batch is one round of Hedge: a part
     is multiplied by exp(-rate L / unit), L the losses of its forecaster in the batch. At the end of a batch a
-    `share` of all parts is divided equally. So a forecaster that was bad for long soon has its part back.
+    `share` of all parts is divided equally. So a forecaster that was bad for long soon has its part back. A
+    batch without a round changes nothing.
 
     The unit of losses is given at the start of each batch, and is replaced only if it is off by a factor of
     two: the theorem pays for each change.
@@ -42,8 +46,8 @@ class Hedge:
     Guarantee
     ---------
     Over all rounds so far, the sum of the deployed losses exceeds that of each forecaster by at most
-    `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add k times the
-    largest range of losses (`docs/math.md`, 11, Theorem X). `worse` is 0 if the loss is convex and the
+    `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add the k
+    largest ranges of losses (`docs/math.md`, 11, Theorem X). `worse` is 0 if the loss is convex and the
     deployed forecast is the mean of the others.
 
     Examples
@@ -69,10 +73,10 @@ class Hedge:
     def init(self, dim):
         """The first state, for `dim` forecasters."""
         even = np.full(dim, 1.0 / dim)
-        return HedgeState(even, even.copy(), np.zeros(dim), self.first_numbers())
+        return HedgeState(even, even.copy(), np.zeros(dim), self.first_numbers(), np.zeros(PLACES))
 
     def first_numbers(self):
-        numbers = np.zeros(8)
+        numbers = np.zeros(9)
         numbers[RATE], numbers[SLOWEST] = self.rate, self.rate
         return numbers
 
@@ -86,11 +90,12 @@ class Hedge:
         assign(state.start, state.parts)
         assign(state.sums, np.zeros(dim))
         assign(state.numbers, self.first_numbers())
+        assign(state.ranges, np.zeros(PLACES))
         return state
 
     def collect(self, state, losses, deployed):
         """The state after one more round of the batch: the losses of all forecasters, and of their mean."""
-        parts, start, sums, numbers = state
+        parts, start, sums, numbers, ranges = state
         least, low, high, mean = math.inf, math.inf, -math.inf, 0.0
         for k in range(len(sums)):
             loss = float(losses[k])
@@ -99,27 +104,27 @@ class Hedge:
             low, high, least = min(low, loss), max(high, loss), min(least, float(sums[k]))
         numbers[COUNTED] += 1.0
         numbers[LARGEST] = max(float(numbers[LARGEST]), high - low)
+        ranges[place_of(high - low)] += 1.0
         numbers[WORSE] += max(deployed - mean, 0.0)
-        rate = float(numbers[RATE])
-        for k in range(len(sums)):
+        rate, count = float(numbers[RATE]), len(sums)
+        for k in range(count):
             parts[k] = float(start[k]) * math.exp(rate * (least - float(sums[k])))
-        scale_by(parts, 1.0 / sum_abs(parts))
+        scale_by(parts, (1.0 - self.share) / sum_abs(parts))
+        for k in range(count):
+            parts[k] += self.share / count
         return state
 
     def after_batch(self, state, unit):
-        """The state at the end of a batch, given the unit of losses for the next one.
-
-        A batch without losses changes no weight: a row that is refused says nothing about the forecasters.
-        """
-        parts, start, sums, numbers = state
-        rate, count = float(numbers[RATE]), len(sums)
-        if sum_abs(sums) > 0.0:
-            numbers[EXCESS] += self.gap(state) - math.log1p(-self.share) / rate
-            numbers[BATCHES] += 1.0
-            for k in range(count):
-                parts[k] = (1.0 - self.share) * float(parts[k]) + self.share / count
-                sums[k] = 0.0
-            assign(start, parts)
+        """The state at the end of a batch, given the unit of losses for the next one."""
+        parts, start, sums, numbers, _ = state
+        if numbers[CLOSED] == numbers[COUNTED]:
+            return state
+        rate = float(numbers[RATE])
+        numbers[EXCESS] += self.gap(state) - math.log1p(-self.share) / rate
+        numbers[BATCHES] += 1.0
+        numbers[CLOSED] = numbers[COUNTED]
+        for k in range(len(sums)):
+            start[k], sums[k] = parts[k], 0.0
         new = self.rate / unit if unit > 0.0 else rate
         if new > _OTHER * rate or new < rate / _OTHER:
             numbers[EXCESS] += self.entry(state)
@@ -157,5 +162,5 @@ class Hedge:
 
     def certificate(self, state, k, changes=0):
         """`excess` and `worse`, for every set of inliers that leaves out at most k rounds."""
-        left_out = min(float(k), float(state.numbers[COUNTED])) * float(state.numbers[LARGEST])
+        left_out = sum_of_largest(state.ranges, k, float(state.numbers[LARGEST]))
         return self.excess(state, changes) + self.worse(state) + left_out

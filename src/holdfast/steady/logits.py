@@ -7,6 +7,7 @@ import numpy as np
 
 from holdfast.learners.covariance import (
     Covariance,
+    clear_buffers,
     forget,
     independent,
     set_independent,
@@ -99,6 +100,15 @@ class Logits:
             assign(state.each[k], np.zeros(dim))
         covariance = set_independent(state.covariance, self.variance(0.0, dim))
         return LogitsState(state.each, covariance, state.errors, 0.0, 0.5)
+
+    def clear_buffers(self, state):
+        """Set all buffers to 0, in place."""
+        clear_buffers(state.covariance)
+        assign(state.errors, np.zeros(len(state.errors)))
+
+    def to_prior(self, state):
+        """The same state: it has no residuals."""
+        return state
 
     def distance(self, state, row, y):
         """0, labels are not refused. Leaves all margins in the buffer `errors`."""

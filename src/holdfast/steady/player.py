@@ -17,7 +17,7 @@ from holdfast.norms import HUGE
 from holdfast.protocols import Filter, Loss
 from holdfast.rule import rarely_called, rule
 from holdfast.steady.asked import EPOCH, HIGH, LOW, Y_CENTER, Y_FACTOR, Asked, nothing_asked
-from holdfast.steady.epochs import count_learned, new_epoch
+from holdfast.steady.epochs import Epoch, count_learned, forget_epoch, new_epoch
 from holdfast.steady.hedge import Hedge
 from holdfast.steady.ridges import Ridges
 from holdfast.steady.units import (
@@ -46,6 +46,7 @@ from holdfast.vectors import (
 
 _SOONEST, _FIRST = 8, 32  # rounds: after 8, 16 and 32 of them units are measured, and all are learned from
 _STORED = 256  # rounds: until then, units are compared with those of the last half, every 32 rounds
+FEW_STORED = 32  # the same for a game of one of many keys
 _NO_CLIP = 1e300  # the gate must see how far a cell is
 _NEAR = 8.0  # units: a stored row with a farther cell is not learned from
 USUAL = 8.0  # usual residuals: a target that is so near is never refused
@@ -69,7 +70,7 @@ class SteadyState(NamedTuple):
     first: np.ndarray  # the first rounds, each with its target
     start: np.ndarray  # centers and factors at the last start
     runs: np.ndarray  # 1 if the last row was refused; 1 if the last target was
-    learned: np.ndarray  # what the theorem needs of the rounds since the fallback started again
+    learned: Epoch  # what the theorem needs of the rounds since the fallback started again
     rounds: float  # readable ones
     epoch: float  # how often units were replaced; -1 before the first start
     low: float  # the range of the targets that were predictable
@@ -93,9 +94,9 @@ class Steady:
     Forecasts are those of the state at the beginning of a batch. Regressions are weighed by the losses of
     these forecasts, not by those one row ahead.
 
-    After 8, 16 and 32 rounds, units are measured and all rounds so far are learned from. Until round 256,
-    units are compared with those of the last half of the rounds: if they differ much, the first rounds were
-    bad ones, and everything starts again from the others.
+    After 8, 16 and 32 rounds, units are measured and all rounds so far are learned from. Until round
+    `stored`, units are compared with those of the last half of the rounds: if they differ much, the first
+    rounds were bad ones, and everything starts again from the others.
 
     Parameters
     ----------
@@ -116,6 +117,8 @@ class Steady:
         The number of rounds of a batch. 0: batches begin where `start_batch` is called.
     weighted : bool
         Whether rounds have weights: the slope of a round over that of its loss.
+    stored : int
+        How many of the first rounds are stored, at least 32.
     missing : float
         As in `Scaled`.
 
@@ -149,6 +152,7 @@ class Steady:
     wrong: float = 0.12
     delay: int = 1
     weighted: bool = False
+    stored: int = _STORED
     missing: Any = 0.0
 
     def check(self):
@@ -159,6 +163,8 @@ class Steady:
             )
         if self.delay < 0:
             raise ValueError(f"delay is the number of rounds of a batch, 0 for any: got {self.delay}")
+        if self.stored < FEW_STORED:
+            raise ValueError(f"stored counts first rounds, at least {FEW_STORED}: got {self.stored}")
         return self._make((*self[:-1], missing_with(self.missing)))
 
     def learns_little(self):
@@ -178,7 +184,7 @@ class Steady:
         asked = nothing_asked(len(learner.each), dim)
         columns = self.columns(dim)
         arrays = (np.zeros(dim + 1), np.zeros(dim + 1), np.zeros(dim + 1), np.zeros(len(learner.each) + 1))
-        first = (np.zeros((_STORED, dim + 1)), np.zeros((2, columns)), np.zeros(2))
+        first = (np.zeros((self.stored, dim + 1)), np.zeros((2, columns)), np.zeros(2))
         parts = (new_units(columns), *parts, self.hedge.init(len(learner.each) + 1), asked)
         return SteadyState(learner, *parts, *arrays, *first, new_epoch(), *self.first_numbers())
 
@@ -190,7 +196,7 @@ class Steady:
         whole = state.rounds >= 0.0 and math.floor(state.rounds) == state.rounds
         parts = self.learner.valid(state.learner) and self.fallback.valid(state.fallback)
         filters = self.gate.valid(state.gate) and self.surprise.valid(state.surprise)
-        rest = are_valid(state.units) and bool(np.all(state.learned >= 0.0))
+        rest = are_valid(state.units) and bool(np.all(state.learned.numbers >= 0.0))
         return whole and parts and filters and self.hedge.valid(state.hedge) and rest
 
     def reset(self, state, dim):
@@ -198,7 +204,7 @@ class Steady:
         frozen = (asked.v, asked.fallback, asked.center, asked.factors, asked.numbers)
         for array in (*frozen, state.v, state.runs):
             assign(array, np.zeros(len(array)))
-        assign(state.learned, new_epoch())
+        forget_epoch(state.learned)
         asked.numbers[EPOCH] = -1.0
         for k in range(len(asked.each)):
             assign(asked.each[k], np.zeros(dim + 1))
@@ -262,13 +268,22 @@ class Steady:
 
     def ask(self, state):
         """The state with the forecasts of now, and with the losses of the last batch."""
-        asked, units, dim = state.asked, state.units, len(state.row) - 1
+        asked = state.asked
         hedge, fallback = self.hedge.after_batch(state.hedge, self.loss_unit(state)), state.fallback
         if asked.numbers[EPOCH] < 0.0 and state.epoch >= 0.0:
             fallback = self.restarted(state, fallback)
+        parts = (state.learner, state.units, state.gate, state.surprise, fallback, hedge)
+        numbers = (state.rounds, state.epoch, state.low, state.high, state.y)
+        state = SteadyState(*parts, *self.arrays(state), *numbers)
         self.average(state)
+        self.freeze(state)
+        return state
+
+    def freeze(self, state):
+        """Let the forecasts be those of now."""
+        asked, units, dim = state.asked, state.units, len(state.row) - 1
         assign(asked.v, state.v)
-        assign(asked.fallback, fallback.w)
+        assign(asked.fallback, state.fallback.w)
         for k in range(len(asked.each)):
             assign(asked.each[k], state.learner.each[k])
         assign(asked.center, units.center[:dim])
@@ -277,13 +292,10 @@ class Steady:
         numbers = asked.numbers
         numbers[Y_CENTER], numbers[Y_FACTOR], numbers[EPOCH] = center, factor, state.epoch
         numbers[LOW], numbers[HIGH] = state.low, state.high
-        parts = (state.learner, units, state.gate, state.surprise, fallback, hedge)
-        numbers = (state.rounds, state.epoch, state.low, state.high, state.y)
-        return SteadyState(*parts, *self.arrays(state), *numbers)
 
     def restarted(self, state, fallback):
         """The fallback, started again from its weights: the theorem is about the rounds from here on."""
-        assign(state.learned, new_epoch())
+        forget_epoch(state.learned)
         return self.fallback.restarted(fallback, fallback.w)
 
     def loss_unit(self, state):
@@ -304,6 +316,56 @@ class Steady:
             return 1.0
         return 1.0 / float(state.start[1, -1]) if state.start[1, -1] > 0.0 else 0.0
 
+    def replayed_at_once(self):
+        return max(_FIRST, self.stored // 2)
+
+    # -- many keys
+
+    def to_stored(self, state):
+        """Zeros for buffers, for first rounds that are not needed any more, and for forecasts that are those
+        of now.
+        """
+        learner, asked = state.learner, state.asked
+        for array in (state.row, state.raw, state.losses, asked.row):
+            assign(array, np.zeros(len(array)))
+        self.learner.clear_buffers(learner)
+        if state.rounds >= self.stored:
+            unit = float(state.start[1, -1])
+            state.first[:] = 0.0
+            state.start[:] = 0.0
+            state.start[1, -1] = unit
+        if self.delay == 1:
+            for array in (state.v, asked.v, asked.fallback, asked.center, asked.factors, asked.numbers):
+                assign(array, np.zeros(len(array)))
+            asked.each[:] = 0.0
+        return state
+
+    def from_stored(self, state):
+        if self.delay == 1 and state.rounds > 0.0:
+            self.average(state)
+            self.freeze(state)
+        return state
+
+    def to_prior(self, state):
+        """The state with units and weights, but without what filters and residuals were like.
+
+        Its rounds are counted as whole batches, so that batches begin with the first row of a key.
+        """
+        dim, batch = len(state.row) - 1, max(self.delay, 1)
+        rounds = float(-(-self.stored // batch) * batch)
+        state.units.last[:] = math.nan
+        state = SteadyState(
+            self.learner.to_prior(state.learner),
+            state.units,
+            self.gate.reset(state.gate, dim),
+            self.surprise.reset(state.surprise, dim),
+            self.restarted(state, state.fallback),
+            state.hedge,
+            *self.arrays(state),
+            *(rounds, state.epoch, state.low, state.high, 0.0),
+        )
+        return self.ask(state)
+
     # -- a round
 
     def observe(self, state, slope, x):
@@ -314,7 +376,7 @@ class Steady:
             unknown = Decision(False, size + math.inf, math.nan), Decision(False, abs(y) + math.inf, math.nan)
             return state, GuardedDecision(False, math.inf, math.nan, unknown[0], unknown[1], -1)
         stored = int(state.rounds)
-        if stored < _STORED:
+        if stored < self.stored:
             copy_row(state.first[stored], x)
             state.first[stored, dim] = y
         near, threshold, gate = True, math.inf, state.gate
@@ -333,7 +395,7 @@ class Steady:
             if state.runs[0] == 0.0:
                 self.count(state, x, state.learner.rounds, True)
             state.runs[0] = 1.0
-        if is_compared(stored + 1):
+        if stored < self.stored and is_compared(stored + 1):
             state, started = self.compare(state)
             near = near or started
         if self.delay > 0 and int(state.rounds) % self.delay == 0:
@@ -519,5 +581,4 @@ class Steady:
 
 def is_compared(stored):
     """Whether units are measured after so many rounds."""
-    early = stored in (_SOONEST, 2 * _SOONEST)
-    return early or (stored <= _STORED and stored % _FIRST == 0)
+    return stored in (_SOONEST, 2 * _SOONEST) or stored % _FIRST == 0

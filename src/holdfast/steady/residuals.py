@@ -10,7 +10,7 @@ from holdfast.steady.units import budget
 
 _BITS = 2  # an octave has four places
 _OCTAVES, _MIDDLE = 64, 32  # residuals from 2^-32 to 2^31 units of the target
-_PLACES = _OCTAVES << _BITS
+PLACES = _OCTAVES << _BITS
 _NORMAL = 1.44  # the 85 % quantile of absolute normal numbers
 _FEW = 20  # residuals: with fewer, the usual one counts as 1
 _OFTEN, _RARELY, _YOUNG = 1, 8, 100  # it is computed anew every eighth round, in the first 100 every round
@@ -26,7 +26,7 @@ class Residuals(NamedTuple):
 
 def new_residuals(learners):
     """Residuals of learners that had none."""
-    return Residuals(np.zeros((learners, 2, _PLACES)), np.zeros((learners, 2)), np.ones(learners))
+    return Residuals(np.zeros((learners, 2, PLACES)), np.zeros((learners, 2)), np.ones(learners))
 
 
 @rarely_called
@@ -45,13 +45,23 @@ def place_of(size):
     fraction, exponent = math.frexp(size)
     octave = exponent + _MIDDLE
     if octave < 0 or octave >= _OCTAVES:
-        return 0 if octave < 0 else _PLACES - 1
+        return 0 if octave < 0 else PLACES - 1
     return (octave << _BITS) + int((fraction - 0.5) * 8.0)
 
 
 def lower_end(place):
     """The smallest size of a place."""
     return math.ldexp(0.5 + (place & 3) / 8.0, (place >> _BITS) - _MIDDLE)
+
+
+def sum_of_largest(counts, k, most):
+    """The sum of the k largest of these sizes, or up to a quarter more; none of them exceeds `most`."""
+    total, left = 0.0, float(k)
+    for i in range(PLACES - 1, -1, -1):
+        some = min(left, float(counts[i]))
+        total += some * min(lower_end(i + 1), most) if i < PLACES - 1 else some * most
+        left -= some
+    return total
 
 
 def usual_size(counts, seen, share):
@@ -66,7 +76,7 @@ def usual_size(counts, seen, share):
 def place_of_rank(counts, k):
     """The place of the (k + 1)-th largest size; 0 if that is 0."""
     total = 0.0
-    for i in range(_PLACES - 1, 0, -1):
+    for i in range(PLACES - 1, 0, -1):
         total += float(counts[0, i]) + float(counts[1, i])
         if total > k:
             return i
@@ -96,13 +106,13 @@ def rescale_residuals(residuals, octaves):
         for block in range(2):
             counts = residuals.counts[k, block]
             if shift > 0:
-                low = float(np.sum(counts[1 : min(shift + 1, _PLACES)]))
-                for i in range(1, _PLACES):
-                    counts[i] = counts[i + shift] if i + shift < _PLACES else 0.0
+                low = float(np.sum(counts[1 : min(shift + 1, PLACES)]))
+                for i in range(1, PLACES):
+                    counts[i] = counts[i + shift] if i + shift < PLACES else 0.0
                 counts[0] += low
             else:
-                high = float(np.sum(counts[max(_PLACES + shift, 1) :]))
-                for i in range(_PLACES - 1, 0, -1):
+                high = float(np.sum(counts[max(PLACES + shift, 1) :]))
+                for i in range(PLACES - 1, 0, -1):
                     counts[i] = counts[i + shift] if i + shift > 0 else 0.0
-                counts[_PLACES - 1] += high
+                counts[PLACES - 1] += high
     return residuals

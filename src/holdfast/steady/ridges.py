@@ -7,6 +7,7 @@ import numpy as np
 
 from holdfast.learners.covariance import (
     Covariance,
+    clear_buffers,
     forget,
     independent,
     set_independent,
@@ -123,6 +124,17 @@ class Ridges:
             assign(each[k], np.zeros(dim))
         covariance = set_independent(covariance, 1.0 / self.strength)
         return RidgesState(each, covariance, forget_residuals(residuals), errors, 0.0)
+
+    def clear_buffers(self, state):
+        """Set all buffers to 0, in place."""
+        clear_buffers(state.covariance)
+        assign(state.errors, np.zeros(len(state.errors)))
+
+    def to_prior(self, state):
+        """The state without its residuals: the usual ones stay, until others are known."""
+        state.residuals.counts[:] = 0.0
+        state.residuals.seen[:] = 0.0
+        return state
 
     def distance(self, state, row, y):
         """How surprising a target is: the smallest residual of a stubborn regression, in usual ones.

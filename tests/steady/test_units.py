@@ -1,0 +1,102 @@
+"""Units of columns: an order statistic of deviations, beside a slow obvious one."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.steady.units import (
+    OCTAVES,
+    budget,
+    count_column,
+    count_row,
+    factor_of,
+    measure_units,
+    new_units,
+    octave_of,
+    octave_of_factor,
+    unit_octave,
+)
+
+SHARE = 0.12
+VALUES = st.one_of(st.floats(-1e30, 1e30), st.sampled_from([0.0, 1.0, -1.0, 1e-15, 5e-324]))
+
+
+def slow_unit(values, share):
+    """The (k + 1)-th largest deviation from the lower median, or of those that are not 0; a power of two."""
+    center = np.sort(values)[(len(values) - 1) // 2]
+    deviations = np.sort(np.abs(values - center))[::-1]
+    for some in (deviations, deviations[deviations > 0.0]):
+        k = int(budget(len(some), share))
+        if len(some) > k and some[k] > 0.0:
+            return 2.0 ** (math.frexp(max(some[k], 2.0**-128))[1] - 1)
+    return 0.0
+
+
+def measured(values, share=SHARE):
+    return measure_units(new_units(1), np.asarray(values, np.float64)[:, None], share)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=60))
+def test_the_unit_is_the_order_statistic_rounded_down_to_a_power_of_two(values):
+    units = measured(values)
+    unit = 1.0 / units.factors[0] if units.factors[0] > 0.0 else 0.0
+    assert unit == slow_unit(np.array(values), SHARE)
+
+
+DIFFERENT = st.lists(st.floats(-100.0, 100.0, width=16), min_size=40, max_size=80, unique=True)
+
+
+@given(DIFFERENT, st.integers(0, 5), st.floats(1e3, 1e30))
+def test_values_within_the_budget_cannot_make_it_larger_than_good_ones_do(good, wrong, size):
+    """Lemma A1. The center may move, too: to a good value, as long as most are good."""
+    values = np.array([*good, *([size] * wrong)])
+    units = measured(values)
+    assert units.center[0] in good
+    assert 1.0 / units.factors[0] <= max(abs(np.array(good) - units.center[0]))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
+def test_the_one_of_a_rare_column_is_one_unit_from_its_zero(share):
+    column = (np.random.default_rng(0).random(2_000) < share).astype(float)
+    units = measured(column)
+    assert (units.center[0], units.factors[0]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-15, 1e-9, 1e-3])
+def test_values_that_are_nearly_equal_do_not_become_the_unit(noise):
+    rng = np.random.default_rng(1)
+    column = np.where(
+        rng.random(2_000) < 0.6, noise * rng.standard_normal(2_000), rng.normal(5.0, 3.0, 2_000)
+    )
+    assert 1.0 / 16.0 < measured(column).factors[0] < 1.0
+
+
+def test_a_sensor_that_is_stuck_keeps_its_unit():
+    rng = np.random.default_rng(2)
+    units = measured(rng.normal(20.0, 3.0, 200))
+    before = units.factors[0]
+    due = False
+    for t in range(5_000):
+        due = count_row(units, np.array([21.0]), 1, SHARE, 200.0 + t) or due
+    assert not due
+    assert units.factors[0] == before
+
+
+def test_what_no_float_can_square_has_a_place():
+    assert octave_of(0.0) == 0
+    assert octave_of(5e-324) == 1
+    assert octave_of(1.7e308) == OCTAVES - 1
+    for octave in range(1, OCTAVES):
+        assert octave_of_factor(factor_of(octave)) == octave
+
+
+def test_missing_cells_do_not_count():
+    counts = np.zeros(OCTAVES)
+    center, seen = count_column(np.array([1.0, math.nan, 3.0, math.inf, 2.0]), counts)
+    assert (center, seen, counts.sum()) == (2.0, 3.0, 3.0)
+    center, seen = count_column(np.full(4, math.nan), counts)
+    assert (center, seen) == (0.0, 0.0)
+    assert unit_octave(counts, seen, SHARE) == 0
