@@ -179,6 +179,19 @@ def test_rows_that_cannot_be_read_change_nothing():
     assert labels.audit["column"][-1] == "target"
 
 
+@pytest.mark.parametrize("delay", [1, 7])
+def test_a_row_that_is_refused_for_a_cell_changes_no_prediction(delay):
+    X, y = table()
+    model = learned(RobustRegressor(delay=delay), X, y)
+    before, rows = [model.predict_one(x) for x in dicts(X)], dicts(X)
+    for t in range(20):
+        model.learn_one(rows[t] | {"c": 1e9}, y[t])
+    assert [model.predict_one(x) for x in dicts(X)] == before
+    assert model.audit["by"][-20:].tolist() == ["features"] * 20
+    assert model.audit["column"][-1] == "c" and model.audit["value"][-1] == 1e9
+    assert set(model.audit["learned"][model.audit["by"] == "target"]) == {"little"}
+
+
 def test_text_and_none_are_missing_cells():
     X, y = table()
     model, other = RobustRegressor(), RobustRegressor()

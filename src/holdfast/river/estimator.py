@@ -45,9 +45,9 @@ class RobustEstimator(base.Estimator):
         regression, loss = isinstance(self, base.Regressor), self._loss()
         learner = self._learner_rule()
         if learner is None:
-            learner = default_learner(regression, self.outliers, True, loss, columns)
+            learner = default_learner(regression, loss=loss, columns=columns)
         if not isinstance(learner, self._LEARNERS):
-            learner = default_learner(regression, self.outliers, True, loss)
+            learner = default_learner(regression, loss=loss)
         settings = (self.outliers, learner, True, self.memory, self.patience, int(self.delay))
         self._player = recommended(regression, *settings)._replace(missing=missing_with(_ABSENT))
 

@@ -39,6 +39,8 @@ def _embedded(state, larger, dim, new):
     if isinstance(state, Covariance):
         return _embedded_covariance(state, larger, dim, new)
     if isinstance(state, tuple):
+        if "variances" in state._fields:  # of each weight by itself, over their growth
+            larger = larger._replace(variances=larger.variances / state.growth)
         parts = zip(state, larger, strict=True)
         return tuple.__new__(type(state), [_embedded(*part, dim, new) for part in parts])
     if isinstance(state, np.ndarray):
