@@ -14,11 +14,20 @@ class ClassModel(NamedTuple):
     positive: int
     negative: int
 
+    def is_pair(self):
+        """Whether it tells two classes apart."""
+        return self.negative != _REST
+
     def split(self, codes):
         """+1 for the rows of the class, -1 for others; and which rows the model learns from."""
         mine = codes == self.positive
-        taught = np.ones(len(codes), bool) if self.negative == _REST else mine | (codes == self.negative)
+        taught = mine | (codes == self.negative) if self.is_pair() else np.ones(len(codes), bool)
         return np.where(mine, 1.0, -1.0), taught
+
+    def name(self, labels):
+        """What the model is called: `b, not a` for a pair, or the label of its class."""
+        one = labels[self.positive]
+        return f"{one}, not {labels[self.negative]}" if self.is_pair() and len(labels) > 2 else one
 
     def sign_of(self, code):
         """The target for a row of this class: +1, -1, or 0 if the model does not learn from it."""
@@ -27,13 +36,17 @@ class ClassModel(NamedTuple):
         return -1.0 if self.negative in (_REST, code) else 0.0
 
 
-def models_for(count):
-    """The models for so many classes. Two classes need one model: the second against the first."""
-    if count <= MOST_PAIRED:
+def models_for(count, paired=True):
+    """The models for so many classes. Two classes need one model: the second against the first.
+
+    Without `paired`, three classes or more have one model each, as in model files of earlier versions.
+    """
+    if count == 2 or (paired and count <= MOST_PAIRED):
         return [ClassModel(j, i) for j in range(count) for i in range(j)]
     return [ClassModel(j, _REST) for j in range(count)]
 
 
+@np.errstate(invalid="ignore")  # a margin may be NaN
 def class_margins(margins, models):
     """A margin for each of three classes or more, from those of the models.
 
@@ -41,13 +54,13 @@ def class_margins(margins, models):
     1 / (1 + exp(-m_i)) is the probability that fits all pairs of i, if there is one (Price et al., "Pairwise
     neural network classifiers with probabilistic outputs", 1994).
     """
-    if models[0].negative == _REST:
+    if not models[0].is_pair():
         return margins
-    positive, negative = np.transpose(models)
-    count = models[-1].positive + 1
-    against = np.full((len(margins), count, count), -np.inf)  # a class is no rival of itself
-    against[:, positive, negative], against[:, negative, positive] = -margins, margins
-    return -np.logaddexp.reduce(against, axis=2)
+    sums = np.full((len(margins), models[-1].positive + 1), -np.inf)
+    for margin, (positive, negative) in zip(margins.T, models, strict=True):
+        sums[:, positive] = np.logaddexp(sums[:, positive], -margin)
+        sums[:, negative] = np.logaddexp(sums[:, negative], margin)
+    return -sums
 
 
 def log_probabilities(margins):
