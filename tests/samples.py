@@ -8,8 +8,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import holdfast as hf
-import holdfast.change
-import holdfast.soft_guard
 import holdfast.steady.choice
 from holdfast import adversaries as enemies
 from holdfast.learners import Averaged
@@ -80,26 +78,21 @@ LEARNERS += [
 ]
 
 FORGETTING = [
-    hf.AdaGrad(hf.Box(-1.0, 2.0), memory=10),
-    hf.AdaGrad(hf.Ball(1.0), memory=10),
     hf.OnlineRidge(memory=10),
     hf.VAW(0.5, memory=2),
     hf.learners.RobustRidge(),
     hf.learners.RobustRidge(1.0, memory=3, weights=hf.learners.HuberWeights()),
     hf.learners.RobustRidge(memory=100, weights=hf.learners.InverseMultiquadric()),
-    hf.learners.RobustRidges(),
-    hf.learners.RobustRidges([10.0], [1.5], [1.0], strength=1.0, memory=3.0),
     hf.learners.OnlineLogistic(),
     hf.learners.OnlineLogistic(memory=3, prior=0.1, flips=0.05),
-    hf.learners.Returning(hf.learners.OnlineLogistic(100.0), patience=20),
 ]
 LEARNERS += FORGETTING
 
 SCALED = [
     hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)),
     hf.Scaled(hf.learners.Penalized(hf.OGD(hf.Ball(1.0)), alpha=0.1), target=True, clip=3.0, patience=1),
-    hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5, memory=20),
-    hf.Scaled(hf.learners.Compressed(hf.learners.OnlineLogistic(50.0), 1.5), clip=1e6, patience=5, memory=20),
+    hf.Scaled(hf.learners.RobustRidge(memory=30), target=True, patience=5),
+    hf.Scaled(hf.learners.OnlineLogistic(50.0), clip=1e6, patience=5),
 ]
 
 MIXTURES = [
@@ -129,15 +122,6 @@ GUARDED = [
         on=hf.game.LossForm(1.0),
     ),
 ]
-
-SOFT = hf.soft_guard.SoftGuarded(
-    hf.Scaled(hf.learners.RobustRidge(), target=True, clip=1e6, patience=5, memory=20, stored=30),
-    hf.TopK(3),
-    hf.TopK(3),
-    hf.TopK(3),
-)
-
-CHANGING = hf.change.Changing(hf.Guarded(SCALED[2]), patience=10)
 
 STEADY = [
     choice(delay=delay)
@@ -187,7 +171,6 @@ OTHERS = [
     *(enemies.Pareto(), enemies.Exponential(), enemies.Uniform()),
     hf.learners.Fixed([1.0, -1.0]),
     Averaged(hf.OGD(hf.Ball(1.0))),
-    hf.learners.Compressed(hf.OGD(hf.Ball(1.0)), knee=1.0, most=3.0),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
     hf.domains.Interval(-1.0, 1.0),
     hf.domains.Everywhere(),
@@ -205,8 +188,6 @@ OTHERS = [
     *SCALED,
     *MIXTURES,
     *GUARDED,
-    SOFT,
-    CHANGING,
     *STEADY,
     *(hf.steady.Ridges(), hf.steady.Logits(), hf.steady.hedge.Hedge()),
 ]

@@ -1,14 +1,16 @@
 """Learners by name: each works scaled and guarded, and is refused where it does not apply."""
 
+import math
+
 import numpy as np
 import pytest
 from samples import slow
 
 import holdfast as hf
-from holdfast.capped_loss import Capped
-from holdfast.defaults import FOR_NUMBERS, LEARNERS, default_learner, named_learner, recommended
+from holdfast.defaults import FOR_LABELS, FOR_NUMBERS, LEARNERS, default_learner, named_learner, recommended
 from holdfast.river import LinearRegressor, named_weights
 from holdfast.sklearn import RobustClassifier, RobustRegressor
+from holdfast.steady import Diagonal
 
 ROUNDS = 400
 SQUARED = ("ons", "onlineridge", "vaw")
@@ -76,7 +78,7 @@ def test_the_error_for_an_unknown_name_lists_all_names():
     X, y, _ = stream(False)
     with pytest.raises(
         ValueError,
-        match=r"one of adagrad, .*, vaw, onlinelogistic, first_order, second_order, or a learner itself: got",
+        match=r"one of adagrad, .*, vaw, logits, first_order, second_order, or a learner itself: got",
     ):
         RobustClassifier(learner="adam").fit(X, y)
 
@@ -159,17 +161,15 @@ def test_mixtures_have_names_for_numbers_only(name):
         RobustClassifier(learner=name).fit(X, np.sign(y - 50.0))
 
 
-def test_the_default_for_numbers_follows_the_columns():
+def test_the_default_follows_loss_and_columns():
     assert default_learner(True, columns=100) == FOR_NUMBERS["second_order"]
     assert default_learner(True, columns=101) == FOR_NUMBERS["first_order"]
-    assert default_learner(True, loss=hf.Huber()) == FOR_NUMBERS["second_order"]
-    assert default_learner(True, loss=hf.Huber(), columns=101).loss == Capped(hf.Huber())
-    assert default_learner(True, loss=hf.losses.Pinball(0.9)).loss == Capped(hf.losses.Pinball(0.9))
-    for other in (
-        default_learner(True, outliers=20),
-        default_learner(True, plain=True),
-        default_learner(False),
-    ):
+    assert default_learner(True, loss=hf.Huber(), columns=101).loss == hf.Huber()
+    assert default_learner(True, loss=hf.losses.Pinball(0.9)).loss == hf.losses.Pinball(0.9)
+    assert default_learner(False) == FOR_LABELS["logits"]
+    assert default_learner(False, columns=101).covariance == Diagonal()
+    sparse = default_learner(True, columns=math.inf)
+    for other in (sparse, default_learner(True, plain=True), default_learner(False, loss=hf.Hinge())):
         assert other == LEARNERS["adagrad"]
 
 
@@ -181,8 +181,8 @@ def test_rows_with_weights_are_learned_by_the_default_too():
 
 def test_memory_and_patience_reach_the_player_or_are_refused():
     player = recommended(True, memory=50, patience=70)
-    assert (player.learner.memory.rounds, player.features.patience) == (50.0, 70)
+    assert (player.learner.memories.max(), player.gate.patience) == (50.0, 70)
     with pytest.raises(ValueError, match="got memory=50 and patience='auto'"):
-        recommended(True, outliers=20, memory=50)
+        recommended(True, learner=LEARNERS["adagrad"], memory=50)
     with pytest.raises(ValueError, match="at least 10: got 3"):
         recommended(True, patience=3)

@@ -6,10 +6,9 @@ from laws import like, same
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast.change import Changing
-from holdfast.defaults import recommended, recommended_for_labels
-from holdfast.learners import OnlineLogistic, Returning
+from holdfast.defaults import recommended
 from holdfast.sklearn import RobustClassifier
+from holdfast.steady import Steady
 
 
 def stream(rounds=6_000, seed=0):
@@ -58,8 +57,7 @@ def test_bad_first_rows_cost_few_rows_more(count):
     player = recommended(False)
     state = hf.play(player, hf.Replay(X, y, hf.Logistic()), compiled=False).state[0]
     factors = player.current_weights(state).factors
-    assert (factors > 0.5).all() and (factors < 2.0).all()
-    assert state.rounds - state.age <= count + 50  # where scales started again
+    assert (factors >= 0.5).all() and (factors <= 2.0).all()
 
 
 def test_labels_that_are_wrong_in_a_burst_cost_few_mistakes():
@@ -100,7 +98,7 @@ def test_both_worlds_give_the_same_bits():
     X[::17] *= 1e5
     X[:40], X[500:], X[30], X[50, 1] = 1e3 * X[:40], 100.0 * X[500:], 1e300, np.nan
     keep = ("losses", "predictions", "sizes", "kept")
-    player, replay = recommended_for_labels(patience=50), hf.Replay(X, y, hf.Logistic())
+    player, replay = recommended(False, patience=50), hf.Replay(X, y, hf.Logistic())
     worlds = [hf.play(player, replay, keep=keep, compiled=compiled) for compiled in (False, True)]
     for column in (*keep, "final"):
         assert same(*(getattr(record, column) for record in worlds)), column
@@ -108,25 +106,18 @@ def test_both_worlds_give_the_same_bits():
 
 
 def test_memory_and_patience_are_numbers_of_rounds():
-    player = recommended_for_labels(memory=10_000, patience=200)
-    assert isinstance(player, Changing) and player.patience == player.guard.features.patience == 200
-    assert player.guard.learner.learner.learner == Returning(OnlineLogistic(10_000.0, 10.0, 0.05), 200.0)
-    assert isinstance(recommended_for_labels(outliers=7), hf.Guarded)
+    player = recommended(False, memory=10_000, patience=200)
+    assert (player.learner.memories.max(), player.gate.patience) == (10_000.0, 200)
     for wrong in ({"memory": 1}, {"memory": "long"}, {"patience": True}, {"patience": float("nan")}):
         with pytest.raises(ValueError, match='must be "auto" or a number of rounds, at least 10'):
-            recommended_for_labels(**wrong)
+            recommended(False, **wrong)
 
 
-def second_order(model, X, y):
-    return isinstance(model.fit(X, y)._player, Changing)
-
-
-def test_the_estimator_uses_it_for_dense_rows_of_up_to_a_hundred_features():
+def test_the_estimator_uses_it_for_log_loss_and_any_number_of_columns():
     X, y = stream(80)
-    assert second_order(RobustClassifier(n_epochs=1), X, y)
-    assert not second_order(RobustClassifier(n_epochs=1), np.tile(X, 26), y)
-    assert not second_order(RobustClassifier(n_epochs=1), csr_array(X), y)
-    assert not second_order(RobustClassifier(loss="hinge", n_epochs=1), X, y)
+    for rows in (X, np.tile(X, 26), csr_array(X)):
+        assert isinstance(RobustClassifier(n_epochs=1).fit(rows, y)._player, Steady)
+    assert not isinstance(RobustClassifier(loss="hinge", n_epochs=1).fit(X, y)._player, Steady)
     with pytest.raises(ValueError, match="memory and patience are for the default learner"):
         RobustClassifier(loss="hinge", memory=100).fit(X, y)
 

@@ -10,7 +10,6 @@ import pytest
 from laws import filtered, like, same
 from samples import (
     ADVERSARIES,
-    CHANGING,
     DOMAINS,
     FILTERS,
     GUARDED,
@@ -19,7 +18,6 @@ from samples import (
     MIXTURES,
     RULES,
     SCALED,
-    SOFT,
     STEADY,
     STREAMS,
     thinned,
@@ -31,7 +29,6 @@ from holdfast.vectors import ScaledWeights, values_of
 
 modules = [
     hf,
-    hf.change,
     hf.adversaries,
     hf.domains,
     hf.filters,
@@ -41,7 +38,6 @@ modules = [
     hf.losses,
     hf.norms,
     hf.sketches,
-    hf.soft_guard,
     hf.steady,
 ]
 public = {
@@ -145,8 +141,7 @@ def predictor(player, state):
     return tuple(part if isinstance(part, float) else np.array(values_of(part)) for part in parts)
 
 
-# Not CHANGING, which starts again when the stream has changed: a skipped round may be the last proof of it.
-PLAYERS = [hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), *GUARDED, SOFT, *STEADY]
+PLAYERS = [hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), *GUARDED, *STEADY]
 
 
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:60])
@@ -221,7 +216,7 @@ def games():
     yield player, hf.Replay(GRADIENTS, np.ones(60), hf.Hinge())
     yield hf.Filtered(MIXTURES[0], hf.TopK(3)), hf.Gradients(GRADIENTS)
     inside = (SCALED[1], MIXTURES[1], MIXTURES[2])
-    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED, SOFT, CHANGING):
+    for player in (*(hf.Filtered(learner, hf.TopK(3)) for learner in inside), *GUARDED):
         yield player, hf.Replay(np.abs(GRADIENTS) ** 0.1, GRADIENTS[:, 0] ** 2, hf.Huber())
 
 

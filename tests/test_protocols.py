@@ -310,7 +310,7 @@ OURS = {
     protocols.LipschitzLoss: samples.LOSSES,
     protocols.Adversary: samples.ADVERSARIES,
     protocols.HintedLearner: [FreeGrad(), Squint(), MetaGrad(Ball(1.0))],
-    protocols.Player: [*samples.GUARDED, samples.CHANGING, PLAYER, Certified(PLAYER, 1)],
+    protocols.Player: [*samples.GUARDED, PLAYER, Certified(PLAYER, 1)],
     protocols.PlayerInDomain: [PLAYER, GUARDED],
     protocols.Measure: [Gradient(), Features(), Range(), LossForm(1.0)],
     protocols.Tail: [Pareto(), Exponential(), Uniform()],

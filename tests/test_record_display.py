@@ -61,7 +61,9 @@ def test_an_audit_is_a_dict_that_shows_its_first_rows():
     audit = Audit(100, ["features"], ["row"])
     audit.add([np.arange(25)], [np.full(25, 9.0)], [np.full(25, 2.0)])
     table = audit.table()
-    assert isinstance(table, dict) and list(table) == ["row", "features_size", "features_threshold", "by"]
+    assert isinstance(table, dict) and list(table) == [
+        *("row", "features_size", "features_threshold", "by", "learned")
+    ]
     page = table._repr_html_()
     assert page.count("<tr>") == 21 and "5 more rows" in page
 
@@ -69,7 +71,7 @@ def test_an_audit_is_a_dict_that_shows_its_first_rows():
 def test_the_reason_is_shown_before_the_figures():
     audit = Audit(1, ["features"], ["row"])
     audit.add([np.array([7])], [[9.0]], [[2.0]])
-    assert "<td>7</td><td>features</td><td>9</td><td>2</td>" in audit.table()._repr_html_()
+    assert "<td>7</td><td>features</td><td>nothing</td><td>9</td><td>2</td>" in audit.table()._repr_html_()
 
 
 def test_text_from_data_is_escaped():

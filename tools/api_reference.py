@@ -19,11 +19,11 @@ ROOT = Path(__file__).parents[1]
 # Each page, and the modules on it.
 PAGES = {
     "play": ("play", "play_many", "player", "gate", "record"),
-    "game": ("game", "guard", "soft_guard", "change"),
+    "game": ("game", "guard"),
     "steady": ("steady", "steady.certificate"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),
-    "losses": ("losses", "capped_loss"),
+    "losses": ("losses",),
     "domains": ("domains",),
     "norms": ("norms",),
     "adversaries": ("adversaries",),

@@ -5,14 +5,6 @@ import numbers
 
 from holdfast.domains import Ball, Box
 from holdfast.filters import Everything, TopK, TopShare
-from holdfast.for_numbers import (
-    FIRST_ORDER,
-    for_numbers,
-    is_auto,
-    rounds_for,
-    with_loss,
-    withstands_targets,
-)
 from holdfast.guard import Guarded
 from holdfast.learners import (
     OGD,
@@ -29,7 +21,6 @@ from holdfast.learners import (
     Mixture,
     OnlineRidge,
     RobustRidge,
-    RobustRidges,
     Scaled,
     ScaleInvariant,
     SoloFTRL,
@@ -37,7 +28,7 @@ from holdfast.learners import (
 from holdfast.losses import Absolute, Hinge, Linear, Logistic, Squared, SquaredHinge
 from holdfast.protocols import Filter, LipschitzLoss
 from holdfast.role_checks import Rule, check_role
-from holdfast.steady import Logits, Ridges, choice
+from holdfast.steady import Diagonal, Full, Logits, Ridges, choice
 from holdfast.steady.choice import MOST_COLUMNS, PATIENCE, ridges_for
 
 LEARNER = AdaGrad(Box(-10.0, 10.0), rate=0.008, ballast=1.0)
@@ -54,7 +45,7 @@ LEARNERS = {  # for standardised features; docs/learners.md says which settings 
     "onlineridge": OnlineRidge(),
     "vaw": VAW(),
 }
-FOR_NUMBERS = {"first_order": FIRST_ORDER, "second_order": Ridges()}  # for numbers as targets
+FOR_NUMBERS = {"first_order": Ridges(covariance=Diagonal()), "second_order": Ridges()}  # numbers as targets
 FOR_LABELS = {"logits": Logits()}
 ALL_LEARNERS = LEARNERS | FOR_LABELS | FOR_NUMBERS
 _FOR_EXPERTS = ("adahedge", "squint", "eg")
@@ -77,8 +68,7 @@ def recommended(
     With a running scale, and no learner or one of `holdfast.steady`, it is `holdfast.steady.Steady`: it has a
     theorem, follows changes and is judged as it was asked. With another learner, or without a scale, it is
     `Guarded`, which has a theorem too: features are always filtered, and so are targets in units of their
-    running scale, or else gradients. The gradients of labels are filtered for each label. `FIRST_ORDER`, for
-    many columns, has a guard of its own (`holdfast.for_numbers`).
+    running scale, or else gradients. The gradients of labels are filtered for each label.
 
     Parameters
     ----------
@@ -95,8 +85,7 @@ def recommended(
     scale : bool
         Whether features, and targets, have a running scale.
     memory : "auto" or a number of rounds
-        With `Steady`, the longest memory of a regression; "auto" is for ever. With `FIRST_ORDER`, that of the
-        scales.
+        With `Steady`, the longest memory of a regression; "auto" is for ever.
     patience : "auto" or a number of rounds
         So many bad rounds in a row are withstood, and after a change of units about so many good ones are
         lost. "auto" is 1,000.
@@ -111,7 +100,7 @@ def recommended(
     >>> recommended(regression=False, memory=10_000, delay=50).learner.memories.tolist()
     [10000.0, 10000.0, 1000.0, 100.0]
     """
-    learner = default_learner(regression, outliers, scale) if learner is None else learner
+    learner = default_learner(regression, scale) if learner is None else learner
     features, target, gradient = filters_for(outliers)
     if scale and isinstance(learner, Ridges | Logits):
         if isinstance(learner, Ridges) != bool(regression):
@@ -121,12 +110,10 @@ def recommended(
         if isinstance(learner, Ridges):
             return choice.for_numbers(learner, outliers, rows, patient, delay, weighted)
         return choice.for_labels(learner, outliers, rows, patient, delay, weighted)
-    if is_auto(outliers) and regression and scale and withstands_targets(learner):
-        return for_numbers(learner, memory, patience)
     if not (is_auto(memory) and is_auto(patience)):
         raise ValueError(
-            "memory and patience are for the default learner, and for first_order with "
-            f'outliers="auto", both with scaled features: got memory={memory!r} and patience={patience!r}'
+            "memory and patience are for the default learner with scaled features: "
+            f"got memory={memory!r} and patience={patience!r}"
         )
     if regression and scale:
         return Guarded(Scaled(learner, target=True), features, target, Everything())
@@ -134,24 +121,21 @@ def recommended(
     return Guarded(scaled, features, Everything(), gradient, labels=not regression)
 
 
-def default_learner(regression, outliers="auto", scale=True, loss=None, columns=0, plain=False):
+def default_learner(regression, scale=True, loss=None, columns=0, plain=False):
     """The learner to use if none is chosen.
 
-    With a scale and up to 100 columns, `Ridges` for numbers and `Logits` for labels with log loss. With more
-    columns, numbers and outliers="auto", `FIRST_ORDER` with this loss. For all others, and if `plain`,
-    AdaGrad.
+    With a scale, `Ridges` for numbers and `Logits` for labels with log loss. With more than 300 columns their
+    covariance is diagonal. For all others, if `plain`, and for rows that stay sparse, AdaGrad: for these
+    `columns` is infinite.
 
-    >>> default_learner(regression=True, columns=500) == FIRST_ORDER
-    True
+    >>> default_learner(regression=True, columns=500).covariance
+    Diagonal()
     """
-    if plain or not scale:
-        return LEARNER
     loss = loss or recommended_loss(regression)
-    if columns <= MOST_COLUMNS and regression:
-        return ridges_for(loss)
-    if columns <= MOST_COLUMNS and isinstance(loss, Logistic):
-        return Logits()
-    return with_loss(FIRST_ORDER, loss) if regression and is_auto(outliers) else LEARNER
+    if plain or not scale or columns == math.inf or not (regression or isinstance(loss, Logistic)):
+        return LEARNER
+    covariance = Full() if columns <= MOST_COLUMNS else Diagonal()
+    return (ridges_for(loss) if regression else Logits())._replace(covariance=covariance)
 
 
 def named_learner(name, loss):
@@ -173,7 +157,7 @@ def named_learner(name, loss):
     if name in FOR_NUMBERS:
         if isinstance(loss, Hinge | Logistic | SquaredHinge):
             raise ValueError(f"{name} is for numbers as targets, and {loss!r} is for labels: use adagrad")
-        return ridges_for(loss) if name == "second_order" else with_loss(FIRST_ORDER, loss)
+        return ridges_for(loss)._replace(covariance=FOR_NUMBERS[name].covariance)
     if name in FOR_LABELS:
         if not isinstance(loss, Logistic):
             raise ValueError(f"{name} is made for log loss: use it with Logistic(), not with {loss!r}")
@@ -183,7 +167,22 @@ def named_learner(name, loss):
 
 def suited(learner, loss):
     """The learner, with the Lipschitz constant of the loss if it needs it; raises if the two do not fit."""
-    needed, name = learner.needs().losses, type(learner).__name__
+    refuse_pair(learner, loss)
+    if learner.needs().losses != "Lipschitz":
+        return learner
+    check_role(loss, LipschitzLoss)
+    if not loss.lipschitz() < math.inf:
+        name = type(learner).__name__
+        raise ValueError(f"{name} must know how steep a loss can be, and {loss!r} has no limit")
+    return learner._replace(steepest=loss.lipschitz())
+
+
+def refuse_pair(learner, loss):
+    """Raise if a learner would learn with another loss than this one."""
+    needs, name = learner.needs(), type(learner).__name__
+    needed = "any" if needs is None else "squared" if isinstance(learner, RobustRidge) else needs.losses
+    if isinstance(learner, Mixture) and learner.loss != loss:
+        raise ValueError(f"{name} learns with {learner.loss!r}, not with {loss!r}: give both the same loss")
     if needed == "squared" and not isinstance(loss, Squared):
         raise ValueError(f"{name} is made for squared losses: use it with Squared(), not with {loss!r}")
     if needed == "exp-concave" and not isinstance(loss, Squared | Logistic | SquaredHinge):
@@ -193,17 +192,11 @@ def suited(learner, loss):
         )
     if needed == "logistic" and not isinstance(loss, Logistic):
         raise ValueError(f"{name} is made for logistic losses: use it with Logistic(), not with {loss!r}")
-    if needed != "Lipschitz":
-        return learner
-    check_role(loss, LipschitzLoss)
-    if not loss.lipschitz() < math.inf:
-        raise ValueError(f"{name} must know how steep a loss can be, and {loss!r} has no limit")
-    return learner._replace(steepest=loss.lipschitz())
 
 
 def refuse_weights(learner):
     """Raise if a learner uses more than the gradient, because a weight can only multiply the gradient."""
-    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant | RobustRidge | RobustRidges | Mixture):
+    if isinstance(learner, OnlineRidge | VAW | ScaleInvariant | RobustRidge | Mixture):
         raise ValueError(
             f"{type(learner).__name__} uses the target as well as the gradient, so rows cannot have "
             "weights: repeat rows instead, or use another learner"
@@ -262,3 +255,16 @@ def _filter_for(outliers):
     if outliers != int(outliers):
         raise ValueError(f"outliers of 1 or more is a count: got {outliers}; a share lies below 1")
     return TopK(int(outliers))
+
+
+def is_auto(value):
+    return isinstance(value, str) and value == "auto"
+
+
+def rounds_for(name, value, auto):
+    """A number of rounds as a float, `auto` for "auto"; raises if it is no number or less than 10."""
+    if is_auto(value):
+        return float(auto)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 10 <= value < math.inf:
+        raise ValueError(f'{name} must be "auto" or a number of rounds, at least 10: got {value!r}')
+    return float(value)

@@ -9,10 +9,6 @@ import numpy as np
 from holdfast.vectors import TINY, Sparse, values_of
 
 SWING = 5.0  # deviations count up to this many spreads: with 1 wild value in SWING**2 a spread would explode
-REACH = 2.5  # the same for spreads that fade: they are for streams in which 1 value in 10 may be wild
-TIES = 0.3  # a fading center moves only if fewer of the values equal it
-ONE = 1e-6  # a deviation that differs by less from one spread is that of a column with two values
-FAR = 2.0**1000  # squared deviations count up to this
 LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and far from the ends of floats
 
 _quiet = np.errstate(all="ignore")
@@ -61,64 +57,6 @@ def add_square(squares, square):
     if squares < 0.0:
         return 2.0 * min(-squares, square)
     return squares + min(square, squares) if squares > 0.0 else -square
-
-
-@_quiet
-def fade_moments(center, spread, factors, counts, ties, n, memory, x):
-    """Move fading centers and mean squared deviations by the n-th row: `fade_entry` of every column.
-
-    Of a sparse row, the largest absolute values so far fade instead. Returns whether a column now has its
-    first spread.
-    """
-    if isinstance(x, Sparse):
-        spread[x.places] *= 1.0 - 1.0 / memory
-        update_max_abs(spread, factors, x)
-        return False
-    rate, deviation = 1.0 / min(n, memory), np.subtract(x, center, dtype=np.float64)
-    known, moved = factors > 0.0, deviation != 0.0
-    far = np.abs(deviation * factors)
-    near = np.where(far > REACH, deviation * (REACH / far), deviation)
-    ties += np.where(known, rate * (np.where(moved, 0.0, 1.0) - ties), 0.0)
-    varied = known & moved
-    counts += np.where(varied, 1.0, 0.0)
-    step = np.maximum(1.0 / counts, rate)
-    center += np.where(varied & (ties < TIES) & (np.abs(far - 1.0) > ONE), step * near, 0.0)
-    spread += np.where(varied, step * (near * near - spread), 0.0)
-    before = spread > 0.0
-    for i in np.flatnonzero(~known & moved):
-        _, spread[i], counts[i], _ = fade_entry(center[i], spread[i], 0.0, counts[i], 0.0, rate, float(x[i]))
-    return bool(np.any((spread > 0.0) & ~before))
-
-
-def fade_entry(center, square, factor, count, ties, rate, value):
-    """The fading center and mean squared deviation of a column, after one more value.
-
-    Only deviations that are not 0 move the mean square, so that the 1 of a rare column is about one spread
-    from its 0. The center moves only if few of the values equal it: that of a rare column stays at 0. That of
-    a column with two values never moves. It would lie between them after many equal values, then approach the
-    other value, and the spread would fall to 0.
-    `count` is the number of those deviations, `ties` the share of the others. A deviation counts up to REACH
-    spreads, and the k-th has weight 1 / k, at least `rate`.
-
-    A column without a spread, whose factor is 0, has one from its second deviation on: the smaller of the
-    first two. Until then the square of the first is kept as a negative number.
-    """
-    deviation = value - center
-    if not factor > 0.0:
-        new = min(deviation * deviation, FAR)
-        if new > 0.0 and square < 0.0:
-            return center, min(-square, new), 2.0, ties
-        return (center, -new, 1.0, ties) if new > 0.0 and square == 0.0 else (center, square, count, ties)
-    ties += rate * ((0.0 if deviation != 0.0 else 1.0) - ties)
-    if deviation != 0.0:
-        far = abs(deviation * factor)
-        near = deviation * (REACH / far) if far > REACH else deviation
-        count += 1.0
-        step = max(1.0 / count, rate)
-        if ties < TIES and abs(far - 1.0) > ONE:
-            center += step * near
-        square += step * (near * near - square)
-    return center, square, count, ties
 
 
 @_quiet

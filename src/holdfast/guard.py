@@ -138,19 +138,6 @@ class Guarded:
     def to_lazy(self, state, summed):
         return state._replace(learner=self.learner.to_lazy(state.learner, summed))
 
-    def forget_sizes(self, state, learner):
-        """The state with this learner, and with filters that remember no sizes: for `Changing`."""
-        dim = length(self.learner.predict(learner))
-        return GuardedState(
-            learner,
-            self.features.reset(state.features, dim),
-            self.target.reset(state.target, dim),
-            self.gradient.reset(state.gradient, dim),
-            self.gradient.reset(state.negative, dim),
-            False,
-            state.y,
-        )
-
     def set_target(self, state, y):
         memories = (state.features, state.target, state.gradient, state.negative)
         return GuardedState(self.learner.set_target(state.learner, y), *memories, state.restart, y)

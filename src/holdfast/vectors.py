@@ -358,6 +358,10 @@ class ScaledWeights(NamedTuple):
             return low if y < low else high if y > high else y
         return y
 
+    def view(self):
+        """Up to where cells are seen as they are, and the largest value that is seen."""
+        return self.knee, min(self.most, self.clip)
+
     def slopes(self):
         """The weights of the features in their own units, and those of the target."""
         return rescaled(self.y_spread * values_of(self.v)[: len(self.factors)], self.factors)

@@ -36,9 +36,9 @@ def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path)
 
     together = load_file(run / "model.safetensors")
     for i, name in enumerate("pqrs"):
-        mine = {column: values[who == name] for column, values in table.items()}
+        mine = {column: values[who == name] for column, values in (table | {"who": who}).items()}
         pacsv.write_csv(pa.table(mine), tmp_path / "mine.csv")
-        alone, _, _ = learn(tmp_path / "mine.csv", "--target", "y", "--learner", "adagrad", to=name)
+        alone, _, _ = learn(tmp_path / "mine.csv", "--target", "y", "--key", "who", to=name)
         for parameter, value in load_file(alone / "model.safetensors").items():
             assert np.array_equal(together[parameter][i], value[0])
     main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv"), "--quiet"])
@@ -49,10 +49,13 @@ def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path)
 
 
 @pytest.mark.slow  # compiles for half a minute
-def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "more", [("--no-scale", "--learner", "ogd:5", "--outliers", "5%"), ("--delay", "3"), ()]
+)
+def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path, monkeypatch, more):
     who = np.array([f"s{i}" for i in range(40)])[np.arange(ROWS) * 7 % 41 % 40]
     pacsv.write_csv(pa.table(table | {"who": who}), tmp_path / "rows.csv")
-    args = ("--target", "y", "--key", "who", "--no-scale", "--learner", "ogd:5", "--outliers", "5%")
+    args = ("--target", "y", "--key", "who", *more)
     plain, _, _ = learn(tmp_path / "rows.csv", *args, to="plain")
     monkeypatch.setattr("holdfast.runs.compile_choice._MANY_KEYS", 5)
     monkeypatch.setattr("holdfast.runs.games._MANY", 5)

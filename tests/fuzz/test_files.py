@@ -52,7 +52,7 @@ def check(work, file, options):
     assert status in (0, 2), learned
     if status == 0:
         metrics = strict_json((run / "metrics.json").read_text())
-        assert metrics["kept"] + metrics["skipped"] == metrics["rounds"]
+        assert metrics["kept"] + metrics["skipped"] + metrics["warm_up"] == metrics["rounds"]
         assert sum(metrics["skipped_by_reason"].values()) == metrics["skipped"]
         assert ask("verify", run)[0] == 0
         form = ("--format", options[1]) if "--format" in options else ()

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from laws import same
 from learners.minima import over_ball, over_simplex
 from learners.trials import streams as gradient_streams
-from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast.lab.trials.ratios import linear_ratio
@@ -30,42 +29,6 @@ def test_every_weight_has_a_step_of_its_own():
             w - 0.3 * np.array([2.0, 8.0]) / np.sqrt(2.0 * squares) * 2.0 * g, [-1.0, -5.0], [1.0, 3.0]
         )
         assert adagrad.predict(state) == pytest.approx(w)
-
-
-@pytest.mark.parametrize("memory", [2.0, 20.0, 300.0])
-def test_with_a_memory_the_sums_of_squares_fade(memory):
-    adagrad, rng = hf.AdaGrad(hf.Box(-1.0, 3.0), 0.3, 0.5, memory), np.random.default_rng(0)
-    state, w, squares = adagrad.init(2), np.ones(2), np.full(2, 0.5)
-    for g in rng.standard_normal((3000, 2)) * [1.0, 100.0]:
-        squares = (1.0 - 1.0 / memory) * squares + g * g
-        state, w = adagrad.update(state, 1.0, g), np.clip(w - 1.2 / np.sqrt(2.0 * squares) * g, -1.0, 3.0)
-        assert adagrad.predict(state) == pytest.approx(w, abs=1e-9)
-
-
-@pytest.mark.parametrize("domain", [hf.Box(-1.0, 1.0), hf.Ball(1.0)], ids=repr)
-def test_with_a_memory_steps_are_as_long_again_after_a_large_gradient(domain):
-    """The first of 1e9, then of 1: without a memory they would never move the weight again."""
-    adagrad = hf.AdaGrad(domain, rate=0.1, memory=10)
-    state = adagrad.update(adagrad.init(1), 1e9, np.ones(1))
-    for _ in range(600):
-        state = adagrad.update(state, -1.0, np.ones(1))
-    assert adagrad.predict(state) == pytest.approx([1.0])
-    assert not adagrad.needs().proved
-
-
-def test_a_round_without_a_gradient_forgets_nothing():
-    adagrad = hf.AdaGrad(hf.Box(-1.0, 1.0), memory=10)
-    state = adagrad.update(adagrad.init(2), 1.0, np.ones(2))
-    assert same(adagrad.update(state, 0.0, np.ones(2)), state)
-
-
-def test_sparse_rows_fade_as_dense_ones_do():
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((300, 5)) < 0.3, rng.standard_normal((300, 5)), 0.0)
-    player = hf.Filtered(hf.AdaGrad(hf.Box(-1.0, 1.0), memory=5), hf.Everything())
-    rows = [hf.Replay(Z, np.ones(300), hf.Squared()) for Z in (X, csr_array(X))]
-    dense, sparse = (hf.play(player, each, compiled=False).final for each in rows)
-    assert dense == pytest.approx(sparse, abs=1e-12)
 
 
 @given(streams, st.sampled_from([0.0, 1.0]), st.sampled_from([1.0, 0.1, 3.0]))
@@ -138,8 +101,6 @@ def test_there_too_the_regret_is_at_most_its_bound(adagrad):
     "make, error, complaint",
     [
         (lambda: hf.AdaGrad(hf.domains.L1Ball(1.0)), TypeError, r"Box\(low, high\), .* got L1Ball"),
-        (lambda: hf.AdaGrad(hf.Ball(1.0), memory=1.5), ValueError, "at least 2, or is None .*: got 1.5"),
-        (lambda: hf.AdaGrad(hf.Box(-1.0, 1.0), memory=-1), ValueError, "at least 2, or is None .*: got -1"),
         (lambda: hf.AdaGrad(hf.Ball(1.0), rate=0.0), ValueError, "must be positive: got 0.0"),
         (lambda: hf.AdaGrad(hf.Ball(1.0), ballast=-1.0), ValueError, "cannot be negative: got -1.0"),
         (lambda: hf.AdaGrad(hf.Box(-1.0, 1.0), rate=0.0), ValueError, "must be positive: got 0.0"),

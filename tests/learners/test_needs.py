@@ -49,12 +49,10 @@ def test_every_learner_is_there():
         *(
             "OnlineLogistic",
             "RobustRidge",
-            "RobustRidges",
             "Redescending",
             "HuberWeights",
             "InverseMultiquadric",
         ),
-        "Returning",
         "Adaptive",
         "StronglyConvex",
         "LogWealth",
@@ -65,7 +63,6 @@ def test_every_learner_is_there():
         "Scaled",
         "Bounded",
         "Mixture",
-        "Compressed",
     }
     assert there | others == set(learners.__all__)
 

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from laws import same
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
@@ -107,31 +106,6 @@ def test_the_covariance_stays_between_the_prior_and_zero_where_directions_die_ou
     values = np.linalg.eigvalsh(state.covariance.growth * state.covariance.root @ state.covariance.root.T)
     assert values[0] > 0.0 and values[-1] < 2.0
     assert abs(state.w[1:]) == pytest.approx(0.0, abs=1e-6)
-
-
-def test_after_a_change_it_keeps_the_weights_and_learns_new_ones_fast():
-    X, y = stream(3_000)
-    learner = OnlineLogistic()
-    state = learned(learner, X, y)
-    before = state.w.copy()
-    state = learner.after_change(state, np.zeros((0, 5)))
-    assert same(state.w, before)
-    for x, label in zip(X[:500], -y[:500], strict=True):
-        state = learner.update(state, hf.Logistic().slope(float(state.w @ x), label), x)
-    assert state.w == pytest.approx(-WEIGHTS, abs=0.6)
-
-
-def test_after_a_change_weights_that_are_right_do_not_shrink():
-    rng = np.random.default_rng(0)
-    X, w = rng.standard_normal((1_010, 30)), np.full(30, 0.5)
-    y = np.where(rng.random(1_010) < 1.0 / (1.0 + np.exp(-X @ w)), 1.0, -1.0)
-    learner = OnlineLogistic(prior=10.0)
-    state = learned(learner, X[:1_000], y[:1_000])
-    before = state.w.copy()
-    state = learner.after_change(state, np.zeros((0, 31)))
-    for x, label in zip(X[1_000:], y[1_000:], strict=True):
-        state = learner.update(state, hf.Logistic().slope(float(state.w @ x), label), x)
-    assert state.w @ before > 0.9 * before @ before
 
 
 def test_weights_are_small_while_there_are_few_rounds_for_each():

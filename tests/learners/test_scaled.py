@@ -8,9 +8,7 @@ from laws import like, same
 
 import holdfast as hf
 from holdfast.defaults import recommended
-from holdfast.learners.scaled import deviation_of_near, median_deviation
 from holdfast.rule import rule
-from holdfast.vectors import Sparse
 
 LEARNER = hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 
@@ -80,65 +78,6 @@ def test_a_row_in_other_units_gives_the_same_predictions():
         for data in ((X, y), (2.0**10 * X + 64.0, 2.0**-3 * y + 32.0))
     )
     assert other[50:] == pytest.approx(2.0**-3 * one[50:] + 32.0, rel=1e-6)
-
-
-FADING = hf.Scaled(LEARNER, target=True, clip=1e9, memory=200)
-
-
-def test_with_a_memory_mean_and_deviation_are_those_of_the_last_rounds():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(50.0, 7.0, (6_000, 1)), rng.normal(3.0, 2.0, 6_000)
-    X[2_000:], y[2_000:] = 0.01 * X[2_000:], 1e4 + y[2_000:]
-    state = taught(FADING, X, y)
-    assert (state.center[0], 1.0 / state.factors[0]) == pytest.approx((0.5, 0.07), rel=0.2)
-    assert state.y_center == pytest.approx(10_003.0, abs=1.0)
-    assert state.y_spread == pytest.approx(2.0, rel=0.3)
-
-
-@pytest.mark.parametrize("share", [0.001, 0.01, 0.1, 0.5])
-def test_with_a_memory_a_one_in_a_column_of_zeros_is_one_unit_from_them(share):
-    rng = np.random.default_rng(0)
-    X = (rng.random((10_000, 1)) < share).astype(float)
-    scaled = hf.Scaled(LEARNER, memory=1_000)
-    state = taught(scaled, X)
-    zero, one = (scaled.transform_row(state, np.array([x]))[0] for x in (0.0, 1.0))
-    assert one - zero == pytest.approx(1.0, rel=0.5)
-    assert abs(zero) <= 1.0
-
-
-@pytest.mark.parametrize("first", [0.0, 0.3])
-def test_with_a_memory_a_one_hot_column_keeps_its_scale_after_a_long_row_of_ones(first):
-    X = (np.random.default_rng(0).random((6_000, 1)) < first).astype(float)
-    X[500:1_000], X[1_000:] = 1.0, 0.0
-    state = taught(FADING, X, np.arange(6_000.0))
-    zero, one = (FADING.transform_row(state, np.array([x]))[0] for x in (0.0, 1.0))
-    assert one - zero == pytest.approx(1.0, rel=1e-3)
-
-
-def test_with_a_memory_a_constant_column_has_its_scale_after_its_second_deviation():
-    scaled = hf.Scaled(LEARNER, memory=1e4)
-    state = taught(scaled, np.full((500, 1), 7.0))
-    for x, expected in ((107.0, 0.0), (9.0, 1.0)):
-        state = scaled.update(state, -1.0, np.array([x]))
-        assert scaled.transform_row(state, np.array([9.0]))[0] == expected
-
-
-def test_with_a_memory_no_wild_value_moves_a_scale_far():
-    state = taught(FADING, np.random.default_rng(0).normal(0.0, 1.0, (1000, 1)), np.arange(1000.0))
-    center, width = state.center[0], 1.0 / state.factors[0]
-    for x in (1e300, -1.7e308, 1e9):
-        state = FADING.update(FADING.set_target(state, x), -1.0, np.array([x]))
-    assert abs(state.center[0] - center) <= 3 * 5.0 * width / 200 * 1.2
-    assert 1.0 / state.factors[0] < 1.5 * width
-    assert math.isfinite(state.y_center) and math.isfinite(state.y_squares)
-
-
-def test_with_a_memory_the_largest_sparse_value_fades():
-    scaled = hf.Scaled(hf.OGD(hf.Ball(1.0)), memory=10)
-    state = scaled.to_lazy(scaled.init(2), False)
-    for value in (100.0, *[1.0] * 80):
-        state = scaled.update(state, 0.0, Sparse(np.array([1]), np.array([value]), 2))
-    assert state.factors[1] == pytest.approx(1.0)
 
 
 @rule
@@ -235,9 +174,8 @@ def test_labels_are_left_as_they_are():
     assert (w.to_target_units(1e9), w.transform_target(-1.0)) == (1e9, -1.0)
 
 
-@pytest.mark.parametrize("memory", [None, 30])
-def test_a_reset_state_is_the_first_one(memory):
-    scaled = hf.Scaled(LEARNER, target=True, memory=memory)
+def test_a_reset_state_is_the_first_one():
+    scaled = hf.Scaled(LEARNER, target=True)
     state = taught(scaled, np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0))
     again, first = scaled.reset(state, 2), scaled.init(2)
     assert like(again._replace(row=first.row, first=first.first), first)
@@ -262,13 +200,12 @@ def data(sparse):
     [(LEARNER, False, True), (LEARNER, True, False), (hf.OGD(hf.Ball(1.0)), True, True)],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.parametrize("memory", [None, 30])
-def test_both_worlds_give_the_same_bits(inner, is_sparse, target, memory):
+def test_both_worlds_give_the_same_bits(inner, is_sparse, target):
     X, y = data(is_sparse)
     if is_sparse:
         X = pytest.importorskip("scipy.sparse").csr_array(X)
     replay = hf.Replay(X, y, hf.Absolute() if target else hf.Squared())
-    player = hf.Filtered(hf.Scaled(inner, target=target, memory=memory), hf.TopShare(0.05))
+    player = hf.Filtered(hf.Scaled(inner, target=target), hf.TopShare(0.05))
     keep = ("losses", "sizes", "thresholds", "kept", "products", "predictions")
     interpreted, compiled = (hf.play(player, replay, keep=keep, compiled=world) for world in (False, True))
     for column in (*keep, "final"):
@@ -281,32 +218,8 @@ def test_both_worlds_give_the_same_bits(inner, is_sparse, target, memory):
     [
         (lambda: hf.Scaled(LEARNER, clip=0.5), "at least 1: got 0.5"),
         (lambda: hf.Scaled(LEARNER, patience=0), "at least 1: got 0"),
-        (lambda: hf.Scaled(LEARNER, memory=1), "at least 2, or is None: got 1"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(make, complaint):
     with pytest.raises(ValueError, match=complaint):
         make()
-
-
-@pytest.mark.parametrize("stored", [5, 40])
-def test_after_a_change_the_recent_rows_are_the_first_ones(stored):
-    scaled = hf.Scaled(LEARNER, target=True, patience=5, stored=stored).check()
-    rows = np.random.default_rng(2).normal(5.0, 1.0, (50, 3))
-    state = taught(scaled, rows[:, :2], rows[:, 2])
-    first = rows[:40] if stored == 40 else np.zeros((5, 3))
-    assert np.array_equal(state.first, first)
-    recent = rows[:10] + 100.0
-    after = scaled.after_change(state, recent).first
-    assert np.array_equal(after, np.vstack([recent, first[10:]]) if stored == 40 else first)
-
-
-def test_nearly_half_of_the_values_may_be_wild_and_the_scale_is_that_of_the_others():
-    rng = np.random.default_rng(0)
-    good = rng.standard_normal(110) + 5.0
-    values = np.concatenate([-1e4 * rng.random(90), good])
-    center, square, moved = deviation_of_near(values)
-    assert abs(center - 5.0) < 0.5
-    assert 0.5 < math.sqrt(2.198 * square) < 1.5
-    assert moved < 115
-    assert median_deviation(values)[1] > 2.0 * square

@@ -20,29 +20,26 @@ def table(rows=400, dim=4, share=0.2, seed=0):
     return X, y, full
 
 
-def play(X, y, missing=0.5, memory=None, compiled=False):
-    scaled = hf.Scaled(LEARNER, target=True, memory=memory, missing=missing)
+def play(X, y, missing=0.5, compiled=False):
+    scaled = hf.Scaled(LEARNER, target=True, missing=missing)
     player = hf.Guarded(scaled, hf.TopShare(0.1, slack=4.5))
     return hf.play(player, hf.Replay(X, y, hf.Absolute()), compiled=compiled)
 
 
-@pytest.mark.parametrize(
-    ("memory", "rows"), [slow((None, np.asarray)), slow((100, np.float32)), slow((None, csr_array))]
-)
-def test_filled_games_have_the_same_bits_compiled(memory, rows):
+@pytest.mark.parametrize("rows", [slow(np.asarray), slow(np.float32), slow(csr_array)])
+def test_filled_games_have_the_same_bits_compiled(rows):
     X, y, _ = table()
     X[7] = np.nan
     X[200, 1] = np.inf
-    games = [play(rows(X), y, memory=memory, compiled=compiled) for compiled in (False, True)]
+    games = [play(rows(X), y, compiled=compiled) for compiled in (False, True)]
     assert like(games[0].state[0], games[1].state[0])
     assert (games[0].kept == games[1].kept).all()
     assert games[0].unmeasured_count >= 2
 
 
-@pytest.mark.parametrize("memory", [None, 100])
-def test_missing_cells_do_not_move_a_center(memory):
+def test_missing_cells_do_not_move_a_center():
     X, y, full = table(4000)
-    some, all_ = (play(rows, y, memory=memory).state[0].learner for rows in (X, full))
+    some, all_ = (play(rows, y).state[0].learner for rows in (X, full))
     np.testing.assert_allclose(some.center, all_.center, atol=1.0)
     np.testing.assert_allclose(some.factors, all_.factors, rtol=0.3)
 

@@ -15,9 +15,8 @@ DEPENDENT = (  # on the unit of the gradients
         hf.VAW,
         hf.learners.OnlineLogistic,
         hf.learners.RobustRidge,
-        hf.learners.RobustRidges,
     ),
-    *(hf.EG, hf.ScaleInvariant, hf.learners.Returning, hf.learners.Bettors),
+    *(hf.EG, hf.ScaleInvariant, hf.learners.Bettors),
 )
 
 

@@ -17,8 +17,8 @@ FREE = {
     "AdaGrad": "`AdaGrad` on a box",
     "AdaFTRL": "`AdaFTRL`",
     "DiagonalMetaGrad": "`DiagonalMetaGrad`",
-    "Bettors": "`Bettors`",
     "ScaleInvariant": "`ScaleInvariant`",
+    "Bettors": "`Bettors`",
     "OGD": "`OGD`",
 }
 

@@ -11,6 +11,7 @@ from cli.conftest import bits
 from runs.small import called
 
 import holdfast as hf
+from holdfast.pages.render import figure
 from holdfast.runs.run import open_run
 
 
@@ -44,6 +45,16 @@ def test_the_recorded_errors_are_those_of_forecasts_as_asked(rows, tmp_path, del
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["error"] == pytest.approx(errors[record.kept].mean(), rel=1e-9)
     assert metrics["error_of_all_rounds"] == pytest.approx(errors.mean(), rel=1e-9)
+    page = called("report", run)[1] and (run / "report.html").read_text()
+    words = {1: "each round predicted before it was", 50: "50 rounds at a time predicted before they were"}
+    assert f"on the rounds learned from, {words[delay]} learned from" in " ".join(page.split())
+    assert figure(metrics["error"]) in page
+    from holdfast.runs.metrics_file import exposition
+
+    shown = exposition(open_run(run), 0.0).decode()
+    assert float(shown.split('holdfast_error{run="run"} ')[1].split()[0]) == metrics["error"]
+    recent = open_run(run).model().recent  # what intervals are made from
+    assert np.array_equal(recent[:, 0], record.predictions[record.kept][-1000:])
     assert f"delay={delay}," in called("inspect", run)[1]
     assert ("delay 50" in called("inspect", run)[1]) == (delay == 50)
 

@@ -12,7 +12,8 @@ KEYS, FEATURES, CHANGED = 1_000_000, 10, 10_000
 _LEARN = """
 import resource, sys
 from holdfast.cli.main import main
-status = main(["learn", *sys.argv[1:], "--target", "y", "--key", "k", "--no-sizes", "--quiet"])
+options = ["--target", "y", "--key", "k", "--learner", "adagrad", "--no-sizes", "--quiet"]
+status = main(["learn", *sys.argv[1:], *options])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 sys.exit(status)
 """

@@ -64,7 +64,7 @@ def test_a_run_that_skipped_nothing_has_a_quarantine_without_rows(tmp_path):
     source = write_source(tmp_path / "rows.csv")
     run = learned(source, tmp_path / "run", "--learner", "adagrad", "--outliers", "none")
     assert called("audit", run, "--skipped", tmp_path / "quarantine.csv")[0] == 0
-    assert (tmp_path / "quarantine.csv").read_text().endswith("skipped_detail,a,b,who,y\n")
+    assert (tmp_path / "quarantine.csv").read_text().endswith("skipped_learned,a,b,who,y\n")
 
 
 def test_what_cannot_be_read_again_is_one_sentence(tmp_path):

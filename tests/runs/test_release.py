@@ -15,11 +15,9 @@ from runs.small import called, learned, refused, write_source
 from holdfast import OGD, Absolute, AdaGrad, Ball, Box, Guarded, Scaled, TopK
 from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
-from holdfast.change import Changing
 from holdfast.cli.exits import Failure
-from holdfast.defaults import FIRST_ORDER, recommended
+from holdfast.defaults import recommended
 from holdfast.filters import Everything
-from holdfast.learners import RobustRidge
 from holdfast.play import play
 from holdfast.runs.release import Unfiltered, without_filters
 from holdfast.runs.run import Run, open_run
@@ -27,8 +25,6 @@ from holdfast.terminal import STOPPED
 
 PLAYERS = {
     "guarded": Guarded(Scaled(AdaGrad(Box(-10.0, 10.0)), target=True)),
-    "soft": recommended(True, learner=FIRST_ORDER),
-    "changing": Changing(Guarded(Scaled(RobustRidge(), target=True))),
     "certified": Certified(Guarded(OGD(Ball(5.0)), TopK(3), Everything(), TopK(3)), 3),
 }
 
@@ -47,8 +43,7 @@ def test_a_released_round_is_learned_from_as_without_filters(name):
     assert decision.kept
 
     def core(found):
-        found = found.inner if name == "certified" else found
-        return found.guard if name == "changing" else found
+        return found.inner if name == "certified" else found
 
     learner = player.core().learner
     expected = learner.update(learner.set_target(copy.deepcopy(core(state)).learner, y), slope, x)
@@ -71,7 +66,11 @@ def test_a_released_round_of_the_default_moves_only_what_predicts(regression):
     after, decision = free.observe(copy.deepcopy(before), -1.0, x)
     assert decision.kept
     changed = {name for name in state._fields if not same(getattr(after, name), getattr(before, name))}
-    assert {"learner", "fallback", "v"} <= changed <= {"learner", "fallback", "v", "row", "low", "high"}
+    assert (
+        {"learner", "fallback", "v"}
+        <= changed
+        <= {*("learner", "fallback", "v", "row", "low", "high", "learned")}
+    )
     assert not free.observe(copy.deepcopy(before), -1.0, x * np.inf)[1].kept
 
 

@@ -7,7 +7,6 @@ import pytest
 import holdfast as hf
 from holdfast.defaults import recommended
 from holdfast.io.columns import Layout, SparseColumns
-from holdfast.learners import Mixture
 from holdfast.runs.files import RunError
 from holdfast.runs.settings import LOSSES, Settings, learner_for, loss_for, outliers_for
 from holdfast.steady import Steady
@@ -111,9 +110,7 @@ def test_a_delay_is_a_number_of_rows(delay):
 
 
 @pytest.mark.parametrize("regression", [True, False])
-@pytest.mark.parametrize(
-    "words", [{"learner": "adagrad"}, {"scale": False}, {"key": "machine"}, {"layout": "wide"}]
-)
+@pytest.mark.parametrize("words", [{"learner": "adagrad"}, {"scale": False}, {"layout": "wide"}])
 def test_a_delay_is_refused_where_the_player_is_not_judged_by_it(words, regression):
     words = dict(words)
     layout = Layout((SparseColumns("x", 101),)) if words.pop("layout", None) else None
@@ -127,7 +124,6 @@ def test_a_delay_is_refused_where_the_player_is_not_judged_by_it(words, regressi
     [
         ({"loss": "hinge"}, "--loss logistic"),
         ({"learner": "adagrad"}, "--learner auto"),
-        ({"key": "machine"}, "without --key"),
         ({"scale": False}, "scaled features"),
     ],
 )
@@ -137,11 +133,14 @@ def test_memory_and_patience_for_labels_need_that_default(words, why):
     assert not isinstance(Settings("y", **words).player(False), Steady)
 
 
-def test_many_or_sparse_columns_have_a_learner_of_first_order():
+def test_sparse_columns_have_a_learner_of_first_order():
     wide = Layout((SparseColumns("x", 101),))
-    assert isinstance(Settings("y").player(True, wide).learner.learner, Mixture)
+    assert Settings("y").player(True, wide) == Settings("y", learner="adagrad").player(True)
     assert Settings("y").player(False, wide) == Settings("y", learner="adagrad").player(False)
 
 
-def test_models_by_key_learn_with_adagrad():
-    assert Settings("y", key="machine").player(True) == Settings("y", learner="adagrad").player(True)
+@pytest.mark.parametrize("regression", [True, False])
+def test_models_by_key_have_the_default_and_store_fewer_first_rounds(regression):
+    words = {"outliers": "5%", "memory": "50", "patience": "70", "delay": 9}
+    alone, keyed = Settings("y", **words), Settings("y", key="machine", **words)
+    assert keyed.player(regression) == alone.player(regression)._replace(stored=32)

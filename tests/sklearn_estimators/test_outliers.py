@@ -90,3 +90,18 @@ def test_predictions_stay_in_the_range_of_the_targets():
     model = RobustRegressor(random_state=0).fit(X, y)
     far = model.predict(np.vstack([X * 1e6, -X * 1e6, np.full((1, 4), 1e308)]))
     assert (np.abs(far - y.mean()) <= 1.1 * np.ptp(y)).all()
+
+
+@pytest.mark.parametrize("outliers", ["auto", 0.1, 80])
+@pytest.mark.parametrize("make", [RobustRegressor, RobustClassifier])
+@pytest.mark.parametrize("codes", [0, 40])
+def test_a_wild_cell_is_seen_whatever_the_other_columns_are(make, outliers, codes):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1_200, 30))
+    X = np.column_stack([X, np.eye(codes)[rng.integers(0, codes, 1_200)]]) if codes else X
+    y = X[:, 0] + 0.1 * rng.standard_normal(1_200)
+    wild = np.arange(300, 1_200, 15)  # 60 rows
+    X[wild, rng.integers(0, X.shape[1], 60)] = 1e9
+    model = make(outliers, shuffle=False, n_epochs=1).fit(X, y if make is RobustRegressor else y > 0.0)
+    assert not model.kept_mask_[wild].any()
+    assert model.kept_mask_[np.setdiff1d(np.arange(200, 1_200), wild)].mean() > 0.95

@@ -72,7 +72,7 @@ def test_a_grid_search_finds_the_learning_rate():
     assert GridSearchCV(steps, grid, cv=2).fit(X, Y).best_params_ == {"robustregressor__learner__rate": 0.05}
 
 
-@pytest.mark.parametrize("learner", [None, "adagrad", "ogd", hf.AdaGrad(hf.Box(-1.0, 1.0), memory=100)])
+@pytest.mark.parametrize("learner", [None, "adagrad", "ogd", hf.AdaGrad(hf.Box(-1.0, 1.0))])
 def test_the_learning_rate_changes_the_steps(learner):
     slow, fast = (
         np.abs(RobustRegressor(learner=learner, learning_rate=rate, n_epochs=1).fit(X, Y).coef_).sum()

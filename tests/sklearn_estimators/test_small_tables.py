@@ -26,8 +26,9 @@ def ridge():
 
 
 @pytest.mark.parametrize("noise", [0.3, 1.0])
-def test_a_wide_table_is_learned_about_as_well_as_by_ridge_regression(noise):
-    tables = [wide_table(noise, seed=seed) for seed in range(3)]
+@pytest.mark.parametrize("rows, columns", [(60, 90), (100, 500)])
+def test_a_wide_table_is_learned_about_as_well_as_by_ridge_regression(noise, rows, columns):
+    tables = [wide_table(noise, rows, columns, seed) for seed in range(3)]
     ours = sum(error(RobustRegressor(random_state=0), *table) for table in tables)
     assert ours <= 1.1 * sum(error(ridge(), *table) for table in tables)
 

@@ -11,6 +11,7 @@ import fleets
 from holdfast.io.sources import open_source, pieces
 from holdfast.runs.files import RunError
 from holdfast.runs.model import read_model
+from holdfast.runs.settings import Settings
 from holdfast.spark import learn, predict
 from holdfast.vectors import values_of
 
@@ -35,6 +36,15 @@ def test_models_and_audit_are_those_of_one_machine(spark, tmp_path, partitions):
     for i, key in enumerate(run.games.keys):
         known = values_of(run.player.current_weights(run.games._state((i, 0))))[:3]
         assert np.allclose(weights[key], known, rtol=1e-12, atol=0.0)
+
+
+@pytest.mark.parametrize("settings", [{"delay": 7}, {"learner": "adagrad"}], ids=str)
+def test_settings_mean_what_they_mean_on_one_machine(spark, tmp_path, settings):
+    run = fleets.one_machine(fleets.fleet_rows(), tmp_path, **settings)
+    assert run.player == Settings(target="y", key="k", **settings).player(True)
+    models, audit = learned(spark, tmp_path / "rows.parquet", 3, **settings)
+    assert fleets.states_of(models) == fleets.states(run)
+    assert audit == fleets.audit_of(run)
 
 
 @pytest.mark.exhaustive

@@ -53,7 +53,7 @@ def test_each_mistake_has_its_sentence(changes, sentence):
 
 
 def test_a_setting_that_does_not_exist_is_named():
-    with pytest.raises(TypeError, match="there is no setting 'outlier'; there are learner, "):
+    with pytest.raises(TypeError, match="there is no setting 'outlier'; there are delay, learner, "):
         plan(outlier=1)
 
 

@@ -9,7 +9,6 @@ if private is None:
         adagrad_entries,
         add_entries,
         add_exactly_entries,
-        fade_entries,
         gathered_product,
         inner_product,
         moments_entries,
@@ -24,7 +23,6 @@ else:
         adagrad_entries,
         add_entries,
         add_exactly_entries,
-        fade_entries,
         moments_entries,
         standardise_entries,
     )

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from holdfast._compiled.llvm_kernels import add_attributes, counting, declared
 from holdfast._compiled.numba_private import data_and_length, nothing
-from holdfast.entrywise import FAR, LEAST, MOST, ONE, REACH, SWING, TIES
+from holdfast.entrywise import LEAST, MOST, SWING
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _WIDTHS = (4, 2, 1)
@@ -44,13 +44,6 @@ def adagrad_entries(typing_context, w, squares, units, steps, low, high, slope, 
 def moments_entries(typing_context, center, spread, factors, n, x):
     """`holdfast.entrywise.update_moments` of a dense row in C order."""
     return types.void(center, spread, factors, types.float64, x), _calls("moments", 3, _moments)
-
-
-@intrinsic
-def fade_entries(typing_context, center, spread, factors, counts, ties, rate, x):
-    """`holdfast.entrywise.fade_entry` of a dense row in C order; 0 if no entry has its first spread."""
-    kinds = (center, spread, factors, counts, ties, types.float64, x)
-    return types.int64(*kinds), _calls("fade", 5, _fade)
 
 
 @intrinsic
@@ -109,34 +102,6 @@ def _moments(at, center, spread, factors, x, n):
     at.write(center, at.choose(known, at.plus(before, part), before))
     more = at.plus(squares, at.times(near, at.minus(near, part)))
     at.write(spread, at.choose(known, more, _add_square(at, squares, at.times(deviation, deviation))))
-
-
-def _fade(at, center, spread, factors, counts, ties, x, rate):
-    """`holdfast.entrywise.fade_entry`"""
-    zero, one, reach = at.number(0.0), at.number(1.0), at.number(REACH)
-    before, square, count, factor = at.read(center), at.read(spread), at.read(counts), at.read(factors)
-    deviation, known = at.minus(at.read(x), before), at.greater(factor, zero)
-    tied, share = at.equal(deviation, zero), at.read(ties)
-    moved = at.times(rate, at.minus(at.choose(tied, one, zero), share))
-    share = at.choose(known, at.plus(share, moved), share)
-    far = at.magnitude(at.times(deviation, factor))
-    near = at.choose(at.greater(far, reach), at.times(deviation, at.over(reach, far)), deviation)
-    varied, more = at.both(known, at.opposite(tied)), at.plus(count, one)
-    step = at.most(at.over(one, more), rate)
-    after = at.plus(square, at.times(step, at.minus(at.times(near, near), square)))
-    new = at.least(at.times(deviation, deviation), at.number(FAR))
-    unknown = at.both(at.opposite(known), at.greater(new, zero))
-    first, second = at.both(unknown, at.equal(square, zero)), at.both(unknown, at.greater(zero, square))
-    least = at.least(at.minus(at.number(-0.0), square), new)
-    has_more = at.greater(at.magnitude(at.minus(far, one)), at.number(ONE))  # than two values
-    moves = at.both(at.both(varied, has_more), at.greater(at.number(TIES), share))
-    at.write(center, at.choose(moves, at.plus(before, at.times(step, near)), before))
-    after = at.choose(second, least, at.choose(varied, after, square))
-    at.write(spread, at.choose(first, at.minus(at.number(-0.0), new), after))
-    count = at.choose(second, at.number(2.0), at.choose(varied, more, count))
-    at.write(counts, at.choose(first, one, count))
-    at.write(ties, share)
-    at.report_unless(at.opposite(second))
 
 
 def _add_square(at, squares, square):

@@ -5,11 +5,10 @@ import math
 import numpy as np
 from numba import njit
 
-from holdfast.entrywise import LEAST, MOST, SWING, add_square, fade_entry
+from holdfast.entrywise import LEAST, MOST, SWING, add_square
 
 _BLOCK, _LANES = 128, 8
 _add_square = njit(add_square, nogil=True)
-_fade_entry = njit(fade_entry, nogil=True)
 
 
 @njit(nogil=True)
@@ -96,18 +95,6 @@ def moments_entries(center, spread, factors, n, x):
             spread[i] += near * (near - part)
         else:
             spread[i] = _add_square(spread[i], deviation * deviation)
-
-
-@njit(nogil=True)
-def fade_entries(center, spread, factors, counts, ties, rate, x):
-    unfinished = 0
-    for i in range(len(center)):
-        before = spread[i]
-        center[i], spread[i], counts[i], ties[i] = _fade_entry(
-            center[i], before, factors[i], counts[i], ties[i], rate, np.float64(x[i])
-        )
-        unfinished |= spread[i] > 0.0 and not before > 0.0
-    return unfinished
 
 
 @njit(nogil=True)

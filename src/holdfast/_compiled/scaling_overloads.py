@@ -105,30 +105,6 @@ def update_moments(center, spread, factors, n, x):
     )
 
 
-@overloads(entrywise.fade_moments)
-def fade_moments(center, spread, factors, counts, ties, n, memory, x):
-    if is_instance(x, Sparse):
-
-        def fade_largest(center, spread, factors, counts, ties, n, memory, x):
-            for i in range(len(x.places)):
-                spread[np.uint64(x.places[i])] *= 1.0 - 1.0 / memory
-            entrywise.update_max_abs(spread, factors, x)
-            return False
-
-        return fade_largest
-
-    if x.layout != "C":
-        return lambda center, spread, factors, counts, ties, n, memory, x: entrywise.fade_moments(
-            center, spread, factors, counts, ties, n, memory, np.ascontiguousarray(x)
-        )
-
-    def each_entry(center, spread, factors, counts, ties, n, memory, x):
-        rate = 1.0 / min(n, memory)
-        return kernels.fade_entries(center, spread, factors, counts, ties, rate, x) != 0
-
-    return each_entry
-
-
 @overloads(entrywise.update_max_abs)
 def update_max_abs(spread, factors, x):
     if not is_instance(x, Sparse):

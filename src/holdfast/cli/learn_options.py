@@ -61,15 +61,15 @@ def add_options(parser, run):
         metavar="NAME",
         help="first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
         "docs/learners.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
-        "scaleinvariant (default, up to 100 columns: second_order for numbers, logits for labels and log "
-        "loss; beyond: first_order, adagrad)",
+        "scaleinvariant (default: for numbers second_order, with more than 300 columns first_order; for "
+        "labels and log loss logits; for other losses and sparse columns adagrad)",
     )
     parser.add_argument(
         "--memory",
         default="auto",
         metavar="ROWS",
         help="after so many rows a row counts about a third in the model, at most (default: several "
-        "memories, the longest for ever); for first_order in the scales (default: 300)",
+        "memories, the longest for ever)",
     )
     parser.add_argument(
         "--patience",

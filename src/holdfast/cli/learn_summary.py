@@ -54,9 +54,8 @@ def _key_lines(keys):
         lines[0] += f"; {keys['evicted']:,} evicted"
     if keys["nothing_learned"]:
         lines.append(
-            f"{keys['nothing_learned']:,} of them have learned nothing: the first rows of each key are "
-            "skipped, until its filters have sizes to compare with. Use a column with fewer values, or "
-            "--outliers none."
+            f"{keys['nothing_learned']:,} of them have learned nothing yet, because they have too few rows. "
+            "Use a column with fewer values."
         )
     lines.append("largest share of skipped rounds:")
     for one in keys["most_skipped"]:

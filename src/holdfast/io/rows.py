@@ -6,7 +6,6 @@ import numpy as np
 
 from holdfast.adversaries import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
-from holdfast.learners.compressed import compressed
 from holdfast.terminal import quoted
 
 # What a column is read as, unless the source has types of its own. A label or key is text, or the exact value
@@ -153,8 +152,14 @@ class SparseRows:
         row_of = self._row_of()
         model = models[row_of] if len(models) > 1 else models[0]
         center, factors, weights = (p[name][model, self.places] for name in _WIDE)
-        Z = _seen((self.values - center) * factors, *(p[name][model] for name in _LIMITS))
-        return np.bincount(row_of, np.where(np.isfinite(self.values), Z, 0.0) * weights, len(self))
+        limits = tuple(p[name][model] for name in _LIMITS)
+        Z = _seen((self.values - center) * factors, *limits)
+        Z = np.where(np.isfinite(self.values), Z, 0.0)
+        if not p["center"].any():
+            return np.bincount(row_of, Z * weights, len(self))
+        zeros = _seen(-p["center"] * p["factors"], *(p[name][:, None] for name in _LIMITS))
+        absent = (zeros * p["weights"]).sum(axis=1)[models]  # the score of a row of zeros
+        return absent + np.bincount(row_of, (Z - zeros[model, self.places]) * weights, len(self))
 
     def farthest(self, p, models, clip):
         """As for dense rows, among the values that a row has."""
@@ -185,8 +190,15 @@ class SparseRows:
         return SparseRows(np.concatenate([self.values[kept], values])[order], places, starts, self.dim)
 
 
+@np.errstate(all="ignore")
+def squashed(Z, knee):
+    """Standardised cells of many rows, with the logarithm beyond the knee (`holdfast.vectors.squash`)."""
+    far = np.abs(Z) - knee
+    return np.where(far > 0.0, np.copysign(knee + np.log1p(np.maximum(far, 0.0)), Z), Z)
+
+
 def _seen(Z, knee, clip):
     """Standardised cells as the weights see them: with the logarithm beyond the knee, and clipped."""
     if np.min(knee, initial=np.inf) < np.inf:
-        Z = compressed(Z, knee)
+        Z = squashed(Z, knee)
     return np.clip(Z, -clip, clip)

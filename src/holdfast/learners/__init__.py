@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from holdfast.learners.bettors import Bettors
     from holdfast.learners.bounded import Bounded
     from holdfast.learners.clipped import Clipped
-    from holdfast.learners.compressed import Compressed
     from holdfast.learners.eg import EG, LogWealth
     from holdfast.learners.fixed import Fixed
     from holdfast.learners.freegrad import FreeGrad
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
     from holdfast.learners.penalized import Penalized
     from holdfast.learners.recentered import Recentered
     from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
-    from holdfast.learners.returning import Returning
     from holdfast.learners.ridge import OnlineRidge
     from holdfast.learners.robustridge import RobustRidge
-    from holdfast.learners.robustridges import RobustRidges
     from holdfast.learners.scaled import Scaled
     from holdfast.learners.scaleinvariant import ScaleInvariant
     from holdfast.learners.solo import SoloFTRL
@@ -53,7 +50,6 @@ __all__ = [
     "Bettors",
     "Bounded",
     "Clipped",
-    "Compressed",
     "DiagonalMetaGrad",
     "Fixed",
     "FreeGrad",
@@ -68,9 +64,7 @@ __all__ = [
     "ProjectedAdaGrad",
     "Recentered",
     "Redescending",
-    "Returning",
     "RobustRidge",
-    "RobustRidges",
     "ScaleInvariant",
     "Scaled",
     "SoloFTRL",

@@ -6,9 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.entrywise import LEAST, MOST, adagrad_step
-from holdfast.learners.adagrad_fading import FadingAdaGrad
 from holdfast.learners.adagrad_projected import ProjectedAdaGrad
-from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.protocols import Domain
 from holdfast.rule import rarely_called, rule
@@ -36,9 +34,6 @@ class AdaGrad:
     With eta_i = rate D_i / sqrt(2 * (ballast + sum of squared g_i so far)), where D_i is the width of the
     box: a weight whose gradients are rare or small takes larger steps. Sparse rows cost O(nonzeros).
 
-    With `memory` it becomes a `FadingAdaGrad`: each round with a gradient multiplies all sums of squares by
-    1 - 1 / memory before it adds its own.
-
     Parameters
     ----------
     domain : Box
@@ -48,14 +43,12 @@ class AdaGrad:
         weights one expects, less.
     ballast : float
         What the sums of squares begin with. With 0 the first step of a weight is the same length for any
-        gradient; with the square of a typical one, a small gradient moves it less. It fades as the sums do.
-    memory : float, optional
-        The number of rounds after which a gradient counts about a third (1 / e). None: for ever.
+        gradient; with the square of a typical one, a small gradient moves it less.
 
     Guarantee
     ---------
     With rate 1, regret at most sqrt(2) sum_i D_i sqrt(ballast + sum_t g_ti^2) on the rounds learned from;
-    with another, (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.5. With a memory there is none.
+    with another, (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.5.
 
     Examples
     --------
@@ -70,18 +63,15 @@ class AdaGrad:
     domain: Domain
     rate: float = 1.0
     ballast: float = 0.0
-    memory: float | None = None
 
     def check(self):
         if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
-            return ProjectedAdaGrad(self.domain, self.rate, self.ballast, self.memory)
+            return ProjectedAdaGrad(self.domain, self.rate, self.ballast)
         if not 0.0 < self.rate < math.inf:
             raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
         if not 0.0 <= self.ballast < math.inf:
             raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
-        if self.memory is not None and self.memory < math.inf:
-            return FadingAdaGrad(AdaGrad(self.domain, self.rate, self.ballast), self.memory)
-        return check_memory(self)
+        return None
 
     def needs(self):
         return Needs("bounded", EACH_WEIGHT, "convex", True)

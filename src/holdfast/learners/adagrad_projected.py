@@ -8,13 +8,12 @@ import numpy as np
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
 from holdfast.domains.simplex import Simplex
-from holdfast.learners.memory import check_memory, refuse_bound
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.learners.recentered import placed
 from holdfast.norms import LInf, hypotenuse
 from holdfast.protocols import Domain
 from holdfast.rule import rule
-from holdfast.vectors import assign, largest, place, scale_by, sum_abs, values_of
+from holdfast.vectors import assign, largest, place, sum_abs, values_of
 
 _LINF = LInf()
 _SMALL = 1e-9  # of the largest root: a weight with less counts as having this: moving it must cost something
@@ -39,14 +38,14 @@ class ProjectedAdaGrad:
     ----------
     domain : Ball or Simplex
         Around anything but 0 it becomes a `Recentered`.
-    rate, ballast, memory : float
+    rate, ballast : float
         As for `AdaGrad`.
 
     Guarantee
     ---------
     With rate 1, regret at most sqrt(2) D sum_i sqrt(ballast + sum_t g_ti²) on the rounds learned from, each
     root being at least 1e-9 times the largest; with another, (rate + 1 / rate) / 2 times that.
-    (`docs/math.md`, 3.5) With a memory there is none.
+    (`docs/math.md`, 3.5)
 
     Examples
     --------
@@ -62,7 +61,6 @@ class ProjectedAdaGrad:
     domain: Domain
     rate: float = 1.0
     ballast: float = 0.0
-    memory: float | None = None
 
     def check(self):
         if not isinstance(self.domain, Ball | Simplex | Shifted):
@@ -74,10 +72,10 @@ class ProjectedAdaGrad:
             raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
         if not 0.0 <= self.ballast < math.inf:
             raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
-        return check_memory(self) or placed(self)
+        return placed(self)
 
     def needs(self):
-        return Needs("a ball or simplex", EACH_WEIGHT, "convex", self.memory == math.inf)
+        return Needs("a ball or simplex", EACH_WEIGHT, "convex", True)
 
     def init(self, dim):
         roots = np.full(dim, math.sqrt(self.ballast))
@@ -95,8 +93,6 @@ class ProjectedAdaGrad:
         w, roots, values = state.w, state.roots, values_of(x)
         if slope == 0.0:
             return state
-        if self.memory < math.inf:
-            scale_by(roots, math.sqrt(1.0 - 1.0 / self.memory))
         for j in range(len(values)):
             i, g = place(x, j), float(slope) * float(values[j])
             roots[i] = hypotenuse(float(roots[i]), abs(g))
@@ -111,6 +107,5 @@ class ProjectedAdaGrad:
         return ProjectedAdaGradState(self.domain.project(w), roots, state.width)
 
     def bound(self, state, u):
-        refuse_bound(self)
         roots = np.maximum(state.roots, _SMALL * state.roots.max(initial=0.0))
         return (self.rate + 1.0 / self.rate) / math.sqrt(2.0) * state.width * sum_abs(roots)

@@ -70,9 +70,6 @@ class Averaged:
     def predict(self, state):
         return self.learner.predict(state.inner)
 
-    def after_change(self, state, rows):
-        return AveragedState(self.learner.after_change(state.inner, rows), state.summed, state.rounds)
-
     def set_target(self, state, y):
         return AveragedState(self.learner.set_target(state.inner, y), state.summed, state.rounds)
 

@@ -123,10 +123,6 @@ class Mixture:
         pairs = zip(self.learners, state.inner, strict=True)
         return state._replace(inner=tuple(learner.to_lazy(inner, False) for learner, inner in pairs))
 
-    def after_change(self, state, rows):
-        inner = self.all_after_change(self.learners, state.inner, rows)
-        return MixtureState(inner, state.experts, state.losses, state.shared, state.y)
-
     def set_target(self, state, y):
         inner = self.all_with_target(self.learners, state.inner, y)
         return MixtureState(inner, state.experts, state.losses, state.shared, y)
@@ -227,13 +223,6 @@ class Mixture:
         if len(learners) == 1:
             return (state,)
         return (state, *self.all_reset(learners[1:], states[1:], dim))
-
-    def all_after_change(self, learners, states, rows):
-        """Their states after a lasting change."""
-        state = learners[0].after_change(states[0], rows)
-        if len(learners) == 1:
-            return (state,)
-        return (state, *self.all_after_change(learners[1:], states[1:], rows))
 
     def one_reads_rows(self, learners):
         """Whether one of them reads rows."""

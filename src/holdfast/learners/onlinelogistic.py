@@ -113,11 +113,6 @@ class OnlineLogistic:
         covariance = set_independent(state.covariance, self.variance(0.0, dim))
         return OnlineLogisticState(state.w, covariance, 0.0, 0.5)
 
-    def after_change(self, state, rows):
-        covariance = set_independent(state.covariance, self.prior)
-        rounds = float(int(min(state.rounds, self.prior * len(state.w))))  # enough for this variance
-        return OnlineLogisticState(state.w, covariance, rounds, state.positive)
-
     def variance(self, rounds, dim):
         """That of the prior of each weight after so many rounds."""
         return min(self.prior, min(self.memory, _START + rounds) / dim)

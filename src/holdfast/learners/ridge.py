@@ -84,9 +84,6 @@ class OnlineRidge:
     def reset(self, state, dim):
         return reset_state(self.strength, state)
 
-    def after_change(self, state, rows):
-        return loosened_state(self.strength, state)
-
     def predict(self, state):
         return state.w
 
@@ -123,16 +120,6 @@ def reset_state(strength, state):
         assign(state.root[k], np.zeros(dim))
         state.root[k, k] = math.sqrt(strength)
     return RidgeState(state.w, state.root, state.image, 0.0, 0.0)
-
-
-def loosened_state(strength, state):
-    """The same weights as if they were the prior: A is strength I again."""
-    dim = len(state.w)
-    for k in range(dim):
-        assign(state.root[k], np.zeros(dim))
-        state.root[k, k] = math.sqrt(strength)
-        state.image[k] = math.sqrt(strength) * state.w[k]
-    return state
 
 
 def with_cost(state, cost):

@@ -114,10 +114,6 @@ class RobustRidge:
         covariance = set_independent(state.covariance, 1.0 / self.strength)
         return RobustRidgeState(state.w, covariance, 1.0, 1.0, 0.0, math.nan)
 
-    def after_change(self, state, rows):
-        covariance = set_independent(state.covariance, 1.0 / self.strength)
-        return RobustRidgeState(state.w, covariance, state.residual, state.cell, state.rounds, state.y)
-
     def set_target(self, state, y):
         w, covariance, residual, cell, rounds, _ = state
         return RobustRidgeState(w, covariance, residual, cell, rounds, y)

@@ -12,7 +12,6 @@ from holdfast.learners.ridge import (
     check_ridge,
     first_state,
     forget,
-    loosened_state,
     reset_state,
     rotate_round,
     with_cost,
@@ -77,9 +76,6 @@ class VAW:
 
     def reset(self, state, dim):
         return reset_state(self.strength, state)
-
-    def after_change(self, state, rows):
-        return loosened_state(self.strength, state)
 
     def predict(self, state):
         return ForecastWeights(self, state)

@@ -32,10 +32,6 @@ class LearnerOptions(Learner, LearningOptions, Protocol):
         """`update`, given `transform_row(state, x)` as `row`; by default `update`."""
         return self.update(state, slope, x)
 
-    def update_weights(self, state: Any, slope: float, x: Row, row: Row) -> Any:
-        """`update_transformed`, but running scales stay as they are; by default the same."""
-        return self.update_transformed(state, slope, x, row)
-
     def transform_target(self, state: Any) -> float:
         """The target of this round as it is learned from; by default 0."""
         return 0.0
@@ -59,23 +55,6 @@ class LearnerOptions(Learner, LearningOptions, Protocol):
     def bound(self, state: Any, u: Any) -> float:
         """As in `ProvenLearner`; by default infinity, no bound is known."""
         return math.inf
-
-    def after_change(self, state: Any, rows: Any) -> Any:
-        """The state after a lasting change of the stream: for `Changing`. By default the same.
-
-        Scales are taken from the recent `rows`, an array with the target in the last column. Weights are
-        kept; figures that say how sure they are, such as a covariance, start again. No bound holds across a
-        change.
-        """
-        return state
-
-    def relearn(self, state: Any, row: Row, y: float) -> Any:
-        """The state after learning from a stored row, when it has new scales. By default the same.
-
-        Row and target are as `Scaled` gives them to the learner. There is no slope, so it is for learners
-        that read the target.
-        """
-        return state
 
 
 class LearnerInDomain(Learner, Protocol):

@@ -107,7 +107,7 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         game = self._games[0]
         state = game.state
         if state.epoch < 0.0 and state.rounds > 0.0:
-            return float(np.median(state.first[: int(state.rounds), -1]))
+            return float(np.median(state.first[: int(state.rounds), len(state.row) - 1]))
         return game.predict(self._columns.row(x))
 
     def predict_many(self, X):

@@ -8,7 +8,6 @@ import numpy as np
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
 from holdfast.flatten import flat_size, flatten, layout_digest, restore
-from holdfast.learners.compressed import view_of
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
 from holdfast.runs.files import damaged, of_another_layout
@@ -128,7 +127,7 @@ class Games:
         """The rows and targets that the game of the only key and this label stores, if it is of `Steady`."""
         state = self._state((0, label))
         stored = state.first[: int(state.rounds)]
-        return stored[:, :-1], stored[:, -1]
+        return stored[:, :-2], stored[:, -2]
 
     def take(self, keys):
         """Keep the games of the keys with these indices only."""
@@ -190,7 +189,7 @@ class Games:
             scratch = np.zeros(int(lengths.max()))
             games = (state, self.keyed, buffer, places)
             caller(self._are_many())(collect, self.player, *games, scratch, some)
-        knee, clip = view_of(self.player.current_weights(state)) if self.scaled else (np.inf, np.inf)
+        knee, clip = self.player.current_weights(state).view() if self.scaled else (np.inf, np.inf)
         found.knee[:], found.clip[:] = knee, clip
 
     def state(self):

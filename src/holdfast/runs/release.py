@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.certificates.certified import Certified
-from holdfast.change import Changing
 from holdfast.filters import Everything
 from holdfast.game import Decision
 from holdfast.io.cells import numbers
@@ -17,7 +16,7 @@ from holdfast.runs.quarantine import ROW
 from holdfast.steady import Steady
 from holdfast.vectors import largest, squash
 
-_FILTERS = ("features", "target", "gradient", "negative", "repeats")
+_FILTERS = ("features", "target", "gradient", "negative")
 
 
 def without_filters(player):
@@ -28,8 +27,8 @@ def without_filters(player):
 class UnfilteredSteady:
     """`Steady` that learns from every round with finite sizes, and counts none.
 
-    Only regressions, fallback and range of targets change. Units, filters, the parts of the mean and the
-    forecasts that were asked for stay.
+    Only regressions, fallback and range of targets change. Units, filters and the parts of the mean stay; so
+    do the forecasts that were asked for, but for a key without delay.
     """
 
     def __init__(self, player):
@@ -40,6 +39,12 @@ class UnfilteredSteady:
 
     def set_target(self, state, y):
         return self.player.set_target(state, y)
+
+    def from_stored(self, state):
+        return self.player.from_stored(state)
+
+    def to_stored(self, state):
+        return self.player.to_stored(state)
 
     def observe(self, state, slope, x):
         after = copy.deepcopy(state)
@@ -69,12 +74,16 @@ class Unfiltered:
     def set_target(self, state, y):
         return self.player.set_target(state, y)
 
+    def from_stored(self, state):
+        return self.player.from_stored(state)
+
+    def to_stored(self, state):
+        return self.player.to_stored(state)
+
     def observe(self, state, slope, x):
         before = _core_state(self.player, state)
         opened = copy.deepcopy(before)
         opened = opened._replace(**{name: 0 for name in _FILTERS if name in opened._fields})
-        if "bad" in opened._fields:  # else the released row may look like one of a burst, and be skipped
-            opened = opened._replace(bad=0.0)
         after, decision = self.core.observe(opened, slope, x)
         return _with_core_state(self.player, state, before._replace(learner=after.learner)), decision
 
@@ -82,13 +91,13 @@ class Unfiltered:
 def _core_state(player, state):
     if isinstance(player, Certified):
         return _core_state(player.player, state.inner)
-    return state.guard if isinstance(player, Changing) else state
+    return state
 
 
 def _with_core_state(player, state, core):
     if isinstance(player, Certified):
         return state._replace(inner=_with_core_state(player.player, state.inner, core))
-    return state._replace(guard=core) if isinstance(player, Changing) else core
+    return core
 
 
 def release(run, source):

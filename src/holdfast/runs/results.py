@@ -5,6 +5,7 @@ from holdfast.runs.audit import RELEASED
 from holdfast.runs.files import to_json
 from holdfast.runs.model import FILE, Model
 from holdfast.runs.tables import table_bytes
+from holdfast.steady import Steady
 
 _FEW_KEYS = 10_000  # up to so many, each checkpoint writes the model
 _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in a sentence
@@ -68,7 +69,9 @@ def metrics(run):
 
 def _key_metrics(run):
     evicted = run.games.table.count - len(run.games.keys)
-    return {"keys": run.keys.summary(list(run.games.keys)) | {"evicted": evicted}}
+    core = run.player.core()
+    starts = isinstance(core, Steady) and not core.gate.keeps_all()
+    return {"keys": run.keys.summary(list(run.games.keys), starts) | {"evicted": evicted}}
 
 
 def certificate(run):

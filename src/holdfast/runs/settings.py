@@ -11,11 +11,9 @@ from holdfast.defaults import (
     ALL_LEARNERS,
     LEARNER,
     default_learner,
-    is_auto,
     named_learner,
     recommended,
     recommended_loss,
-    withstands_targets,
 )
 from holdfast.domains import Ball, Everywhere
 from holdfast.filters import Quantile
@@ -24,7 +22,6 @@ from holdfast.io.typed import typed
 from holdfast.learners import OGD, Scaled
 from holdfast.runs.files import RunError
 from holdfast.steady import Logits, Ridges, Steady
-from holdfast.steady.choice import MOST_COLUMNS
 from holdfast.steady.player import FEW_STORED
 from holdfast.terminal import quoted
 
@@ -126,10 +123,9 @@ class Settings:
         if self.learner != "auto":
             learner = learner_for(self.learner, loss)
         else:
-            learner = default_learner(regression, outliers, self.scale, loss, columns)
+            learner = default_learner(regression, self.scale, loss, columns)
         steady = self.scale and isinstance(learner, Ridges | Logits)
-        fades = is_auto(outliers) and regression and self.scale and withstands_targets(learner)
-        if recency != ("auto", "auto") and not (steady or fades):
+        if recency != ("auto", "auto") and not steady:
             raise RunError(_wrong("--memory and --patience are", "them", regression))
         if self.delay != 1 and not steady:
             raise RunError(_wrong("--delay is", "it", regression))
@@ -265,7 +261,7 @@ def _wrong(which, again, regression):
     """A sentence about options that only the default player has."""
     learner = "auto or second_order" if regression else "auto or logits, --loss logistic"
     return (
-        f"{which} for --learner {learner}, with scaled features (auto: at most {MOST_COLUMNS}, not sparse): "
+        f"{which} for --learner {learner}, with scaled features (auto: not sparse): "
         f"leave {again} out, or leave those as they are"
     )
 

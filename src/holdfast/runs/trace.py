@@ -176,9 +176,12 @@ class KeySums:
         counts = {name: column.astype(np.int64) for name, column in counts.items()}
         return pa.table({"key": pa.array(names, pa.string())} | counts | {"error": mean})
 
-    def summary(self, names):
-        """The number of keys, quantiles of their rounds, skipped rounds and errors, and the worst keys."""
-        rounds, kept, warm, errors, counted, _ = self.sums.T
+    def summary(self, names, starts=False):
+        """The number of keys, quantiles of their rounds, skipped rounds and errors, and the worst keys.
+
+        `starts`: a key learns nothing before its first threshold that is finite.
+        """
+        rounds, kept, warm, errors, counted, threshold = self.sums.T
         skipped, known = 1.0 - (kept + warm) / np.maximum(rounds, 1.0), counted > 0
         mean = np.where(known, errors / np.maximum(counted, 1.0), -1.0)
         table = self.table(names)
@@ -187,7 +190,8 @@ class KeySums:
             for name, by in (("most_skipped", skipped), ("largest_error", mean))
         }
         spreads = {"rounds": rounds, "skipped_share": skipped, "error": mean[known]}
-        counts = {"count": len(rounds), "nothing_learned": int((kept == 0).sum())}
+        nothing = (kept == 0) | (starts & np.isinf(threshold))
+        counts = {"count": len(rounds), "nothing_learned": int(nothing.sum())}
         return counts | {name: _spread(each) for name, each in spreads.items()} | worst
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from holdfast.audit import WARM_UP
 from holdfast.runs.checkpoint import CHECKPOINT
 from holdfast.runs.files import RunError, damaged
 from holdfast.runs.folder import Folder
@@ -52,7 +53,7 @@ def _check_contents(path):
     if run.is_older():
         return  # its states and sums cannot be read
     skipped = sum(len(np.unique(part.column("round").to_numpy())) for part in run.read("audit", ["round"]))
-    if skipped != run.trace.sums[SUMS.index("skipped")]:
+    if skipped != run.trace.sums[SUMS.index("skipped")] + run.log.counts.get(WARM_UP, 0):
         raise damaged(
             run.folder.path / CHECKPOINT, f"it does not count {skipped:,} skipped rounds, as in audit"
         )

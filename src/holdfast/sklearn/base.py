@@ -11,10 +11,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from holdfast.audit import HoldfastWarning
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.defaults import MOST_COLUMNS, default_learner, recommended
+from holdfast.defaults import default_learner, recommended
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
-from holdfast.learners.compressed import view_of
 from holdfast.sklearn.audited import AuditMixin
 from holdfast.sklearn.cells import empty_columns, filled, with_missing
 from holdfast.sklearn.linear_model import FittedModel, Models
@@ -22,6 +21,7 @@ from holdfast.sklearn.nested_parameters import NestedParametersMixin
 from holdfast.sklearn.parameters import learner_rule, loss_rule
 from holdfast.sklearn.passes import PassesMixin
 from holdfast.sklearn.small_tables import columns_for_learner
+from holdfast.sklearn.sparse_rows import usual_values
 from holdfast.steady import Steady
 from holdfast.steady.certificate import default_certificate, left_out_at_most
 from holdfast.vectors import ScaledWeights, values_of
@@ -119,20 +119,14 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
                 order="C",
                 ensure_all_finite=self.missing == "raise",
             )
-        if sp.issparse(X) and self._learns_dense(X):
-            X = X.toarray()
-        if not first and self._sparse != sp.issparse(X):
-            X = sp.csr_array(X) if self._sparse else X.toarray()
+        if not first and self._sparse and not sp.issparse(X):
+            X = sp.csr_array(X)
         if first:
             self._left_out = self._empty_columns(X) if all_rows else np.zeros(0, int)
         if len(self._left_out) > 0:
             X = X.copy()
             X[:, self._left_out] = 0.0
         return X if self.scale or self.missing != "impute" else filled(X, 0.0, self.missing_share)
-
-    def _learns_dense(self, X):
-        """Whether the default learner sees all cells of sparse rows: it needs centers, so zeros count."""
-        return self.scale and not self.average and self._has_default_learner() and X.shape[1] <= MOST_COLUMNS
 
     def _is_valid(self, X):
         """Whether `validate_data` would return X itself: it takes as long as a few rows do to learn from."""
@@ -178,8 +172,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             )
         self._loss = loss_rule(self.loss, self._LOSSES, regression)
         columns = columns_for_learner(X, all_rows)
-        plain = bool(self.average)
-        self._default = default_learner(regression, self.outliers, self.scale, self._loss, columns, plain)
+        self._default = default_learner(regression, self.scale, self._loss, columns, bool(self.average))
         learner = self._learner_rule()
         unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
@@ -191,12 +184,13 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             )
         player = with_missing(self._as_asked(player, all_rows), self._missing_share())
         self._player = player
+        self._sparse = sp.issparse(X) and not isinstance(player, Steady)  # which sees all cells: zeros count
         passes = self._passes(X.shape[0])
         counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
-        if counted and not (self.scale or self.average or sp.issparse(X) or unbounded):
+        if counted and not (self.scale or self.average or self._sparse or unbounded):
             self._player = Certified(player, int(self.outliers) * (passes if all_rows else 1))
-        self._unbounded = unbounded
-        self._sparse, self._regression = sp.issparse(X), regression
+        self._unbounded, self._regression = unbounded, regression
+        self._shift = usual_values(X) if self._sparse and self.scale else None
         self._games, self._models = [None] * count, Models([None] * count)
         vars(self).pop("_weight_unit", None)
         self._sums = [(0.0, 0.0)] * count
@@ -253,9 +247,9 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             total, count = self._sum(game)
             v = (total - sums[0]) / (count - sums[1])
         if isinstance(w, ScaledWeights):
-            center = np.zeros_like(w.center) if self._sparse else w.center.copy()
+            center = self._shift.copy() if self._sparse else w.center.copy()
             limits = w.to_target_units(-np.inf), w.to_target_units(np.inf)
-            knee, clip = view_of(w)
+            knee, clip = w.view()
             scale = (w.factors.copy(), clip, w.y_center, w.y_spread)
             return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits, self._missing_share(), knee)
         weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)

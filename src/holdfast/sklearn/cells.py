@@ -21,7 +21,7 @@ def with_missing(rule, share):
 def filled(X, center, share):
     """The rows with centers for missing cells, unless more than this share of a row is missing.
 
-    In sparse rows the center is 0, and the share is one of the cells that are stored.
+    In sparse rows the share is one of the cells that are stored.
     """
     values = X.data if sp.issparse(X) else X
     missing = np.isnan(values)
@@ -34,8 +34,17 @@ def filled(X, center, share):
     row_of = np.repeat(np.arange(X.shape[0]), stored)
     few = np.bincount(row_of[missing], minlength=X.shape[0]) <= share * stored
     X = X.copy()
-    X.data[missing & few[row_of]] = 0.0
+    chosen = missing & few[row_of]
+    X.data[chosen] = np.broadcast_to(center, X.shape[1])[X.indices[chosen]]
     return X
+
+
+def has_missing(X):
+    """Which rows have a missing cell."""
+    if not sp.issparse(X):
+        return np.isnan(X).any(axis=1)
+    row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row_of[np.isnan(X.data)], minlength=X.shape[0]) > 0
 
 
 def empty_columns(X):

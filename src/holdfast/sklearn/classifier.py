@@ -19,7 +19,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     too far from the others, compared with the rows before. Labels that may be wrong count less. Features are
     standardised with the running mean and spread of the rows learned from. With more than two classes there
     is a model for each pair of classes, and with more than 20 a model for each class against the rest.
-    `holdfast.defaults.recommended_for_labels` has the details.
+    `holdfast.steady.Steady` has the details.
 
     Parameters
     ----------
@@ -29,14 +29,16 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         is finite.
     loss : "log_loss", "hinge", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
-        By default logistic regression of second order, `holdfast.learners.OnlineLogistic`, for dense rows
-        with up to 100 features. For more, for sparse rows, for other losses, and with learning_rate, alpha,
-        scale=False or average=True it is `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`, of first order. It
-        has one weight more than there are features, for the intercept, unless fit_intercept=False.
-        Names, such as "onlinelogistic", "adagrad" and "ogd", are those of `holdfast.defaults`.
+        By default "logits", `holdfast.steady.Logits`: four logistic regressions that forget at different
+        rates. With more than 300 columns a row costs O(columns). Sparse rows are learned from as dense ones,
+        up to 1,000 columns. With more, for other losses, and with learning_rate, alpha, scale=False or
+        average=True, it is `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`, of first order, which takes
+        O(nonzeros) for a sparse row. It has one weight more than there are features, for the intercept,
+        unless fit_intercept=False. Names, such as "logits", "adagrad" and "ogd", are those of
+        `holdfast.defaults`. A learner that is made for another loss is refused.
     memory, patience : "auto" or a number of rows
-        For the default learner: after how many rows a row counts about a third, and how many bad rows in a
-        row are withstood (`holdfast.defaults.recommended_for_labels`).
+        For the default learner: the longest memory of a regression ("auto": for ever), and how many bad rows
+        in a row are withstood ("auto": 1000).
     learning_rate : float, optional
         The factor of the steps: `rate` of `AdaGrad`, `scale` of the adaptive steps of `OGD`. By default that
         of the learner. `learner__rate` and other parameters of rules can be searched too.
@@ -44,8 +46,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         The strength of an L2 penalty, alpha / 2 ‖w‖², on the weights of the standardised features
         (`holdfast.learners.Penalized`). The constant has no penalty.
     scale : bool
-        Whether features have a running scale. Sparse rows keep their zeros: each feature is divided by its
-        largest absolute value.
+        Whether features have a running scale. Sparse rows that are not learned from as dense ones keep most
+        zeros: a column is divided by its largest absolute value, after its median in the first rows is
+        subtracted, which for most columns is 0.
     fit_intercept : bool
         False needs scale=False.
     average : bool
@@ -55,16 +58,17 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         Weights of the classes; they are multiplied by `sample_weight`. The filter measures the gradient of
         the weighted loss.
     n_epochs : "auto" or int
-        The number of passes of `fit`. "auto" is 5. For learners of second order it is the number after which
-        5,000 rows have been seen, at most 5. The first pass judges each row. A row that it skips is left out
-        of the other passes, unless it may have been skipped only because it was one of the first rows.
+        The number of passes of `fit`. "auto" is 5. For the default learner with up to 300 columns it is the
+        number after which 5,000 rows have been seen, at most 5. The first pass judges each row. A row that it
+        skips is left out of the other passes, unless it may have been skipped only because it was one of the
+        first rows.
     shuffle : bool
         Whether each pass of `fit` has another order of the rows.
     random_state : int, RandomState or None
         For the order.
     missing : "impute", "skip" or "raise"
         What to do with NaN. "impute": the cell counts as the running mean of its column, in `fit` and in
-        `predict`; with scale=False and in sparse rows as 0. A column without any value in `fit` is left out,
+        `predict`; with scale=False as 0. A column without any value in `fit` is left out,
         with a warning. "skip": the row is skipped, and `predict` returns the prediction of the constant.
         "raise": an error. A row with an infinite cell is skipped, with "raise" it is an error.
     missing_share : float
@@ -79,8 +83,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     coef_, intercept_ : arrays of shape (models, features) and (models,)
         In the units of the data. Two classes have one model. More have those of the pairs (1, 0), (2, 0),
         (2, 1), (3, 0), ..., each positive for its first class; more than 20 have one for each class. They do
-        not apply to a row with a feature so far from its mean that it is compressed, more than 1.5 standard
-        deviations (`holdfast.learners.Compressed`).
+        not apply to a row with a cell so far from its center that it is squashed, more than 1.5 units.
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
@@ -163,7 +166,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self.audit_size = audit_size
 
     def fit(self, X, y, sample_weight=None):
-        """Start again and learn in `n_epochs` passes."""
+        """Start again and learn in `n_epochs` passes. `sample_weight` is as in `RobustRegressor`."""
         X, y = self._read(X, first=True, all_rows=True), self._read_labels(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weights = self._weights(sample_weight, X, y, codes)
@@ -182,7 +185,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
 
-        `classes` must name all labels in the first call.
+        `classes` must name all labels in the first call. The unit of `sample_weight` times `class_weight` is
+        the mean of the positive ones in the first call that has any: a row with this weight counts 1, in all
+        calls.
         """
         first = not hasattr(self, "_games")
         if isinstance(self.class_weight, str):

@@ -7,9 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
-from holdfast.io.rows import DenseRows, SparseRows
-from holdfast.learners.compressed import compressed
-from holdfast.sklearn.cells import filled
+from holdfast.io.rows import DenseRows, SparseRows, squashed
+from holdfast.sklearn.cells import filled, has_missing
 from holdfast.vectors import rescaled
 
 _BATCH = 2**20  # entries of a matrix that are standardised together
@@ -29,7 +28,7 @@ class FittedModel(NamedTuple):
     y_low: float
     y_high: float
     missing: float  # the largest share of the cells of a row that may be missing: they count as the center
-    knee: float = np.inf  # features are linear up to here, then logarithmic (`holdfast.learners.Compressed`)
+    knee: float = np.inf  # features are linear up to here, then logarithmic (`holdfast.vectors.squash`)
 
     def coefficients(self):
         return rescaled(self.y_spread * self.weights, self.factors)
@@ -40,13 +39,18 @@ class FittedModel(NamedTuple):
 
     @np.errstate(all="ignore")
     def predict(self, X):
-        """A number for every row. If it has infinity, or too many missing cells: that of the constant."""
+        """A number for every row. Cells that are missing or infinite count as the center of their column.
+
+        If rows with missing cells are skipped, their prediction is that of the constant.
+        """
         X = filled(X, self.center, self.missing)
         step, only = max(_BATCH // max(X.shape[1], 1), 1), np.zeros(1, int)
         names = ("center", "factors", "weights", "knee", "clip")
         p = {name: np.asarray([getattr(self, name)]) for name in names}
         scores = [_rows(X[part]).scores(p, only) for part in gen_batches(X.shape[0], step)]
         z = np.concatenate(scores) + self.constant
+        if self.missing == 0.0:
+            z[has_missing(X)] = np.nan
         y = self.y_center + self.y_spread * np.where(np.isnan(z), self.constant, z)
         return np.clip(y, self.y_low, self.y_high)
 
@@ -66,7 +70,7 @@ class Models(list):
         weights, center, factors, clip, constant, y_center, y_spread, low, high = self._stacked
         Z = (X - center) * factors
         if self[0].knee < np.inf:
-            Z = compressed(Z, self[0].knee)
+            Z = squashed(Z, self[0].knee)
         np.minimum(np.maximum(Z, -clip, out=Z), clip, out=Z)
         z = (Z * weights[:, None]).sum(axis=2).T + constant
         y = y_center + y_spread * np.where(np.isnan(z), constant, z)

@@ -2,7 +2,7 @@
 
 import math
 
-from holdfast.defaults import ALL_LEARNERS, LEARNER, named_learner, refuse_experts, refuse_loss
+from holdfast.defaults import ALL_LEARNERS, LEARNER, named_learner, refuse_experts, refuse_loss, refuse_pair
 from holdfast.learners import (
     OGD,
     VAW,
@@ -12,9 +12,9 @@ from holdfast.learners import (
     OnlineRidge,
     Penalized,
     RobustRidge,
-    RobustRidges,
     ScaleInvariant,
 )
+from holdfast.losses import Logistic
 from holdfast.protocols import Learner, Loss
 from holdfast.role_checks import Rule, check_role
 from holdfast.steady import Logits, Ridges
@@ -25,7 +25,6 @@ _OWN_PENALTY = (
     OnlineRidge,
     VAW,
     RobustRidge,
-    RobustRidges,
     OnlineLogistic,
     ScaleInvariant,
     Mixture,
@@ -103,7 +102,12 @@ def learner_rule(learner, loss, learning_rate=None, alpha=0.0, constant=True):
         if learning_rate is not None or alpha != 0.0:
             name = type(learner).__name__
             raise ValueError(f"{name} has neither learning_rate nor alpha: set its own parameters instead")
+        own = learner.loss if isinstance(learner, Ridges) else Logistic()
+        if own != loss:
+            name = type(learner).__name__
+            raise ValueError(f"{name} learns with {own!r}, not with {loss!r}: give both the same loss")
         return learner
+    refuse_pair(learner, loss)
     refuse_experts(learner)
     if learning_rate is not None:
         learner = with_rate(learner, _positive("learning_rate", learning_rate))

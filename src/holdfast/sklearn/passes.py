@@ -17,7 +17,8 @@ from holdfast.sklearn.judging import NOTHING_JUDGED, is_ordinary, joined, judged
 from holdfast.sklearn.linear_model import Models
 from holdfast.sklearn.row_weights import are_unequal, which_count
 from holdfast.sklearn.small_tables import is_small, regularised
-from holdfast.steady import Steady
+from holdfast.sklearn.sparse_rows import centred
+from holdfast.steady import Full, Steady
 
 _SETTLED = 50  # rows; before, running scales may change much
 _KEEP = ("sizes", "thresholds", "kept", "guard")
@@ -74,7 +75,8 @@ class PassesMixin:
         if self._has_default_learner() and is_small(X, self._default):
             ordinary = self._sample.kept | is_ordinary(self._sample, np.zeros(len(self._sample.rows)))
             rows = self._sample.rows[ordinary]
-            self._player = regularised(self._player, X[rows], y[rows], self._models[0], passes)
+            some = X[rows].toarray() if sp.issparse(X) else X[rows]
+            self._player = regularised(self._player, some, y[rows], self._models[0], passes)
             self._games = [None]
 
     def _learn_once(self, X, targets, taught, label_of, weights):
@@ -99,11 +101,11 @@ class PassesMixin:
             yield in_place
 
     def _is_second_order(self):
-        return isinstance(self._player, Steady)
+        return isinstance(self._player, Steady) and isinstance(self._player.learner.covariance, Full)
 
     def _cost(self):
         """The time of a round in Python, over that of AdaGrad."""
-        return 4 if self._is_second_order() else 1
+        return 4 if isinstance(self._player, Steady) else 1
 
     def _learn(self, X, targets, weights, rows, in_place):
         """Let each model learn from its rows, in their order. Returns the decisions of each.
@@ -118,7 +120,7 @@ class PassesMixin:
             player = player._replace(weighted=True)
         elif weights is not None:
             refuse_weights(self._learner_rule())
-        entries = X.nnz // max(X.shape[0], 1) if sp.issparse(X) else X.shape[1]
+        entries = X.nnz // max(X.shape[0], 1) if self._sparse else X.shape[1]
         start, last = 0, max(*map(len, rows), 1)
         while start < last:
             in_memory = max(_CHUNK // max(entries, 1), 100)
@@ -131,7 +133,7 @@ class PassesMixin:
                     continue
                 if table is None or not np.array_equal(some, taken):
                     part, taken = _part(some, X.shape[0]), some
-                    table = self._with_constant(X[part].astype(np.float64, copy=False))
+                    table = self._rows_to_learn(X[part])
                 adversary = self._adversary(table, y[part], None if weights is None else weights[part])
                 if games[i] is None:
                     games[i] = Game(player, adversary)
@@ -174,9 +176,15 @@ class PassesMixin:
             final &= ~is_ordinary(passed, groups)
         return passed.some(final)
 
-    def _with_constant(self, X):
-        """The rows with a column of ones, unless `Scaled` adds it or there is no intercept."""
-        if self.scale or not self.fit_intercept:
+    def _rows_to_learn(self, X):
+        """The rows as the learner sees them, in float64.
+
+        Without a scale they have a column of ones for the intercept.
+        """
+        X = (X.toarray() if sp.issparse(X) and not self._sparse else X).astype(np.float64, copy=False)
+        if self.scale:
+            return centred(X, self._shift) if self._sparse else X
+        if not self.fit_intercept:
             return X
         ones = np.ones((X.shape[0], 1), X.dtype)
         return sp.hstack([X, sp.csr_array(ones)], format="csr") if self._sparse else np.hstack([X, ones])

@@ -13,43 +13,43 @@ from holdfast.sklearn.row_weights import are_unequal, which_count
 class RobustRegressor(RegressorMixin, RobustEstimator):
     """A linear regression for tables in which some rows are arbitrarily wrong.
 
-    It learns from one row after the other, as `SGDRegressor` does, and skips a row if the size of its
-    features, of its target or of its gradient is too large, compared with the rows before. Features and
-    targets are standardised with the mean and the spread of the rows learned from.
+    It learns from one row after the other, as `SGDRegressor` does. It skips a row if one of its cells is too
+    far from the others of its column, and its target if that surprises all regressions with long memories:
+    such a row still teaches those with short ones a little. Features and targets are in units that hold
+    (`holdfast.steady.Steady`), and cells beyond 30 units are squashed. It withstands wild rows and targets,
+    one wild cell, stuck sensors and bad first rows, and follows changes. `certificate_` says what is proved.
 
-    With outliers="auto" it follows changes, and a row whose target alone is surprising still moves the
-    weights a little (`holdfast.soft_guard.SoftGuarded`). It withstands wild rows and targets, one wild cell,
-    stuck sensors and bad first rows. No theorem covers all of that together. A count, a share or a filter as
-    `outliers`, another learner, and rows with weights use `holdfast.Guarded`, which has a theorem and does
-    not follow changes.
+    Another learner, scale=False and sparse rows of more than 1,000 columns use `holdfast.Guarded`, which has
+    a theorem too, and does not follow changes.
 
-    With scale=True, predictions are at most a standard deviation above the largest target learned from, and
-    at most as much below the smallest.
+    With scale=True, predictions go no further beyond the targets learned from than half of their range, or a
+    unit.
 
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
         How many rows may be wrong. "auto" tolerates 15 % of wrong rows and 15 % of wrong targets; 10 % with
-        another learner, scale=False, or rows with weights. 0 keeps every row that is finite.
+        another learner or scale=False. 0 keeps every row that is finite.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
-        `EpsilonInsensitive(epsilon)` are standard deviations of the target.
+        `EpsilonInsensitive(epsilon)` are those of the target. A learner that is made for another loss is
+        refused.
     learner : a learner or the name of one
-        By default, with outliers="auto", "second_order" up to 100 columns: the mean of four ridge regressions
-        that forget at different rates. "first_order" for more columns, for sparse rows and for quantiles: a
-        mixture of three AdaGrads. With learning_rate, alpha or another `outliers` it is
-        `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`. All other names are as in `RobustClassifier`.
+        By default "second_order", `holdfast.steady.Ridges`: five ridge regressions that forget at different
+        rates. With more than 300 columns it is "first_order": the same, and a row costs O(columns). Sparse
+        rows are learned from as dense ones, up to 1,000 columns. With more, and with learning_rate, alpha,
+        scale=False or average=True, it is `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`, which takes
+        O(nonzeros) for a sparse row. All other names are as in `RobustClassifier`.
 
         For a small table, of at most 200 rows or five rows for each column, the first pass of `fit` only
         judges rows. Then the regularisation of the default learner is chosen by leave-one-out errors, as in
-        `sklearn.linear_model.RidgeCV`. Up to 200 rows it is of second order for up to 300 columns.
+        `sklearn.linear_model.RidgeCV`. Up to 200 rows it is of second order for up to 1,000 columns.
     learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
         As in `RobustClassifier`.
     memory : "auto" or a number of rows
-        With outliers="auto": after so many rows a value counts about a third in the running scales. "auto" is
-        300.
+        For the default learner: the longest memory of a regression. "auto" is for ever.
     patience : "auto" or a number of rows
-        With outliers="auto": so many bad rows in a row are withstood, and about as many good ones are lost
+        For the default learner: so many bad rows in a row are withstood, and about as many good ones are lost
         after a change of units. "auto" is 1000.
     scale : bool
         Whether features and target have a running scale. If not, a wrong target is found by its gradient
@@ -60,8 +60,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (features,) and (1,)
-        In the units of the data. They do not apply to a row with a feature so far from its mean that it is
-        clipped (`holdfast.Scaled`).
+        In the units of the data. They do not apply to a row with a cell that is squashed or clipped.
     audit_, audit_counts_, skipped_, kept_, kept_mask_
         As in `RobustClassifier`.
     certificate_, n_iter_, n_features_in_, feature_names_in_
@@ -122,7 +121,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.audit_size = audit_size
 
     def fit(self, X, y, sample_weight=None):
-        """Start again and learn in `n_epochs` passes."""
+        """Start again and learn in `n_epochs` passes.
+
+        Of `sample_weight` only ratios matter. A row of weight 0 is absent, one of weight 2 counts about as
+        two.
+        """
         X, y = self._read(X, first=True, all_rows=True), self._read_target(X, y)
         if not np.isfinite(y).any():
             assert_all_finite(y, input_name="y")
@@ -134,7 +137,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Learn from these rows once, in this order. Many calls give the same as one call with all rows."""
+        """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
+
+        The unit of `sample_weight` is the mean of the positive weights in the first call that has weights: a
+        row with this weight counts 1, in all calls.
+        """
         first = not hasattr(self, "_games")
         X, y = self._read(X, first), self._read_target(X, y, first)
         weights = self._read_weights(sample_weight, X)

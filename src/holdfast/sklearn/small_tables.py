@@ -4,10 +4,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from holdfast.sklearn.cells import filled
+from holdfast.sklearn.sparse_rows import MOST_DENSE
 from holdfast.steady import Ridges
 
 _FEW_ROWS = 200
-_MANY_COLUMNS = 300  # with these, learners of second order take a few seconds for _FEW_ROWS
+_MANY_COLUMNS = 1000  # with these, learners of second order take a few seconds for _FEW_ROWS
 _ROWS_A_COLUMN = 5
 _LEAST_ROWS = 10
 _STRENGTHS = np.logspace(-0.5, 4.0, 10)
@@ -17,8 +18,11 @@ _CAP = 5.0  # times the smallest median: larger errors count as this
 
 
 def columns_for_learner(X, all_rows):
-    """The number of columns by which to choose a learner: 0 if the table is so small that each is fast."""
-    if sp.issparse(X):
+    """The number of columns by which to choose a learner: 0 if the table is so small that each is fast.
+
+    It is infinite for sparse rows that are too wide to be learned from as dense ones.
+    """
+    if sp.issparse(X) and X.shape[1] > MOST_DENSE:
         return np.inf
     return 0 if all_rows and X.shape[0] <= _FEW_ROWS and X.shape[1] <= _MANY_COLUMNS else X.shape[1]
 

@@ -73,7 +73,7 @@ def learn(
     verbose : bool
         Print task and encoding, as `holdfast learn` does.
     **settings
-        task, loss, outliers, learner, scale, memory, patience, missing: as in `holdfast learn --help`.
+        task, loss, outliers, learner, scale, memory, patience, delay, missing: as in `holdfast learn --help`.
 
     Returns
     -------

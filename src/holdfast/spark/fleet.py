@@ -49,7 +49,7 @@ class Fleet:
     compiled : bool, optional
         Whether to compile. The result is the same. Default: as `holdfast learn`.
     **settings
-        task, loss, outliers, learner, scale, memory, patience, missing: as in `holdfast learn --help`.
+        task, loss, outliers, learner, scale, memory, patience, delay, missing: as in `holdfast learn --help`.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from holdfast.runs.settings import Settings
 
 FORMAT = "holdfast fleet 1"
 _AS_TEXT = ("outliers", "memory", "patience", "loss", "learner")  # 300 means the same as "300"
-_SETTINGS = ("task", "scale", "missing", *_AS_TEXT)
+_SETTINGS = ("task", "scale", "missing", "delay", *_AS_TEXT)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +66,8 @@ def settings_of(key, target, order, features, drop, labels, others):
         raise ValueError(
             f"the column {order!r} gives the order, so it cannot be a feature: give a copy of it another name"
         )
+    if not isinstance(texts.get("delay", 1), int):
+        raise TypeError(f"delay is a number of rows of the key: got {texts['delay']!r}")
     settings = Settings(
         target=target,
         key=key,

@@ -1,20 +1,12 @@
 """The learner for labels: logistic regressions that forget at different rates and doubt labels."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.covariance import (
-    Covariance,
-    clear_buffers,
-    forget,
-    independent,
-    set_independent,
-    shrink,
-    variance_of,
-)
 from holdfast.rule import rule
+from holdfast.steady.covariances import Full
 from holdfast.steady.memories import express_column, restore_prior
 from holdfast.vectors import add, assign, dot
 
@@ -30,7 +22,7 @@ class LogitsState(NamedTuple):
     """The weights of all regressions, and one covariance for them."""
 
     each: np.ndarray
-    covariance: Covariance
+    covariance: Any
     errors: np.ndarray  # a buffer: margins, then steps
     rounds: float
     positive: float  # the recent share of the label +1
@@ -51,7 +43,7 @@ class Logits:
     prior : float
         The largest variance of the prior of a weight. It is also at most the memory over the number of
         weights: with few rounds for each weight, weights stay small.
-    memory : float
+    memory, covariance
         As in `Ridges`.
 
     Guarantee: none of its own. In `Steady`, a fallback has one.
@@ -61,6 +53,7 @@ class Logits:
     flips: np.ndarray = (0.0, 0.05, 0.05, 0.05)  # type: ignore[assignment]
     prior: float = 10.0
     memory: float = 1750.0
+    covariance: Any = Full()
 
     def check(self):
         shapes = {np.shape(self.memories), np.shape(self.flips)}
@@ -89,7 +82,7 @@ class Logits:
 
     def init(self, dim):
         count = len(self.memories)
-        covariance = independent(dim, self.variance(0.0, dim))
+        covariance = self.covariance.independent(dim, self.variance(0.0, dim))
         return LogitsState(np.zeros((count, dim)), covariance, np.zeros(count), 0.0, 0.5)
 
     def valid(self, state):
@@ -98,17 +91,19 @@ class Logits:
     def reset(self, state, dim):
         for k in range(len(state.each)):
             assign(state.each[k], np.zeros(dim))
-        covariance = set_independent(state.covariance, self.variance(0.0, dim))
+        covariance = self.covariance.set_independent(state.covariance, self.variance(0.0, dim))
         return LogitsState(state.each, covariance, state.errors, 0.0, 0.5)
 
     def clear_buffers(self, state):
         """Set all buffers to 0, in place."""
-        clear_buffers(state.covariance)
+        self.covariance.clear_buffers(state.covariance)
         assign(state.errors, np.zeros(len(state.errors)))
 
     def to_prior(self, state):
-        """The same state: it has no residuals."""
-        return state
+        """The same weights, as uncertain as at the start."""
+        each, covariance, errors, _, positive = state
+        covariance = set_independent(covariance, self.variance(0.0, each.shape[1]))
+        return LogitsState(each, covariance, errors, 0.0, positive)
 
     def distance(self, state, row, y):
         """0, labels are not refused. Leaves all margins in the buffer `errors`."""
@@ -128,7 +123,7 @@ class Logits:
         """The state after a round whose margins are in the buffer, with the label y, -1 or +1."""
         each, covariance, errors, rounds, positive = state
         rounds += 1.0
-        variance, mean, whole = variance_of(covariance, row), 0.0, 0.0
+        variance, mean, whole = self.covariance.variance_of(covariance, row), 0.0, 0.0
         if not 0.0 < variance < math.inf:
             return state
         share = positive if y > 0.0 else 1.0 - positive
@@ -147,18 +142,20 @@ class Logits:
             times = counts * curvature * memory / min(_YOUNG + rounds, float(self.memories[k]))
             errors[k] = y * wrong / curvature * times / (1.0 + times * variance)
         mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
-        shrink(covariance, variance, 1.0 / mean)
+        self.covariance.shrink(covariance, variance, 1.0 / mean)
         for k in range(len(each)):
             add(each[k], covariance.growth * float(errors[k]), covariance.along)
         positive += (max(y, 0.0) - positive) / min(_RECENT, rounds + 1.0)
-        covariance = forget(covariance, memory)
+        covariance = self.covariance.forget(covariance, memory)
         dim = each.shape[1]
-        restore_prior(each, covariance, self.variance(rounds, dim), math.ceil(dim / memory), rounds, True)
+        prior, turns = self.variance(rounds, dim), math.ceil(dim / memory)
+        restore_prior(self.covariance, each, covariance, prior, turns, rounds, True)
         return LogitsState(each, covariance, errors, rounds, positive)
 
     def express_column(self, state, j, moved, unit):
         """The state in another center and unit of a column."""
-        covariance = express_column(state.each, state.covariance, j, moved, unit)
+        express_column(state.each, j, moved, unit)
+        covariance = self.covariance.express_column(state.covariance, j, moved, unit)
         return LogitsState(state.each, covariance, state.errors, state.rounds, state.positive)
 
     def express_target(self, state, moved, unit):

@@ -67,7 +67,7 @@ class SteadyState(NamedTuple):
     row: np.ndarray  # a buffer: the row as it is learned from
     raw: np.ndarray  # a buffer: the row in its own units, missing cells filled, and the target
     losses: np.ndarray  # a buffer
-    first: np.ndarray  # the first rounds, each with its target
+    first: np.ndarray  # the first rounds, each with its target and its weight
     start: np.ndarray  # centers and factors at the last start
     runs: np.ndarray  # 1 if the last row was refused; 1 if the last target was
     learned: Epoch  # what the theorem needs of the rounds since the fallback started again
@@ -184,7 +184,7 @@ class Steady:
         asked = nothing_asked(len(learner.each), dim)
         columns = self.columns(dim)
         arrays = (np.zeros(dim + 1), np.zeros(dim + 1), np.zeros(dim + 1), np.zeros(len(learner.each) + 1))
-        first = (np.zeros((self.stored, dim + 1)), np.zeros((2, columns)), np.zeros(2))
+        first = (np.zeros((self.stored, dim + 2)), np.zeros((2, columns)), np.zeros(2))
         parts = (new_units(columns), *parts, self.hedge.init(len(learner.each) + 1), asked)
         return SteadyState(learner, *parts, *arrays, *first, new_epoch(), *self.first_numbers())
 
@@ -236,6 +236,8 @@ class Steady:
         numbers, v = asked.numbers, (asked.v, asked.center, asked.factors, asked.row, _NO_CLIP)
         low, high, factor = float(numbers[LOW]), float(numbers[HIGH]), float(numbers[Y_FACTOR])
         low, high, spread = self.target_range(low, high, factor)
+        if self.weighted and not spread > 0.0:
+            spread = 1.0  # else the slope of a first round would be 0, and its weight unknown
         return ScaledWeights(
             *v, float(numbers[Y_CENTER]), spread, low, high, self.missing, self.knee, self.most
         )
@@ -376,9 +378,10 @@ class Steady:
             unknown = Decision(False, size + math.inf, math.nan), Decision(False, abs(y) + math.inf, math.nan)
             return state, GuardedDecision(False, math.inf, math.nan, unknown[0], unknown[1], -1)
         stored = int(state.rounds)
+        weight = self.weight_of(state, slope, x)
         if stored < self.stored:
-            copy_row(state.first[stored], x)
-            state.first[stored, dim] = y
+            copy_row(state.first[stored, : dim + 1], x)
+            state.first[stored, dim], state.first[stored, dim + 1] = y, weight
         near, threshold, gate = True, math.inf, state.gate
         if state.epoch >= 0.0:
             gate, threshold, _ = self.gate.decide(state.gate, size)
@@ -387,7 +390,6 @@ class Steady:
         state = self.counted(state, gate)
         surprising, farthest = Decision(True, math.nan, math.nan), -1  # not measured
         if near and state.epoch >= 0.0:
-            weight = self.weight_of(state, slope, x)
             state, surprising = self.learn(state, x, squash(row, self.knee, self.most), weight, True)
             state.runs[0] = 0.0
         elif not near:
@@ -544,7 +546,7 @@ class Steady:
                 state = SteadyState(*parts, *self.arrays(state), *numbers)
                 if size <= _NEAR:
                     row = squash(row, self.knee, self.most)
-                    state, _ = self.learn(state, rows[i, :dim], row, 1.0, False)
+                    state, _ = self.learn(state, rows[i, :dim], row, float(rows[i, dim + 1]), False)
         fallback = self.restarted(state, state.fallback)
         parts = (state.learner, state.units, state.gate, state.surprise, fallback, state.hedge)
         numbers = (state.rounds, state.epoch, state.low, state.high, y)

@@ -1,22 +1,14 @@
 """The learner for numbers: ridge regressions that forget at different rates, stubborn and agile ones."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.covariance import (
-    Covariance,
-    clear_buffers,
-    forget,
-    independent,
-    set_independent,
-    shrink,
-    variance_of,
-)
 from holdfast.losses import Absolute
 from holdfast.protocols import Loss
 from holdfast.rule import rarely_called, rule
+from holdfast.steady.covariances import Full
 from holdfast.steady.memories import express_column, restore_prior
 from holdfast.steady.residuals import (
     Residuals,
@@ -32,6 +24,7 @@ _WINDOW = 200.0  # residuals of a block
 _LEAST = 1e-3  # units of the target: a smaller residual is usual, or a target without noise would surprise
 _LIMIT = 3.0  # usual residuals: beyond, a refused target counts less and less
 _MOST = 4.0  # a round counts at most so many times as one with the usual residual
+_ELSEWHERE = 4.0  # at 1, rows of a new key are refused if keys differ; at 10 nothing changes
 _SLIGHT = 1e-6  # a round that counts less does not age the others
 _NOTHING = 1e-300
 
@@ -40,7 +33,7 @@ class RidgesState(NamedTuple):
     """The weights of all regressions, one covariance, and their residuals."""
 
     each: np.ndarray  # a row of weights for each regression
-    covariance: Covariance
+    covariance: Any
     residuals: Residuals
     errors: np.ndarray  # a buffer
     rounds: float  # learned from
@@ -77,6 +70,8 @@ class Ridges:
         That of the covariance.
     wrong : float
         The share of residuals that may be wrong.
+    covariance : Full or Diagonal
+        For many columns the diagonal one, whose rounds cost O(columns).
 
     Guarantee: none of its own. In `Steady`, a fallback has one.
     """
@@ -90,6 +85,7 @@ class Ridges:
     strength: float = 1.0
     memory: float = 1000.0
     wrong: float = 0.15
+    covariance: Any = Full()
 
     def check(self):
         shapes = {np.shape(each) for each in (self.memories, self.limits, self.powers, self.stubborn)}
@@ -113,7 +109,9 @@ class Ridges:
     def init(self, dim):
         count = len(self.memories)
         arrays = (new_residuals(count), np.zeros(count))
-        return RidgesState(np.zeros((count, dim)), independent(dim, 1.0 / self.strength), *arrays, 0.0)
+        return RidgesState(
+            np.zeros((count, dim)), self.covariance.independent(dim, 1.0 / self.strength), *arrays, 0.0
+        )
 
     def valid(self, state):
         return bool(np.all(state.residuals.usual > 0.0)) and state.rounds >= 0.0
@@ -122,19 +120,23 @@ class Ridges:
         each, covariance, residuals, errors, _ = state
         for k in range(len(each)):
             assign(each[k], np.zeros(dim))
-        covariance = set_independent(covariance, 1.0 / self.strength)
+        covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
         return RidgesState(each, covariance, forget_residuals(residuals), errors, 0.0)
 
     def clear_buffers(self, state):
         """Set all buffers to 0, in place."""
-        clear_buffers(state.covariance)
+        self.covariance.clear_buffers(state.covariance)
         assign(state.errors, np.zeros(len(state.errors)))
 
     def to_prior(self, state):
-        """The state without its residuals: the usual ones stay, until others are known."""
-        state.residuals.counts[:] = 0.0
-        state.residuals.seen[:] = 0.0
-        return state
+        """The same weights, as uncertain as at the start. Residuals may be larger elsewhere: the usual ones
+        count four times, until others are known.
+        """
+        each, covariance, residuals, errors, _ = state
+        residuals.counts[:] = 0.0
+        residuals.seen[:] = 0.0
+        scale_by(residuals.usual, _ELSEWHERE)
+        return RidgesState(each, set_independent(covariance, 1.0 / self.strength), residuals, errors, 0.0)
 
     def distance(self, state, row, y):
         """How surprising a target is: the smallest residual of a stubborn regression, in usual ones.
@@ -193,7 +195,7 @@ class Ridges:
         """
         each, covariance, residuals, errors, rounds = state
         rounds += 1.0
-        variance, mean, whole = variance_of(covariance, row), 0.0, 0.0
+        variance, mean, whole = self.covariance.variance_of(covariance, row), 0.0, 0.0
         if not 0.0 < variance < math.inf:
             return state
         for k in range(len(each)):
@@ -206,18 +208,21 @@ class Ridges:
             if likely or first or not self.stubborn[k] > 0.0:
                 count_residual(residuals, k, abs(error), _WINDOW, self.wrong, _LEAST, rounds)
         mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
-        shrink(covariance, variance, 1.0 / mean)
+        self.covariance.shrink(covariance, variance, 1.0 / mean)
         for k in range(len(each)):
             add(each[k], covariance.growth * float(errors[k]), covariance.along)
         if mean > _SLIGHT:
-            covariance = forget(covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0))
-        restore_prior(each, covariance, 1.0 / self.strength, 1, rounds, False)
+            covariance = self.covariance.forget(
+                covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0)
+            )
+        restore_prior(self.covariance, each, covariance, 1.0 / self.strength, 1, rounds, False)
         return RidgesState(each, covariance, residuals, errors, rounds)
 
     def express_column(self, state, j, moved, unit):
         """The state in another center and unit of a column."""
         each, covariance, residuals, errors, rounds = state
-        covariance = express_column(each, covariance, j, moved, unit)
+        express_column(each, j, moved, unit)
+        covariance = self.covariance.express_column(covariance, j, moved, unit)
         return RidgesState(each, covariance, residuals, errors, rounds)
 
     @rarely_called
