@@ -60,23 +60,33 @@ def joined(parts):
     return JudgedRows(*map(np.concatenate, single), *several)
 
 
-def is_ordinary(judged, groups):
-    """Whether each row is within the last thresholds of the pass, though it may have been skipped.
+def compared_again(judged, groups):
+    """The decisions, with the last thresholds of the pass for rows of the warm-up.
 
     A filter skips its first rows because it has nothing to compare them with: `TopK(k)` skips k. At the end
     of the pass their sizes can be compared with all others. `groups` has the rows whose gradients share a
     filter, as numbers: those of a label.
     """
-    ordinary = np.ones(len(judged.rows), bool)
-    for measure, sizes, thresholds in zip(MEASURES, judged.sizes, judged.thresholds, strict=True):
-        own = groups if measure == "gradient" else np.zeros(len(sizes))
+    last = _last_thresholds(judged, groups)
+    thresholds = (np.where(old <= 0.0, new, old) for old, new in zip(judged.thresholds, last, strict=True))
+    return judged._replace(thresholds=tuple(thresholds))
+
+
+def is_ordinary(judged, groups):
+    """Whether each row is within the last thresholds of the pass, though it may have been skipped."""
+    asked = ~np.isnan(judged.thresholds)
+    within = np.asarray(judged.sizes) <= np.asarray(_last_thresholds(judged, groups))
+    return (within | ~asked).all(axis=0) & asked.any(axis=0)
+
+
+def _last_thresholds(judged, groups):
+    """For each of MEASURES and each row, the last known threshold of its filter; NaN if there is none."""
+    found = []
+    for measure, thresholds in zip(MEASURES, judged.thresholds, strict=True):
+        own = groups if measure == "gradient" else np.zeros(len(thresholds))
+        last = np.full(len(thresholds), np.nan)
         for group in np.unique(own):
-            some = np.flatnonzero(own == group)
-            asked = ~np.isnan(thresholds[some])
-            ordinary[some[asked]] &= sizes[some[asked]] <= _last(thresholds[some])
-    return ordinary & ~np.isnan(judged.thresholds).all(axis=0)
-
-
-def _last(thresholds):
-    known = thresholds[~np.isnan(thresholds)]
-    return known[-1] if len(known) else np.nan
+            known = thresholds[(own == group) & ~np.isnan(thresholds)]
+            last[own == group] = known[-1] if len(known) else np.nan
+        found.append(last)
+    return tuple(found)

@@ -13,7 +13,7 @@ from holdfast.compiling import FEW, expecting
 from holdfast.continuing import Game
 from holdfast.defaults import refuse_weights
 from holdfast.interrupts import deferred_interrupts
-from holdfast.sklearn.judging import NOTHING_JUDGED, is_ordinary, joined, judged, thinned
+from holdfast.sklearn.judging import NOTHING_JUDGED, compared_again, is_ordinary, joined, judged, thinned
 from holdfast.sklearn.linear_model import Models
 from holdfast.sklearn.row_weights import are_unequal, which_count
 from holdfast.sklearn.small_tables import is_small, regularised
@@ -174,6 +174,7 @@ class PassesMixin:
         if is_first:
             groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
             final &= ~is_ordinary(passed, groups)
+            passed = compared_again(passed, groups)
         return passed.some(final)
 
     def _rows_to_learn(self, X):

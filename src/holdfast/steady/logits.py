@@ -102,7 +102,7 @@ class Logits:
     def to_prior(self, state):
         """The same weights, as uncertain as at the start."""
         each, covariance, errors, _, positive = state
-        covariance = set_independent(covariance, self.variance(0.0, each.shape[1]))
+        covariance = self.covariance.set_independent(covariance, self.variance(0.0, each.shape[1]))
         return LogitsState(each, covariance, errors, 0.0, positive)
 
     def distance(self, state, row, y):

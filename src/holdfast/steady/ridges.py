@@ -136,7 +136,8 @@ class Ridges:
         residuals.counts[:] = 0.0
         residuals.seen[:] = 0.0
         scale_by(residuals.usual, _ELSEWHERE)
-        return RidgesState(each, set_independent(covariance, 1.0 / self.strength), residuals, errors, 0.0)
+        covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
+        return RidgesState(each, covariance, residuals, errors, 0.0)
 
     def distance(self, state, row, y):
         """How surprising a target is: the smallest residual of a stubborn regression, in usual ones.
