@@ -80,6 +80,11 @@ class Game:
             self._state, self._native, self.is_native = self.state, None, False
             self.player, self._next_look = player, 0
 
+    def set_state(self, state, dim):
+        """Go on from another state of the player, with `dim` columns."""
+        self._state, self._w = aligned_copy(state), aligned_copy(np.zeros(dim))
+        self._native, self.is_native, self._next_look = None, False, 0
+
     def play(self, adversary, keep, begins=True):
         """Play all rounds of an adversary: compiled, if that is on disk or in memory. Returns the columns.
 

@@ -371,3 +371,12 @@ def refuse_zero_one(loss, y):
     for_labels = isinstance(loss, Hinge | SquaredHinge | Logistic)
     if for_labels and len(y) and np.fmin.reduce(y) == 0.0 and np.fmax.reduce(y) == 1.0:
         raise ValueError(f"{loss!r} needs labels -1 and +1, but these are 0 and 1: pass 2 * y - 1")
+
+
+LOSSES_FOR_NUMBERS = {  # by the names that the estimators have for them
+    "absolute_error": Absolute(),
+    "squared_error": Squared(),
+    "huber": Huber(),
+    "pinball": Pinball(),
+    "epsilon_insensitive": EpsilonInsensitive(),
+}

@@ -1,4 +1,4 @@
-"""Memory and patience: which changes `Robust` follows, and which bursts it withstands."""
+"""Patience: which changes `Robust` follows, and which bursts it withstands."""
 
 import math
 import pickle
@@ -9,7 +9,6 @@ from river_models.streams import error, labels, numbers, scaled
 
 import holdfast as hf
 from holdfast.river import Robust
-from holdfast.river.running_scale import RunningScale
 
 CHANGES = {
     "units": lambda x, y: ({"a": 1000.0 * x["a"], "b": x["b"]}, y),
@@ -65,50 +64,36 @@ def test_a_classifier_follows_a_change_of_units():
     assert model.kept > 1050 and sum(right) > 0.7 * len(right)
 
 
-def test_usual_values_fade_with_the_memory():
-    short, long = RunningScale(memory=20), RunningScale()
-    for t in range(400):
-        short.update({"a": t % 7 + (30.0 if t >= 200 else 0.0)})
-        long.update({"a": t % 7 + (30.0 if t >= 200 else 0.0)})
-    assert short.features["a"].center > 30.0 > 25.0 > long.features["a"].center
-
-
-def test_a_rare_value_does_not_look_wild_with_a_memory():
-    scale = RunningScale(memory=300)
-    for t in range(5000):
-        scale.update({"flag": float(t % 1000 == 500)})
-    assert scale.size({"flag": 1.0}) < 1.5
-
-
-def test_after_a_lasting_fall_of_all_sizes_a_smaller_value_is_an_outlier():
-    model = Robust(neighbours(), patience=50)
-    for t, (x, y) in enumerate(numbers(900)):
-        model.learn_one({"b": x["b"] * (1e-6 if t > 300 else 1.0)}, y)
-    kept = model.kept
-    model.learn_one({"b": 0.002}, 50.0)
-    assert model.kept == kept
-
-
 @pytest.mark.parametrize(
-    ("outliers", "words"), [(20, "a count or a filter"), (hf.Quantile(0.9), "a count or")]
+    "change", [*CHANGES.values(), lambda x, y: (x, 0.001 * y)], ids=[*CHANGES, "smaller targets"]
 )
-def test_with_a_count_or_a_filter_nothing_is_forgotten(outliers, words):
-    model = Robust(neighbours(), outliers=outliers)
-    assert model._changes is None and model._features.memory == math.inf
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.filterwarnings("ignore::holdfast.HoldfastWarning")
+def test_outliers_are_found_again_after_a_change(change):
+    """Units are measured anew from recent values, and a filter forgets sizes that are in other units."""
+    model, missed = Robust(neighbours(), patience=100), 0
+    for t, (x, y) in enumerate(numbers(2000)):
+        x, y = change(x, y) if t >= 500 else (x, y)
+        is_wild, kept = t >= 1000 and t % 20 == 7, model.kept
+        model.learn_one(x, 1000.0 * y if is_wild else y)
+        missed += is_wild and model.kept > kept
+    assert missed == 0
+
+
+@pytest.mark.parametrize("outliers", [20, hf.Quantile(0.9)])
+def test_with_a_count_or_a_filter_there_is_no_patience(outliers):
+    with pytest.raises(ValueError, match="a count or a filter"):
         Robust(neighbours(), outliers=outliers, patience=100)
 
 
 @pytest.mark.parametrize("wrong", [3, True, "long", math.nan, -1])
-def test_memory_and_patience_are_numbers_of_rows(wrong):
-    for name in ("memory", "patience"):
-        with pytest.raises(ValueError, match=f'{name} must be "auto" or a number of rounds'):
-            Robust(neighbours(), **{name: wrong})
+def test_patience_is_a_number_of_rows(wrong):
+    with pytest.raises(ValueError, match='patience must be "auto" or a number of rounds'):
+        Robust(neighbours(), patience=wrong)
 
 
-def test_a_copy_has_the_same_memory_and_patience():
-    model = Robust(neighbours(), memory=50, patience=70).clone()
-    assert (model.memory, model.patience, model._changes.patience) == (50, 70, 70)
+def test_a_copy_has_the_same_patience():
+    model = Robust(neighbours(), patience=70).clone()
+    assert model.patience == model._filters.filters[0].patience == 70
 
 
 def test_ten_percent_of_wild_rows_cost_little_by_default():

@@ -8,7 +8,14 @@ from river_models.streams import MODELS, scaled
 from samples import thinned
 
 import holdfast as hf
-from holdfast.river import LinearClassifier, LinearRegressor, Robust, residual
+from holdfast.river import (
+    LinearClassifier,
+    LinearRegressor,
+    Robust,
+    RobustClassifier,
+    RobustRegressor,
+    residual,
+)
 
 WRAPPED = {name: Robust(model) for name, model in MODELS.items()} | {
     "count": Robust(tree.HoeffdingTreeClassifier(), outliers=5),
@@ -16,6 +23,9 @@ WRAPPED = {name: Robust(model) for name, model in MODELS.items()} | {
     "none": Robust(linear_model.PARegressor(), outliers=0),
     "quantile": Robust(linear_model.LinearRegression(), outliers=hf.Quantile(0.9)),
     "score": Robust(tree.HoeffdingTreeClassifier(), score=residual),
+    "RobustRegressor": RobustRegressor(),
+    "RobustRegressor, delay": RobustRegressor(0.05, "huber", delay=7),
+    "RobustClassifier": RobustClassifier(),
     "bare LinearRegressor": LinearRegressor(),
     "bare LinearClassifier": LinearClassifier(hf.OGD(hf.Ball(5.0)), hf.Hinge()),
 }
@@ -33,12 +43,14 @@ def test_all_checks_of_river_pass(name):
 @pytest.mark.parametrize("name", ["BayesianLinearRegression", "scaler, LinearRegression"])
 def test_the_order_of_features_does_not_matter(name):
     rng, one, other = random.Random(0), Robust(MODELS[name].clone()), Robust(MODELS[name].clone())
+    wild = 0
     for x, y in datasets.TrumpApproval().take(300):
-        y = 1e3 * y if rng.random() < 0.02 else y
+        if rng.random() < 0.02:
+            y, wild = 1e3 * y, wild + 1
         one.learn_one(x, y)
         other.learn_one(dict(rng.sample(list(x.items()), len(x))), y)
         assert one.audit_counts == other.audit_counts
-    assert sum(one.audit_counts.values()) > 3
+    assert one.skipped >= wild > 2
 
 
 @pytest.mark.parametrize("name", MODELS)

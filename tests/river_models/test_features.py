@@ -3,6 +3,7 @@
 import math
 import random
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from river import linear_model, preprocessing, tree
 from river_models.streams import labels, numbers, scaled
 
 from holdfast.river import LinearRegressor, Robust
-from holdfast.river.running_scale import RunningScale
+from holdfast.river.named_units import NamedUnits
+from holdfast.steady.units import count_row, measure_units, new_units, replaced
 
 
 def test_a_feature_that_appears_late_is_learned():
@@ -48,28 +50,63 @@ def test_a_row_is_no_outlier_because_features_are_absent_or_new():
 
 
 def test_sizes_are_deviations_from_the_usual_values():
-    scale = RunningScale()
-    assert scale.size({}) == scale.size({"a": 5.0}) == scale.size({"a": "word"}) == 1.0
-    assert math.isnan(scale.size({"a": math.nan})) and math.isnan(scale.size({"a": 10**400}))
+    units = NamedUnits(0.12)
+    assert units.size({}) == units.size({"a": 5.0}) == units.size({"a": "word"}) == 1.0
+    assert math.isnan(units.size({"a": math.nan})) and math.isnan(units.size({"a": 10**400}))
     for t in range(1000):
-        scale.update({"a": float(t % 5), "always": 7, "flag": t % 100 == 99})
-    assert scale.size({"a": 2.0}) < 0.1 < scale.size({"a": 4.0}) < 1.5
-    assert scale.size({"a": 2e6}) > 1e5
-    assert scale.size({"always": 1e9}) == 1.0
-    assert scale.size({"flag": True}) <= 1.5
-    assert math.isnan(scale.size({"a": "word"}))
+        units.update({"a": float(t % 5), "always": 7, "flag": t % 100 == 99})
+    assert units.size({"a": 2.0}) <= 1.0 < units.size({"a": 4.0}) <= 3.0
+    assert units.size({"a": 2e6}) > 1e5
+    assert units.size({"always": 1e9}) == 1.0
+    assert units.size({"flag": True}) <= 1.5
+    assert math.isnan(units.size({"a": "word"}))
 
 
 @given(
     st.lists(st.floats(-10.0, 10.0), min_size=30, max_size=60),
-    st.lists(st.floats(1e3, 1e9), min_size=4, max_size=4),
+    st.lists(st.floats(1e3, 1e9), min_size=3, max_size=3),
 )
-def test_four_wrong_values_of_the_first_ten_do_not_ruin_a_scale(values, wild):
-    scale = RunningScale()
+def test_three_wrong_values_of_the_first_eight_do_not_move_a_center(values, wild):
+    units = NamedUnits(0.12)
     for value in (*values[:3], wild[0], values[3], *wild[1:], *values[4:]):
-        scale.update({"a": value})
-    feature = scale.features["a"]
-    assert feature.center <= 10.0 + 1e9 * (feature.reach > 100.0)
+        units.update({"a": value})
+    assert abs(units.features["a"].center) <= 10.0
+
+
+def test_units_are_those_of_the_default():
+    """For columns without repeated values; of those, `Steady` counts only the first."""
+    rng, named, columns = random.Random(0), NamedUnits(0.12), new_units(1)
+    values = [rng.gauss(50.0, 3.0) * (1000.0 if rng.random() < 0.05 else 1.0) for _ in range(3000)]
+    measure_units(columns, np.array(values[:8])[:, None], 0.12)
+    for value in values[:8]:
+        named.update({"a": value})
+    unit = named.features["a"]
+    assert (unit.center, unit.factor) == (columns.center[0], columns.factors[0])
+    for value in values[8:]:
+        named.update({"a": value})
+        due = count_row(columns, np.array([value]), 1, 0.12, unit.seen)
+        if due:
+            replaced(columns, 0, 0.12)
+        assert (unit.center, unit.factor, unit.mean) == pytest.approx(
+            (columns.center[0], columns.factors[0], columns.means[0])
+        )
+
+
+def test_a_stuck_sensor_keeps_its_unit():
+    rng, units = random.Random(0), NamedUnits(0.12)
+    for _ in range(500):
+        units.update({"a": rng.gauss(0.0, 1.0)})
+    before = units.features["a"].factor
+    for _ in range(5000):
+        units.update({"a": 0.01})
+    assert units.features["a"].factor == before
+
+
+def test_a_tenth_of_wild_values_among_repeated_ones_does_not_become_the_unit():
+    units = NamedUnits(0.12)
+    for t in range(3000):
+        units.update({"code": 1e5 if t % 10 == 7 else float(t // 25 % 3)})
+    assert units.size({"code": 1e5}) > 1e4
 
 
 @pytest.mark.parametrize(

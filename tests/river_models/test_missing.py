@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from river import linear_model, preprocessing, stats, tree
+from river import compose, linear_model, preprocessing, stats, tree
 from river_models.streams import labels, numbers, scaled
 
 import holdfast as hf
@@ -21,7 +21,7 @@ def learned(model, rows=300):
 @pytest.mark.parametrize("make", [linear_model.LinearRegression, tree.HoeffdingTreeRegressor])
 def test_a_missing_cell_takes_the_usual_value(make, hole):
     model = learned(Robust(scaled(make())))
-    usual = model._features.features["a"].center
+    usual = model._features.features["a"].mean
     assert model.predict_one({"a": hole, "b": 0.0}) == model.predict_one({"a": usual, "b": 0.0})
     other = learned(Robust(scaled(make())))
     kept = model.kept
@@ -105,3 +105,27 @@ def test_a_warning_if_a_long_run_of_rows_is_skipped():
 def test_what_cannot_work_is_refused_at_once(make, words):
     with pytest.raises((TypeError, ValueError), match=words):
         make()
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        {"a": None, "b": None, "city": "Rome"},
+        {"a": None, "b": math.nan, "city": "Oslo"},
+        {"a": math.inf, "b": 0.0},
+        {"city": "Rome"},
+        {"a": None, "b": None, "city": None},
+    ],
+)
+def test_a_step_that_selects_a_text_does_not_raise_for_missing_numbers(x):
+    model = Robust(
+        (compose.Select("a", "b") | preprocessing.StandardScaler())
+        + (compose.Select("city") | preprocessing.OneHotEncoder())
+        | linear_model.LinearRegression()
+    )
+    for t, (row, y) in enumerate(numbers(100)):
+        model.learn_one(row | {"city": "Rome" if t % 2 else "Oslo"}, y)
+    assert math.isfinite(model.predict_one(x))
+    kept = model.kept
+    model.learn_one(x, 50.0)
+    assert model.kept <= kept + 1 and math.isfinite(model.predict_one(x))

@@ -1,14 +1,16 @@
-"""River models that a few wrong rows cannot ruin: `Robust` for any model, and two linear models."""
+"""River models that a few wrong rows cannot ruin: two estimators, and `Robust` for any model."""
 
 try:
     import river  # noqa: F401
 except ImportError as problem:
     raise ImportError("holdfast.river needs River: pip install 'holdfast[river]'") from problem
 
+from holdfast.river.classifier import RobustClassifier
 from holdfast.river.gradients import gradient_size
 from holdfast.river.linear import LinearClassifier, LinearRegressor
+from holdfast.river.regressor import RobustRegressor
 from holdfast.river.scores import residual
-from holdfast.river.wrapper import Robust, RobustClassifier, RobustRegressor
+from holdfast.river.wrapper import Robust
 
 __all__ = [
     "LinearClassifier",

@@ -1,32 +1,28 @@
-"""Measure each row, decide whether the model learns from it, and follow lasting changes of the stream."""
+"""Measure each row, and decide whether the model learns from it."""
 
 import math
 
 from holdfast.audit import NOT_READABLE
 from holdfast.river import batches
-from holdfast.river.change import ChangeDetector
+from holdfast.river.cells import as_float
 from holdfast.river.gradients import gradient_size
+from holdfast.river.named_units import FAR, FIRST, NamedUnits, TargetRange
 from holdfast.river.pipelines import last_step, teach_transformers
-from holdfast.river.running_scale import FAR, FIRST, RunningScale, TargetRange, as_float
 
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
+_WRONG = 0.15  # the share of the values of a feature that may be wrong, for its unit: that of `Steady`
 
 
 class JudgingMixin:
-    """The sizes and the scales of `Robust`, and its decisions."""
+    """The sizes and the units of `Robust`, and its decisions."""
 
     def _start(self):
-        self._start_scales()
-        self._rows, self._untrained = 0, True
-
-    def _start_scales(self):
-        _, memory, patience = self._settings
-        self._features, self._target = RunningScale(memory), RunningScale(memory)
+        self._features, self._target = NamedUnits(_WRONG), NamedUnits(_WRONG)
         self._target_range = TargetRange()
-        self._changes = ChangeDetector(patience) if patience < math.inf else None
+        self._rows, self._untrained, self._refused = 0, True, False
 
     def _keep(self, x, y, w=1.0):
-        """Decide whether to learn from this row, and update the filters and scales with it."""
+        """Decide whether to learn from this row, and update filters and units with it."""
         if self._filters.restart:
             self.model = self.model.clone()
             self._start()
@@ -36,33 +32,30 @@ class JudgingMixin:
             row, sizes = {}, [math.nan] * 3
         decision = self._filters.decide(self._scores(x, y, sizes), self._label(y))
         kept = decision.keep or (decision.finite and self._untrained and self.model.predict_one(x) is None)
-        self._filters.record(decision, kept, ("", math.nan) if kept else self._cell(x, y, decision))
-        self._monitor.add_one(kept)
-        early, only_gradient = decision.finite and self._rows < FIRST, decision.refused_by == ["gradient"]
-        if kept or only_gradient or early:  # the first scales are medians, which few outliers cannot ruin
-            self._features.update(row)
-        if kept or early:
-            self._target.update(self._target_row(y))
-            self._rows += 1
-        if kept:
-            self._target_range.update(self._target_row(y))
-        elif only_gradient:
+        cell = ("", math.nan) if kept else self._cell(x, y, decision)
+        self._monitor.add_one(not self._filters.record(decision, kept, cell))
+        if decision.finite:
+            self._update_units(row, y, kept, decision.refused_by == ["gradient"])
+        if not kept and decision.refused_by == ["gradient"]:
             teach_transformers(self.model, x)
         self._untrained = self._untrained and not kept
-        if self._changes is not None and decision.finite:
-            self._follow(row, self._target_row(y), decision, kept or only_gradient)
         return kept
 
-    def _follow(self, row, target, decision, kept):
-        """If the stream has changed for good: scales from the recent rows, and filters that start again."""
-        if self._changes.add(row, target, kept, decision.sizes[:2], decision.thresholds[:2]):
-            recent = list(self._changes.recent)
-            self._start_scales()
-            for row, target in recent:
-                self._features.update(row)
-                self._target.update(target)
-                self._target_range.update(target)
-            self._filters.forget(("features", "target", "score"))
+    def _update_units(self, row, y, kept, only_gradient):
+        """Count the values of a row for units, as `Steady` does: of a run of refused rows only the first.
+
+        The first rows all count, because the first units are medians, which few outliers cannot ruin.
+        """
+        counts = self._rows < FIRST or not self._refused
+        if (kept or only_gradient or counts) and self._features.update(row):
+            self._filters.forget("features")
+        if kept or counts:
+            self._rows += 1
+            if self._target.update(self._target_row(y)):
+                self._filters.forget("target")
+        if kept:
+            self._target_range.update(self._target_row(y))
+        self._refused = not (kept or only_gradient)
 
     def _filled(self, x, drop=True):
         """The row with usual values for missing cells."""

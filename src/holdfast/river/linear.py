@@ -8,9 +8,9 @@ from holdfast.defaults import LEARNER, named_learner, refuse_experts, refuse_los
 from holdfast.dry_run import check_rule
 from holdfast.losses import Absolute, Logistic, slope_at
 from holdfast.protocols import Loss
+from holdfast.river.cells import as_float
 from holdfast.river.gradients import gradient_size
 from holdfast.river.named_weights import NamedWeights
-from holdfast.river.running_scale import as_float
 from holdfast.role_checks import Rule
 
 

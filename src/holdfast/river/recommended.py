@@ -1,44 +1,42 @@
-"""The filters of `Robust`, and how long it remembers."""
+"""The filters of `Robust`."""
 
-import math
 import numbers
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.defaults import PATIENCE, filters_for, is_auto, rounds_for
 from holdfast.filters import TopShare
-from holdfast.for_numbers import MEMORY
+from holdfast.river.named_units import NEAR
+from holdfast.steady.choice import gate_for
 
-_FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows, as in the estimators for scikit-learn
+_FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows; a larger one has a longer warm-up
+_SLACK = 15.0
 _GRADIENT = TopShare(0.01)
-_LABEL_MEMORY = 580.0  # rows, of scales for labels: chosen on spambase, Phishing and ImageSegments
-_SLACK, _WINDOW = 15.0, 3  # the window is in units of the patience
 
 
 class Recommended(NamedTuple):
-    """Filters for features, target and gradient; memory and patience in rows, infinite for "for ever"."""
+    """Filters for features, target and gradient. The first two keep a size up to `near` units."""
 
     filters: tuple
-    memory: float
-    patience: Any
+    near: float
 
 
-def recommended(regression, outliers, memory, patience):
-    """The filters, memory and patience for parameters of `Robust`; raises if they do not go together.
+def recommended(regression, outliers, patience):
+    """The filters for parameters of `Robust`; raises if they do not go together.
 
-    >>> recommended(True, "auto", memory=50, patience="auto")[1:]
-    (50.0, 1000)
+    With "auto" or a share they are those of `holdfast.steady.Steady`, and follow changes. Others are used as
+    they are, for all three sizes.
+
+    >>> recommended(True, "auto", patience=50).filters[0].patience
+    50
     """
     filters = filters_for(outliers)
-    auto, share = (MEMORY, _FOR_NUMBERS) if regression else (_LABEL_MEMORY, _FOR_LABELS)
-    share = share if is_auto(outliers) else outliers
+    share = (_FOR_NUMBERS if regression else _FOR_LABELS) if is_auto(outliers) else outliers
     if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
-        rows = int(rounds_for("patience", patience, PATIENCE))
-        sizes = TopShare(float(share), slack=_SLACK, window=_WINDOW * rows, patience=rows)
-        gradient = _GRADIENT if is_auto(outliers) else filters[2]
-        return Recommended((sizes, sizes, gradient), rounds_for("memory", memory, auto), rows)
-    if not (is_auto(memory) and is_auto(patience)):
+        sizes = gate_for(share, share, _SLACK, int(rounds_for("patience", patience, PATIENCE)))
+        return Recommended((sizes, sizes, _GRADIENT if is_auto(outliers) else filters[2]), NEAR)
+    if not is_auto(patience):
         raise ValueError(
-            'memory and patience are for outliers="auto" or a share: with a count or a filter nothing is '
-            f"forgotten, got memory={memory!r} and patience={patience!r}"
+            'patience is for outliers="auto" or a share: with a count or a filter nothing is forgotten, '
+            f"got patience={patience!r}"
         )
-    return Recommended(filters, math.inf, math.inf)
+    return Recommended(filters, 0.0)

@@ -34,12 +34,14 @@ class SizeFilters:
     >>> filters = SizeFilters({"features": hf.TopShare(0.01)}, audit_size=10)
     >>> for size in (1.0, 1.0, None, 90.0, math.nan):
     ...     decision = filters.decide([size])
-    ...     filters.record(decision, decision.keep)
+    ...     _ = filters.record(decision, decision.keep)
     >>> filters.audit.kept, filters.audit.counts
     (2, {'features': 1, 'not readable': 1, 'warm-up': 1})
     """
 
-    def __init__(self, filters, audit_size):
+    def __init__(self, filters, audit_size, near=0.0):
+        self.near = near  # a size of features or target up to here is kept, after the warm-up
+        self.warm = set()  # names of filters that have started again: they need no warm-up
         self.filters = list(filters.values())
         for filter in self.filters:
             check_rule(filter, Filter, dim=1)
@@ -63,22 +65,31 @@ class SizeFilters:
                 state = by_label[key] if key in by_label else filter.init(1)
                 state, threshold, kept = filter.decide(state, size)
                 by_label[key] = state
+                name = self.names[i]
+                is_near = threshold < self.near and name in ("features", "target")
+                if is_near and (threshold > 0.0 or name in self.warm):
+                    threshold, kept = self.near, size <= self.near
                 self.restart = self.restart or filter.restarts(state)
                 refused_by += [] if kept else [self.names[i]]
             thresholds.append(threshold)
         return FilterDecision(refused_by, True, sizes, thresholds)
 
-    def forget(self, names):
-        """Let these filters start again."""
-        for i, name in enumerate(self.names):
-            if name in names:
-                self.states[i] = {}
+    def forget(self, name):
+        """Let a filter start again: the sizes that it remembers are in other units."""
+        if name in self.names and self.near > 0.0:
+            self.states[self.names.index(name)] = {}
+            self.warm.add(name)
 
     def record(self, decision, kept, cell=("", math.nan)):
-        """Count the row; add it to the audit if it is skipped, with the cell that is the reason."""
+        """Count the row; add it to the audit if it is skipped, with the cell that is the reason.
+
+        Returns whether it was skipped, and not because of the warm-up.
+        """
+        before = self.audit.skipped
         if kept:
             self.audit.kept += 1
-            return
-        sizes = [[0.0 if size is None else size] for size in decision.sizes]
-        places = ([self.audit.rounds], [str(cell[0])], [float(cell[1])])
-        self.audit.add(places, sizes, [[threshold] for threshold in decision.thresholds])
+        else:
+            sizes = [[0.0 if size is None else size] for size in decision.sizes]
+            places = ([self.audit.rounds], [str(cell[0])], [float(cell[1])])
+            self.audit.add(places, sizes, [[threshold] for threshold in decision.thresholds])
+        return self.audit.skipped > before

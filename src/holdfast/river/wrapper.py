@@ -7,11 +7,12 @@ from river import base, linear_model, reco
 
 from holdfast.audit import SkipMonitor
 from holdfast.river import batches
+from holdfast.river.cells import as_float
 from holdfast.river.gradients import has_gradient
 from holdfast.river.judging import UNREADABLE, JudgingMixin
+from holdfast.river.named_units import FAR
 from holdfast.river.pipelines import has_imputer
 from holdfast.river.recommended import recommended
-from holdfast.river.running_scale import FAR, as_float
 from holdfast.river.size_filters import SizeFilters
 
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
@@ -25,7 +26,8 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
     exception: if only the gradient is refused, the transformers before the last step learn the features.
     Otherwise a feature that they cannot scale yet might be refused forever. The sizes are:
 
-    - of the features: the largest deviation from a usual value (`holdfast.river.running_scale`);
+    - of the features: the largest deviation from a center, in units of the feature, which are those of the
+      default (`holdfast.steady.units`);
     - of the target of a regressor: the same;
     - of the gradient, if the last step is linear and has a loss (`holdfast.river.gradient_size`), with the
       features that this step gets: `LinearRegression`, `LogisticRegression`, `Perceptron`,
@@ -56,15 +58,11 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         an imputer for it; a prediction is made from the other features.
     missing_share
         With missing="impute", a row with a larger share of missing cells is skipped.
-    memory
-        "auto" or a number of rows: after so many kept rows, a row counts about a third in the usual values.
-        "auto" is 300 for a regressor and 625 for a classifier, as in the scales of the estimators for
-        scikit-learn. The model has its own memory.
     patience
         "auto" or a number of rows: so many bad rows in a row are withstood, and about so many good ones are
-        lost after a change of units or of level. Then usual values are taken from the last 100 rows, and
-        filters start again; the model goes on. "auto" is 1,000. The filters remember the last three to six
-        times as many rows. In the first rows, a run of 40 % of the rows so far is withstood.
+        lost after a change of units or of level. The model goes on. "auto" is 1,000. The filters remember the
+        last three to six times as many rows. In the first rows, a run of 40 % of the rows so far is
+        withstood.
 
     Attributes
     ----------
@@ -72,16 +70,17 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         The number of rows learned from, and the number of skipped rows.
     audit
         The first skipped rows, a dict of columns: `round`, the number of the row, sizes and thresholds, and
-        `by`, the reason; `column` and `value`, the feature that is farthest from its usual value, or the
-        target. If a size is not finite, no filter is used, and the thresholds are NaN.
+        `by`, the reason; `column` and `value`, the feature that is farthest from its center, or the target.
+        If a row is "not readable", no filter is used, and the thresholds are NaN.
     audit_counts
-        The number of skipped rows by reason.
+        The number of skipped rows by reason. "warm-up" counts the first rows, which filters have nothing to
+        compare with: they are no outliers, and neither in `skipped` nor in `audit`.
 
     Guarantee
     ---------
     For gradients, Theorem 1 and the related theorems, if the model has the regret bound that they assume. For
-    features, none: the Proposition is about `Quantile` filters, i.i.d. rows and fixed units, and a running
-    scale changes the units. A filter skips the first rows. But a classifier that has not learned a label yet
+    features, none: the Proposition is about `Quantile` filters, i.i.d. rows and fixed units, and here units
+    change. A filter skips the first rows. But a classifier that has not learned a label yet
     learns from the first finite row, whatever its size.
 
     Examples
@@ -108,7 +107,6 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         audit_size=1000,
         missing="impute",
         missing_share=0.5,
-        memory="auto",
         patience="auto",
     ):
         if not isinstance(model, base.Classifier | base.Regressor) or isinstance(model, reco.base.Ranker):
@@ -123,11 +121,11 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
             raise ValueError(f"missing_share is a share of cells, below 1: got {missing_share!r}")
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         self.missing, self.missing_share = missing, missing_share
-        self.memory, self.patience = memory, patience
+        self.patience = patience
         self._fills = missing == "impute" and not has_imputer(model)
         names = ["features", "target", "gradient"] if score is None else ["score"]
-        self._settings = recommended(isinstance(self, base.Regressor), outliers, memory, patience)
-        self._filters = SizeFilters(dict(zip(names, self._settings.filters, strict=False)), audit_size)
+        filters, near = recommended(isinstance(self, base.Regressor), outliers, patience)
+        self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size, near)
         self._linear = score is None and has_gradient(model)
         self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._start()
@@ -177,7 +175,7 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         except UNREADABLE:
             if isinstance(x, str):
                 raise
-            near = {name: value for name, value in x.items() if abs(as_float(value)) < FAR}
+            near = {name: value for name, value in x.items() if _is_usable(value)}
         try:
             return predict(near, **kwargs)
         except LookupError:  # a step needs a feature that is absent: use its usual value
@@ -226,7 +224,7 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         return self.model._unit_test_skips()
 
 
-class RobustClassifier(Robust, base.Classifier):
+class RobustWrappedClassifier(Robust, base.Classifier):
     """`Robust` around a classifier."""
 
     @classmethod
@@ -250,7 +248,7 @@ class RobustClassifier(Robust, base.Classifier):
         return y
 
 
-class RobustRegressor(Robust, base.Regressor):
+class RobustWrappedRegressor(Robust, base.Regressor):
     """`Robust` around a regressor."""
 
     @classmethod
@@ -275,10 +273,10 @@ class RobustRegressor(Robust, base.Regressor):
         return predictions if clipped == values else batches.series(clipped, X)
 
     def _clip(self, prediction):
-        """Clip to the range of the targets learned from, plus a third of the target's reach on both sides."""
+        """Clip to the range of the targets learned from, plus a sixth of it on both sides."""
         if self._untrained or not isinstance(prediction, float):
             return prediction
-        return self._target_range.clip(prediction, beyond=self._target.features["y"].reach / 3.0)
+        return self._target_range.clip(prediction)
 
     def _target_row(self, y):
         return {"y": as_float(y)}
@@ -287,21 +285,26 @@ class RobustRegressor(Robust, base.Regressor):
         return None
 
 
-class RobustBatchClassifier(RobustClassifier, base.MiniBatchClassifier):
+class RobustWrappedBatchClassifier(RobustWrappedClassifier, base.MiniBatchClassifier):
     """`Robust` around a classifier that learns from batches, too."""
 
 
-class RobustBatchRegressor(RobustRegressor, base.MiniBatchRegressor):
+class RobustWrappedBatchRegressor(RobustWrappedRegressor, base.MiniBatchRegressor):
     """`Robust` around a regressor that learns from batches, too."""
 
 
 _KINDS = {  # the class of the wrapper, by the class of the model
-    base.MiniBatchClassifier: RobustBatchClassifier,
-    base.MiniBatchRegressor: RobustBatchRegressor,
-    base.Classifier: RobustClassifier,
-    base.Regressor: RobustRegressor,
+    base.MiniBatchClassifier: RobustWrappedBatchClassifier,
+    base.MiniBatchRegressor: RobustWrappedBatchRegressor,
+    base.Classifier: RobustWrappedClassifier,
+    base.Regressor: RobustWrappedRegressor,
 }
 
 
 def _is_finite(value):
     return not isinstance(value, float) or -math.inf < value < math.inf
+
+
+def _is_usable(value):
+    """Whether a value is text, or a number that is not too large."""
+    return isinstance(value, str) or abs(as_float(value)) < FAR

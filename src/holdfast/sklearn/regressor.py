@@ -5,7 +5,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
-from holdfast.losses import Absolute, EpsilonInsensitive, Huber, Pinball, Squared
+from holdfast.losses import LOSSES_FOR_NUMBERS
 from holdfast.sklearn.base import RobustEstimator
 from holdfast.sklearn.row_weights import are_unequal, which_count
 
@@ -79,13 +79,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     [200.0]
     """
 
-    _LOSSES = {  # noqa: RUF012
-        "absolute_error": Absolute(),
-        "squared_error": Squared(),
-        "huber": Huber(),
-        "pinball": Pinball(),
-        "epsilon_insensitive": EpsilonInsensitive(),
-    }
+    _LOSSES = LOSSES_FOR_NUMBERS
 
     def __init__(
         self,

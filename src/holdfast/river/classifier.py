@@ -1,0 +1,139 @@
+"""RobustClassifier: predict labels."""
+
+import math
+
+import numpy as np
+from river import base
+
+from holdfast.classes import MOST_PAIRED, class_margins, log_probabilities, models_for
+from holdfast.defaults import named_learner
+from holdfast.losses import Logistic
+from holdfast.river import batches
+from holdfast.river.cells import is_missing
+from holdfast.river.estimator import RobustEstimator
+from holdfast.steady import Logits
+
+
+class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
+    """Logistic regression for streams in which some rows are arbitrarily wrong.
+
+    As `RobustRegressor`. With more than two labels there is a model for each pair of them, and with more than
+    20 a model for each label against the rest, as in the estimator for scikit-learn. A label that comes late
+    gets its models then; the 21st label starts all of them again.
+
+    Parameters
+    ----------
+    outliers
+        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 10 % of
+        wrong rows, and some 5 % of wrong labels. 0 keeps every row that is finite.
+    learner
+        `holdfast.steady.Logits` with other memories, or None for the default.
+    memory, patience, delay, missing_share, audit_size
+        As in `RobustRegressor`.
+    classes
+        The labels, if they are known. False and True need not be given.
+
+    Attributes
+    ----------
+    kept, skipped, audit, audit_counts
+        As in `Robust`. A row is kept if no model has skipped it.
+    forecast_error
+        The share of mistakes in the forecasts for kept rows, as they were asked; with more than two labels,
+        that of all models.
+
+    Guarantee
+    ---------
+    That of `holdfast.steady.Steady`, for each model.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from holdfast.river import RobustClassifier
+    >>> evaluate.progressive_val_score(datasets.Phishing(), RobustClassifier(), metrics.Accuracy())
+    Accuracy: 89...%
+    """
+
+    _LEARNERS = Logits
+
+    def __init__(
+        self,
+        outliers="auto",
+        learner=None,
+        memory="auto",
+        patience="auto",
+        delay=1,
+        missing_share=0.5,
+        audit_size=1000,
+        classes=None,
+    ):
+        self.outliers, self.learner = outliers, learner
+        self.memory, self.patience, self.delay = memory, patience, delay
+        self.missing_share, self.audit_size, self.classes = missing_share, audit_size, classes
+        self._start()
+        self._labels, self._models = {}, []  # numbers of labels, in order; models of two classes
+        if classes is not None:
+            self._add_labels(classes)
+
+    @property
+    def _multiclass(self):
+        return True
+
+    def learn_one(self, x, y):
+        """Learn from a row, unless it is an outlier."""
+        row = self._row(x)
+        if is_missing(y) or len(row) == 0:
+            return self._add_unreadable("target" if is_missing(y) else "")
+        if y not in self._labels:
+            self._add_labels([False, True] if isinstance(y, bool | np.bool_) else [y])
+        if not self._models:
+            return self._add_warm_up()  # there is only one label yet
+        while len(self._games) < len(self._models):
+            self._games.append(self._new_game())
+        signs = [model.sign_of(self._labels[y]) for model in self._models]
+        games = [game for game, sign in zip(self._games, signs, strict=True) if sign]
+        targets = [sign for sign in signs if sign]
+        judged = [self._is_judged(game) for game in games]
+        outcomes = self._play(games, row, targets)
+        self._record(row, math.nan, outcomes)
+        for is_judged, sign, outcome in zip(judged, targets, outcomes, strict=True):
+            if is_judged and outcome.kept[0]:
+                self._judged += 1
+                self._missed += not sign * float(outcome.predictions[0]) > 0.0
+
+    def predict_proba_one(self, x):
+        """The probability of each label."""
+        if len(self._games) == 0:
+            return dict.fromkeys(self._labels, 1.0 / max(len(self._labels), 1))
+        row = self._columns.row(x)
+        margins = np.array([[game.predict(row) for game in self._games]])
+        margins = margins[:, 0] if len(self._labels) == 2 else class_margins(margins, self._models)
+        return dict(zip(self._labels, np.exp(log_probabilities(margins)[0]).tolist(), strict=True))
+
+    def predict_proba_many(self, X):
+        """`predict_proba_one` for each row."""
+        return batches.frame([self.predict_proba_one(x) for x in batches.rows(X)], X)
+
+    def predict_many(self, X):
+        """`predict_one` for each row."""
+        return batches.series([self.predict_one(x) for x in batches.rows(X)], X)
+
+    def _add_labels(self, labels):
+        """More labels, and their models: only the 21st changes those that there are."""
+        few = len(self._labels) <= MOST_PAIRED
+        for label in labels:
+            self._labels.setdefault(label, len(self._labels))
+        if few and len(self._labels) > MOST_PAIRED:
+            self._games = []
+        self._models = models_for(len(self._labels)) if len(self._labels) > 1 else []
+
+    def _loss(self):
+        return Logistic()
+
+    def _learner_rule(self):
+        rule = named_learner(self.learner, Logistic()) if isinstance(self.learner, str) else self.learner
+        if not isinstance(rule, Logits | None):
+            raise TypeError(
+                "learner must be Logits, from holdfast.steady, or None; for others use "
+                f"Robust(StandardScaler() | LinearClassifier(learner)): got {self.learner!r}"
+            )
+        return rule
