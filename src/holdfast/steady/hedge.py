@@ -116,8 +116,8 @@ class Hedge:
         if sum_abs(sums) > 0.0:
             numbers[EXCESS] += self.gap(state) - math.log1p(-self.share) / rate
             numbers[BATCHES] += 1.0
+            self.write_next_parts(state, parts)
             for k in range(count):
-                parts[k] = (1.0 - self.share) * float(parts[k]) + self.share / count
                 sums[k] = 0.0
             assign(start, parts)
         new = self.rate / unit if unit > 0.0 else rate
@@ -126,6 +126,12 @@ class Hedge:
             numbers[CHANGES] += 1.0
             numbers[RATE], numbers[SLOWEST] = new, min(float(numbers[SLOWEST]), new)
         return state
+
+    def write_next_parts(self, state, parts):
+        """Write the parts that the forecasters have after this batch."""
+        count, share = len(state.sums), self.share if sum_abs(state.sums) > 0.0 else 0.0
+        for k in range(count):
+            parts[k] = (1.0 - share) * float(state.parts[k]) + share / count
 
     def gap(self, state):
         """The mixability gap of this batch: its mean loss, less the mix loss."""

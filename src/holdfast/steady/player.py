@@ -477,8 +477,12 @@ class Steady:
         return count_row(units, raw, columns, self.wrong, rounds)
 
     def average(self, state):
-        """Set the weights of the deployed forecast: the mean of all regressions and of the fallback."""
-        each, parts = state.learner.each, state.hedge.parts
+        """Set the weights of the deployed forecast: the mean of all regressions and of the fallback.
+
+        They are those of the next batch, so what is predicted now is what that batch is judged by.
+        """
+        each, parts = state.learner.each, state.losses  # a buffer
+        self.hedge.write_next_parts(state.hedge, parts)
         sum_of_rows(each, parts[: len(each)], state.v)
         add(state.v, float(parts[len(each)]), state.fallback.w)
 
