@@ -162,12 +162,12 @@ def test_mixtures_have_names_for_numbers_only(name):
 
 
 def test_the_default_follows_loss_and_columns():
-    assert default_learner(True, columns=100) == FOR_NUMBERS["second_order"]
-    assert default_learner(True, columns=101) == FOR_NUMBERS["first_order"]
-    assert default_learner(True, loss=hf.Huber(), columns=101).loss == hf.Huber()
+    assert default_learner(True, columns=300) == FOR_NUMBERS["second_order"]
+    assert default_learner(True, columns=301) == FOR_NUMBERS["first_order"]
+    assert default_learner(True, loss=hf.Huber(), columns=301).loss == hf.Huber()
     assert default_learner(True, loss=hf.losses.Pinball(0.9)).loss == hf.losses.Pinball(0.9)
     assert default_learner(False) == FOR_LABELS["logits"]
-    assert default_learner(False, columns=101).covariance == Diagonal()
+    assert default_learner(False, columns=301).covariance == Diagonal()
     sparse = default_learner(True, columns=math.inf)
     for other in (sparse, default_learner(True, plain=True), default_learner(False, loss=hf.Hinge())):
         assert other == LEARNERS["adagrad"]
