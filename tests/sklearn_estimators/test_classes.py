@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from holdfast.sklearn import RobustClassifier
-from holdfast.sklearn.classes import MOST_PAIRED, class_margins, models_for
+from holdfast.classes import MOST_PAIRED, class_margins, models_for
 
 
 def test_margins_of_pairs_give_the_probabilities_they_come_from():

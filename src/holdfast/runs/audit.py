@@ -57,7 +57,12 @@ class RoundLog:
         if self.with_sizes:
             columns = {"row": rows, "features": sizes[0]}
             columns |= {"target": sizes[1]} if self.by_target else {"gradient": sizes[2], "positive": y > 0.0}
-            self._sizes.append(self._table(columns, place, keys))
+            names = keys
+            if len(self.labels) > 1:  # without a target are rows of labels that this game does not tell apart
+                own = ~np.isnan(y)
+                columns = {name: column[own] for name, column in columns.items()}
+                names = None if keys is None else keys.filter(pa.array(own))
+            self._sizes.append(self._table(columns, place, names))
         skipped = np.flatnonzero(~played.kept)
         if place == 0:
             self._counted = _NONE

@@ -23,7 +23,7 @@ from holdfast.runs.games import Games
 from holdfast.runs.metrics_file import metrics_writer
 from holdfast.runs.model import RowMeasure, read_model
 from holdfast.runs.older import older_metrics
-from holdfast.runs.outcomes import errors_of, predictions_of, targets_of
+from holdfast.runs.outcomes import errors_of, margins_of, predictions_of, targets_of
 from holdfast.runs.past_units import PastUnits
 from holdfast.runs.results import ResultFiles
 from holdfast.runs.saving import checkpoint_files, load_checkpoint
@@ -48,7 +48,7 @@ class Run:
         self.regression = target.regression
         self.loss = loss_for(settings.loss, self.regression)
         self.player = settings.player(self.regression, layout)
-        labels, keyed = target.modelled_labels() or ("",), settings.key is not None
+        labels, keyed = target.model_names(), settings.key is not None
         figures = (self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
         self.games = Games(*figures, keyed=keyed)
         self.upkeep = None
@@ -119,8 +119,8 @@ class Run:
         keys = self._key_indices(names, len(y))
         rounds = self.trace.rounds + 1 + np.arange(len(y))
         outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
-        measures = ()
-        targets = targets_of(self.target, y)
+        measures, targets = np.empty((2, len(MEASURES), len(y))), targets_of(self.target, y)
+        first = np.argmax(~np.isnan(targets), axis=0)  # the game, of those that learn from a row
 
         if names is not None:
             self.keys.extend(len(self.games.keys))
@@ -132,13 +132,17 @@ class Run:
             blame = partial(self._blame, features, y, (before, target, columns))
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
-            measures = measures or (sizes_of(columns), thresholds_of(columns))
+            mine = first == label
+            measures[..., mine] = np.array([sizes_of(columns), thresholds_of(columns)])[..., mine]
             self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame)
-        predicted = predictions_of(self.target, outcomes)
-        errors = errors_of(self.target, outcomes, predicted, y)
+        margins, thresholds = margins_of(self.target, outcomes), measures[1, 0]
+        predicted = predictions_of(self.target, margins)
+        errors = errors_of(self.target, margins, predicted, y)
         self.trace.add(errors, kept, *measures, predicted, y)
-        self.answers.add(outcomes, predicted, y, kept)
-        self.keys.set_thresholds(len(self.games.keys), keys, measures[1][0])
+        self.answers.add(margins, predicted, y, kept)
+        if len(targets) > 1:  # a pair of rare labels has none yet
+            thresholds = np.where(np.isinf(thresholds), np.nan, thresholds)
+        self.keys.set_thresholds(len(self.games.keys), keys, thresholds)
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept)
 
@@ -287,8 +291,11 @@ class Run:
         return results.model(self)
 
     def parameters(self):
-        """The parameters of the model by name, from the file if the states have another layout."""
-        return read_model(self.folder).parameters if self.is_older() else self.games.parameters()
+        """The names of the games of a key, and the parameters by name; of an older run those in the file."""
+        if not self.is_older():
+            return self.games.labels, self.games.parameters()
+        model = read_model(self.folder)
+        return model.names(), model.parameters
 
     def metrics(self):
         """The content of metrics.json."""

@@ -6,9 +6,9 @@ from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
+from holdfast.classes import class_margins, log_probabilities, models_for
 from holdfast.losses import Hinge, Logistic, SquaredHinge
 from holdfast.sklearn.base import RobustEstimator
-from holdfast.sklearn.classes import class_margins, models_for
 from holdfast.sklearn.row_weights import which_count
 
 
@@ -232,12 +232,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     def predict_log_proba(self, X):
         """The logarithm of `predict_proba`."""
-        margins = self.decision_function(X)
-        if margins.ndim == 1:
-            return -np.logaddexp(0.0, margins[:, None] * [[1.0, -1.0]])
-        logs = -np.logaddexp(0.0, -margins)
-        logs -= logs.max(axis=1, keepdims=True)
-        return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        return log_probabilities(self.decision_function(X))
 
     def _read_labels(self, X, y, first=True):
         if not first and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
