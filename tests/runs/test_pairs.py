@@ -5,11 +5,17 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from runs.small import called
+from runs.small import called, refused, rewrite_tensors
 
+from holdfast.io.columns import Layout, Number, Target
+from holdfast.io.rows import DenseRows
+from holdfast.losses import Logistic
 from holdfast.runs.folder import Folder
+from holdfast.runs.games import Games
 from holdfast.runs.model import read_model
+from holdfast.runs.outcomes import targets_of
 from holdfast.runs.run import open_run
+from holdfast.runs.settings import Settings
 from holdfast.sklearn import RobustClassifier
 
 ROWS, NAMES = 400, np.array(["low", "middle", "high", "top"])
@@ -84,14 +90,14 @@ def test_predictions_before_learning_are_those_of_the_estimator(table, learned):
 
 def test_each_key_has_the_models_of_its_own_rows(table, learned):
     run, found = learned(table, "--key", "who", "--no-prior", "--learner", "adagrad")
-    for key, rows in table.groupby("who"):
+    for _, rows in table.groupby("who"):
         expected = estimated(rows, learner="adagrad").predict(rows[COLUMNS].to_numpy())
         assert found.prediction[rows.index].tolist() == expected.tolist()
     assert len(read_model(Folder(run)).parameters["low"]) == 2 * 6
 
 
 def test_rows_of_other_labels_are_neither_skipped_nor_unreadable(table, learned):
-    run, _ = learned(table[COLUMNS[:1] + ["y"]].assign(a=np.arange(ROWS) % 7), "--outliers", "none")
+    run, _ = learned(table[["a", "y"]].assign(a=np.arange(ROWS) % 7), "--outliers", "none")
     found = open_run(run)
     assert found.metrics()["skipped"] == 0
     assert not list((run / "audit").glob("*"))
@@ -117,7 +123,7 @@ def test_two_runs_with_other_blocks_have_the_same_bits(table, learned, monkeypat
     other, _ = learned(table, "--drop", "who", to="b.run")
     for name in ("model.safetensors", "metrics.json"):
         assert (run / name).read_bytes() == (other / name).read_bytes()
-    tables = [[part for part in open_run(each).read("audit")] for each in (run, other)]
+    tables = [list(open_run(each).read("audit")) for each in (run, other)]
     assert [part.to_pydict() for part in tables[0]] == [part.to_pydict() for part in tables[1]]
 
 
@@ -162,3 +168,59 @@ def test_more_than_20_labels_have_one_model_each(learned):
         table[["a", "b"]].to_numpy(), table.y.to_numpy(), np.unique(table.y)
     )
     assert found.prediction.tolist() == expected.predict(table[["a", "b"]].to_numpy()).tolist()
+
+
+@pytest.mark.parametrize("args", [("--drop", "who"), ("--key", "who")])
+def test_a_run_with_a_model_for_each_label_is_read_but_not_continued(
+    table, learned, args, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr("holdfast.classes.MOST_PAIRED", 2)
+        run, found = learned(table, "--learner", "adagrad", *args)
+    rewrite_tensors(run, "model.safetensors", lambda about, _: about.update(format="holdfast model 2"))
+    assert called("predict", run, tmp_path / "rows.csv", "--to", tmp_path / "again.csv", "--quiet")[0] == 0
+    assert pd.read_csv(tmp_path / "again.csv").equals(found)
+    assert called("audit", run)[0] == 0
+    status, said, _ = called("inspect", run)
+    assert status == 0
+    if "--drop" in args:
+        assert "weights of high: " in said and "weights of top: " in said
+    answer = called(
+        "learn",
+        tmp_path / "rows.csv",
+        "--target",
+        "y",
+        "--to",
+        run,
+        "--resume",
+        "--learner",
+        "adagrad",
+        *args,
+    )
+    assert refused(answer) and "have another layout than in this version" in answer[2]
+
+
+def test_compiled_games_have_the_same_bits(table):
+    target = Target("y", tuple(np.unique(NAMES)))
+    y = np.searchsorted(target.labels, table.y).astype(float)
+    rows, keys = DenseRows(table[COLUMNS].to_numpy()), np.zeros(ROWS, int)
+    player, found = Settings("y").player(False, Layout(tuple(map(Number, COLUMNS)))), []
+    for compiled in (False, True):
+        games = Games(player, 3, Logistic(), target.model_names())
+        games.indices([""])
+        played = [games.play(keys, i, rows, some, compiled) for i, some in enumerate(targets_of(target, y))]
+        found.append((games.state(), [columns._asdict() for columns in played]))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_equal(one, other)
+
+
+def test_rows_that_were_skipped_by_some_pairs_can_be_released(table, learned, tmp_path):
+    run, _ = learned(table, "--drop", "who")
+    before = read_model(Folder(run)).parameters["weights"]
+    assert called("audit", run, "--skipped", tmp_path / "quarantine.csv")[0] == 0
+    status, said, errors = called("release", run, tmp_path / "quarantine.csv", "--json")
+    assert status == 0, errors
+    counts = json.loads(said)
+    assert counts["others"] == 0 and counts["released"] == len(pd.read_csv(tmp_path / "quarantine.csv"))
+    after = read_model(Folder(run)).parameters["weights"]
+    assert (before != after).any(axis=1).all()
