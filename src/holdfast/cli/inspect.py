@@ -102,8 +102,8 @@ def _weights(found):
         return {}
     names = found.layout.features()
     answer = {}
-    labels, p = found.parameters()
-    for place, label in enumerate(labels):
+    p = found.parameters()
+    for place, label in enumerate(found.game_names()):
         answer[label] = dict(zip(names, (p["y_spread"][place] * p["weights"][place]).tolist(), strict=True))
     return answer
 

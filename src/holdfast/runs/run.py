@@ -291,11 +291,12 @@ class Run:
         return results.model(self)
 
     def parameters(self):
-        """The names of the games of a key, and the parameters by name; of an older run those in the file."""
-        if not self.is_older():
-            return self.games.labels, self.games.parameters()
-        model = read_model(self.folder)
-        return model.names(), model.parameters
+        """The parameters of the model by name, from the file if the states have another layout."""
+        return read_model(self.folder).parameters if self.is_older() else self.games.parameters()
+
+    def game_names(self):
+        """The names of the games of a key; an older run may have others than this version."""
+        return read_model(self.folder).names() if self.is_older() else self.games.labels
 
     def metrics(self):
         """The content of metrics.json."""
