@@ -8,8 +8,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from holdfast.sklearn import RobustClassifier
 from holdfast.classes import MOST_PAIRED, class_margins, models_for
+from holdfast.sklearn import RobustClassifier
 
 
 def test_margins_of_pairs_give_the_probabilities_they_come_from():
