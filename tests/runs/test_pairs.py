@@ -50,18 +50,19 @@ def learned(tmp_path):
 
 
 def estimated(table, **options):
-    default = not {"learner", "loss", "scale"} & set(options)
-    model = RobustClassifier(**({"delay": 1} if default else {}), **options)
-    return model.partial_fit(table[COLUMNS].to_numpy(), table.y.to_numpy(), classes=np.unique(NAMES))
+    return RobustClassifier(**options).partial_fit(
+        table[COLUMNS].to_numpy(), table.y.to_numpy(), classes=np.unique(NAMES)
+    )
 
 
 @pytest.mark.parametrize(
     ("args", "options"),
     [
-        ((), {}),
+        ((), {"delay": 1}),
+        (("--delay", "20"), {"delay": 20}),
         (("--learner", "adagrad"), {"learner": "adagrad"}),
         (("--loss", "hinge"), {"loss": "hinge"}),
-        (("--outliers", "5"), {"outliers": 5}),
+        (("--outliers", "5"), {"outliers": 5, "delay": 1}),
         (("--outliers", "5", "--no-scale"), {"outliers": 5, "scale": False}),
     ],
 )
