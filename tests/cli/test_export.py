@@ -99,14 +99,16 @@ def test_the_graph_of_onnx_predicts_the_same(table, predicted, tmp_path, target)
             assert found.tolist() == expected.tolist()
 
 
-def test_the_graph_of_onnx_compresses_far_cells_of_labels(table, predicted, tmp_path):
+@pytest.mark.parametrize("target", ["sign", "kind"])
+def test_the_graph_of_onnx_compresses_far_cells_of_labels(table, predicted, tmp_path, target):
     reference = pytest.importorskip("onnx.reference", reason="onnx is not installed")
-    run, _ = predicted("--target", "sign", "--features", "a,b", "--learner", "auto")
+    run, _ = predicted("--target", target, "--features", "a,b", "--learner", "auto")
     model = joblib.load(exported(run, "sklearn", tmp_path))
     assert np.isfinite(model.model.parameters["knee"]).all()
     X = 30.0 * table[["a", "b"]].to_numpy()[1:5]
     _, scores = reference.ReferenceEvaluator(str(exported(run, "onnx", tmp_path))).run(None, {"X": X})
-    assert np.allclose(scores[:, 0], model.decision_function(X), rtol=1e-12, atol=1e-12)
+    assert scores.shape == (4, 1 if target == "sign" else 3)
+    assert np.allclose(np.squeeze(scores), model.decision_function(X), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_the_model_can_be_read_with_nothing_but_the_documented_format(source, ta
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
     about = json.loads(header.pop("__metadata__")["holdfast"])
-    assert about["format"] == "holdfast model 2"
+    assert about["format"] == "holdfast model 3"
     p = {}
     for name, entry in header.items():
         start, stop = entry["data_offsets"]

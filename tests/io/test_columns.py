@@ -113,10 +113,13 @@ def read_all(target, cells):
     return target.read(batch({"y": pa.array(cells)}), 0, len(cells))
 
 
-def test_two_labels_have_one_model_and_more_have_one_each():
-    assert Target("y", ("no", "yes")).modelled_labels() == ("yes",)
-    assert Target("y", ("a", "b", "c")).modelled_labels() == ("a", "b", "c")
-    assert Target("y", ()).modelled_labels() == ()
+def test_two_labels_have_one_model_and_more_have_one_for_each_pair():
+    assert Target("y", ("no", "yes")).model_names() == ("yes",)
+    assert Target("y", ("a", "b", "c")).model_names() == ("b, not a", "c, not a", "c, not b")
+    assert Target("y", ("a", "b", "c")).model_names(paired=False) == ("a", "b", "c")
+    many = tuple(map(str, range(21)))
+    assert Target("y", many).model_names() == many
+    assert Target("y", ()).model_names() == ("",)
 
 
 def test_labels_are_compared_as_text_and_an_unknown_one_is_a_fault():

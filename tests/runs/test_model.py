@@ -72,6 +72,6 @@ def test_a_file_that_is_not_a_model_is_refused_in_a_sentence(tmp_path):
         folder.write([(FILE, damaged)])
         with pytest.raises(RunError, match="is damaged"):
             read_model(folder)
-    folder.write([(FILE, data.replace(b"holdfast model 2", b"holdfast model 9"))])
-    with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 2'"):
+    folder.write([(FILE, data.replace(b"holdfast model 3", b"holdfast model 9"))])
+    with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 3'"):
         read_model(folder)

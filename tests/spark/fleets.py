@@ -56,6 +56,12 @@ def fleet_rows(rows=400, keys=12, seed=0):
     return pa.table(columns)
 
 
+def labelled(table):
+    """The rows with one of four labels as target."""
+    y = np.array(["low", "middle", "high", "top"])[np.digitize(table["y"].to_numpy(), [0.0, 2.0, 4.0])]
+    return table.set_column(table.column_names.index("y"), "y", pa.array(y))
+
+
 def one_machine(table, folder, **settings):
     """What `holdfast learn --key` makes of the rows: the states by key and label, and the audit by row."""
     pq.write_table(table, folder / "rows.parquet")

@@ -89,14 +89,18 @@ def test_the_rows_of_a_batch_may_come_in_any_order(tmp_path):
     assert stream.states() == fleets.states(fleets.one_machine(table, tmp_path))
 
 
-def test_several_labels_have_a_state_each_and_predictions_are_labels(tmp_path):
-    table = fleets.fleet_rows(240, 6)
-    y = pa.array(np.array(["low", "middle", "high"])[np.digitize(table["y"].to_numpy(), [1.0, 4.0])])
-    table = table.set_column(5, "y", y)
+def test_pairs_of_labels_have_a_state_each_and_predictions_are_labels(tmp_path):
+    table = fleets.labelled(fleets.fleet_rows(480, 3))
     stream = Stream(table)
-    answers = pa.concat_tables([stream.send(table.slice(i, 100)) for i in range(0, 240, 100)])
-    assert stream.states() == fleets.states(fleets.one_machine(table, tmp_path))
-    assert set(answers["prediction"].to_pylist()) <= {"low", "middle", "high", None}
+    answers = pa.concat_tables([stream.send(table.slice(i, 100)) for i in range(0, 480, 100)])
+    run = fleets.one_machine(table, tmp_path)
+    assert stream.states() == fleets.states(run)
+    labels = dict(zip(table["t"].to_pylist(), table["y"].to_pylist(), strict=True))
+    known = [row for row in answers.to_pylist() if row["prediction"] is not None]
+    assert {row["prediction"] for row in known} == {"low", "middle", "high", "top"}
+    assert sum(row["prediction"] != labels[row["at"]] for row in known) == run.trace.sums[0]
+    assert sum(row["kept"] for row in known) == run.metrics()["kept"] > 100
+    assert all(row["size"] is not None for row in known if row["kept"])
 
 
 def test_late_and_doubled_rows_are_dropped_and_counted():

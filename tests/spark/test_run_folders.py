@@ -28,8 +28,9 @@ def learned(table, **settings):
     return plan, pa.Table.from_batches(list(from_run(run)))
 
 
-def test_the_folder_predicts_and_goes_on_with_other_rows(tmp_path, capsys):
-    table = fleets.fleet_rows(200, 5)
+@pytest.mark.parametrize("labels", [False, True])
+def test_the_folder_predicts_and_goes_on_with_other_rows(labels, tmp_path, capsys):
+    table = fleets.labelled(fleets.fleet_rows(200, 5)) if labels else fleets.fleet_rows(200, 5)
     plan, models = learned(table.slice(0, 120))
     write_run(plan, models, tmp_path / "fleet.run")
     pq.write_table(table.slice(120, 80), tmp_path / "more.parquet")

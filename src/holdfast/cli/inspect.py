@@ -98,13 +98,13 @@ def _sources(found):
 
 
 def _weights(found):
-    """Weights by label and feature: how far one unit of the scale of the feature moves the prediction."""
+    """Weights by game and feature: how far one unit of the scale of the feature moves the prediction."""
     if found.settings.key is not None or not found.trace.rounds:
         return {}
     names = found.layout.features()
     answer = {}
     p = found.parameters()
-    for place, label in enumerate(found.games.labels):
+    for place, label in enumerate(found.game_names()):
         answer[label] = dict(zip(names, (p["y_spread"][place] * p["weights"][place]).tolist(), strict=True))
     return answer
 

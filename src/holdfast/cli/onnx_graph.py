@@ -7,7 +7,7 @@ from holdfast.runs.files import RunError
 
 _OPSET, _IR = 18, 8  # from 2022; older programs may still read them
 
-# Operator, inputs, output. From `rows` on there is a second axis, for games: one, or one for each label.
+# Operator, inputs, output. From `rows` on there is a second axis, for games: one, or several.
 _FEATURES = """
 IsNaN      X                   missing
 And        missing filled      replaced
@@ -43,6 +43,13 @@ Add        spread y_center     y
 Max        y low               above
 Min        above high          scores
 """
+# A margin for each label from those of all pairs (`holdfast.classes.class_margins`).
+_PAIRS = """
+Gather     margins pairs       of_label
+Mul        of_label sides      against
+ReduceLogSumExp  against third  sums_of_rivals
+Neg        sums_of_rivals      scores
+"""
 _NUMBER = "Squeeze    scores last         prediction"
 _TWO_LABELS = """
 Greater    scores zero         positive
@@ -62,16 +69,18 @@ def onnx_bytes(model):
     _check(model)
     columns, labels = model.layout.columns, model.target.labels
     answer = _NUMBER if not labels else _TWO_LABELS if len(labels) == 2 else _LABELS
+    scores = _SCORES.replace(" scores", " margins") + _PAIRS if model.has_pairs() else _SCORES
     attributes = {
         "Cast": {"to": TensorProto.DOUBLE},
         "Concat": {"axis": 1},
         "ReduceSum": {"keepdims": 0},
+        "ReduceLogSumExp": {"keepdims": 0},
         "ArgMax": {"axis": 1, "keepdims": 0},
     }
     nodes = []
-    for line in filter(None, (_FEATURES + _SCORES + answer).splitlines()):
+    for line in filter(None, (_FEATURES + scores + answer).splitlines()):
         kind, *inputs, output = line.split()
-        more = {"axis": 1} if output == "features" else attributes.get(kind, {})
+        more = {"axis": 1} if output in ("features", "of_label") else attributes.get(kind, {})
         nodes.append(helper.make_node(kind, inputs, [output], **more))
     kinds = {"f": TensorProto.DOUBLE, "i": TensorProto.INT64, "b": TensorProto.BOOL, "S": TensorProto.STRING}
     constants = [
@@ -82,7 +91,9 @@ def onnx_bytes(model):
     kind = TensorProto.STRING if labels else TensorProto.DOUBLE
     outputs = [
         helper.make_tensor_value_info("prediction", kind, ["rows"]),
-        helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["rows", len(model.parameters["low"])]),
+        helper.make_tensor_value_info(
+            "scores", TensorProto.DOUBLE, ["rows", len(labels) if len(labels) > 2 else 1]
+        ),
     ]
     rows = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", len(columns)])
     graph = helper.make_graph(nodes, "holdfast", [rows], outputs, constants)
@@ -95,6 +106,7 @@ def onnx_bytes(model):
 
 def _constants(model):
     """Arrays by name; those of the features have an axis for rows, one for games, and one for features."""
+    pairs, sides = _pairs_of_labels(model) if model.has_pairs() else (np.zeros(0, np.int64), np.zeros(0))
     columns, p = model.layout.columns, model.parameters
     filled = np.array([column.middle is not None for column in columns])
     places = [i for j, f in enumerate(filled) for i in ([j, len(columns) + j] if f else [j])]
@@ -105,6 +117,8 @@ def _constants(model):
         "places": np.array(places, np.int64),
         "last": np.array([1], np.int64),
         "third": np.array([2], np.int64),
+        "pairs": pairs,
+        "sides": sides,
         "zero": np.array(0.0),
         "one": np.array(1.0),
         "knee": p["knee"][:, None],
@@ -114,6 +128,14 @@ def _constants(model):
         **{name: p[name] for name in ("low", "high")},
         **({"labels": np.array(texts), "first": np.array(texts[:1]), "second": np.array(texts[1:2])}),
     }
+
+
+def _pairs_of_labels(model):
+    """For each label its games; and the signs with which their outcomes are the margins of its rivals."""
+    games = np.array(model.target.class_models())
+    pairs = [np.flatnonzero((games == label).any(axis=1)) for label in range(len(model.target.labels))]
+    sides = [np.where(games[own, 0] == label, -1.0, 1.0) for label, own in enumerate(pairs)]
+    return np.array(pairs), np.array(sides)
 
 
 def _check(model):

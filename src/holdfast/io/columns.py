@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holdfast.classes import models_for
 from holdfast.io import cells
 from holdfast.io.rows import DenseRows, SparseRows, wrong_cell
 from holdfast.io.typed import typed
@@ -164,9 +165,13 @@ class Target(NamedTuple):
     def regression(self):
         return not self.labels
 
-    def modelled_labels(self):
-        """The labels that have a model, against all others. Two labels need one model: that of the second."""
-        return self.labels if len(self.labels) != 2 else self.labels[1:]
+    def class_models(self, paired=True):
+        """The models that tell the labels apart, as in `holdfast.classes.models_for`; none for numbers."""
+        return models_for(len(self.labels), paired) if self.labels else []
+
+    def model_names(self, paired=True):
+        """A name for each model: empty for numbers, the second of two labels, `b, not a` for a pair."""
+        return tuple(model.name(self.labels) for model in self.class_models(paired)) or ("",)
 
     def read(self, batch, start, stop):
         """For each row a number, or the index of its label, NaN if missing; and what is wrong with rows."""

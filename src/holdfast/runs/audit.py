@@ -64,8 +64,12 @@ class RoundLog:
         if self.with_sizes:
             found = {"row": rows, "features": sizes[0], "target": sizes[1], "gradient": sizes[2]}
             found["positive"] = y > 0.0
-            columns = {name: found[name] for name in self.schema("sizes").names if name in found}
-            self._sizes.append(self._table(columns, place, keys))
+            columns, names = {name: found[name] for name in self.schema("sizes").names if name in found}, keys
+            if len(self.labels) > 1:  # without a target are rows of labels that this game does not tell apart
+                own = ~np.isnan(y)
+                columns = {name: column[own] for name, column in columns.items()}
+                names = None if keys is None else keys.filter(pa.array(own))
+            self._sizes.append(self._table(columns, place, names))
         skipped = np.flatnonzero(~played.kept)
         if place == 0:
             self._counted = _NONE

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
-from holdfast.flatten import flat_size, flatten, layout_digest, restore
+from holdfast.flatten import digest, flat_size, flatten, layout, layout_digest, restore
 from holdfast.play import empty_columns
 from holdfast.play_many import caller, cores, evenly
 from holdfast.runs.files import damaged, of_another_layout
@@ -39,7 +39,8 @@ class Games:
         self.scaled = isinstance(player.current_weights(player.init(2)), ScaledWeights)
         self.width = dim + (0 if self.scaled else 1)  # of a row, with the constant if the learner adds none
         state, self.keyed = self._first_state(), keyed
-        self.layout = layout_digest(state)
+        # Several games are told apart by their names, so these belong to the layout.
+        self.layout = layout_digest(state) if len(labels) == 1 else digest([layout(state), list(labels)])
         self._states: Any = PackedStates(state, len(labels)) if keyed else FlatStates(state)
         self._together = max(_TOGETHER // self._states.fresh, 1)  # games that are unpacked at once
         self._checked = True  # False until the states from a file were checked
@@ -60,7 +61,9 @@ class Games:
     def play(self, keys, label, rows, y, compiled, player=None):
         """Play these rounds, each in the game of its key and of this label, both given by index.
 
-        Another player may play them, if it has the same states; not compiled.
+        Another player may play them, if it has the same states; not compiled. If there are several labels, a
+        round without a target is of a class that this game does not tell apart. It is predicted and changes
+        nothing. It counts as a round, as kept, and not as unmeasured.
         """
         self.check()
         adversary = rows.replay(y, self.loss)
@@ -76,6 +79,11 @@ class Games:
         for first in range(0, len(slots), self._together):
             some = slice(first, first + self._together)
             self._play_some(game, slots[some], order, cuts[first : first + self._together + 1], compiled)
+        if len(self.labels) > 1 and (others := np.isnan(y)).any():
+            columns.kept[others] = True
+            count = np.add.reduceat(others[order].astype(np.int64), cuts[:-1])
+            self.counts[slots, 1] += count
+            self.counts[slots, 2] -= count
         return columns
 
     def _play_some(self, game, slots, order, cuts, compiled):

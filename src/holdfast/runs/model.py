@@ -11,13 +11,15 @@ from holdfast.flatten import digest, flatten, restore
 from holdfast.io.columns import Layout, Target, read_layout, read_target
 from holdfast.io.typed import typed
 from holdfast.runs.files import RunError, damaged, of_another_layout
+from holdfast.runs.outcomes import margins_of
 from holdfast.runs.tensor_file import tensor_buffers
 from holdfast.vectors import values_of
 
-FORMAT = "holdfast model 2"  # the number changes with the formula in docs/run-folder.md
+FORMAT = "holdfast model 3"  # the number changes with the formula in docs/run-folder.md
 FILE = "model.safetensors"
-# Earlier formats that predict in the same way, and the values of the parameters that they do not have.
-EARLIER: dict[str, dict[str, float]] = {"holdfast model 1": {"knee": np.inf}}
+# Earlier formats, and the values of the parameters that they do not have.
+EARLIER: dict[str, dict[str, float]] = {"holdfast model 2": {}, "holdfast model 1": {"knee": np.inf}}
+_UNPAIRED = ("holdfast model 1", "holdfast model 2")  # each of three labels or more against all others
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _AXES = ("games", "features")
 # Tensors that a model may have too: without them there are no intervals, probabilities or outliers.
@@ -98,7 +100,7 @@ class RowMeasure(NamedTuple):
 
 
 class Model(NamedTuple):
-    """What predicts: for every key and label, the weights of the features and their scale."""
+    """What predicts: for every key and game, the weights of the features and their scale."""
 
     layout: Layout
     target: Target
@@ -109,6 +111,15 @@ class Model(NamedTuple):
     recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
     threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
     measure: RowMeasure | None = None  # what is compared with the threshold
+    paired: bool = False  # whether three to 20 labels have a game for each pair; not in earlier versions
+
+    def names(self):
+        """The names of the games of a key."""
+        return self.target.model_names(self.paired)
+
+    def has_pairs(self):
+        """Whether there are three labels or more, and a game for each pair of them."""
+        return len(self.target.labels) > 2 and self.target.class_models(self.paired)[0].is_pair()
 
     def key_indices(self):
         """The index of each key."""
@@ -121,18 +132,18 @@ class Model(NamedTuple):
         If the index is -1, for an unknown key, it is by the shared prior, or NaN if there is none. A missing
         or infinite cell counts as the center of its column.
         """
-        labels = len(self.target.modelled_labels()) or 1
+        games = len(self.names())
         if self.prior:
             places = np.where(places < 0, len(self.keys), places)
-        found = np.full((len(rows), labels), np.nan)
+        found = np.full((len(rows), games), np.nan)
         p = self.parameters
-        for label in range(labels):
+        for game in range(games):
             # Without keys there is one model for all rows. A row of an unknown key gets any model, then NaN.
-            models = np.maximum(places, 0) * labels + label if self.key is not None else np.full(1, label)
+            models = np.maximum(places, 0) * games + game if self.key is not None else np.full(1, game)
             z = rows.scores(p, models) + p["constant"][models]
             y = p["y_center"][models] + p["y_spread"][models] * z
-            found[:, label] = np.where(places >= 0, np.clip(y, p["low"][models], p["high"][models]), np.nan)
-        return found
+            found[:, game] = np.where(places >= 0, np.clip(y, p["low"][models], p["high"][models]), np.nan)
+        return margins_of(self.target, found, self.paired)
 
     def answers(self, outcomes):
         """The predictions: numbers, or labels."""
@@ -185,7 +196,8 @@ def read_model(folder):
     prior = header.get("prior", False) is True
     if len(set(keys)) < len(keys) or (key is None) != (not keys) or (prior and not keys):
         raise damaged(path, "its keys are not those of a model")
-    games = ((len(keys) or 1) + prior) * (len(target.modelled_labels()) or 1)
+    paired = header["format"] not in _UNPAIRED
+    games = ((len(keys) or 1) + prior) * len(target.model_names(paired))
     shapes = _shapes(games, layout.feature_count())
     tensors |= {name: np.full(shapes[name], value) for name, value in added.items()}
     shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
@@ -196,7 +208,7 @@ def read_model(folder):
         if array.dtype != np.float64 or array.shape != shapes[name]:
             raise damaged(path, f"{name} cannot be {array.dtype} of shape {array.shape}")
     more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), measure
-    return Model(layout, target, keys, key, tensors, prior, *more)
+    return Model(layout, target, keys, key, tensors, prior, *more, paired)
 
 
 def _layout(parameters):

@@ -62,20 +62,31 @@ def isotonic(x, hits):
     return starts, (totals + 0.5) / (sums + 1.0)
 
 
-@np.errstate(all="ignore")
 def outliers(model, rows, places):
     """Of each row: 1 if it is an outlier, 0 if not, NaN if unknown; its farthest column and the value there.
 
     The size of the row is compared with the last threshold of the feature filter, in the units that the model
-    has for the row's key, whose index is in `places`. With several labels they are those of the first.
-    Unknown is a row with a missing cell or an unknown key, and every row while there is no threshold.
+    has for the row's key, whose index is in `places`. With a game for each pair of labels, an outlier is one
+    in the units of every pair; with one for each label, they are those of the first. Unknown is a row with a
+    missing cell or an unknown key, and every row while there is no threshold.
     """
+    found, columns, values = _outliers(model, rows, places, 0)
+    for game in range(1, len(model.names()) if model.has_pairs() else 1):
+        more = _outliers(model, rows, places, game)
+        new = np.isnan(found)
+        columns, values = np.where(new, more[1], columns), np.where(new, more[2], values)
+        found = np.fmin(found, more[0])
+    return found, columns, values
+
+
+@np.errstate(all="ignore")
+def _outliers(model, rows, places, game):
+    """The same in the units of one game. Unknown is also every row if these are not known yet."""
     count = len(rows)
     if model.threshold is None or model.measure is None:
         return np.full(count, math.nan), np.zeros(count, np.int64), np.full(count, math.nan)
-    key = np.maximum(places, 0)
-    labels = len(model.target.modelled_labels()) or 1
-    models = key * labels if model.key is not None else np.zeros(1, np.int64)
+    key, games = np.maximum(places, 0), len(model.names())
+    models = key * games + game if model.key is not None else np.full(1, game)
     clip = math.inf if model.measure.clip is None else model.measure.clip
     columns, values, far, squares = rows.farthest(model.parameters, models, clip)
     constant = float(model.measure.constant)
@@ -83,6 +94,8 @@ def outliers(model, rows, places):
     threshold = model.threshold[key]
     found = np.where(size <= threshold, 0.0, 1.0)
     unknown = np.isnan(squares) | (places < 0) | ~((threshold > 0.0) & (threshold < math.inf))
+    if games > 1:
+        unknown |= ~(model.parameters["factors"][models] > 0.0).any(axis=1)
     found = np.where(unknown, math.nan, found)
     return np.where(np.isinf(values), 1.0, found), columns, values
 

@@ -54,7 +54,8 @@ class UnfilteredSteady:
             return state, Decision(False, size, np.inf)
         squashed = squash(row, self.player.knee, self.player.most)
         after, _ = self.open.learn(after._replace(surprise=0), x, squashed, 1.0, False)
-        return after._replace(surprise=state.surprise), Decision(True, size, np.inf)
+        self.open.average(after)  # with delay=1, `learn` leaves this to the end of the round
+        return after._replace(surprise=state.surprise, learned=state.learned), Decision(True, size, np.inf)
 
 
 class Unfiltered:

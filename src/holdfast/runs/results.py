@@ -41,7 +41,7 @@ def model(run):
     keyed = run.settings.key is not None
     parts = (run.layout, run.target, tuple(run.games.keys) if keyed else (), run.settings.key)
     prior = run.upkeep.ready_prior() if run.upkeep is not None else None
-    more = (run.answers.recent, run.keys.thresholds(), run.measure)
+    more = (run.answers.recent, run.keys.thresholds(), run.measure, True)
     return Model(*parts, run.games.parameters(prior), prior is not None, *more)
 
 

@@ -13,7 +13,7 @@ from holdfast.learners import Scaled
 from holdfast.norms import L1
 from holdfast.runs import results
 from holdfast.runs.answers import Answers
-from holdfast.runs.audit import MISSING, NO_TARGET, RoundLog, measured
+from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, RoundLog, measured
 from holdfast.runs.blame import Blame
 from holdfast.runs.checkpoint import CHECKPOINT, Times, read_config, read_times
 from holdfast.runs.compile_choice import CompileChoice
@@ -23,7 +23,7 @@ from holdfast.runs.games import Games
 from holdfast.runs.metrics_file import metrics_writer
 from holdfast.runs.model import RowMeasure, read_model
 from holdfast.runs.older import older_metrics
-from holdfast.runs.outcomes import errors_of, predictions_of, targets_of
+from holdfast.runs.outcomes import errors_of, margins_of, predictions_of, targets_of
 from holdfast.runs.results import ResultFiles
 from holdfast.runs.saving import checkpoint_files, load_checkpoint
 from holdfast.runs.settings import loss_for
@@ -46,7 +46,7 @@ class Run:
         self.regression = target.regression
         self.loss = loss_for(settings.loss, self.regression)
         self.player = settings.player(self.regression, layout)
-        labels, keyed = target.modelled_labels() or ("",), settings.key is not None
+        labels, keyed = target.model_names(), settings.key is not None
         figures = (self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
         self.games = Games(*figures, keyed=keyed)
         self.upkeep = None
@@ -117,8 +117,9 @@ class Run:
         keys = self._key_indices(names, len(y))
         rounds = self.trace.rounds + 1 + np.arange(len(y))
         outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
-        measures, warm = (), np.zeros(len(y), bool)
+        measures, warm = np.empty((2, len(MEASURES), len(y))), np.zeros(len(y), bool)
         targets = targets_of(self.target, y)
+        first = np.argmax(~np.isnan(targets), axis=0)  # the game, of those that learn from a row
 
         if names is not None:
             self.keys.extend(len(self.games.keys))
@@ -129,13 +130,17 @@ class Run:
             blame = partial(self._blame, features, y, columns.farthest)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
-            measures = measures or measured(columns, self.log.gradients)
+            mine = first == label
+            measures[..., mine] = np.array(measured(columns, self.log.gradients))[..., mine]
             warm[self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame)] = True
-        predicted = predictions_of(self.target, outcomes)
-        errors = errors_of(self.target, outcomes, predicted, y)
+        margins, thresholds = margins_of(self.target, outcomes), measures[1, 0]
+        predicted = predictions_of(self.target, margins)
+        errors = errors_of(self.target, margins, predicted, y)
         self.trace.add(errors, kept, warm, *measures, predicted, y)
-        self.answers.add(outcomes, predicted, y, kept)
-        self.keys.set_thresholds(len(self.games.keys), keys, measures[1][0])
+        self.answers.add(margins, predicted, y, kept)
+        if len(targets) > 1:  # a pair of rare labels has none yet
+            thresholds = np.where(np.isinf(thresholds), np.nan, thresholds)
+        self.keys.set_thresholds(len(self.games.keys), keys, thresholds)
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept, warm)
 
@@ -277,6 +282,10 @@ class Run:
     def parameters(self):
         """The parameters of the model by name, from the file if the states have another layout."""
         return read_model(self.folder).parameters if self.is_older() else self.games.parameters()
+
+    def game_names(self):
+        """The names of the games of a key; an older run may have others than this version."""
+        return read_model(self.folder).names() if self.is_older() else self.games.labels
 
     def metrics(self):
         """The content of metrics.json."""

@@ -52,8 +52,8 @@ def load_checkpoint(run):
     path = run.folder.path / CHECKPOINT
     try:
         header, tensors = read_checkpoint(run.folder)
-        if tensors is None:
-            return header, True
+        if tensors is None or (len(run.games.labels) > 1 and header.state_layout != run.games.layout):
+            return header, True  # in the second case there may be other games than in this version
         run.trace.load(_with_prefix(tensors, "trace."))
         run.answers.load(_with_prefix(tensors, "answers."))
         if run.settings.key is None:

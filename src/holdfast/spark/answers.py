@@ -21,7 +21,7 @@ class LearnRows:
     def answers(self, run, table, keys, good, late, played):
         """A row for each row of the table: prediction, decision, reason, size and threshold."""
         count = table.num_rows
-        outcomes, kept = np.full((count, run.labels), np.nan), np.zeros(count, bool)
+        outcomes, kept = np.full((count, run.margins), np.nan), np.zeros(count, bool)
         sizes, thresholds = np.full(count, np.nan), np.full(count, np.nan)
         reasons = np.where(late, LATE, NO_ORDER).astype(object)
         if played is not None:

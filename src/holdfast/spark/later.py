@@ -60,7 +60,7 @@ class LaterProcessor(Processor):
         new[first] = True
         new &= np.array([name not in known for name in names.to_pylist()], bool)
         keys = keys_in(rows, self.run.plan)
-        outcomes = self.run.predict(rows, keys) if rows.num_rows else np.zeros((0, self.run.labels))
+        outcomes = self.run.predict(rows, keys) if rows.num_rows else np.zeros((0, self.run.margins))
         outcomes[~new] = np.nan
         reasons = np.where(new, None, LATE).astype(object)
         seen = pa.array(np.full(rows.num_rows, now), pa.int64())
@@ -74,7 +74,7 @@ class LaterProcessor(Processor):
         _, first = np.unique(names.to_numpy(zero_copy_only=False), return_index=True)
         good = np.sort(first[~np.isnan(place[first].astype(float))])
         count, plan, run = labels.num_rows, self.run.plan, self.run
-        outcomes, kept = np.full((count, run.labels), np.nan), np.zeros(count, bool)
+        outcomes, kept = np.full((count, run.margins), np.nan), np.zeros(count, bool)
         sizes, thresholds = np.full(count, np.nan), np.full(count, np.nan)
         reasons, keys = np.full(count, UNKNOWN, object), keys_in(labels, plan)
         if len(good):

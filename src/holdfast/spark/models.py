@@ -95,7 +95,9 @@ def page_of(run, table, where="these models"):
     words = np.frombuffer(b"".join(states), np.int64)
     counts, first = _numbers(table, COUNTS, np.int64), slice(None, None, len(labels))
     counters = _numbers(table, COUNTERS, np.int64)[first]
-    sums = np.column_stack([counts[first, :2].astype(float), _numbers(table, SUMS, np.float64)[first]])
+    # Each game has all rounds of the key. If there are several, this is at least the number that all kept.
+    kept = counts[:, 1].reshape(-1, len(labels)).min(axis=1)
+    sums = np.column_stack([counts[first, 0], kept, _numbers(table, SUMS, np.float64)[first]])
     return Page(keys, words, sizes, counts, counters, sums)
 
 

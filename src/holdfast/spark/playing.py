@@ -8,6 +8,7 @@ from holdfast.io.sources import Piece, keys_of
 from holdfast.runs.files import damaged
 from holdfast.runs.key_table import KeyTable
 from holdfast.runs.model import Model
+from holdfast.runs.outcomes import margins_of
 from holdfast.runs.run import Run
 from holdfast.spark.orders import LastOrders, order_numbers
 from holdfast.spark.pages import Page
@@ -24,6 +25,7 @@ class KeyedRun(Run):
         self.log = RowLog(self.games.labels, self.log.by_target, self.log.gradients, self.log.little)
         self.orders = LastOrders(self.games.keys)
         self.labels, self.state_layout = len(self.games.labels), self.games.layout
+        self.margins = len(plan.target.labels) if len(plan.target.labels) > 2 else 1  # of a row
 
     def load(self, page, where):
         """Go on from the states of a page; raises RunError if they do not fit."""
@@ -59,15 +61,16 @@ class KeyedRun(Run):
         piece = Piece(features, y, keys, np.arange(table.num_rows), more | faults, None, 0, None, {})
         self._choose(piece)
         self._play(piece, 0, len(y))
-        return self.log.take()
+        played = self.log.take()
+        return played._replace(predictions=margins_of(self.target, played.predictions))
 
     def predict(self, table, keys):
         """For each row and label a number, by the models as they are; NaN for a key without a model."""
         features, faults = self.layout.rows(batch_of(table, self.plan), 0, table.num_rows)
         names = tuple(self.games.keys)
         if not names:
-            return np.full((table.num_rows, self.labels), np.nan)
-        model = Model(self.layout, self.target, names, self.plan.key, self.games.parameters())
+            return np.full((table.num_rows, self.margins), np.nan)
+        model = Model(self.layout, self.target, names, self.plan.key, self.games.parameters(), paired=True)
         outcomes = model.outcomes(features, self.orders.indices(keys))
         outcomes[list(faults)] = np.nan
         return outcomes

@@ -59,5 +59,5 @@ def predict_table(plan, rows, models):
     run = KeyedRun(plan)
     if models.num_rows:
         run.load(page_of(run, models), "these models")
-    outcomes = run.predict(rows, keys_in(rows, plan)) if rows.num_rows else np.zeros((0, run.labels))
+    outcomes = run.predict(rows, keys_in(rows, plan)) if rows.num_rows else np.zeros((0, run.margins))
     return rows.append_column("prediction", run.as_column(outcomes))
