@@ -10,6 +10,7 @@ from holdfast.filters.budget_schedule import BudgetSchedule
 from holdfast.sketches.histogram import is_whole
 
 _STEPS = 32  # of a block, each with one budget
+_SURE = 200  # rounds: with so few that are no outliers, patience does not depend on their number
 _END, _BUDGET, _THRESHOLD = range(3)
 
 
@@ -18,7 +19,7 @@ class WindowBudget(NamedTuple):
 
     The first block, n <= W, has the steps and budgets of `BudgetSchedule`. Each later one has 32 steps of
     equal length; their budgets are computed once, in `block_budgets`. Inside a block budgets do not fall. No
-    budget is below min(0.4 n, patience), rounded down.
+    budget is below 0.4 n or n - 200, the larger of them, but for `patience`, which is the most.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class WindowBudget(NamedTuple):
             if n <= self.window:
                 k = self.first.at(n, share, level)
                 end = min(self.first.last_round(), self.window)
-                k = max(k, min(int(0.4 * end), self.patience))
+                k = max(k, min(max(int(0.4 * end), end - _SURE), self.patience))
             else:
                 i = ((n - self.window) * len(self.budgets) - 1) // self.window
                 k, end = int(self.budgets[i]), last_of(i, self.window, len(self.budgets))
@@ -112,5 +113,5 @@ def block_budgets(share, delta, window, patience):
     for i in range(steps):
         end = last_of(i, window, steps)
         k = smallest(end, share, 1.0 - share, delta / steps, k)
-        budgets.append(float(max(k, min(int(0.4 * end), patience))))
+        budgets.append(float(max(k, min(max(int(0.4 * end), end - _SURE), patience))))
     return budgets

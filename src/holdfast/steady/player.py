@@ -136,7 +136,7 @@ class Steady:
     knee: float = 30.0
     most: float = 40.0
     near: float = 15.0
-    wrong: float = 0.12
+    wrong: float = 0.15
     delay: int = 1
     weighted: bool = False
     missing: Any = 0.0
