@@ -40,7 +40,7 @@ def for_numbers(learner, outliers="auto", memory=None, patience=PATIENCE, delay=
         knee=30.0,
         most=40.0,
         near=15.0,
-        wrong=0.15,
+        wrong=0.12,
         delay=delay,
         weighted=weighted,
     )
@@ -60,7 +60,7 @@ def for_labels(learner, outliers="auto", memory=None, patience=PATIENCE, delay=1
         knee=1.5,
         most=8.0,
         near=100.0,
-        wrong=0.15,
+        wrong=0.12,
         delay=delay,
         weighted=weighted,
     )

@@ -172,6 +172,16 @@ def count_row(units, row, columns, share, rounds):
     return due
 
 
+def repeated(units, columns):
+    """How often the whole row has repeated the one before."""
+    least = math.inf
+    for j in range(columns):
+        least = min(least, float(units.repeats[j]))
+        if least == 0.0:
+            return 0.0
+    return least if least < math.inf else 0.0
+
+
 def is_off(units, j, share):
     """Whether a column needs another center or unit. Halves its counts if there are many."""
     if units.seen[j] > _MEMORY:
