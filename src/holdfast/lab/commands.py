@@ -129,6 +129,11 @@ def add_trials(parser):
     kind.add_argument(
         "--tune", action="store_true", help="only try the settings of WoLF and QC-SGD on the data sets"
     )
+    kind.add_argument(
+        "--constants",
+        action="store_true",
+        help="the defaults with each of their settings at half and at twice its value",
+    )
     parser.add_argument(
         "--delay",
         nargs="+",
@@ -223,6 +228,11 @@ def _run_trials(options):
         from holdfast.lab.trials.peer_tuning import tune_peers
 
         return _tabulated(None, (), partial(tune_peers, options.data, delays=options.delay))
+    if options.constants:
+        from holdfast.lab.trials.constants import MARKERS as CONSTANTS
+        from holdfast.lab.trials.constants import try_constants
+
+        return _tabulated(options.write, CONSTANTS, partial(try_constants, options.data, options.write))
     if options.numbers or options.labels:
         from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, hold_trials_of
 
