@@ -68,8 +68,8 @@ def add_options(parser, run):
         "--memory",
         default="auto",
         metavar="ROWS",
-        help="after so many rows a row counts about a third in the model, at most (default: several memories, the "
-        "longest for ever); for first_order in the scales (default: 300)",
+        help="after so many rows a row counts about a third in the model, at most (default: several "
+        "memories, the longest for ever); for first_order in the scales (default: 300)",
     )
     parser.add_argument(
         "--patience",
