@@ -59,7 +59,7 @@ def window_budgets(rounds, window, share, delta, patience=0):
         else:
             ends = [window + (i + 1) * window // steps for i in range(steps)]
             end, level = next(end for end in ends if end >= n), delta / steps
-        found.append(max(share_budget(end, share, level), min(int(0.4 * end), patience)))
+        found.append(max(share_budget(end, share, level), min(max(int(0.4 * end), end - 200), patience)))
     return np.array(found, dtype=int)
 
 

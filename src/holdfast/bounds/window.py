@@ -36,8 +36,8 @@ def window_budget(share, window, delta, patience=0, first=False):
     """K_b of `TopShare(share, delta, window=window, patience=patience)`: its budget at the end of a block.
 
     The smallest k with P(Bin(2 W, share) > k) <= delta / 32 (for windows W below 32, delta / W), at least
-    min(0.8 W, patience). In the first block it is the `topshare_budget` of round W, at least
-    min(0.4 W, patience).
+    min(max(0.8 W, 2 W - 200), patience). In the first block it is the `topshare_budget` of round W, at least
+    min(max(0.4 W, W - 200), patience).
 
     >>> window_budget(share=0.01, window=1000, delta=1e-3)
     40
@@ -49,4 +49,4 @@ def window_budget(share, window, delta, patience=0, first=False):
         k = topshare_budget(share, window, delta)
     else:
         k = binomial_budget(share, remembered, probability("delta", delta) / min(window, _STEPS))
-    return max(k, min(math.floor(0.4 * remembered), patience))
+    return max(k, min(max(math.floor(0.4 * remembered), remembered - 200), patience))

@@ -48,9 +48,10 @@ class TopShare:
         Remember only the last `window` to 2 `window` rounds; k_t is then the budget for as many rounds as are
         remembered. By default nothing is forgotten.
     patience : int
-        Only with a window. Of n remembered rounds at least min(0.4 n, patience) may be outliers. So up to
-        `patience` bad rounds in a row are skipped; and after a lasting rise of all sizes, about as many good
-        ones are lost before the new sizes are kept.
+        Only with a window. Of n remembered rounds at least 0.4 n or n - 200 may be outliers, whichever is
+        more, but no more than `patience` of them. So behind 200 good rounds up to `patience` bad ones in a
+        row are skipped; and after a lasting rise of all sizes, about as many good ones are lost before the
+        new sizes are kept.
 
     Guarantee
     ---------

@@ -10,6 +10,7 @@ from holdfast.filters.budget_schedule import BudgetSchedule
 from holdfast.sketches.histogram import is_whole
 
 _STEPS = 32  # of a block, each with one budget
+_SURE = 200  # rounds: behind so many of them, as many bad ones are withstood as behind any number
 _END, _BUDGET, _THRESHOLD = range(3)
 
 
@@ -18,7 +19,7 @@ class WindowBudget(NamedTuple):
 
     The first block, n <= W, has the steps and budgets of `BudgetSchedule`. Each later one has 32 steps of
     equal length; their budgets are computed once, in `block_budgets`. Inside a block budgets do not fall. No
-    budget is below min(0.4 n, patience), rounded down.
+    budget is below `least_budget`.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class WindowBudget(NamedTuple):
             if n <= self.window:
                 k = self.first.at(n, share, level)
                 end = min(self.first.last_round(), self.window)
-                k = max(k, min(int(0.4 * end), self.patience))
+                k = max(k, least_budget(end, self.patience))
             else:
                 i = ((n - self.window) * len(self.budgets) - 1) // self.window
                 k, end = int(self.budgets[i]), last_of(i, self.window, len(self.budgets))
@@ -91,6 +92,14 @@ class WindowBudget(NamedTuple):
                     end = end - 1 if n < end else 0
             step[_END], step[_BUDGET] = end, k
         return int(step[_BUDGET])
+
+
+def least_budget(n, patience):
+    """The least budget of n remembered rounds: 0.4 n or n - 200, whichever is more, and at most `patience`.
+
+    So behind 200 good rounds a burst of `patience` bad ones is withstood.
+    """
+    return min(max(int(0.4 * n), n - _SURE), patience)
 
 
 def last_of(i, window, steps):
@@ -103,7 +112,7 @@ def block_budgets(share, delta, window, patience):
     """The budgets of the steps of a block, all of which hold at once with probability 1 - delta.
 
     For a step at whose end e rounds are remembered: the smallest k with P(Bin(e, share) > k) at most delta
-    divided by the number of steps, and at least min(0.4 e, patience).
+    divided by the number of steps, and at least `least_budget(e, patience)`.
 
     >>> block_budgets(share=0.01, delta=1e-3, window=1000, patience=0)[-1]
     40.0
@@ -112,5 +121,5 @@ def block_budgets(share, delta, window, patience):
     for i in range(steps):
         end = last_of(i, window, steps)
         k = smallest(end, share, 1.0 - share, delta / steps, k)
-        budgets.append(float(max(k, min(int(0.4 * end), patience))))
+        budgets.append(float(max(k, least_budget(end, patience))))
     return budgets

@@ -95,10 +95,11 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER                        everything, in under ten minutes\n"
         "  holdfast trials --data FOLDER --quick                less of it, in under two\n"
         "  holdfast trials --data FOLDER --only air_quality     one data set\n"
-        "  holdfast trials --data FOLDER --write docs/real-data.md   and write the table of that page\n"
         "  holdfast trials --data FOLDER --numbers --quick      twelve kinds of bad rows, in two minutes\n"
         "  holdfast trials --data FOLDER --labels --reported    eleven kinds, and labels as targets\n"
         "  holdfast trials --data FOLDER --labels --delay 1 50 200   one row ahead, and batches\n"
+        "  holdfast trials --data FOLDER --constants            settings at half and at twice, in minutes\n"
+        "  holdfast trials --zoo --write docs/real-data.md      and write a table of that page\n"
         "  holdfast trials --drift                              streams that change, in two minutes\n"
         "  holdfast trials --zoo                                awkward columns, in a minute or two\n"
         "  holdfast trials --zoo --quick                        fewer of them, and shorter\n"
@@ -128,6 +129,11 @@ def add_trials(parser):
     )
     kind.add_argument(
         "--tune", action="store_true", help="only try the settings of WoLF and QC-SGD on the data sets"
+    )
+    kind.add_argument(
+        "--constants",
+        action="store_true",
+        help="the defaults with each of their settings at half and at twice its value",
     )
     parser.add_argument(
         "--delay",
@@ -223,6 +229,11 @@ def _run_trials(options):
         from holdfast.lab.trials.peer_tuning import tune_peers
 
         return _tabulated(None, (), partial(tune_peers, options.data, delays=options.delay))
+    if options.constants:
+        from holdfast.lab.trials.constants import MARKERS as CONSTANTS
+        from holdfast.lab.trials.constants import try_constants
+
+        return _tabulated(options.write, CONSTANTS, partial(try_constants, options.data, options.write))
     if options.numbers or options.labels:
         from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, hold_trials_of
 

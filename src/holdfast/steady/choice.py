@@ -53,14 +53,14 @@ def for_labels(learner, outliers="auto", memory=None, patience=PATIENCE, delay=1
     return Steady(
         learner,
         Logistic(),
-        gate_for(outliers, 0.1, 100.0, patience),
+        gate_for(outliers, 0.15, 100.0, patience),
         Everything(),
         Bettors(largest=8.0, wealth=2.0, constant=True),
         Hedge(rate=1.0),
         knee=1.5,
         most=8.0,
         near=100.0,
-        wrong=0.1,
+        wrong=0.12,
         delay=delay,
         weighted=weighted,
     )

@@ -29,6 +29,7 @@ from holdfast.steady.units import (
     is_off,
     measure_units,
     new_units,
+    repeated,
     replaced,
     unit_octave,
 )
@@ -444,7 +445,9 @@ class Steady:
         if likely or self.learner.is_near(learner):
             low, high = min(low, state.y), max(high, state.y)
         first = state.runs[1] == 0.0
-        learner = self.learner.learn(learner, hedge.parts, row, y, likely, first, weight)
+        due = judged and self.count(state, x, learner.rounds, likely)
+        counts = weight / (1.0 + repeated(state.units, len(row) - 1))
+        learner = self.learner.learn(learner, hedge.parts, row, y, likely, first, counts)
         fallback = state.fallback
         z = dot(fallback.w, row)
         slope, loss = self.loss.slope(z, y), self.loss.value(z, y) * self.since_start(factor, state)
@@ -452,7 +455,6 @@ class Steady:
         count_learned(state.learned, fallback, row, z, lost)
         if abs(slope) < math.inf:
             fallback = self.fallback.update(fallback, weight * slope, row)
-        due = judged and self.count(state, x, learner.rounds, likely)
         parts = (learner, state.units, state.gate, surprise, fallback, hedge)
         numbers = (state.rounds, state.epoch, low, high, state.y)
         state = SteadyState(*parts, *self.arrays(state), *numbers)

@@ -6,8 +6,8 @@ shown, and a median or a mean that collapses on many equal values is not needed.
 center, k counts among the others: the 1 of a rare 0/1 column is one unit from its 0.
 
 Deviations are counted by octaves. The unit is the lower end of the octave, a power of two, so to express a
-weight in another unit is exact. Counts fade: when there are 2,000 they are halved. A value that repeats the
-one before says nothing new and is not counted, so a sensor that is stuck keeps its unit.
+weight in another unit is exact. Counts fade: when there are 2,000 they are halved. A value that has repeated
+the one before 100 times says nothing new and is not counted, so a sensor that is stuck keeps its unit.
 """
 
 import math
@@ -24,6 +24,7 @@ _WIDE = 2  # octaves: a unit that is off by so many is replaced
 _FAR = 2.0  # units: a center that is off by so many is replaced
 _APART = 4.0  # units: rows whose center is so far away are others
 _NEAR = 3.0  # units: a value moves the mean no further
+_STUCK = 100.0  # rows: a value that has repeated so often is not counted
 _OFTEN, _RARELY, _YOUNG = 16, 64, 512  # a column is looked at every 16 rounds, after the first 512 every 64
 
 
@@ -36,12 +37,13 @@ class Units(NamedTuple):
     counts: np.ndarray  # of deviations, by column and octave
     seen: np.ndarray  # the sums of these counts
     last: np.ndarray  # the last value of each column
+    repeats: np.ndarray  # how often it came again
 
 
 def new_units(columns):
     """Units of columns of which nothing is known."""
     numbers = (np.zeros(columns), np.zeros(columns), np.zeros(columns), np.zeros((columns, OCTAVES)))
-    return Units(*numbers, np.zeros(columns), np.full(columns, math.nan))
+    return Units(*numbers, np.zeros(columns), np.full(columns, math.nan), np.zeros(columns))
 
 
 def are_valid(units):
@@ -54,7 +56,7 @@ def are_valid(units):
 @rarely_called
 def forget_units(units):
     """Set all of it back to the beginning, in place."""
-    for array in (units.center, units.factors, units.means, units.seen):
+    for array in (units.center, units.factors, units.means, units.seen, units.repeats):
         array[:] = 0.0
     units.counts[:] = 0.0
     units.last[:] = math.nan
@@ -110,7 +112,7 @@ def measure_units(units, rows, share):
         center, seen = count_column(rows[:, j], units.counts[j])
         units.center[j], units.means[j], units.seen[j] = center, center, seen
         units.factors[j] = factor_of(unit_octave(units.counts[j], seen, share))
-        units.last[j] = math.nan
+        units.last[j], units.repeats[j] = math.nan, 0.0
     return units
 
 
@@ -145,13 +147,16 @@ def have_changed(center, factors, rows, share):
 
 def count_row(units, row, columns, share, rounds):
     """Count the values of a row, in the first so many columns. Returns whether a unit should be replaced."""
-    center, factors, means, counts, seen, last = units
+    center, factors, means, counts, seen, last, repeats = units
     due, period = False, _OFTEN if rounds < _YOUNG else _RARELY
     for j in range(columns):
         value = float(row[j])
         if value == last[j]:
-            continue
-        last[j] = value
+            repeats[j] += 1.0
+            if repeats[j] > _STUCK:
+                continue
+        else:
+            last[j], repeats[j] = value, 0.0
         deviation = value - float(center[j])
         counts[j, octave_of(deviation)] += 1.0
         n = float(seen[j]) + 1.0
@@ -165,6 +170,16 @@ def count_row(units, row, columns, share, rounds):
         if (int(rounds) + j) % period == 0:
             due = due or is_off(units, j, share)
     return due
+
+
+def repeated(units, columns):
+    """How often the whole row has repeated the one before."""
+    least = math.inf
+    for j in range(columns):
+        least = min(least, float(units.repeats[j]))
+        if least == 0.0:
+            return 0.0
+    return least if least < math.inf else 0.0
 
 
 def is_off(units, j, share):
