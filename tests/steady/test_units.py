@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.sklearn import RobustRegressor
 from holdfast.steady.units import (
     OCTAVES,
     budget,
@@ -100,3 +101,14 @@ def test_missing_cells_do_not_count():
     center, seen = count_column(np.full(4, math.nan), counts)
     assert (center, seen) == (0.0, 0.0)
     assert unit_octave(counts, seen, SHARE) == 0
+
+
+def test_a_column_whose_first_value_was_wild_is_learned():
+    rng = np.random.default_rng(0)
+    flag = (rng.random(3_000) < 0.05) * 1.0
+    flag[:300] = 0.0
+    X = np.column_stack([rng.standard_normal(3_000), flag])
+    y = X @ [1.0, 5.0] + 0.1 * rng.standard_normal(3_000)
+    X[300, 1] = 1e5
+    model = RobustRegressor(delay=1).partial_fit(X, y)
+    assert abs(model.coef_[1] - 5.0) < 0.2

@@ -4,6 +4,7 @@ Two rules with the same methods. P is the covariance, and `growth` the factor by
 larger: `along` has Px / growth for the row that was measured last.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from holdfast.rule import rarely_called, rule
 from holdfast.vectors import add, assign, dot, scale_by
 
 _MOST = 1e10  # a larger growth is brought into the variances
+_SMALLEST = 1e-6  # a new unit makes no deviation smaller by more: what is known so well was known in one unit
 _LEAST = 1e-12  # no row makes a variance smaller by more: rounding must not make it 0
 
 
@@ -59,11 +61,14 @@ class Full:
         return whole.forget(state, memory)
 
     @rarely_called
-    def express_column(self, state, j, moved, unit):
-        """Change the center and the unit of a column, in place: both are in old units."""
+    def express_column(self, state, j, moved, unit, told):
+        """Change the center and the unit of a column, in place: both are in old units.
+
+        `told` is that of `holdfast.steady.memories.told_in_unit`.
+        """
         root = state.root
         add(root[len(root) - 1], moved, root[j])
-        scale_by(root[j], unit)
+        scale_by(root[j], max(unit * math.sqrt(told), _SMALLEST))
         return state
 
 
@@ -136,9 +141,9 @@ class Diagonal:
         return DiagonalState(variances, row, along, growth)
 
     @rarely_called
-    def express_column(self, state, j, moved, unit):
-        """Change the center and the unit of a column, in place: both are in old units."""
+    def express_column(self, state, j, moved, unit, told):
+        """As in `Full`."""
         variances = state.variances
         variances[len(variances) - 1] += moved * moved * variances[j]
-        variances[j] *= unit * unit
+        variances[j] *= max(unit * unit * told, _SMALLEST * _SMALLEST)
         return state

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.rule import rule
 from holdfast.steady.covariances import Full
-from holdfast.steady.memories import express_column, restore_prior
+from holdfast.steady.memories import express_column, restore_prior, told_in_unit
 from holdfast.vectors import add, assign, dot
 
 _YOUNG = 20.0  # rounds: the memory of the covariance in the first round, which grows by 1 with each
@@ -153,9 +153,15 @@ class Logits:
         return LogitsState(each, covariance, errors, rounds, positive)
 
     def express_column(self, state, j, moved, unit):
-        """The state in another center and unit of a column."""
-        express_column(state.each, j, moved, unit)
-        covariance = self.covariance.express_column(state.covariance, j, moved, unit)
+        """The state in another center and unit of a column.
+
+        No weight grows: a model that is too sure of its labels learns little from them, and one that is not
+        sure enough learns fast.
+        """
+        own = self.covariance.variance_of_weight(state.covariance, j)
+        told = told_in_unit(own, self.variance(state.rounds, state.each.shape[1]), unit)
+        express_column(state.each, j, moved, min(unit * told, 1.0))
+        covariance = self.covariance.express_column(state.covariance, j, moved, unit, told)
         return LogitsState(state.each, covariance, state.errors, state.rounds, state.positive)
 
     def express_target(self, state, moved, unit):

@@ -24,9 +24,21 @@ def restore_prior(kind, each, covariance, variance, turns, rounds, moves):
 
 
 @rarely_called
-def express_column(each, j, moved, unit):
-    """Express weights in another center and unit of a column, in place: both are in old units."""
+def express_column(each, j, moved, factor):
+    """Express weights in another center of a column, by so many old units, and multiply its own by a factor."""
     last = each.shape[1] - 1
     for row in range(len(each)):
         each[row, last] += float(each[row, j]) * moved
-        each[row, j] *= unit
+        each[row, j] *= factor
+
+
+def told_in_unit(own, prior, unit):
+    """How much more a weight owes to the rows, and less to its prior, in a unit that is `unit` old ones.
+
+    The prior of a weight, mean 0 and this variance, is the same in every unit. Its own variance is
+    1 / (1 / prior + i), where i is what rows say. In the new unit they say i / unit². So the weight is not
+    multiplied by `unit` but by unit times this, and its variance by unit² times this. A weight that no row
+    has taught is as uncertain as before, whatever the old unit was.
+    """
+    said = max(1.0 / own - 1.0 / prior, 0.0)
+    return (1.0 / prior + said) / (unit * unit / prior + said)

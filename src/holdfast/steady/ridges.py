@@ -9,7 +9,7 @@ from holdfast.losses import Absolute
 from holdfast.protocols import Loss
 from holdfast.rule import rarely_called, rule
 from holdfast.steady.covariances import Full
-from holdfast.steady.memories import express_column, restore_prior
+from holdfast.steady.memories import express_column, restore_prior, told_in_unit
 from holdfast.steady.residuals import (
     Residuals,
     count_residual,
@@ -222,8 +222,9 @@ class Ridges:
     def express_column(self, state, j, moved, unit):
         """The state in another center and unit of a column."""
         each, covariance, residuals, errors, rounds = state
-        express_column(each, j, moved, unit)
-        covariance = self.covariance.express_column(covariance, j, moved, unit)
+        told = told_in_unit(self.covariance.variance_of_weight(covariance, j), 1.0 / self.strength, unit)
+        express_column(each, j, moved, unit * told)
+        covariance = self.covariance.express_column(covariance, j, moved, unit, told)
         return RidgesState(each, covariance, residuals, errors, rounds)
 
     @rarely_called
