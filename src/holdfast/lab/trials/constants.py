@@ -14,7 +14,7 @@ from holdfast.lab.trials.contestants import BY_BATCH
 from holdfast.terminal import overwrite, tell
 
 MARKERS = ("<!-- holdfast trials --constants: begin -->", "<!-- holdfast trials --constants: end -->")
-ROUNDS, ORDERS = 10_000, 3  # of a stream, and of a table in random orders, at most
+ROUNDS, ORDERS = 5_000, 2  # of a stream, and of a table in random orders, at most
 DELAYS, SHARE = (1, 50), 0.1
 _KINDS = {
     "--numbers": ("X x1000", "column x1000", "y mirrored", "stuck", "ramp"),
