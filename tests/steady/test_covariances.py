@@ -42,7 +42,7 @@ def test_another_unit_of_a_column_leaves_the_variance_of_predictions(kind):
     """A new unit of two old ones: the same cell is half as many units."""
     state, _ = learned(kind, np.random.default_rng(1).standard_normal((50, 3)))
     before = kind.variance_of(state, np.array([0.0, 3.0, 0.0]))
-    state = kind.express_column(state, 1, 1.0, 2.0)
+    state = kind.express_column(state, 1, 1.0, 2.0, 1.0)
     assert kind.variance_of(state, np.array([0.0, 1.5, 0.0])) == pytest.approx(before)
 
 

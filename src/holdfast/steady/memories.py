@@ -25,7 +25,7 @@ def restore_prior(kind, each, covariance, variance, turns, rounds, moves):
 
 @rarely_called
 def express_column(each, j, moved, factor):
-    """Express weights in another center of a column, by so many old units, and multiply its own by a factor."""
+    """Express weights in another center of a column, in old units, and multiply its own by a factor."""
     last = each.shape[1] - 1
     for row in range(len(each)):
         each[row, last] += float(each[row, j]) * moved
