@@ -84,11 +84,11 @@ def test_ten_percent_of_wrong_rows_cost_little(factor):
 def test_one_wild_cell_is_found_whatever_the_other_columns_are():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.standard_normal((600, 2)), np.eye(12)[rng.integers(0, 12, 600)], np.ones(600)])
-    X[300::20, 5] = 1e3
+    X[300::60, 5] = 1e3  # of the values that are not 0 in a rare column, at most the share may be wild
     record = hf.play(
         recommended(False), hf.Replay(X, np.sign(X[:, 0]), hf.Logistic()), keep=["kept"], compiled=False
     )
-    assert not record.kept[300::20].any() and record.kept[100:300].mean() > 0.98
+    assert not record.kept[300::60].any() and record.kept[100:300].mean() > 0.98
 
 
 @pytest.mark.slow  # compiling takes 20 s
