@@ -189,7 +189,13 @@ OTHERS = [
     *MIXTURES,
     *GUARDED,
     *STEADY,
-    *(hf.steady.Ridges(), hf.steady.Logits(), hf.steady.hedge.Hedge()),
+    *(
+        hf.steady.Ridges(),
+        hf.steady.Logits(),
+        hf.steady.hedge.Hedge(),
+        hf.steady.Full(),
+        hf.steady.Diagonal(),
+    ),
 ]
 
 RULES = [*FILTERS, *NORMS, *DOMAINS, *STEPS, *LEARNERS, *LOSSES, *ADVERSARIES, *OTHERS]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.entrywise import fade_moments, update_factors
 from holdfast.vectors import Sparse, add, dot, largest, rescaled, spread, squared, sum_abs
 
 MOST = 20_000
@@ -131,26 +130,6 @@ def test_the_spread_of_a_row_counts_the_zeros_of_a_sparse_one():
     with_zeros = np.concatenate([rows, np.zeros((40, 3))], axis=1)
     expected = np.stack([np.ptp(rows, axis=1), np.ptp(with_zeros, axis=1), np.ptp(rows, axis=1)], axis=1)
     assert bits(found) == bits(expected)
-
-
-def faded(scales, rows, memory):
-    """How many rows gave a column its first spread."""
-    count, (a, b, c, d, e) = 0, (scales[0], scales[1], scales[2], scales[3], scales[4])
-    for i in range(len(rows)):
-        count += 1 if fade_moments(a, b, c, d, e, i + 1.0, memory, rows[i]) else 0
-        update_factors(c, b, 1.0, rows[i])
-    return count
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_fading_scales_have_the_same_bits_in_both_worlds(dtype):
-    rows = row(5, dtype, False)[:3000].reshape(100, 30)
-    rows[:, ::3] = np.where(rows[:, ::3] > 0.0, 1.0, 0.0)  # columns of many ties
-    rows[:, 1], rows[50:60, 1], rows[20, 2] = 4.0, 5.0, 1e30
-    in_python, in_numba = np.zeros((5, 30)), np.zeros((5, 30))
-    assert 0 < faded(in_python, rows, 20.0) == call(faded, in_numba, rows, 20.0)
-    assert bits(in_python) == bits(in_numba)
-    assert np.isfinite(in_python).all() and (in_python[2] > 0.0).all()
 
 
 def test_a_weight_beyond_the_largest_float_is_cut():

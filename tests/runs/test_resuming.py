@@ -182,11 +182,11 @@ def test_a_file_that_cannot_be_written_is_a_sentence_and_leaves_the_last_checkpo
 
 @pytest.fixture
 def disk(tmp_path):
-    """A file system of 300 kB, which can be full, or read-only also for root."""
+    """A file system of 600 kB, which can be full, or read-only also for root."""
     place = tmp_path / "disk"
     place.mkdir()
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", place], capture_output=True, text=True
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", place], capture_output=True, text=True
     )
     if done.returncode:
         pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")

@@ -58,7 +58,8 @@ def check_table(seed, rows, columns, kind, classes, options):
         except ValueError as problem:
             assert str(problem).startswith(("a classifier needs", "Input y contains", "y contains")), problem
             return
-        assert len(model.kept_mask_) == rows == model.kept_ + model.skipped_
+        warm_up = model.audit_counts_["warm-up"]
+        assert len(model.kept_mask_) == rows == model.kept_ + model.skipped_ + warm_up
         check_numbers(model, X)
         model.partial_fit(X, y)
     check_numbers(model, X)

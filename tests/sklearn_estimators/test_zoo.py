@@ -16,9 +16,9 @@ from holdfast.lab.trials.zoo_trials import cases
 # meets the goal must not be here.
 EXCEPTIONS = {
     "months and hours": 1.7,
-    "80% 0 + 1e-15": 11,
-    "80% 0 + 1e-15, labels": 2.2,
-    "lognormal, values": 3.1,
+    "rare 0/1": 1.2,  # with 6,000 rows 1.03
+    "rain": 1.3,  # with 6,000 rows 1.11
+    "lognormal, values": 3.1,  # cells are squashed, so nothing is extrapolated
     "y 90% 0, explained": 1_400,
     "y 95% 0, explained": 1_200,
 }

@@ -53,7 +53,7 @@ def cells_of(X, rows, columns):
     known = (columns >= 0) & (columns < X.shape[1])
     values = np.full(len(rows), np.nan)
     found = X[rows[known], columns[known]]
-    values[known] = found.toarray().ravel() if sp.issparse(found) else np.asarray(found, float)
+    values[known] = np.asarray(found.toarray() if sp.issparse(found) else found, float).ravel()
     return np.where(known, columns, -1), values
 
 
