@@ -51,8 +51,8 @@ class Logits:
 
     memories: np.ndarray = (math.inf, math.inf, 1000.0, 100.0)  # type: ignore[assignment]
     flips: np.ndarray = (0.0, 0.05, 0.05, 0.05)  # type: ignore[assignment]
-    prior: float = 10.0
-    memory: float = 1750.0
+    prior: float = 1.0
+    memory: float = 10000.0
     covariance: Any = Full()
 
     def check(self):
