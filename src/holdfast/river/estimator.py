@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import pickle
 
 import numpy as np
 from river import base
@@ -113,6 +114,11 @@ class RobustEstimator(base.Estimator):
 
     def _add_skipped(self, sizes, thresholds, column="", value=math.nan):
         self._audit.add(([self._audit.rounds], [str(column)], [float(value)]), sizes, thresholds)
+
+    @property
+    def _raw_memory_usage(self):
+        """The bytes of a copy. River would follow references into compiled code, where some are gone."""
+        return len(pickle.dumps(self))
 
     @property
     def kept(self):
