@@ -76,7 +76,7 @@ def recommended(
         Whether targets are numbers, which are standardised too, or labels -1 and +1.
     outliers : "auto", a share below 1, a count, or a filter
         How many rounds may be wrong. "auto" tolerates, in `Steady`, 15 % of wrong rows and 15 % of wrong
-        targets for numbers, 10 % of wrong rows and some 5 % of wrong labels for labels. With `Guarded` it
+        targets for numbers, 15 % of wrong rows and some 5 % of wrong labels for labels. With `Guarded` it
         tolerates 10 % of wrong rows and targets, and 1 % of wrong labels in rows whose features are not
         wrong, for each label. 0 keeps every round.
     learner : a learner, optional

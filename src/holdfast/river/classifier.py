@@ -24,7 +24,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
     Parameters
     ----------
     outliers
-        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 10 % of
+        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 15 % of
         wrong rows, and some 5 % of wrong labels. 0 keeps every row that is finite.
     learner
         `holdfast.steady.Logits` with other memories, or None for the default.

@@ -24,7 +24,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     Parameters
     ----------
     outliers : "auto", a share below 1, a count, or a filter
-        How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 10 % of wrong rows, and some 5 %
+        How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 15 % of wrong rows, and some 5 %
         of wrong labels; with another learner or loss, 1 % of the labels of each class. 0 keeps every row that
         is finite.
     loss : "log_loss", "hinge", "squared_hinge", or a loss of holdfast
