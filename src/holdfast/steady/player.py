@@ -86,8 +86,8 @@ class Steady:
     - *Units* of columns and target are order statistics of deviations, and change rarely
       (`holdfast.steady.units`). Cells beyond `knee` units are squashed, for learning and for predicting: they
       count as knee + ln(1 + rest), at most `most`.
-    - One *gate*: a row is refused if its farthest cell is too large. It then changes nothing but the memory
-      of the gate.
+    - One *gate*: a row is refused if its farthest cell is too large. It then changes nothing that predicts:
+      only the memory of the gate and, if it is the first of a run, the counts of the units.
     - A *learner* with several memories (`Ridges`, `Logits`). A target that surprises all its stubborn
       regressions is refused by `surprise`: such a round teaches the agile ones only, a little.
     - A *fallback* with a proof. `hedge` weighs it beside the regressions (`docs/math.md`, 11).
