@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from holdfast.lab import audit_picture
 from holdfast.sklearn import RobustRegressor
+from holdfast_lab import audit_picture
 
 
 def test_the_sensors_whose_units_are_wrong_are_named():

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from holdfast.lab import picture
+from holdfast_lab import picture
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import math
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.lab.bench import peers
-from holdfast.lab.bench.runner import NAMES
-from holdfast.lab.bench.table import BEGIN, END
+from holdfast_lab.bench import peers
+from holdfast_lab.bench.runner import NAMES
+from holdfast_lab.bench.table import BEGIN, END
 
 pytestmark = pytest.mark.slow  # its fixture runs every section
 
@@ -72,7 +72,7 @@ def test_machine_versions_and_date_are_written(results):
 def test_a_missing_peer_has_a_row_that_says_so(results):
     rows = [row for section in results["sections"] for row in section["rows"] if row["note"]]
     assert len(rows) == 4 + 4 + 3 + 1 + 4 + 4 + 1 + 2  # dense, sparse, one round, estimators, one row, long
-    assert {row["note"] for row in rows} == {"not installed: pip install 'holdfast[bench]'"}
+    assert {row["note"] for row in rows} == {"not installed: pip install './lab[bench]'"}
 
 
 def test_only_results_are_left_in_the_folder(folder):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.lab.bench import peers
-from holdfast.lab.bench.streams import dense, sparse
+from holdfast_lab.bench import peers
+from holdfast_lab.bench.streams import dense, sparse
 
 
 def prepared(name, X, y, folder):

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.lab.bench.race import BenchRun, Times, race, timed
+from holdfast_lab.bench.race import BenchRun, Times, race, timed
 
 RUN = BenchRun("tiny", Path(), Path())
 

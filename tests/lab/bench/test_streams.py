@@ -1,6 +1,6 @@
 import numpy as np
 
-from holdfast.lab.bench.streams import FIELDS, dense, sizes, sparse
+from holdfast_lab.bench.streams import FIELDS, dense, sizes, sparse
 
 
 def test_the_data_are_the_same_every_time():

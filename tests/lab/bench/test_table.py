@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from holdfast.lab.bench.table import (
+from holdfast_lab.bench.table import (
     BEGIN,
     END,
     Row,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.lab.reproduce.runner import NAMES, experiment, run
+from holdfast_lab.reproduce.runner import NAMES, experiment, run
 
 
 @pytest.mark.parametrize("name", NAMES)

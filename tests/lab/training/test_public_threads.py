@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-all installs it")
 pytest.importorskip("sklearn")
 
-from holdfast.lab.training import rules  # noqa: E402
-from holdfast.lab.training.run import train  # noqa: E402
 from holdfast.torch import guard  # noqa: E402
+from holdfast_lab.training import rules  # noqa: E402
+from holdfast_lab.training.run import train  # noqa: E402
 
 
 def bad_data(step, batch):

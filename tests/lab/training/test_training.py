@@ -5,9 +5,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-all installs it")
 pytest.importorskip("sklearn")
 
-from holdfast.lab.training import rules  # noqa: E402
-from holdfast.lab.training.run import train  # noqa: E402
-from holdfast.lab.training.scenarios import SCENARIOS  # noqa: E402
+from holdfast_lab.training import rules  # noqa: E402
+from holdfast_lab.training.run import train  # noqa: E402
+from holdfast_lab.training.scenarios import SCENARIOS  # noqa: E402
 
 FAILS = {
     rules.Nothing: "A",

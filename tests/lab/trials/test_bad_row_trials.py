@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from holdfast.lab.trials import bad_row_trials, halves
-from holdfast.lab.trials.bad_row_summary import Cell, markdown, summary
-from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, TrialSize, measure, over
-from holdfast.lab.trials.bad_rows import BURST, LABEL_KINDS, NUMBER_KINDS, corrupt_rows, first_scored
-from holdfast.lab.trials.contestants import RIVER, TUNED, Contestant, by_default, constant_sgd, tuned_sgd
-from holdfast.lab.trials.corruptions import SPARED
-from holdfast.lab.trials.data import Table
-from holdfast.lab.trials.halves import BINS, LABELS, NUMBERS, ORDERS, next_channel, one_hot
+from holdfast_lab.trials import bad_row_trials, halves
+from holdfast_lab.trials.bad_row_summary import Cell, markdown, summary
+from holdfast_lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, TrialSize, measure, over
+from holdfast_lab.trials.bad_rows import BURST, LABEL_KINDS, NUMBER_KINDS, corrupt_rows, first_scored
+from holdfast_lab.trials.contestants import RIVER, TUNED, Contestant, by_default, constant_sgd, tuned_sgd
+from holdfast_lab.trials.corruptions import SPARED
+from holdfast_lab.trials.data import Table
+from holdfast_lab.trials.halves import BINS, LABELS, NUMBERS, ORDERS, next_channel, one_hot
 
 
 def table(rounds=2000, regression=True):

@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 
 import holdfast as hf
-from holdfast.defaults import LEARNER, recommended, recommended_loss
-from holdfast.lab.trials import batches, contestants, one_pass, sgd
-from holdfast.lab.trials.bad_rows import corrupt_rows
-from holdfast.lab.trials.batches import forecasts
-from holdfast.lab.trials.clipped_gradients import ClippedGradients
-from holdfast.lab.trials.corruptions import untouched
-from holdfast.lab.trials.data import Table
-from holdfast.lab.trials.one_pass import FED, WithConstant, predictions_of
-from holdfast.lab.trials.qcsgd import QCSGD
-from holdfast.lab.trials.scalers import FadingScale, Moments, Running
-from holdfast.lab.trials.wolf import WoLF
+from holdfast.defaults import recommended, recommended_loss
+from holdfast.options import LEARNER
 from holdfast.rule import rule
 from holdfast.vectors import dot, prediction_of
+from holdfast_lab.trials import batches, contestants, one_pass, sgd
+from holdfast_lab.trials.bad_rows import corrupt_rows
+from holdfast_lab.trials.batches import forecasts
+from holdfast_lab.trials.clipped_gradients import ClippedGradients
+from holdfast_lab.trials.corruptions import untouched
+from holdfast_lab.trials.data import Table
+from holdfast_lab.trials.one_pass import FED, WithConstant, predictions_of
+from holdfast_lab.trials.qcsgd import QCSGD
+from holdfast_lab.trials.scalers import FadingScale, Moments, Running
+from holdfast_lab.trials.wolf import WoLF
 
 DELAYS = (1, 7, 50)
 MODELS = {
@@ -57,15 +58,12 @@ class Frozen:
     def current_weights(self, state):
         return self.player.current_weights(state.inner)
 
-    def set_target(self, state, y):
-        return state._replace(inner=self.player.set_target(state.inner, y))
-
-    def observe(self, state, slope, x):
-        inner, decision = self.player.observe(state.inner, slope, x)
+    def observe(self, state, round):
+        inner, verdict = self.player.observe(state.inner, round)
         rounds, w = state.rounds + 1, state.w
         if rounds % self.delay == 0:
             w = self.player.current_weights(inner).copy()
-        return FrozenState(inner, w, rounds), decision
+        return FrozenState(inner, w, rounds), verdict
 
 
 def table(rounds=200, regression=True):

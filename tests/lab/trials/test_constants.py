@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from holdfast.defaults import recommended
-from holdfast.lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS
-from holdfast.lab.trials.bad_rows import CLEAN, corrupt_rows
-from holdfast.lab.trials.constants import Setting, errors, ratios, settings_of
-from holdfast.lab.trials.data import Table
+from holdfast_lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS
+from holdfast_lab.trials.bad_rows import CLEAN, corrupt_rows
+from holdfast_lab.trials.constants import Setting, errors, ratios, settings_of
+from holdfast_lab.trials.data import Table
 
 
 @pytest.mark.parametrize("trials", [FOR_NUMBERS, FOR_LABELS])

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast import bounds
-from holdfast.lab.trials import crowd
+from holdfast_lab.trials import crowd
 
 
 @pytest.mark.exhaustive

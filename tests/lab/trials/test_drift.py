@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.lab.trials import drift
-from holdfast.lab.trials import drift_streams as streams
-from holdfast.lab.trials.contestants import FADING, OURS, Contestant
-from holdfast.lab.trials.drift_streams import CHANGE, OF_RIVER, OWN, ROUNDS, make
+from holdfast_lab.trials import drift
+from holdfast_lab.trials import drift_streams as streams
+from holdfast_lab.trials.contestants import FADING, OURS, Contestant
+from holdfast_lab.trials.drift_streams import CHANGE, OF_RIVER, OWN, ROUNDS, make
 
 
 def constant(value):

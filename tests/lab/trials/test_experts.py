@@ -6,8 +6,8 @@ import pytest
 
 import holdfast as hf
 from holdfast.cli.main import main
-from holdfast.lab.trials import experts, learners_table
-from holdfast.lab.trials.corruptions import SPARED
+from holdfast_lab.trials import experts, learners_table
+from holdfast_lab.trials.corruptions import SPARED
 
 ROUNDS = 600
 

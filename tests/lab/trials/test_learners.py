@@ -8,8 +8,8 @@ import pytest
 import holdfast as hf
 from holdfast import learners as room
 from holdfast.cli.main import main
-from holdfast.lab.trials import learners_table
-from holdfast.lab.trials.learners import (
+from holdfast_lab.trials import learners_table
+from holdfast_lab.trials.learners import (
     DIMS,
     ENTRIES,
     FILTER,
@@ -18,7 +18,7 @@ from holdfast.lab.trials.learners import (
     measure,
     regret_a_round,
 )
-from holdfast.lab.trials.streams import absolute, bowls, experts, ordinary, scattered, squared
+from holdfast_lab.trials.streams import absolute, bowls, experts, ordinary, scattered, squared
 
 FEW = RaceSize(rounds=300, seeds=1, turns=1, entries=1000, compiled=False)
 STREAMS = [absolute, bowls, experts, squared]

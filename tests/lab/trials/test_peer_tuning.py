@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from holdfast.cli.main import main
-from holdfast.lab.trials import peer_tuning
-from holdfast.lab.trials.contestants import WOLF
-from holdfast.lab.trials.peer_tuning import GRIDS, Grid, Setting
-from holdfast.lab.trials.wolf import WoLF
+from holdfast_lab.trials import peer_tuning
+from holdfast_lab.trials.contestants import WOLF
+from holdfast_lab.trials.peer_tuning import GRIDS, Grid, Setting
+from holdfast_lab.trials.wolf import WoLF
 
 
 def test_what_is_in_use_was_tried():

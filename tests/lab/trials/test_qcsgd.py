@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from holdfast.lab.trials import one_pass
-from holdfast.lab.trials.data import Table
-from holdfast.lab.trials.qcsgd import QCSGD
-from holdfast.lab.trials.scalers import Running
-from holdfast.lab.trials.sgd import SquaredSlope
+from holdfast.rounds import Round
+from holdfast_lab.trials import one_pass
+from holdfast_lab.trials.data import Table
+from holdfast_lab.trials.qcsgd import QCSGD
+from holdfast_lab.trials.scalers import Running
+from holdfast_lab.trials.sgd import SquaredSlope
 
 
 def test_a_gradient_is_clipped_at_the_quantile_of_the_last_lengths():
@@ -20,7 +21,7 @@ def test_a_gradient_is_clipped_at_the_quantile_of_the_last_lengths():
         lengths = [*lengths, np.linalg.norm(g)][-100:]
         limit = np.sort(lengths)[len(lengths) // 2]
         expected = state.w - 0.01 * g * min(1.0, limit / np.linalg.norm(g))
-        state = model.update(state, slope, x)
+        state = model.update(state, Round(slope, x))
         assert state.w == pytest.approx(expected, rel=1e-12)
 
 

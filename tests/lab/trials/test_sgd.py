@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from holdfast.lab.trials import contestants, one_pass
-from holdfast.lab.trials.corruptions import untouched
-from holdfast.lab.trials.data import Table
-from holdfast.lab.trials.one_pass import FED
-from holdfast.lab.trials.scalers import FadingScale, Moments, Still
+from holdfast_lab.trials import contestants, one_pass
+from holdfast_lab.trials.corruptions import untouched
+from holdfast_lab.trials.data import Table
+from holdfast_lab.trials.one_pass import FED
+from holdfast_lab.trials.scalers import FadingScale, Moments, Still
 
 ROUNDS = 200
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.lab.trials import batches, one_pass, runner
-from holdfast.lab.trials import contestants as who
-from holdfast.lab.trials.corruptions import KINDS, SPARED, corrupt
-from holdfast.lab.trials.data import available, load
-from holdfast.lab.trials.table import MARKERS, Cell, Goal, goals, line, markdown, ratio
+from holdfast_lab.trials import batches, one_pass, runner
+from holdfast_lab.trials import contestants as who
+from holdfast_lab.trials.corruptions import KINDS, SPARED, corrupt
+from holdfast_lab.trials.data import available, load
+from holdfast_lab.trials.table import MARKERS, Cell, Goal, goals, line, markdown, ratio
 
 FEW = {name: who.CONTESTANTS[name] for name in (who.ORACLE, who.OURS, who.PLAIN)}
 

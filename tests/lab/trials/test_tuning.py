@@ -6,9 +6,9 @@ import pytest
 
 import holdfast as hf
 from holdfast.cli.main import main
-from holdfast.defaults import LEARNERS
-from holdfast.lab.trials import tuning_table
-from holdfast.lab.trials.tuning import GRID, tune
+from holdfast.options import LEARNERS
+from holdfast_lab.trials import tuning_table
+from holdfast_lab.trials.tuning import GRID, tune
 
 
 @pytest.fixture

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from holdfast.lab.trials import one_pass
-from holdfast.lab.trials.data import Table
-from holdfast.lab.trials.scalers import Running
-from holdfast.lab.trials.sgd import SquaredSlope
-from holdfast.lab.trials.wolf import WoLF
+from holdfast.rounds import Round
+from holdfast_lab.trials import one_pass
+from holdfast_lab.trials.data import Table
+from holdfast_lab.trials.scalers import Running
+from holdfast_lab.trials.sgd import SquaredSlope
+from holdfast_lab.trials.wolf import WoLF
 
 
 def rows(rounds=300, dim=3):
@@ -19,7 +20,7 @@ def rows(rounds=300, dim=3):
 def learned(model, X, y):
     state = model.init(X.shape[1])
     for x, target in zip(X, y, strict=True):
-        state = model.update(state, state.w @ x - target, x)
+        state = model.update(state, Round(state.w @ x - target, x))
     return state
 
 
@@ -44,7 +45,7 @@ def test_one_wild_target_moves_it_less_the_wilder_it_is():
     moves = []
     for wild in (1e2, 1e4, 1e6):
         copy = state._replace(w=state.w.copy(), covariance=state.covariance.copy())
-        moves.append(np.abs(WoLF(4.0).update(copy, state.w @ X[0] - wild, X[0]).w - state.w).max())
+        moves.append(np.abs(WoLF(4.0).update(copy, Round(state.w @ X[0] - wild, X[0])).w - state.w).max())
     assert moves[0] > moves[1] > moves[2] and moves[2] < 1e-6
 
 

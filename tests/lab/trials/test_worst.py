@@ -7,11 +7,11 @@ import pytest
 
 import holdfast as hf
 from holdfast.cli.main import main
-from holdfast.lab.trials import worst_table
-from holdfast.lab.trials.ratios import linear_ratio
-from holdfast.lab.trials.worst import CASES, Case, Found, climb, search
+from holdfast_lab.trials import worst_table
+from holdfast_lab.trials.ratios import linear_ratio
+from holdfast_lab.trials.worst import CASES, Case, Found, climb, search
 
-PAGE = (Path(__file__).parents[3] / "docs" / "learners.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 MORE = {
     "AdaGrad on a simplex": Case(hf.AdaGrad(hf.Simplex()), "", widths=(3,)),
     "AdaGrad with a rate": Case(hf.AdaGrad(hf.Ball(1.0), 0.3, 1.0), ""),

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.lab.trials import zoo_measures, zoo_trials
-from holdfast.lab.trials.zoo import START, ZOO, Animal, make
-from holdfast.lab.trials.zoo_columns import CODES
-from holdfast.lab.trials.zoo_measures import Refitted, ZooRow, compared_with, measure, peer_estimator
-from holdfast.lab.trials.zoo_trials import QUICK, cases, hold_zoo_trials, markdown, notes, summary
+from holdfast_lab.trials import zoo_measures, zoo_trials
+from holdfast_lab.trials.zoo import START, ZOO, Animal, make
+from holdfast_lab.trials.zoo_columns import CODES
+from holdfast_lab.trials.zoo_measures import Refitted, ZooRow, compared_with, measure, peer_estimator
+from holdfast_lab.trials.zoo_trials import QUICK, cases, hold_zoo_trials, markdown, notes, summary
 
 CASES = cases(ZOO)
 

@@ -1,1 +1,0 @@
-"""Measurements behind the documentation: reproduce, bench, trials. Imported only by their own commands."""
