@@ -13,7 +13,8 @@ import pytest
 from compiled.subprocesses import SOURCE
 
 from holdfast import OGD, Ball, Filtered, TopK
-from holdfast._compiled import _programs, call, disk_cache
+from holdfast._compiled import disk_cache
+from holdfast._compiled.calls import _programs, call
 from holdfast._compiled.disk_cache import can_be_imported
 from holdfast.rule import rule
 
@@ -178,7 +179,7 @@ def test_a_stored_function_that_does_not_load_is_reported(tmp_path, monkeypatch,
         return x + 4.0
 
     call(add, 1.0)
-    monkeypatch.setattr("holdfast._compiled._programs", {})
+    monkeypatch.setattr("holdfast._compiled.calls._programs", {})
     monkeypatch.setattr("numba.core.compiler.CompileResult._rebuild", broken)
     with pytest.warns(RuntimeWarning, match=r"does not load .*add-.*another layout"):
         assert call(add, 1.0) == 5.0

@@ -4,22 +4,25 @@ The name of a file is a digest of everything it was made from: types, code, cons
 processor. So no file is ever out of date, and several processes can write at the same time. A damaged file
 is ignored and written again.
 
-`holdfast.cache_folder` says where they are.
+`holdfast._compiled.cache_folder` says where they are.
 """
 
 import contextlib
 import hashlib
 import operator
 import os
+import pathlib
 import re
 import sys
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numba
 from numba import types
 
+from holdfast._compiled.cache_folder import SUFFIX, folders
 from holdfast._compiled.numba_private import processor
-from holdfast.cache_folder import SUFFIX, folders
 
 _MAX_FILES = 500  # of some 0.4 MB each
 
@@ -27,16 +30,16 @@ _MAX_FILES = 500  # of some 0.4 MB each
 class Store:
     """The file of one compiled function for one list of types."""
 
-    def __init__(self, name, kinds, made_of, fingerprint):
+    def __init__(self, name: str, kinds: tuple[Any, ...], made_of: Any, fingerprint: str) -> None:
         self.kinds, self.is_shared = kinds, can_be_imported(made_of)
         parts = (name, kinds, made_of, fingerprint, processor(), sys.implementation.cache_tag)
         word = re.sub(r"\W", "", name)  # Windows allows no "<lambda>" in the name of a file
         self.file = f"{word}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}{SUFFIX}"
 
-    def exists(self):
+    def exists(self) -> bool:
         return self.is_shared and any((folder / self.file).exists() for folder in folders())
 
-    def load(self, rebuild):
+    def load(self, rebuild: Callable[[bytes], Any]) -> Any:
         """The function that `rebuild` makes from the bytes on disk, or None."""
         data = self._read() if self.is_shared else None
         if data is None:
@@ -47,12 +50,12 @@ class Store:
             _warn_once(f"numba {numba.__version__} does not load what it stored in {self.file} ({problem!r})")
             return None
 
-    def save(self, returned, pack):
+    def save(self, returned: Any, pack: Callable[[], bytes]) -> None:
         """Write the bytes that `pack` returns, if other processes can import the type `returned`."""
         if self.is_shared and can_be_imported(returned):
             _write(self.file, pack())
 
-    def _read(self):
+    def _read(self) -> bytes | None:
         for folder in folders():
             with contextlib.suppress(OSError):
                 stored = (folder / self.file).read_bytes()
@@ -61,7 +64,7 @@ class Store:
         return None
 
 
-def _write(file, data):
+def _write(file: str, data: bytes) -> None:
     problems = []
     for folder in folders():
         try:
@@ -72,7 +75,7 @@ def _write(file, data):
     _warn_once(f"nothing can be written to {'; '.join(problems)}")
 
 
-def _write_to(folder, file, data):
+def _write_to(folder: pathlib.Path, file: str, data: bytes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f"{file}.{os.getpid()}"
     try:
@@ -84,16 +87,16 @@ def _write_to(folder, file, data):
         _remove_oldest(folder)
 
 
-def _remove_oldest(folder):
+def _remove_oldest(folder: pathlib.Path) -> None:
     files = sorted(folder.glob(f"*{SUFFIX}*"), key=os.path.getmtime)
     for file in files[:-_MAX_FILES]:
         file.unlink(missing_ok=True)
 
 
-_warned: list = []
+_warned: list[str] = []
 
 
-def _warn_once(reason):
+def _warn_once(reason: str) -> None:
     if not _warned:
         _warned.append(reason)
         warnings.warn(
@@ -104,7 +107,7 @@ def _warn_once(reason):
         )
 
 
-def can_be_imported(kind):
+def can_be_imported(kind: Any) -> bool:
     """Whether another process can import all classes in a type."""
     if isinstance(kind, types.Dispatcher):
         return False  # a function passed as a value
@@ -113,7 +116,7 @@ def can_be_imported(kind):
     return all(map(can_be_imported, kind)) if isinstance(kind, types.BaseTuple) else True
 
 
-def _is_importable(cls):
+def _is_importable(cls: type) -> bool:
     if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
         return False
     try:

@@ -3,6 +3,8 @@
 import linecache
 import os
 import re
+from collections.abc import Iterable
+from types import CodeType, FunctionType
 
 _HEADING = re.compile(
     r"Failed in nopython|During:|Rejected|- Resolution|There are|Known signatures|raised from|File |Return of"
@@ -69,7 +71,7 @@ _REASONS = [
 ]
 
 
-def explain(problem, inside, functions):
+def explain(problem: str, inside: FunctionType | None, functions: Iterable[FunctionType]) -> str:
     """The innermost reason that numba gives, and the place in the code.
 
     Numba's text fills a page. The innermost reason is on its first line that is not a heading. `inside` is
@@ -89,7 +91,7 @@ def explain(problem, inside, functions):
     raise AssertionError("the last pattern matches everything")
 
 
-def explain_type(path, value):
+def explain_type(path: str, value: object) -> str:
     """The message for an argument of a type that numba does not support."""
     kind = type(value).__name__
     return (
@@ -98,7 +100,7 @@ def explain_type(path, value):
     )
 
 
-def _place(lines, inside, functions):
+def _place(lines: list[str], inside: FunctionType | None, functions: Iterable[FunctionType]) -> str:
     """The method or function that fails, and the line if numba gives it."""
     called = f"<function {inside.__qualname__} at" if inside else None
     for line in lines:
@@ -114,14 +116,14 @@ def _place(lines, inside, functions):
     return _name(inside) if inside else "this"
 
 
-def _contains(code, path, line):
+def _contains(code: CodeType, path: str, line: int) -> bool:
     lines = [number for _, _, number in code.co_lines() if number is not None]
     return os.path.abspath(code.co_filename) == path and min(lines) <= line <= max(lines)
 
 
-def _name(function):
+def _name(function: FunctionType) -> str:
     return function.__qualname__.rpartition("<locals>.")[2]
 
 
-def _short(text, limit=140):
+def _short(text: str, limit: int = 140) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,169 +1,120 @@
-"""Dot products and sums of squares in LLVM code, rounded in NumPy's order; and prefetching.
+"""The kernels (`holdfast.kernels`) of dense rows, and all sums, as LLVM functions; and prefetching.
 
-NumPy sums a block of at most 128 products with eight running sums and splits longer vectors in halves. Doing
-the same gives the same bits in Python, in compiled code and on every machine. The eight running sums are two
+The entry of a kernel is called with `Lanes` in place of numbers, which write down LLVM instructions.
+
+Every kernel is a separate function that is not inlined. A game has more values than there are registers: a
+loop in the middle of it would load its pointers from memory again for every entry, and with six copies of an
+unrolled loop it would take four times as long to compile. Entries are processed four at a time, then two,
+then one. Eight at a time would be slower: the sums of the next round read four entries at a time, and would
+have to wait until the eight are written.
+
+NumPy sums a block of at most 128 terms with eight running sums and splits longer vectors in halves. Doing the
+same gives the same bits in Python, in compiled code and on every machine. The eight running sums are two
 vectors of four: LLVM makes vectors of a sum only if it may change the result, and one vector of eight has a
 longer latency. The last up to seven entries have a separate sum, so that no other addition waits for them.
-
-A sum is a separate function that is not inlined. With six copies of an unrolled loop a game would be slower,
-and would take four times as long to compile. The attributes of the function say that it writes nothing, so
-LLVM can leave out a repeated call, such as the second ||x|| of a round.
+The attributes of a sum say that it writes nothing, so LLVM can leave out a repeated call, such as the second
+||x|| of a round.
 """
 
 import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from holdfast._compiled.argument_types import AnyFunction
+from holdfast._compiled.lanes import (
+    DOUBLE,
+    INT,
+    LONG,
+    Lanes,
+    constant,
+    declared,
+    loaded,
+    repeated,
+    store,
+)
 from holdfast._compiled.numba_private import data_and_length, nothing
+from holdfast.kernels import Kernel, defined
 
-_INT, _LONG, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _LANES, _BLOCK = 8, 128
+_WIDTHS = (4, 2, 1)  # entries that are processed at the same time
+_COLUMNS = (24, 8, 4, 1)  # columns of a matrix that are summed at the same time, in registers
+_INLINE = ("alwaysinline",)
 
 
-@intrinsic
-def inner_product(typing_context, a, b):
-    """The inner product of two rows of the same length in C order."""
+@functools.cache
+def native(kernel: Kernel, names: tuple[str, ...]) -> Any:
+    """A function that numba compiles to a call of the LLVM function of a kernel, with these parameters.
 
-    def generate(context, builder, signature, args):
-        x, n = data_and_length(context, builder, a, args[0])
-        y, _ = data_and_length(context, builder, b, args[1])
-        return _sum_of_products(builder, [a, b], [x, y], n, _Entry)
+    Those of a sum of a sparse row are the other rows, the places and the values.
+    """
 
-    return types.float64(a, b), generate
+    def typed(kinds: tuple[Any, ...]) -> tuple[Any, AnyFunction]:
+        parameters = [kind if isinstance(kind, types.Array) else types.float64 for kind in kinds]
 
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            rows, numbers = {}, {}
+            for name, kind, value in zip(names, parameters, args, strict=True):
+                if isinstance(kind, types.Array):
+                    rows[name] = _Row(kind, *data_and_length(context, builder, kind, value))
+                else:
+                    numbers[name] = value
+            result = WRITERS[kernel.kind](builder, kernel, rows, numbers)
+            return nothing(context) if signature.return_type == types.void else result
 
-@intrinsic
-def sum_of_squares(typing_context, a):
-    """The inner product of a row in C order with itself."""
+        if kernel.kind == "sum_of_entries":
+            return types.float64(*parameters), generate
+        return (types.int64 if kernel.reports else types.void)(*parameters), generate
 
-    def generate(context, builder, signature, args):
-        x, n = data_and_length(context, builder, a, args[0])
-        return _sum_of_products(builder, [a], [x], n, _Square)
-
-    return types.float64(a), generate
-
-
-@intrinsic
-def gathered_product(typing_context, w, places, values):
-    """The sum of w[places] * values. The places are not checked: the adversary has done that."""
-
-    def generate(context, builder, signature, args):
-        weights, _ = data_and_length(context, builder, w, args[0])
-        indices, n = data_and_length(context, builder, places, args[1])
-        entries, _ = data_and_length(context, builder, values, args[2])
-        rows = [entries, indices, weights]
-        return _sum_of_products(builder, [values, places, w], rows, n, _Gathered)
-
-    return types.float64(w, places, values), generate
+    lines = [f"return typed(({', '.join(names)},))"]
+    return intrinsic(defined("native", ("typing_context", *names), lines, {"typed": typed}))
 
 
-class _Entry:
-    """x[i] * y[i]"""
+class _Row:
+    """An array in LLVM code: its type, the pointer to its entries, and the number of them (or of rows)."""
 
-    name = "dot"
-    moves = (0, 1)  # the arguments whose second half starts in the middle
-
-    def __init__(self, builder, x, y):
-        self.builder, self.x, self.y = builder, x, y
-
-    def product(self, i, lanes):
-        builder = self.builder
-        return builder.fmul(loaded(builder, self.x, i, lanes), loaded(builder, self.y, i, lanes))
+    def __init__(self, kind: Any, data: Any, length: Any) -> None:
+        self.kind, self.data, self.length = kind, data, length
 
 
-class _Square:
-    """x[i] * x[i]"""
-
-    name = "square"
-    moves = (0,)
-
-    def __init__(self, builder, x):
-        self.builder, self.x = builder, x
-
-    def product(self, i, lanes):
-        entry = loaded(self.builder, self.x, i, lanes)
-        return self.builder.fmul(entry, entry)
+# -- functions and loops
 
 
-class _Gathered:
-    """values[i] * w[places[i]]"""
-
-    name = "gathered_dot"
-    moves = (0, 1)
-
-    def __init__(self, builder, values, places, w):
-        self.builder, self.values, self.places, self.w = builder, values, places, w
-
-    def product(self, i, lanes):
-        builder = self.builder
-        found = ir.Constant(ir.VectorType(_DOUBLE, lanes), ir.Undefined)
-        for lane in range(lanes):
-            place = builder.load(builder.gep(self.places, [builder.add(i, _LONG(lane))]))
-            place = builder.sext(place, _LONG) if place.type.width < 64 else place
-            found = builder.insert_element(found, builder.load(builder.gep(self.w, [place])), _INT(lane))
-        if lanes == 1:
-            found = builder.extract_element(found, _INT(0))
-        return builder.fmul(found, loaded(builder, self.values, i, lanes))
-
-
-def loaded(builder, row, i, lanes):
-    """Entries i, i + 1, ... of a row, as doubles."""
-    element = row.type.pointee
-    kind, wide = (ir.VectorType(e, lanes) if lanes > 1 else e for e in (element, _DOUBLE))
-    address = builder.bitcast(builder.gep(row, [i]), kind.as_pointer())
-    loaded = builder.load(address, align=8 if element == _DOUBLE else 4)
-    return loaded if element == _DOUBLE else builder.fpext(loaded, wide)
-
-
-def _sum_of_products(builder, kinds, rows, n, terms):
-    """Call the function that sums products of such rows."""
-    function = _sum_function(builder.module, kinds, [row.type for row in rows], terms)
-    return builder.call(function, [*rows, n])
-
-
-def dot_function(module, kind):
-    """The function that returns the inner product of two such rows: of their addresses and their length."""
-    return _sum_function(module, [kind] * 2, [_DOUBLE.as_pointer()] * 2, _Entry)
-
-
-def _sum_function(module, kinds, pointers, terms):
-    """The function that sums products of such rows. It is added to the module if it is not there yet."""
-    constant = not any(kind.mutable for kind in kinds)
-    name = ".".join(["holdfast", terms.name, *(str(kind.dtype) for kind in kinds), *["constant"] * constant])
-    signature = ir.FunctionType(_DOUBLE, [*pointers, _LONG])
-    function, halves = (declared(module, signature, name + part) for part in ("", ".halves"))
+def _function(
+    module: Any, kernel: Kernel, kinds: Sequence[Any], signature: Any, write: Callable[[Any], None]
+) -> Any:
+    """The LLVM function of a kernel for such arrays, which is added to the module if it is not there yet."""
+    entry = kernel.entry
+    parts = [entry.__module__, entry.__qualname__, kernel.kind, *(str(kind.dtype) for kind in kinds)]
+    function = declared(module, signature, ".".join(parts))
     if function.is_declaration:
-        for written in (function, halves):
-            written.linkage = "linkonce_odr"
-            access = "readnone" if constant else "readonly"
-            add_attributes(written, "nounwind", "willreturn", "noinline", access)
-        _write_halves(halves, function, terms)
-        _write_block(function, halves, terms)
+        _add_attributes(function)
+        for argument in function.args:
+            if isinstance(argument.type, ir.PointerType):
+                argument.add_attribute("noalias")
+        write(function)
     return function
 
 
-def declared(module, signature, name):
-    """The function of this name in a module, which is declared if it is not there yet."""
-    found = module.globals.get(name)
-    return ir.Function(module, signature, name) if found is None else found
-
-
-def add_attributes(function, *names):
+def _add_attributes(function: Any, *names: str) -> None:
     """Declare properties of a function that LLVM may use."""
-    for name in names:
+    function.linkage = "linkonce_odr"
+    for name in ("nounwind", "willreturn", "noinline", *names):
         set.add(function.attributes, name)  # llvmlite's own `add` does not accept all of them
 
 
 @contextlib.contextmanager
-def counting(builder, start, stop, step):
+def _counting(builder: Any, start: Any, stop: Any, step: Any) -> Iterator[Any]:
     """for i in range(start, stop, step)"""
     before = builder.block
     head, body, after = (builder.append_basic_block(name) for name in ("head", "body", "after"))
     builder.branch(head)
     builder.position_at_end(head)
-    i = builder.phi(_LONG)
+    i = builder.phi(LONG)
     i.add_incoming(start, before)
     builder.cbranch(builder.icmp_signed("<", i, stop), body, after)
     builder.position_at_end(body)
@@ -173,7 +124,7 @@ def counting(builder, start, stop, step):
     builder.position_at_end(after)
 
 
-def variable(builder, value):
+def _variable(builder: Any, value: Any) -> Any:
     """A variable with this first value, in the first block, so that LLVM can keep it in a register."""
     with builder.goto_entry_block():
         place = builder.alloca(value.type)
@@ -181,67 +132,268 @@ def variable(builder, value):
     return place
 
 
-def _write_halves(function, sum_of_half, terms):
+# -- each_entry
+
+
+def _call_each_entry(builder: Any, kernel: Kernel, rows: dict[str, _Row], numbers: dict[str, Any]) -> Any:
+    first = next(iter(rows.values()))
+    function = _entries_function(builder.module, kernel, [row.kind for row in rows.values()])
+    return builder.call(function, [*(row.data for row in rows.values()), first.length, *numbers.values()])
+
+
+def _entries_function(module: Any, kernel: Kernel, kinds: Sequence[Any]) -> Any:
+    """The function of the rows of a kernel, their length, and its numbers.
+
+    It returns 0, or another number if the kernel reports that an entry is not fine.
+    """
+    pointers = [_pointer(kind) for kind in kinds]
+    signature = ir.FunctionType(LONG, [*pointers, LONG, *[DOUBLE] * len(kernel.numbers)])
+    return _function(module, kernel, kinds, signature, functools.partial(_write_each_entry, kernel))
+
+
+def _pointer(kind: Any) -> Any:
+    return (ir.FloatType() if kind.dtype == types.float32 else DOUBLE).as_pointer()
+
+
+def _write_each_entry(kernel: Kernel, function: Any) -> None:
+    builder = ir.IRBuilder(function.append_basic_block())
+    names = [name for name in kernel.names if name not in kernel.numbers]
+    rows = dict(zip(names, function.args, strict=False))
+    n, numbers = function.args[len(names)], function.args[len(names) + 1 :]
+    unfinished, start = _variable(builder, LONG(0)), LONG(0)
+    for lanes in _WIDTHS:
+        stop = builder.and_(n, LONG(-lanes))
+        with _counting(builder, start, stop, LONG(lanes)) as i:
+            given = {
+                name: repeated(builder, value, lanes)
+                for name, value in zip(kernel.numbers, numbers, strict=True)
+            }
+            given |= {name: loaded(builder, row, i, lanes) for name, row in rows.items()}
+            results = kernel.entry(*(Lanes(builder, given[name]) for name in kernel.names))
+            results = results if isinstance(results, tuple) else (results,)
+            for name, result in zip(kernel.changed, results, strict=False):
+                store(builder, result.value, rows[name], i)
+            if kernel.reports:
+                conditions = builder.bitcast(results[-1].value, ir.IntType(lanes))
+                failed = builder.zext(builder.not_(conditions), LONG)
+                builder.store(builder.or_(builder.load(unfinished), failed), unfinished)
+        start = stop
+    builder.ret(builder.load(unfinished))
+
+
+# -- sum_of_entries
+
+
+def _call_sum_of_entries(builder: Any, kernel: Kernel, rows: dict[str, _Row], numbers: Any) -> Any:
+    given = list(rows.values())
+    function = _sum_function(builder.module, kernel, [row.kind for row in given])
+    return builder.call(function, [*(row.data for row in given), given[-1].length])
+
+
+def _sum_function(module: Any, kernel: Kernel, kinds: Sequence[Any]) -> Any:
+    """The function of rows and their length. With places among the rows, the rows before are read there."""
+    constant = not any(kind.mutable for kind in kinds)
+    pointers = [
+        _pointer(kind)
+        if isinstance(kind.dtype, types.Float)
+        else ir.IntType(kind.dtype.bitwidth).as_pointer()
+        for kind in kinds
+    ]
+    signature = ir.FunctionType(DOUBLE, [*pointers, LONG])
+    entry = kernel.entry
+    parts = [entry.__module__, entry.__qualname__, *(str(kind.dtype) for kind in kinds)]
+    name = ".".join([*parts, *["constant"] * constant])
+    function, halves = (declared(module, signature, name + part) for part in ("", ".halves"))
+    if function.is_declaration:
+        moves = [True] * len(kinds)  # which rows begin in the middle, in the second half of a sum
+        if len(kinds) > len(kernel.names):
+            moves[: len(kinds) - 2] = [False] * (len(kinds) - 2)
+        for written in (function, halves):
+            _add_attributes(written, "readnone" if constant else "readonly")
+        _write_halves(halves, function, moves)
+        _write_sum(function, halves, kernel, moves)
+    return function
+
+
+def _term(builder: Any, kernel: Kernel, rows: Sequence[Any], moves: Sequence[bool]) -> AnyFunction:
+    """A function of i and a number of lanes: the entry there."""
+
+    def term(i: Any, lanes: int) -> Any:
+        if all(moves):
+            values = [loaded(builder, row, i, lanes) for row in rows]
+        else:
+            *others, places, entries = rows
+            values = [_gathered(builder, row, places, i, lanes) for row in others]
+            values.append(loaded(builder, entries, i, lanes))
+        return kernel.entry(*(Lanes(builder, value) for value in values)).value
+
+    return term
+
+
+def _gathered(builder: Any, row: Any, places: Any, i: Any, lanes: int) -> Any:
+    """Entries of a row at the places i, i + 1, ... They are not checked: the adversary has done that."""
+    found = ir.Constant(ir.VectorType(DOUBLE, lanes), ir.Undefined)
+    for lane in range(lanes):
+        place = builder.load(builder.gep(places, [builder.add(i, LONG(lane))]))
+        place = builder.sext(place, LONG) if place.type.width < 64 else place
+        found = builder.insert_element(found, builder.load(builder.gep(row, [place])), INT(lane))
+    return found if lanes > 1 else builder.extract_element(found, INT(0))
+
+
+def _write_halves(function: Any, sum_of_half: Any, moves: Sequence[bool]) -> None:
     """The sum of a long row: a separate function, so that short rows need not save the registers it uses."""
     builder = ir.IRBuilder(function.append_basic_block())
     *rows, n = function.args
-    half = builder.and_(builder.lshr(n, _LONG(1)), _LONG(-_LANES))
-    rest = [builder.gep(row, [half]) if i in terms.moves else row for i, row in enumerate(rows)]
+    half = builder.and_(builder.lshr(n, LONG(1)), LONG(-_LANES))
+    rest = [builder.gep(row, [half]) if moved else row for row, moved in zip(rows, moves, strict=True)]
     left = builder.call(sum_of_half, [*rows, half])
     builder.ret(builder.fadd(left, builder.call(sum_of_half, [*rest, builder.sub(n, half)])))
 
 
-def _write_block(function, halves, terms):
+def _write_sum(function: Any, halves: Any, kernel: Kernel, moves: Sequence[bool]) -> None:
     builder = ir.IRBuilder(function.append_basic_block())
     *rows, n = function.args
-    product = terms(builder, *rows).product
-    total, rest = (variable(builder, _DOUBLE(0.0)) for _ in range(2))
-    whole = builder.and_(n, _LONG(-_LANES))
+    term = _term(builder, kernel, rows, moves)
+    total, rest = (_variable(builder, DOUBLE(0.0)) for _ in range(2))
+    whole = builder.and_(n, LONG(-_LANES))
     at = whole
-    for lanes in (4, 2, 1):  # the last up to seven products, added one after the other
-        some = builder.and_(n, _LONG(lanes))
-        with builder.if_then(builder.icmp_signed("!=", some, _LONG(0))):
-            for term in _each(builder, product(at, lanes), lanes):
-                builder.store(builder.fadd(builder.load(rest), term), rest)
+    for lanes in _WIDTHS:  # the last up to seven terms, added one after the other
+        some = builder.and_(n, LONG(lanes))
+        with builder.if_then(builder.icmp_signed("!=", some, LONG(0))):
+            for each in _each(builder, term(at, lanes), lanes):
+                builder.store(builder.fadd(builder.load(rest), each), rest)
         at = builder.add(at, some)
-    with builder.if_then(builder.icmp_signed(">", n, _LONG(_BLOCK + _LANES - 1)), likely=False):
+    with builder.if_then(builder.icmp_signed(">", n, LONG(_BLOCK + _LANES - 1)), likely=False):
         builder.ret(builder.fadd(builder.call(halves, [*rows, whole]), builder.load(rest)))
-    with builder.if_then(builder.icmp_signed(">", whole, _LONG(0))):
-        running = [variable(builder, product(_LONG(at), 4)) for at in (0, 4)]
-        with counting(builder, _LONG(_LANES), whole, _LONG(_LANES)) as i:
-            for four, at in zip(running, (i, builder.add(i, _LONG(4))), strict=True):
-                builder.store(builder.fadd(builder.load(four), product(at, 4)), four)
-        s = _paired(builder, *map(builder.load, running), (0, 4, 2, 6), (1, 5, 3, 7))
+    with builder.if_then(builder.icmp_signed(">", whole, LONG(0))):
+        running = [_variable(builder, term(LONG(k), 4)) for k in (0, 4)]
+        with _counting(builder, LONG(_LANES), whole, LONG(_LANES)) as i:
+            for four, at in zip(running, (i, builder.add(i, LONG(4))), strict=True):
+                builder.store(builder.fadd(builder.load(four), term(at, 4)), four)
+        low, high = (builder.load(four) for four in running)
+        s = _paired(builder, low, high, (0, 4, 2, 6), (1, 5, 3, 7))
         s = _paired(builder, s, s, (0, 1), (2, 3))  # (s0 + s1) + (s2 + s3), (s4 + s5) + (s6 + s7)
-        first, second = (builder.extract_element(s, _INT(lane)) for lane in (0, 1))
+        first, second = (builder.extract_element(s, INT(lane)) for lane in (0, 1))
         builder.store(builder.fadd(first, second), total)
     builder.ret(builder.fadd(builder.load(total), builder.load(rest)))
 
 
-def _each(builder, terms, lanes):
-    return [terms] if lanes == 1 else [builder.extract_element(terms, _INT(lane)) for lane in range(lanes)]
+def _each(builder: Any, terms: Any, lanes: int) -> list[Any]:
+    return [terms] if lanes == 1 else [builder.extract_element(terms, INT(lane)) for lane in range(lanes)]
 
 
-def _paired(builder, a, b, some, others):
+def _paired(builder: Any, a: Any, b: Any, some: Sequence[int], others: Sequence[int]) -> Any:
     """Lanes `some` of two vectors plus their lanes `others`, pair by pair."""
-    some, others = (
-        builder.shuffle_vector(a, b, ir.VectorType(_INT, len(lanes))(lanes)) for lanes in (some, others)
+    first, second = (
+        builder.shuffle_vector(a, b, ir.VectorType(INT, len(lanes))(lanes)) for lanes in (some, others)
     )
-    return builder.fadd(some, others)
+    return builder.fadd(first, second)
+
+
+# -- matrices
+#
+# A matrix of twenty columns is read in a hundred nanoseconds. One call for each of its rows would take as
+# long again, so the functions of a row are inlined here.
+
+
+def _call_of_matrix(
+    write: Callable[..., None], columns_of: str
+) -> Callable[[Any, Kernel, dict[str, _Row], dict[str, Any]], Any]:
+    """Call a function of arrays, of the numbers of rows and columns, and of numbers."""
+
+    def call(builder: Any, kernel: Kernel, rows: dict[str, _Row], numbers: dict[str, Any]) -> Any:
+        given = list(rows.values())
+        columns = rows[columns_of or kernel.names[-1]].length
+        pointers = [row.data.type for row in given]
+        signature = ir.FunctionType(ir.VoidType(), [*pointers, LONG, LONG, *[DOUBLE] * len(numbers)])
+
+        def written(function: Any) -> None:
+            builder = ir.IRBuilder(function.append_basic_block())
+            kinds = [row.kind for row in given]
+            write(builder, kernel, kinds, *function.args)
+            builder.ret_void()
+
+        function = _function(builder.module, kernel, [row.kind for row in given], signature, written)
+        values = [*(row.data for row in given), given[0].length, columns, *numbers.values()]
+        return builder.call(function, values)
+
+    return call
+
+
+def _write_sum_in_each_row(
+    builder: Any, kernel: Kernel, kinds: Any, matrix: Any, x: Any, sums: Any, rows: Any, columns: Any
+) -> None:
+    of_row = types.Array(types.float64, 1, "C")
+    function = _sum_function(builder.module, kernel.of_row.kernel, [of_row, kinds[1]])
+    with _counting(builder, LONG(0), rows, LONG(1)) as i:
+        row = builder.gep(matrix, [builder.mul(i, columns)])
+        total = builder.call(function, [row, x, columns], attrs=_INLINE)
+        builder.store(total, builder.gep(sums, [i]))
+
+
+def _write_change_each_row(
+    builder: Any,
+    kernel: Kernel,
+    kinds: Any,
+    matrix: Any,
+    each: Any,
+    x: Any,
+    rows: Any,
+    columns: Any,
+    *numbers: Any,
+) -> None:
+    of_row = types.Array(types.float64, 1, "C")
+    function = _entries_function(builder.module, kernel.of_row.kernel, [of_row, kinds[2]])
+    given = dict(zip([name for name in kernel.numbers if name != kernel.each], numbers, strict=True))
+    with _counting(builder, LONG(0), rows, LONG(1)) as i:
+        row = builder.gep(matrix, [builder.mul(i, columns)])
+        given[kernel.each] = builder.load(builder.gep(each, [i]))
+        builder.call(function, [row, x, columns, *(given[name] for name in kernel.numbers)], attrs=_INLINE)
+
+
+def _write_sum_of_all_rows(
+    builder: Any, kernel: Kernel, kinds: Any, matrix: Any, x: Any, total: Any, rows: Any, columns: Any
+) -> None:
+    start = LONG(0)
+    for width in _COLUMNS:
+        blocks = builder.udiv(builder.sub(columns, start), LONG(width))
+        stop = builder.add(start, builder.mul(blocks, LONG(width)))
+        lanes = min(width, 4)
+        with _counting(builder, start, stop, LONG(width)) as j:
+            sums = [_variable(builder, constant(0.0, lanes)) for _ in range(width // lanes)]
+            with _counting(builder, LONG(0), rows, LONG(1)) as i:
+                row = builder.gep(matrix, [builder.add(builder.mul(i, columns), j)])
+                number = Lanes(builder, repeated(builder, loaded(builder, x, i, 1), lanes))
+                for k, each in enumerate(sums):
+                    entries = Lanes(builder, loaded(builder, row, LONG(k * lanes), lanes))
+                    term = kernel.entry(entries, number).value
+                    builder.store(builder.fadd(builder.load(each), term), each)
+            for k, each in enumerate(sums):
+                store(builder, builder.load(each), total, builder.add(j, LONG(k * lanes)))
+        start = stop
+
+
+WRITERS: dict[str, AnyFunction] = {
+    "each_entry": _call_each_entry,
+    "sum_of_entries": _call_sum_of_entries,
+    "sum_in_each_row": _call_of_matrix(_write_sum_in_each_row, "x"),
+    "change_each_row": _call_of_matrix(_write_change_each_row, ""),
+    "sum_of_all_rows": _call_of_matrix(_write_sum_of_all_rows, "total"),
+}
 
 
 @intrinsic
-def prefetch(typing_context, array, begin, length):
+def prefetch(typing_context: Any, array: Any, begin: Any, length: Any) -> Any:
     """Prefetch `length` bytes of an array into the cache, from byte `begin` on."""
 
-    def generate(context, builder, signature, args):
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte = ir.IntType(8)
         data, _ = data_and_length(context, builder, array, args[0])
         start = builder.gep(builder.bitcast(data, byte.as_pointer()), [args[1]])
-        kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _INT, _INT, _INT])
-        prefetch = declared(builder.module, kind, "llvm.prefetch.p0")
-        with counting(builder, _LONG(0), args[2], _LONG(64)) as i:
-            builder.call(prefetch, [builder.gep(start, [i]), _INT(0), _INT(3), _INT(1)])
+        kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), INT, INT, INT])
+        function = declared(builder.module, kind, "llvm.prefetch.p0")
+        with _counting(builder, LONG(0), args[2], LONG(64)) as i:
+            builder.call(function, [builder.gep(start, [i]), INT(0), INT(3), INT(1)])
         return nothing(context)
 
     return types.void(array, types.intp, types.intp), generate

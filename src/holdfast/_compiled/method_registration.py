@@ -12,14 +12,17 @@ import hashlib
 import inspect
 import pathlib
 import sys
-from types import FunctionType, ModuleType
+from collections.abc import Iterable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 import numba
 import numpy as np
 
-from holdfast._compiled import flatten, matrix_overloads, scaling_overloads  # noqa: F401  (registers functions)
+from holdfast._compiled.argument_types import Arguments
+from holdfast._compiled.by_type import register_by_type
+from holdfast._compiled.kernel_forms import OTHER_BODIES, register_kernel
 from holdfast._compiled.numba_path import private
-from holdfast._compiled.overloads import OVERLOADED
 
 if private is None:
     from holdfast._compiled.numba_public import register_function, register_method
@@ -28,7 +31,8 @@ else:
 
 _LIBRARIES = {*sys.stdlib_module_names, "numpy", "numba"}
 _NAMED_TUPLE = {"_asdict", "_replace", "_make", "_raw"}
-_last_seen: dict = {}  # function -> the values of its global names: functions themselves, the others as text
+# Function -> the values of its global names: functions themselves, the others as text.
+_last_seen: dict[FunctionType, dict[str, Any]] = {}
 
 
 class CallGraph:
@@ -38,14 +42,14 @@ class CallGraph:
     up each name only once.
     """
 
-    def __init__(self, function, args):
-        self.functions: set = set()
-        self.classes: set = set()
-        self.names: set = set()  # all names and attributes in the code
-        self.facts: set = {numba.__version__, _own_source()}
-        self.bindings: list = []  # (scope, name, value) of each global name in use
+    def __init__(self, function: Any, args: Arguments) -> None:
+        self.functions: set[FunctionType] = set()
+        self.classes: set[type] = set()
+        self.names: set[str] = set()  # all names and attributes in the code
+        self.facts: set[str] = {numba.__version__, _own_source()}
+        self.bindings: list[tuple[dict[str, Any], str, Any]] = []  # scope, name, value of all globals in use
         self.changed = False
-        self._members: dict = {}
+        self._members: dict[type, dict[str, None]] = {}
         self._add_argument(args)
         self._add_function(function)
         count = -1
@@ -56,15 +60,15 @@ class CallGraph:
                     self._add_method(cls, name)
 
     @functools.cached_property
-    def fingerprint(self):
+    def fingerprint(self) -> str:
         """A digest of all code and constants. The same digest means the same machine code."""
         return hashlib.sha256("\n".join(sorted(self.facts)).encode()).hexdigest()
 
-    def is_current(self):
+    def is_current(self) -> bool:
         """Whether every global name still refers to the same object."""
         return all(scope.get(name) is value for scope, name, value in self.bindings)
 
-    def _add_argument(self, value):
+    def _add_argument(self, value: Any) -> None:
         """Only the type of an argument matters to the compiler, so its value is not part of the digest."""
         if isinstance(value, tuple):
             self._add_class(type(value))
@@ -73,25 +77,25 @@ class CallGraph:
         elif hasattr(value, "py_func"):
             self._add_function(value.py_func)
 
-    def _add_class(self, cls):
+    def _add_class(self, cls: Any) -> None:
         if hasattr(cls, "_fields") and cls not in self.classes:
             self.classes.add(cls)
             self.facts.add(f"class {_qualified_name(cls)} {cls._fields}")
 
-    def _members_of(self, cls):
+    def _members_of(self, cls: type) -> dict[str, None]:
         """The names that a class and its bases define."""
         if cls not in self._members:
             self._members[cls] = {name: None for base in cls.__mro__ for name in vars(base)}
         return self._members[cls]
 
-    def _add_method(self, cls, name):
+    def _add_method(self, cls: type, name: str) -> None:
         method = _method(cls, name)
         if method is not None:
             self.facts.add(f"{_qualified_name(cls)}.{name} is {_qualified_name(method)}")
             register_method(cls, name, method)
             self._add_function(method)
 
-    def _add_function(self, function):
+    def _add_function(self, function: FunctionType) -> None:
         if function in self.functions:
             return
         self.functions.add(function)
@@ -112,7 +116,9 @@ class CallGraph:
             if private is not None:  # numba will compile it again; the public API cannot do that
                 _last_seen[function] = seen
 
-    def _look_up(self, scope, wanted, names, seen):
+    def _look_up(
+        self, scope: dict[str, Any], wanted: Iterable[str], names: list[str], seen: set[ModuleType]
+    ) -> Iterator[tuple[str, Any]]:
         """The values in a scope of the names wanted. If a value is a module, look up `names` in it."""
         for name in wanted:
             if name in scope:
@@ -124,13 +130,11 @@ class CallGraph:
                     inside = self._look_up(vars(value), names, names, {value, *seen})
                     yield from ((f"{name}.{inner}", item) for inner, item in inside)
 
-    def _describe(self, value):
+    def _describe(self, value: Any) -> Any:
         """Text that differs for different values. Functions and classes are added to the graph."""
         if isinstance(value, FunctionType):
             if not _is_library(value.__module__):
-                if value not in OVERLOADED:
-                    register_function(value)
-                self._add_function(value)
+                self._add_helper(value)
             return _qualified_name(value)
         if hasattr(value, "py_func"):
             self._add_function(value.py_func)
@@ -148,45 +152,62 @@ class CallGraph:
             return repr(value)
         return _qualified_name(value)
 
+    def _add_helper(self, function: Any) -> None:
+        """A function that is called by its name: a kernel, one with a copy for each type, or any other."""
+        kernel = getattr(function, "kernel", None)
+        if kernel is not None:
+            register_kernel(function)
+            self._describe(kernel.entry)
+            if kernel.of_row is not None:
+                self._describe(kernel.of_row)
+            self.facts.add(f"{_qualified_name(function)} {kernel._replace(entry=None, of_row=None)}")
+        elif getattr(function, "is_by_type", False):
+            register_by_type(function)
+            self._add_function(inspect.unwrap(function))
+        else:
+            if function not in OTHER_BODIES:
+                register_function(function)
+            self._add_function(function)
 
-def _method(cls, name):
+
+def _method(cls: type, name: str) -> FunctionType | None:
     found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
     return found if isinstance(found, FunctionType) and name not in _NAMED_TUPLE else None
 
 
-def _names(code):
+def _names(code: CodeType) -> list[str]:
     """The names and attributes that a code object and those inside it use."""
     inner = [_names(constant) for constant in code.co_consts if inspect.iscode(constant)]
     return sorted({*code.co_names}.union(*inner))
 
 
-def _globals(code):
+def _globals(code: CodeType) -> list[str]:
     """The names that they look up as globals, without the names of attributes."""
     inner = [_globals(constant) for constant in code.co_consts if inspect.iscode(constant)]
     return sorted({i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}.union(*inner))
 
 
-def _code_text(code):
+def _code_text(code: CodeType) -> Arguments:
     """A code object as text that is the same in every process."""
     constants = [_code_text(c) if inspect.iscode(c) else _constant_text(c) for c in code.co_consts]
     return code.co_code.hex(), code.co_names, code.co_varnames, constants
 
 
-def _constant_text(constant):
+def _constant_text(constant: Any) -> Any:
     return sorted(map(repr, constant)) if isinstance(constant, frozenset) else repr(constant)
 
 
-def _qualified_name(thing):
+def _qualified_name(thing: Any) -> str:
     """The module and name of a class or function; for anything else, those of its class."""
     owner = thing if hasattr(thing, "__qualname__") else type(thing)
     return f"{owner.__module__}.{owner.__qualname__}"
 
 
-def _is_library(module):
+def _is_library(module: str | None) -> bool:
     return (module or "").split(".")[0] in _LIBRARIES
 
 
-def _own_source():
+def _own_source() -> str:
     """A digest of this package: a change in it can change the machine code of everything else."""
     here = pathlib.Path(__file__).parent
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))).hexdigest()

@@ -6,13 +6,14 @@ the public API is used with one warning. The results are the same, but compiling
 
 import os
 import warnings
+from types import ModuleType
 
 import numba
 
 SWITCH = "HOLDFAST_PUBLIC_NUMBA"
 
 
-def _load():
+def _load() -> ModuleType | None:
     """The module `numba_private`, or None."""
     if os.environ.get(SWITCH, "") not in ("", "0"):
         return None

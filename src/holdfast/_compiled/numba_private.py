@@ -1,12 +1,13 @@
 """All uses of undocumented parts of numba. No other file of holdfast uses them.
 
 Each section gives its reason and what it gains. The figures are for the guarded game of 20 features with
-logistic loss, each measured by leaving out this one use (docs/performance.md). `HOLDFAST_PUBLIC_NUMBA=1`
+logistic loss, each measured by leaving out this one use (docs/benchmarks.md). `HOLDFAST_PUBLIC_NUMBA=1`
 leaves out all of them (`numba_public`).
 """
 
 import functools
 import pickle
+from typing import Any
 
 import numba
 from llvmlite import ir
@@ -24,10 +25,12 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
 from numba.extending import infer_getattr, lower_builtin
 
+from holdfast._compiled.argument_types import AnyFunction
+
 TESTED = ("0.68",)  # the releases that the tests have run with; pyproject.toml allows the same
 
 # Attributes in use. `check` looks for them when holdfast loads; otherwise a game would fail in the middle.
-_ATTRIBUTES = {
+_ATTRIBUTES: dict[Any, tuple[str, ...]] = {
     CPUContext: (
         *("add_linking_libs", "codegen", "get_abi_sizeof", "get_dummy_value", "get_function"),
         *("get_value_type", "insert_user_function", "make_array", "make_helper", "make_tuple", "nrt"),
@@ -45,7 +48,7 @@ _ATTRIBUTES = {
 }
 
 
-def check():
+def check() -> None:
     """Raise AttributeError if this numba lacks an attribute that is used here."""
     for owner, names in _ATTRIBUTES.items():
         for name in names:
@@ -70,13 +73,13 @@ class _UncompiledLibrary(JITCodeLibrary):
     The library that is compiled links it together with all functions that it calls, each once.
     """
 
-    def finalize(self):
+    def finalize(self) -> None:
         self._finalize_dynamic_globals()
         for library in self._linking_libraries:
             self._reload_init.update(library._reload_init)
         self._finalized = True
 
-    def _get_module_for_linking(self):
+    def _get_module_for_linking(self) -> Any:
         # First functions that LLVM keeps even if nothing linked so far calls them.
         whole, others = self._final_module.clone(), []
         linked, waiting = {self}, [*self._linking_libraries]
@@ -101,7 +104,7 @@ class _UncompiledLibrary(JITCodeLibrary):
 class _LeanLowering(NativeLowering):
     _name = "holdfast_lean_lowering"
 
-    def run_pass(self, state):
+    def run_pass(self, state: Any) -> bool:
         context, flags = state.targetctx, state.flags
         state.library = _UncompiledLibrary(context.codegen(), state.func_id.func_qualname)
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
@@ -127,7 +130,7 @@ class _LeanLowering(NativeLowering):
 class _LeanCompiler(CompilerBase):
     """Numba's compiler with `_LeanLowering` in place of its own lowering."""
 
-    def define_pipelines(self):
+    def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [
             (_LeanLowering if step is NativeLowering else step, text) for step, text in pipeline.passes
@@ -136,11 +139,9 @@ class _LeanCompiler(CompilerBase):
         return [pipeline]
 
 
-OVERLOAD: dict = {"nogil": True, "pipeline_class": _LeanCompiler}  # options for numba.extending.overload
-HELPER: dict = {
-    "forceinline": True,
-    **OVERLOAD,
-}  # options of njit for functions that only compiled code calls
+# Options of numba.extending.overload, and of njit for functions that only compiled code calls.
+OVERLOAD: dict[str, Any] = {"nogil": True, "pipeline_class": _LeanCompiler}
+HELPER: dict[str, Any] = {"forceinline": True, **OVERLOAD}
 
 
 # -- methods and helpers
@@ -150,34 +151,37 @@ HELPER: dict = {
 # `reset` compiles again when a name in a notebook gets another value.
 # Gain: compiling takes 14 s instead of 33, because `overload_method` compiles each call of a method again.
 
-_dispatchers: dict = {}  # function -> its dispatcher
-_registered: set = set()
-_methods: dict = {}  # (class, name) -> method
-_templates: dict = {}  # method -> the class by which numba finds the type of a call
-open_calls: list = []  # the methods that numba is compiling, the innermost last; failed ones stay in the list
+_dispatchers: dict[AnyFunction, Any] = {}  # function -> its dispatcher
+_registered: set[AnyFunction] = set()
+_methods: dict[tuple[type, str], AnyFunction] = {}  # (class, name) -> method
+_templates: dict[AnyFunction, Any] = {}  # method -> the class by which numba finds the type of a call
+open_calls: list[
+    Any
+] = []  # the methods that numba is compiling, the innermost last; failed ones stay in the list
 
 
-def dispatcher(function):
+def dispatcher(function: AnyFunction) -> Any:
     """The numba function that other compiled code calls."""
     if function not in _dispatchers:
-        _dispatchers[function] = numba.njit(function, **HELPER)
+        errors = {"error_model": "numpy"} if getattr(function, "is_entry", False) else {}
+        _dispatchers[function] = numba.njit(function, **HELPER, **errors)
     return _dispatchers[function]
 
 
-def reset():
+def reset() -> None:
     """Forget the compiled code of all methods and helpers."""
     for each in _dispatchers.values():
         each._reset_overloads()
 
 
-def register_function(function):
+def register_function(function: AnyFunction) -> None:
     """Let compiled code call a plain Python function by its name."""
     if function not in _registered:
         _registered.add(function)
         infer_global(function, types.Dispatcher(dispatcher(function)))
 
 
-def register_method(cls, name, method):
+def register_method(cls: type, name: str, method: AnyFunction) -> None:
     """Let compiled code call this method of a NamedTuple."""
     _methods[cls, name] = method
     if method not in _templates:
@@ -190,16 +194,16 @@ class _MethodLookup(AttributeTemplate):
 
     key = types.BaseNamedTuple
 
-    def generic_resolve(self, kind, name):
+    def generic_resolve(self, kind: Any, name: str) -> Any:
         method = _methods.get((kind.instance_class, name))
         return None if method is None else types.BoundFunction(_templates[method], kind)
 
 
-def _template(method):
+def _template(method: AnyFunction) -> Any:
     class MethodCall(AbstractTemplate):
         key = method
 
-        def generic(self, args, kws):
+        def generic(self, args: Any, kws: Any) -> Any:
             depth = len(open_calls)
             open_calls.append(method)
             kind = types.Dispatcher(dispatcher(method))
@@ -208,7 +212,7 @@ def _template(method):
             return found.as_method()
 
     @lower_builtin(method, types.VarArg(types.Any))
-    def generate(context, builder, signature, args):
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         call = context.get_function(types.Dispatcher(dispatcher(method)), signature)
         context.add_linking_libs(getattr(call, "libs", ()))
         result = call(builder, args)
@@ -231,19 +235,19 @@ def _template(method):
 class _StoreAsCache(caching.NullCache):
     """A `disk_cache.Store` in the form of a numba cache: a dispatcher loads from it and saves to it."""
 
-    def __init__(self, store):
+    def __init__(self, store: Any) -> None:
         self.store = store
 
-    def load_overload(self, sig, target_context):
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         return self.store.load(lambda data: CompileResult._rebuild(target_context, *pickle.loads(data)))
 
-    def save_overload(self, sig, compiled):
+    def save_overload(self, sig: Any, compiled: Any) -> None:
         if not compiled.library.has_dynamic_globals:
             self.store.save(compiled.signature.return_type, lambda: serialize.dumps(compiled._reduce()))
 
 
-def compile_entry(dispatcher, kinds, store):
+def compile_entry(dispatcher: Any, kinds: tuple[Any, ...], store: Any) -> AnyFunction:
     """Compile for arguments of these types, or load from `store`. The result is a builtin function."""
     dispatcher._cache = _StoreAsCache(store)
     dispatcher.compile(kinds)
@@ -254,26 +258,26 @@ def compile_entry(dispatcher, kinds, store):
     return compiled.entry_point
 
 
-def processor():
+def processor() -> tuple[Any, ...]:
     """The processor that code is compiled for; stored code runs on no other kind."""
     return cpu_target.target_context.codegen().magic_tuple()
 
 
 # -- values in LLVM code
 #
-# Reason: the LLVM code of the `llvm_` modules, `no_refcount` and `native_state` must read arrays in numba's
+# Reason: the LLVM code of `llvm_kernels`, `native_calls` and `native_state` must read arrays in numba's
 # layout, and must update or leave out its reference counts.
-# Gain: 107 ns a round instead of 994 with reference counts, or 239 with `plain_kernels`. A round of `Player`
-# takes 5 us instead of 98, the time for converting its state.
+# Gain: 107 ns a round instead of 994 with reference counts, or 239 with loops of one entry at a time. A round
+# of `Player` takes 5 us instead of 98, the time for converting its state.
 
 
-def data_and_length(context, builder, kind, array):
+def data_and_length(context: Any, builder: Any, kind: Any, array: Any) -> tuple[Any, Any]:
     """The pointer to the entries of an array, and the number of its rows."""
     struct = context.make_array(kind)(context, builder, array)
     return struct.data, builder.extract_value(struct.shape, 0)
 
 
-def without_counter(context, builder, kind, value):
+def without_counter(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The array or string without a reference counter: numba then counts nothing."""
     struct = context.make_helper(builder, kind, value)
     for name in ("meminfo", "parent"):
@@ -282,7 +286,7 @@ def without_counter(context, builder, kind, value):
     return struct._getvalue()
 
 
-def without_counters(context, builder, kind, value):
+def without_counters(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The value with arrays and strings that have no reference counter."""
     if isinstance(kind, types.Array | types.UnicodeType):
         return without_counter(context, builder, kind, value)
@@ -293,7 +297,7 @@ def without_counters(context, builder, kind, value):
     return value
 
 
-def has_counter(context, builder, kind, value):
+def has_counter(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Whether an array in the value has a reference counter, as one bit."""
     found = ir.Constant(ir.IntType(1), 0)
     if isinstance(kind, types.Array):
@@ -306,26 +310,26 @@ def has_counter(context, builder, kind, value):
     return found
 
 
-def incref(context, builder, kind, value):
+def incref(context: Any, builder: Any, kind: Any, value: Any) -> None:
     context.nrt.incref(builder, kind, value)
 
 
-def decref(context, builder, kind, value):
+def decref(context: Any, builder: Any, kind: Any, value: Any) -> None:
     context.nrt.decref(builder, kind, value)
 
 
-def nothing(context):
+def nothing(context: Any) -> Any:
     """The value that an intrinsic without a result returns."""
     return context.get_dummy_value()
 
 
-def tuple_of(context, builder, kind, items):
+def tuple_of(context: Any, builder: Any, kind: Any, items: Any) -> Any:
     """A tuple of this type."""
     return context.make_tuple(builder, kind, items)
 
 
 @functools.cache
-def size_of(kind):
+def size_of(kind: Any) -> int:
     """How many bytes a value of this type takes. LLVM takes a millisecond to say so."""
     context = cpu_target.target_context
     return context.get_abi_sizeof(context.get_value_type(kind))

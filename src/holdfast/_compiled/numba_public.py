@@ -6,30 +6,37 @@ only by position, not by keyword.
 """
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numba
 import numpy as np
 from numba import types
 from numba.extending import overload_method, register_jitable
 
-OVERLOAD: dict = {"nogil": True}  # options for numba.extending.overload
-HELPER: dict = {"nogil": True}  # options of njit for functions that only compiled code calls
-open_calls: list = []  # see numba_private; always empty here
-_functions: set = set()
-_methods: dict = {}  # (class, name) -> method
-_names: set = set()
-_dispatchers: dict = {}
-_warned: list = []
+from holdfast._compiled.argument_types import AnyFunction, Arguments, BoundState
+
+OVERLOAD: dict[str, Any] = {"nogil": True}  # options for numba.extending.overload
+HELPER: dict[str, Any] = {"nogil": True}  # options of njit for functions that only compiled code calls
+open_calls: list[Any] = []  # see numba_private; always empty here
+_functions: set[AnyFunction] = set()
+_methods: dict[tuple[type, str], AnyFunction] = {}  # (class, name) -> method
+_names: set[str] = set()
+_dispatchers: dict[Any, Any] = {}
+_warned: list[Any] = []
 
 
-def register_function(function):
+def register_function(function: AnyFunction) -> None:
     """Let compiled code call a plain Python function by its name."""
     if function not in _functions:
         _functions.add(function)
-        register_jitable(function)
+        register = (
+            register_jitable(error_model="numpy") if hasattr(function, "is_entry") else register_jitable
+        )
+        register(function)
 
 
-def register_method(cls, name, method):
+def register_method(cls: type, name: str, method: AnyFunction) -> None:
     """Let compiled code call this method of a NamedTuple."""
     _methods[cls, name] = method
     if name not in _names:
@@ -37,11 +44,11 @@ def register_method(cls, name, method):
         _register_name(name)
 
 
-def _register_name(name):
+def _register_name(name: str) -> None:
     """Register a method name once for all classes. Their parameters differ, so it takes any number."""
 
     @overload_method(types.BaseTuple, name)
-    def method(self, *args):
+    def method(self, *args):  # type: ignore[no-untyped-def]  # numba compares it with the lambda below
         found = _methods.get((self.instance_class, name))
         if found is None:
             return None
@@ -49,20 +56,20 @@ def _register_name(name):
         return lambda self, *args: call(self, *args)
 
 
-def dispatcher(function, *types):
+def dispatcher(function: AnyFunction, *types: Any) -> Any:
     """One for each tuple of types: a method that calls itself with other types is no recursion to numba."""
     if (function, types) not in _dispatchers:
         _dispatchers[function, types] = numba.njit(function, **HELPER)
     return _dispatchers[function, types]
 
 
-def compile_call(function, kind, graph):
+def compile_call(function: AnyFunction, kind: Any, graph: Any) -> Callable[[Arguments], Any]:
     """Compile `function`. The result is a Python function of the tuple of its arguments, of type `kind`."""
     compiled = _compile(function, tuple(kind), graph)
     return lambda args: compiled(*args)
 
 
-def is_stored(function, kind, graph):
+def is_stored(function: AnyFunction, kind: Any, graph: Any) -> bool:
     return False
 
 
@@ -72,27 +79,27 @@ is_state_stored = is_stored
 class PythonState:
     """Like `native_state.NativeState`, but the state is a Python object."""
 
-    def __init__(self, step, values):
+    def __init__(self, step: AnyFunction, values: Arguments) -> None:
         self.step, self.values = step, values
 
-    def __call__(self, argument):
+    def __call__(self, argument: Any) -> Any:
         first, answer = self.step(*self.values, argument)
         self.values = (first, *self.values[1:])
         return answer
 
-    def first(self):
+    def first(self) -> Any:
         return self.values[0]
 
 
-def bind_state(function, values, kind, graph):
+def bind_state(function: AnyFunction, values: Arguments, kind: Any, graph: Any) -> BoundState:
     return PythonState(_compile(function, tuple(kind), graph), values)
 
 
-def _compile(function, kinds, graph):
+def _compile(function: AnyFunction, kinds: Arguments, graph: Any) -> AnyFunction:
     return _interpreted(function) if graph.changed else numba.njit(kinds, nogil=True)(function)
 
 
-def _interpreted(function):
+def _interpreted(function: AnyFunction) -> AnyFunction:
     """Run the function in Python: numba would use the old value of a global name."""
     if not _warned:
         _warned.append(function)
@@ -103,7 +110,7 @@ def _interpreted(function):
             stacklevel=2,
         )
 
-    def run(*args):
+    def run(*args: Any) -> Any:
         with np.errstate(all="ignore"):
             return function(*args)
 

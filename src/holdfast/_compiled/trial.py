@@ -1,31 +1,32 @@
 """A small game that uses everything in `numba_private`, to try a release of numba that is not in `TESTED`."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 from holdfast._compiled import numba_private
-from holdfast._compiled.no_refcount import owners_of, uncounted, with_owners
+from holdfast._compiled.native_calls import owners_of, uncounted, with_owners
 
 
 class TrialState(NamedTuple):
     parts: np.ndarray
     name: str
 
-    def plus(self, x, times=1.0):
+    def plus(self, x: float, times: float = 1.0) -> "TrialState":
         self.parts[0] += doubled(x) * times
         return TrialState(self.parts, self.name)
 
 
-def doubled(x):
+def doubled(x: float) -> float:
     if x < 0.0:
         raise ValueError("x is negative")
     return 2.0 * x
 
 
-def add_all(total, row):
+def add_all(total: TrialState, row: np.ndarray) -> TrialState:
     for x in row:
         total = total.plus(x, times=0.5)
     return total
@@ -36,14 +37,14 @@ class _MemoryStore:
 
     data = b""
 
-    def load(self, rebuild):
+    def load(self, rebuild: Callable[[bytes], Any]) -> Any:
         return rebuild(self.data) if self.data else None
 
-    def save(self, returned, pack):
+    def save(self, returned: Any, pack: Callable[[], bytes]) -> None:
         self.data = pack()
 
 
-def run():
+def run() -> None:
     """Raise an error if the results are wrong, or if anything on the way fails."""
     numba_private.register_function(doubled)
     numba_private.register_method(TrialState, "plus", TrialState.plus)
@@ -54,10 +55,10 @@ def run():
         raise RuntimeError("a trial compiled nothing that could be stored")
 
 
-def _play(store):
+def _play(store: _MemoryStore) -> None:
     inner = numba.njit(add_all, **numba_private.HELPER)
 
-    def entry(args):
+    def entry(args: Any) -> Any:
         return inner(*uncounted(args))
 
     args = TrialState(np.zeros(1), "sum"), np.arange(4.0)

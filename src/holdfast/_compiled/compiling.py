@@ -1,0 +1,89 @@
+"""When to play compiled: if that is on disk already, if another process has compiled it, or if it is long.
+
+The figures are for AdaGrad behind `Guarded`, whose round takes 85 us in Python. Rounds of second order take
+two to six times as long, and compiling them takes a minute: `expecting` has a `cost` for them. The results
+have the same bits either way.
+"""
+
+import contextlib
+import contextvars
+import math
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast._compiled import background
+from holdfast._compiled.argument_types import AnyFunction, Arguments, signature
+from holdfast._compiled.background import Kind
+from holdfast._compiled.cache_folder import is_empty
+
+FEW = 500  # rounds, a hundred rows in five epochs: with less, not even a look at the disk, which takes 40 ms
+SHORT = 10  # rounds in one call: in Python they are faster than to convert the state and back
+LOADING = 5_000  # rounds of this process: in Python they take as long as importing numba and loading a game
+WORTH_COMPILING = 50_000  # rounds: in Python they take 4 s, compiling takes 4 to 15
+
+_expected: contextvars.ContextVar[tuple[float, float]] = contextvars.ContextVar(
+    "rounds to come, cost of one", default=(0, 1)
+)
+_on_disk: dict[Any, bool] = {}  # kind, function, signature -> whether it was on disk
+_interpreted = [0.0]  # rounds that this process has played in Python, times their cost
+
+
+@contextlib.contextmanager
+def expecting(rounds: float, cost: float = 1) -> Iterator[None]:
+    """All games inside together have this many rounds. With `math.inf` they are compiled at once.
+
+    `cost` is the time that a round takes in Python, over that of AdaGrad behind `Guarded`.
+    """
+    most, costliest = _expected.get()
+    token = _expected.set((max(rounds, most), max(cost, costliest)))
+    try:
+        yield
+    finally:
+        _expected.reset(token)
+
+
+def count_interpreted(rounds: int) -> None:
+    _interpreted[0] += rounds * _expected.get()[1]
+
+
+def choose(kind: Kind, function: AnyFunction, args: Arguments, rounds: int, before: int = 0) -> bool:
+    """Whether the next rounds should be played compiled.
+
+    `kind` is "call" or "state": whether for `_compiled.call` or for `_compiled.bind_state`. `rounds` are to
+    come, `before` were played in this game.
+    """
+    to_come, cost = _expected.get()
+    expected = max(rounds + before, to_come)
+    if expected == math.inf:
+        return True
+    if kind == "call" and rounds < SHORT:
+        return False
+    known = "holdfast._compiled.calls" in sys.modules
+    if (cost * expected < FEW) if known else (_interpreted[0] + cost * expected < LOADING):
+        return False
+    types = signature(args)
+    if types is None:  # a function of the user is among them
+        return expected >= WORTH_COMPILING
+    key = kind, function, types
+    if _on_disk.get(key) or (known and kind == "call" and _is_ready(function, args)):
+        return True
+    in_background, look = background.is_possible(args), key not in _on_disk
+    if in_background and _interpreted[0] + cost * expected >= LOADING:
+        look |= background.compile_soon(kind, function, args)
+    if look and (known or not is_empty()):
+        _on_disk[key] = _is_stored(kind, function, args)
+    return _on_disk.get(key, False) or (not in_background and expected >= WORTH_COMPILING)
+
+
+def _is_ready(function: AnyFunction, args: Arguments) -> bool:
+    """Whether this process has compiled it already."""
+    from holdfast._compiled.calls import is_ready
+
+    return is_ready(function, *args)
+
+
+def _is_stored(kind: Kind, function: AnyFunction, args: Arguments) -> bool:
+    from holdfast._compiled.calls import is_state_stored, is_stored
+
+    return {"call": is_stored, "state": is_state_stored}[kind](function, *args)

@@ -1,0 +1,70 @@
+"""Ctrl-C during machine code takes effect when that returns."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import holdfast as hf
+from holdfast import _compiled
+from holdfast._compiled.long_calls import deferred_interrupts
+
+
+def test_an_interrupt_takes_effect_after_the_block():
+    done = []
+    with pytest.raises(KeyboardInterrupt), deferred_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        done.append("the block")
+    assert done == ["the block"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_in_the_block_is_raised_and_the_handler_is_restored():
+    with pytest.raises(ValueError, match="ours"), deferred_interrupts():
+        raise ValueError("ours")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_another_thread_may_use_it():
+    done = []
+
+    def work():
+        with deferred_interrupts():
+            done.append(1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [1]
+
+
+def test_a_compiled_game_ends_before_the_interrupt(monkeypatch):
+    real, ended = _compiled.call, []
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        ended.append(real(*args))
+        return ended[-1]
+
+    monkeypatch.setattr(_compiled, "call", interrupted)
+    replay = hf.Replay(np.ones((20, 5)), np.ones(20), hf.Logistic())
+    with pytest.raises(KeyboardInterrupt):
+        hf.play(hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5)), replay, compiled=True)
+    with pytest.raises(KeyboardInterrupt):
+        hf.Gate(hf.TopK(5), compiled=True).keep_many(np.ones(20_000))
+    assert len(ended) == 2
+
+
+def test_an_interrupt_while_python_makes_the_decision_of_a_compiled_round_raises(monkeypatch):
+    player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5)), 2, compiled=True)
+    player.learn([1.0, 2.0], 1.0, hf.Hinge())
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hf.Verdict, "__new__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            player.learn([1.0, 2.0], 1.0, hf.Hinge())
+    assert player.learn([1.0, 2.0], 1.0, hf.Hinge()).size > 0.0
