@@ -4,13 +4,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holdfast.runs.learning import begin, learn
+from holdfast.runs.beginning import begin
+from holdfast.runs.learning import learn
 from holdfast.runs.run import open_run
 from holdfast.runs.settings import Settings
 from holdfast.spark.checks import EMPTY_BATCHES, PROVIDER, ROCKSDB
 
 COLUMNS = {"key": "k", "target": "y", "order": "t"}
-AUDIT = ("reason", "column", "detail", "target_size")
+AUDIT = ("reason", "size", "threshold", "column", "value", "detail", "learned")
 
 
 def session(folder, cores=2):
@@ -78,8 +79,7 @@ def states(run):
     names, labels = list(run.games.keys), run.games.labels
     found = {}
     for key, label in run.games.names():
-        words, _ = run.games._states.packed(np.array([key * len(labels) + label]), False)
-        found[names[key], labels[label]] = words.tobytes()
+        found[names[key], labels[label]] = run.games._states.rows[key * len(labels) + label]
     return found
 
 
@@ -90,6 +90,6 @@ def states_of(models):
 
 
 def audit_of(run):
-    """Row, reason, column and size of the target of the skipped rows, sorted."""
+    """The skipped rows, sorted, each as its place and texts."""
     found = pa.concat_tables(run.read("audit")).to_pylist()
-    return sorted((row["row"] - 1, *(row[name] for name in AUDIT)) for row in found)
+    return sorted((row["row"] - 1, *(str(row[name]) for name in AUDIT)) for row in found)

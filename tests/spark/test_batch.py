@@ -23,7 +23,7 @@ def learned(spark, path, partitions, **settings):
     audit = found.audit.toArrow().to_pylist()
     models = found.models.toArrow()
     found.unpersist()
-    return models, sorted((row["at"], *(row[name] for name in fleets.AUDIT)) for row in audit)
+    return models, sorted((row["at"], *(str(row[name]) for name in fleets.AUDIT)) for row in audit)
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 7])

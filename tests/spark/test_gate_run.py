@@ -8,9 +8,8 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all i
 
 from holdfast import Gate
 from holdfast.runs.files import RunError
-from holdfast.spark.gate_all import threshold
-from holdfast.spark.gate_run import GateRun
-from holdfast.spark.gating import GatePlan, filter_for
+from holdfast.spark.gate_run import GatePlan, GateRun
+from holdfast.spark.gating import filter_for, threshold
 
 PLAN = GatePlan("v", "k", "t")
 
@@ -32,7 +31,7 @@ def test_decisions_are_those_of_a_gate_also_across_batches_and_pages(outliers):
     run, kept, thresholds = GateRun(PLAN, filter, False), [], []
     for first in range(0, 300, 75):
         again = GateRun(PLAN, filter, False)
-        again.load(run.page(), "here")
+        again.load(run.stored(), "here")
         run, part = again, table.slice(first, 75)
         good, _, (some, bounds) = run.play(part, part["k"].combine_chunks())
         assert len(good) == 75
@@ -45,8 +44,8 @@ def test_a_damaged_state_is_refused_with_a_sentence():
     run = GateRun(PLAN, filter_for("1%", None), False)
     table = values(50)
     run.play(table, table["k"].combine_chunks())
-    page = run.page()
-    page.words[1:] = -1
+    page = run.stored()
+    page.states[1] = page.states[1][:4] + b"\xff" * 20
     with pytest.raises(RunError, match="here is damaged"):
         run.load(page, "here")
 

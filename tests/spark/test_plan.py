@@ -8,8 +8,7 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all i
 import fleets
 from pyspark.sql.types import DoubleType, LongType, StringType, StructType
 
-from holdfast.spark.guess_plan import plan_from_rows, plan_from_schema
-from holdfast.spark.plan import Plan, settings_of
+from holdfast.spark.plan import plan_from_rows, plan_from_schema, read_plan, settings_of
 
 SCHEMA = (
     StructType().add("k", StringType()).add("t", LongType()).add("a", DoubleType()).add("y", DoubleType())
@@ -25,7 +24,7 @@ def test_numbers_need_no_sample_and_the_plan_is_read_back_from_json():
     found = plan(outliers=0.01)
     assert [column.name for column in found.layout.columns] == ["a"]
     assert found.target.regression and found.settings.outliers == "0.01"
-    assert Plan.from_json(found.to_json()) == found
+    assert read_plan(found.to_text()) == found
 
 
 @pytest.mark.parametrize(
@@ -40,9 +39,9 @@ def test_numbers_need_no_sample_and_the_plan_is_read_back_from_json():
         ({"drop": ["a"]}, "no column is left to predict from"),
         ({"more": ("w", StringType())}, "column 'w': the encoding of string depends on its values"),
         ({"target": "t", "order": "n", "more": ("n", LongType())}, "name all labels with labels="),
-        ({"missing": "fill"}, "missing='fill' needs the medians of some rows"),
-        ({"outliers": "many"}, "--outliers must be auto, a share"),
-        ({"loss": "hinge"}, "--loss hinge is for labels"),
+        ({"missing": "impute"}, "missing='impute' needs the medians of some rows"),
+        ({"outliers": "many"}, 'outliers must be "auto", a share'),
+        ({"loss": "hinge"}, "loss='hinge' is for labels"),
     ],
 )
 def test_each_mistake_has_its_sentence(changes, sentence):
@@ -67,7 +66,7 @@ def test_the_encoding_is_that_of_the_command_line(tmp_path):
     assert (found.layout, found.target, found.settings) == (run.layout, run.target, run.settings)
 
 
-@pytest.mark.parametrize("text", ["{}", "[1", '{"format": "holdfast fleet 1"}', "null"])
+@pytest.mark.parametrize("text", ["{}", "[1", '{"format": "holdfast run 1"}', "null"])
 def test_a_damaged_plan_is_refused_with_a_sentence(text):
     with pytest.raises(ValueError, match="the description of these models is damaged"):
-        Plan.from_json(text)
+        read_plan(text)

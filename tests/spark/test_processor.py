@@ -13,11 +13,10 @@ from pyspark.sql.types import Row
 
 from holdfast.runs.files import RunError
 from holdfast.spark import Fleet
-from holdfast.spark.answers import LearnRows
-from holdfast.spark.guess_plan import plan_from_rows
 from holdfast.spark.packing import Pack, arrow_schema, from_bytes
 from holdfast.spark.pages import Places, read_page
-from holdfast.spark.processor import STATE, Processor
+from holdfast.spark.plan import plan_from_rows
+from holdfast.spark.processor import STATE, LearnRows, Processor
 
 PLACES = Places(3, 4)
 
@@ -56,16 +55,14 @@ class Stream:
         run = self.job.new_run()
         for group in range(self.places.groups):
             for content in (self.tester.peekMapState(STATE, group) or {}).values():
-                yield read_page(content[0], self.job.plan, run.state_layout, "here")
+                yield read_page(content[0], self.job.plan, run, "here")
 
     def states(self):
         found = {}
         for page in self.pages():
-            starts = np.concatenate([[0], np.cumsum(page.sizes)])
             labels = self.job.new_run().games.labels
-            for i in range(len(page.sizes)):
-                name = page.keys[i // len(labels)], labels[i % len(labels)]
-                found[name] = page.words[starts[i] : starts[i + 1]].tobytes()
+            for i, state in enumerate(page.states):
+                found[page.keys[i // len(labels)], labels[i % len(labels)]] = state
         return found
 
 
@@ -113,7 +110,7 @@ def test_late_and_doubled_rows_are_dropped_and_counted():
     other.send(table.slice(0, 160))
     assert stream.states() == other.states()
     stream.send(table.slice(0, 7))  # all of them late
-    assert sum(int(page.counters[:, 2].sum()) for page in stream.pages()) == 25 + 7
+    assert sum(int(page.columns["counters"][:, 2].sum()) for page in stream.pages()) == 25 + 7
 
 
 def test_a_row_without_an_order_is_not_learned_from():
@@ -200,7 +197,7 @@ def test_other_groups_and_pages_are_refused_with_a_sentence():
     stream = Stream(table, places=Places(1, 1))
     stream.send(table)
     (content,) = stream.tester.peekMapState(STATE, 0).values()
-    parts = content[0], stream.job.plan, stream.job.new_run().state_layout, "here"
+    parts = content[0], stream.job.plan, stream.job.new_run(), "here"
     assert len(read_page(*parts, Places(1, 1)).keys) == 4
     with pytest.raises(RunError, match=r"here was begun with groups and pages .1, 1.: use the same again"):
         read_page(*parts, Places(2, 2))

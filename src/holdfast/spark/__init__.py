@@ -12,7 +12,7 @@ except ImportError as problem:
 from holdfast.spark.batch import Learned, learn
 from holdfast.spark.fleet import Fleet
 from holdfast.spark.gating import gate
-from holdfast.spark.predicting import predict
-from holdfast.spark.run_folders import to_run
+from holdfast.spark.models import predict
+from holdfast.spark.storage import to_run
 
 __all__ = ["Fleet", "Learned", "gate", "learn", "predict", "to_run"]

@@ -1,17 +1,22 @@
 """A fleet: a model for each key of a stream, exactly once."""
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import BooleanType, DoubleType, StringType, StructField, StructType
+
+from holdfast.fleet.key_states import KeyStates
+from holdfast.runs.config import Config
 from holdfast.runs.files import RunError
-from holdfast.spark.answers import LearnRows
-from holdfast.spark.checkpoints import first_states, read_models, read_plan
-from holdfast.spark.checks import check_streaming, milliseconds, time_mode
-from holdfast.spark.columns import check_count, quoted_name
-from holdfast.spark.guess_plan import check_columns, first_rows, plan_from_rows, plan_from_schema
+from holdfast.spark.checks import check_count, check_streaming, milliseconds, quoted_name, time_mode
 from holdfast.spark.later import IS_LABEL, LaterProcessor, with_labels
 from holdfast.spark.packing import Unpack, arrow_schema, in_even_groups
 from holdfast.spark.pages import Places
-from holdfast.spark.plan import settings_of
-from holdfast.spark.processor import Processor
-from holdfast.spark.run_folders import read_seed
+from holdfast.spark.plan import check_columns, first_rows, plan_from_rows, plan_from_schema, settings_of
+from holdfast.spark.processor import LearnRows, Processor
+from holdfast.spark.storage import first_states, plan_of_checkpoint, read_models, read_seed
 
 
 class Fleet:
@@ -55,23 +60,23 @@ class Fleet:
     def __init__(
         self,
         *,
-        key,
-        target,
-        order,
-        features=None,
-        drop=None,
-        labels=None,
-        sample=None,
-        seed=None,
-        ttl=None,
-        id=None,
-        wait=3600.0,
-        most_waiting=10_000,
-        groups=16,
-        pages=4,
-        compiled=None,
-        **settings,
-    ):
+        key: str,
+        target: str,
+        order: str,
+        features: Sequence[str] | None = None,
+        drop: Sequence[str] | None = None,
+        labels: Sequence[Any] | None = None,
+        sample: DataFrame | None = None,
+        seed: str | Path | None = None,
+        ttl: float | None = None,
+        id: str | None = None,
+        wait: float = 3600.0,
+        most_waiting: int = 10_000,
+        groups: int = 16,
+        pages: int = 4,
+        compiled: bool | None = None,
+        **settings: Any,
+    ) -> None:
         drop = (*(drop or ()), *(() if id is None or features else (id,)))
         self.settings = settings_of(key, target, order, features, drop, labels, settings)
         self.order, self.sample, self.seed, self.compiled, self.id = order, sample, seed, compiled, id
@@ -79,7 +84,9 @@ class Fleet:
         self.ttl, self.wait = None if ttl is None else milliseconds(ttl, "ttl"), milliseconds(wait, "wait")
         self.most_waiting = check_count(most_waiting, "most_waiting")
 
-    def learn(self, stream, labels=None, checkpoint=None):
+    def learn(
+        self, stream: DataFrame, labels: DataFrame | None = None, checkpoint: str | Path | None = None
+    ) -> DataFrame:
         """A streaming DataFrame with a row for each row of the stream.
 
         Its columns are key, at (the order), prediction before learning, kept, reason if it was not kept, and
@@ -105,43 +112,45 @@ class Fleet:
             raise ValueError("this DataFrame is no stream: use holdfast.spark.learn")
         if (labels is None) != (self.id is None):
             raise ValueError("labels that come later need both: id= in Fleet, and labels= in learn")
-        rows = stream if labels is None else with_labels(stream, labels, self.settings, self.id, self.order)
-        plan, page = self._start(spark, rows.drop(IS_LABEL).schema, checkpoint)
+        rows = stream
+        if labels is not None and self.id is not None:
+            rows = with_labels(stream, labels, self.settings, self.id, self.order)
+        plan, states = self._start(spark, rows.drop(IS_LABEL).schema, checkpoint)
         for name in plan.columns():
             if name not in rows.columns:
                 raise RunError(f"the stream has no column {name!r}, which the fleet learns from")
-        others = [] if labels is None else [self.id, IS_LABEL]
+        others = [] if self.id is None else [self.id, IS_LABEL]
         schema = self._output(rows.schema, plan)
         job = LearnRows(plan, self.compiled, arrow_schema(schema))
         rows = rows.select(*map(quoted_name, [*plan.columns(), *others]))
-        packed = in_even_groups(rows, plan.key, self.places)
+        packed = in_even_groups(rows, str(plan.key), self.places)
         processor = Processor(job, self.places, self.ttl)
-        if labels is not None:
+        if self.id is not None:
             processor = LaterProcessor(job, self.places, self.ttl, self.id, self.wait, self.most_waiting)
         mode = time_mode(spark, self.ttl is not None or labels is not None)
-        first = None if page is None else first_states(spark, plan, page, self.places)
+        first = None if states is None else first_states(spark, plan, states, self.places)
         played = packed.transformWithState(processor, "rows binary", "append", mode, first)
         return played.mapInArrow(Unpack(), schema)
 
-    def _start(self, spark, schema, checkpoint):
-        """The plan, and a page of models to begin with; None if there are none."""
+    def _start(
+        self, spark: SparkSession, schema: StructType, checkpoint: str | Path | None
+    ) -> tuple[Config, KeyStates | None]:
+        """The plan, and states to begin with; None if there are none."""
         check_columns(schema, self.settings, self.order)
-        plan, page = (None, None) if self.seed is None else read_seed(self.seed, self.settings, self.order)
+        seed = None if self.seed is None else read_seed(self.seed, self.settings, self.order)
         how = self.settings, self.order, self.places
-        known = None if checkpoint is None else read_plan(spark, checkpoint, *how)
+        known = None if checkpoint is None else plan_of_checkpoint(spark, checkpoint, *how)
         if known is not None:
-            return known, page
-        if plan is not None:
-            return plan, page
+            return known, None if seed is None else seed[1]
+        if seed is not None:
+            return seed
         if self.sample is None:
             return plan_from_schema(schema, self.settings, self.order), None
-        head = first_rows(self.sample, self.settings.key, self.order)
+        head = first_rows(self.sample, str(self.settings.key), self.order)
         return plan_from_rows(head, schema, self.settings, self.order, lambda text: None), None
 
-    def _output(self, schema, plan):
+    def _output(self, schema: StructType, plan: Config) -> StructType:
         """The columns of the streaming DataFrame."""
-        from pyspark.sql.types import BooleanType, DoubleType, StringType, StructField, StructType
-
         prediction = DoubleType() if plan.target.regression else StringType()
         columns = {"key": StringType()} | ({} if self.id is None else {"id": schema[self.id].dataType})
         columns |= {"at": schema[plan.order].dataType, "prediction": prediction, "kept": BooleanType()}
@@ -149,10 +158,8 @@ class Fleet:
         return StructType([StructField(name, kind) for name, kind in columns.items()])
 
     @staticmethod
-    def models(checkpoint, spark=None):
+    def models(checkpoint: str | Path, spark: SparkSession | None = None) -> DataFrame:
         """The models in the checkpoint of a query, as a DataFrame. The query may run, or have crashed."""
-        from pyspark.sql import SparkSession
-
         spark = spark or SparkSession.active()
         check_streaming(spark)
         return read_models(spark, checkpoint)

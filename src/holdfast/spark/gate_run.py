@@ -1,59 +1,64 @@
 """A filter for each key, played in one process."""
 
 import math
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from holdfast.compiling import WORTH_COMPILING
+from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.flatten import check_flat, flatten, layout_digest, restore
+from holdfast.fleet.grouping import caller, group_rounds
+from holdfast.fleet.key_states import COUNTS, Columns, KeyStates
+from holdfast.fleet.states import States
 from holdfast.io import cells
-from holdfast.play_many import caller
-from holdfast.runs.files import damaged
-from holdfast.runs.flat_states import group_rounds
-from holdfast.runs.packed_states import PackedStates
-from holdfast.runs.trace import KEY_COLUMNS
-from holdfast.spark.orders import LastOrders, order_numbers
-from holdfast.spark.pages import Page
+from holdfast.runs.files import damaged, reading
+from holdfast.spark.orders import COUNTERS, LastOrders, order_numbers
+from holdfast.spark.playing import PlayedRows
 from holdfast.vectors import aligned_copy
+
+
+class GatePlan(NamedTuple):
+    """The columns of a gate."""
+
+    value: str
+    key: str
+    order: str
 
 
 class GateRun:
     """The filters of some keys. It is used like `KeyedRun`."""
 
     labels = 1  # filters of a key
+    columns: Columns = MappingProxyType({"counters": np.zeros((0, len(COUNTERS)), np.int64)})
 
-    def __init__(self, plan, filter, compiled):
-        self.plan, self.filter, self.forced = plan, filter, compiled
+    def __init__(self, plan: GatePlan, filter: Any, compiled: bool | None) -> None:
+        self.config, self.filter, self.forced = plan, filter, compiled
         self.state_layout = layout_digest(filter.init(1))
         self._state, self._rows, self.compiled = aligned_copy(filter.init(1)), 0, bool(compiled)
-        self.load(Page.empty(), "")
+        self.load(KeyStates.empty(self.columns), "")
 
-    def load(self, page, where):
-        """Go on from the states of a page; raises RunError if they do not fit."""
-        self._states, self.keys = (
-            PackedStates(self.filter.init(1)),
-            {key: i for i, key in enumerate(page.keys)},
-        )
-        self.orders, self.counts = LastOrders(self.keys), np.array(page.counts)
-        try:
-            self._states.add_packed(page.words, page.sizes, self.compiled)
-            self.orders.load(self.keys, page.counters)
-        except ValueError as problem:
-            raise damaged(where, problem) from None
-        buffer, places, lengths = self._states.unpack(np.arange(len(page.keys)), 0, self.compiled)
+    def load(self, states: KeyStates, where: str) -> None:
+        """Go on from these states; raises RunError if they do not fit."""
+        self._states = States(self.filter.init(1))
+        self.keys = {key: i for i, key in enumerate(states.keys)}
+        self.orders, self.counts = LastOrders(self.keys), np.array(states.counts)
+        with reading(where):
+            self._states.add(states.states)
+            self.orders.load(self.keys, states.columns["counters"])
+            buffer, places, lengths = self._states.unpack(np.arange(len(states.keys)), 0)
         for first, end in zip(places, places + lengths, strict=True):
             if check_flat(self._state, buffer, first, end) != end:
                 raise damaged(where, "a state of a filter is not valid")
 
-    def page(self):
-        """The states of all keys, as one page."""
-        states = self._states.packed(np.arange(len(self.keys)), self.compiled)
-        sums = np.zeros((len(self.keys), len(KEY_COLUMNS)))
-        return Page(list(self.keys), *states, self.counts, self.orders.counters, sums)
+    def stored(self) -> KeyStates:
+        """The states of all keys."""
+        return KeyStates(list(self.keys), self._states.rows, self.counts, {"counters": self.orders.counters})
 
-    def play(self, table, keys, now=0):
+    def play(self, table: pa.Table, keys: Any, now: int = 0) -> PlayedRows:
         """Decide on the rows of a table, sorted by order, that are not late."""
-        numbers = order_numbers(table, self.plan.order)
+        numbers = order_numbers(table, self.config.order)
         good, late = self.orders.sorted_out(numbers, keys)
         if len(good) == 0:
             self.orders.update(numbers, keys, good, late, now)
@@ -63,23 +68,34 @@ class GateRun:
             self.keys.setdefault(name, len(self.keys))
         self._rows += len(good)
         self.compiled = self._rows >= WORTH_COMPILING if self.forced is None else self.forced
-        sizes, _ = cells.numbers(table.column(self.plan.value).combine_chunks())
+        sizes, _ = cells.numbers(table.column(self.config.value).combine_chunks())
         slots, order, cuts = group_rounds(self.orders.indices(chosen))
-        self.counts = np.concatenate(
-            [self.counts, np.zeros((len(self.keys) - len(self.counts), 3), np.int64)]
-        )
-        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts), self.compiled)
+        new = np.zeros((len(self.keys) - len(self.counts), len(COUNTS)), np.int64)
+        self.counts = np.concatenate([self.counts, new])
+        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts))
         kept, thresholds = np.zeros(len(good), bool), np.full(len(good), math.nan)
         counts = self.counts[slots]
         rounds, call = (sizes[good], order, cuts, kept, thresholds, counts), caller(self.compiled)
         call(decide_groups, self.filter, self._state, *rounds, buffer, places, lengths)
-        self._states.pack(slots, buffer, places, lengths, self.compiled)
+        self._states.pack(slots, buffer, places, lengths)
         self.counts[slots] = counts
         self.orders.update(numbers, keys, good, late, now)
         return good, late, (kept, thresholds)
 
 
-def decide_groups(filter, state, sizes, order, cuts, kept, thresholds, counts, buffer, places, lengths):
+def decide_groups(
+    filter: Any,
+    state: Any,
+    sizes: np.ndarray,
+    order: np.ndarray,
+    cuts: np.ndarray,
+    kept: np.ndarray,
+    thresholds: np.ndarray,
+    counts: np.ndarray,
+    buffer: np.ndarray,
+    places: np.ndarray,
+    lengths: np.ndarray,
+) -> int:
     """Decide on the sizes of each key in turn; restore its state from the buffer and write it back."""
     for group in range(len(places)):
         state, _ = restore(state, buffer, places[group])

@@ -2,39 +2,55 @@
 
 import json
 import math
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import StructType
 
-from holdfast.filters import Everything, Quantile, TopK, TopShare
+from holdfast.filters import Quantile
+from holdfast.fleet.key_states import KeyStates
+from holdfast.options import filter_of, read_outliers
 from holdfast.runs.files import RunError
-from holdfast.runs.settings import outliers_for
-from holdfast.spark.answers import as_table
-from holdfast.spark.checks import check_packages, check_streaming, milliseconds, time_mode
-from holdfast.spark.columns import NUMBERS, check_count, check_key, check_order, kind_of, partition_count
-from holdfast.spark.gate_all import gate_all
-from holdfast.spark.gate_run import GateRun
+from holdfast.sketches.histogram import LogHistogram
+from holdfast.spark.checks import (
+    NUMBERS,
+    check_count,
+    check_key,
+    check_order,
+    check_packages,
+    check_streaming,
+    kind_of,
+    milliseconds,
+    partition_count,
+    quoted_name,
+    time_mode,
+)
+from holdfast.spark.gate_run import GatePlan, GateRun
 from holdfast.spark.packing import Unpack, arrow_schema, in_even_groups, play_in_groups
-from holdfast.spark.pages import Page, Places
+from holdfast.spark.pages import Places
 from holdfast.spark.playing import keys_in
-from holdfast.spark.processor import Processor
+from holdfast.spark.processor import Processor, as_table
+
+_SHIFT = 52 - LogHistogram.constants()["bits"]  # the bits of a float that its bucket does not depend on
 
 
 def gate(
-    df,
+    df: DataFrame,
     *,
-    value,
-    by=None,
-    order=None,
-    outliers="1%",
-    window=None,
-    ttl=None,
-    partitions=None,
-    groups=16,
-    pages=4,
-    compiled=None,
-):
+    value: str,
+    by: str | None = None,
+    order: str | None = None,
+    outliers: str | float = "1%",
+    window: int | None = None,
+    ttl: float | None = None,
+    partitions: int | None = None,
+    groups: int = 16,
+    pages: int = 4,
+    compiled: bool | None = None,
+) -> DataFrame:
     """The rows of a DataFrame or a stream with two more columns: kept, and the threshold of the value.
 
     Parameters
@@ -81,34 +97,34 @@ def gate(
     job = GateRows(plan, filter_for(outliers, window), compiled, arrow_schema(schema))
     if not df.isStreaming:
         parts = partition_count(partitions, df.sparkSession)
-        return play_in_groups(df, job.play_all, plan, places, parts, schema)
+        return play_in_groups(df, job.play_all, by, order, places, parts, schema)
     check_streaming(df.sparkSession)
-    ttl = None if ttl is None else milliseconds(ttl, "ttl")
-    mode, processor = time_mode(df.sparkSession, ttl is not None), Processor(job, places, ttl)
+    expires = None if ttl is None else milliseconds(ttl, "ttl")
+    mode, processor = time_mode(df.sparkSession, ttl is not None), Processor(job, places, expires)
     packed = in_even_groups(df, by, places)
     return packed.transformWithState(processor, "rows binary", "append", mode).mapInArrow(Unpack(), schema)
-
-
-class GatePlan(NamedTuple):
-    """The columns of a gate."""
-
-    value: str
-    key: str
-    order: str
 
 
 class GateRows:
     """Every row is compared with the threshold of its key."""
 
-    def __init__(self, plan, filter, compiled, schema):
+    def __init__(self, plan: GatePlan, filter: Any, compiled: bool | None, schema: pa.Schema) -> None:
         self.columns, self.filter, self.compiled, self.schema = plan, filter, compiled, schema
-        self._run = None
+        self._run: GateRun | None = None
         self.plan = json.dumps({"format": "holdfast gate 1", "filter": repr(filter)} | plan._asdict())
 
-    def new_run(self):
+    def new_run(self) -> GateRun:
         return GateRun(self.columns, self.filter, self.compiled)
 
-    def answers(self, run, table, keys, good, late, played):
+    def answers(
+        self,
+        run: GateRun,
+        table: pa.Table,
+        keys: Any,
+        good: np.ndarray,
+        late: np.ndarray,
+        played: tuple[np.ndarray, np.ndarray] | None,
+    ) -> pa.Table:
         """The rows of the table, kept or not, and their thresholds."""
         kept, thresholds = np.zeros(table.num_rows, bool), np.full(table.num_rows, math.nan)
         if played is not None:
@@ -116,24 +132,61 @@ class GateRows:
         columns = {name: table.column(name) for name in table.column_names}
         return as_table(columns | {"kept": kept, "threshold": thresholds}, self.schema)
 
-    def play_all(self, table):
+    def play_all(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         """The same for all rows of some keys, in record batches."""
         run = self._run = self._run or self.new_run()
-        run.load(Page.empty(), "the rows")
+        run.load(KeyStates.empty(run.columns), "the rows")
         keys = keys_in(table, self.columns)
         yield from self.answers(run, table, keys, *run.play(table, keys)).to_batches()
 
 
-def filter_for(outliers, window):
+def filter_for(outliers: Any, window: Any) -> Any:
     """The filter of each key."""
-    chosen = outliers_for(str(outliers))
+    chosen = read_outliers(outliers)
     chosen = 0.01 if chosen == "auto" else chosen
     if window is not None and not (isinstance(chosen, float) and isinstance(window, int) and window > 0):
         raise RunError(
             f"window is a number of rows, and needs a share of outliers: got window={window!r}, {outliers!r}"
         )
-    if isinstance(chosen, Quantile):
-        return chosen
-    if chosen == 0:
-        return Everything()
-    return TopShare(chosen, window=window) if isinstance(chosen, float) else TopK(chosen)
+    return filter_of(chosen, window=window)
+
+
+# -- one threshold for all values of a batch: the histograms of its partitions, merged
+
+
+def gate_all(df: DataFrame, value: str, outliers: str | float, window: int | None) -> DataFrame:
+    """The rows, kept or not, with the upper edge of the bucket of the largest value that must be kept."""
+    if df.isStreaming:
+        raise RunError(
+            "a stream has no last row to compute one threshold from: give each key a filter with by="
+        )
+    if window is not None:
+        raise RunError("one threshold for all rows has no window: name a column with by=")
+    chosen = read_outliers(outliers)
+    chosen = 0.01 if chosen == "auto" else 1.0 - chosen.p if isinstance(chosen, Quantile) else chosen
+    column = functions.col(quoted_name(value)).cast("double")
+    parts = df.select(column.alias("value")).mapInArrow(_count_buckets, "bucket long, count long")
+    merged = parts.groupBy("bucket").agg(functions.sum("count").alias("count")).orderBy("bucket").collect()
+    edge = threshold([row.bucket for row in merged], [row["count"] for row in merged], chosen)
+    finite = ~functions.isnan(column) & (functions.abs(column) < functions.lit(math.inf))
+    kept = functions.coalesce((column < functions.lit(edge)) & finite, functions.lit(False))
+    return df.withColumn("kept", kept).withColumn("threshold", functions.lit(edge))
+
+
+def _count_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """How many values of a partition are in each bucket of `LogHistogram`."""
+    for batch in batches:
+        values = batch.column(0).drop_null().to_numpy(zero_copy_only=False)
+        values = np.maximum(values[np.isfinite(values)], 0.0) + 0.0  # no negative zero
+        buckets, counts = np.unique(values.view(np.int64) >> _SHIFT, return_counts=True)
+        yield pa.RecordBatch.from_arrays([pa.array(buckets), pa.array(counts)], ["bucket", "count"])
+
+
+def threshold(buckets: list[int], counts: list[int], outliers: float) -> float:
+    """All values below this are kept. `outliers` is a share or a count."""
+    total = sum(counts)
+    most = outliers if isinstance(outliers, int) else math.floor(outliers * total)
+    if total == 0 or most >= total:
+        return 0.0
+    place = int(np.searchsorted(np.cumsum(counts), total - most))
+    return float(np.int64((buckets[place] + 1) << _SHIFT).view(np.float64))

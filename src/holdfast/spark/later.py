@@ -1,20 +1,23 @@
 """Labels that come later: a row waits, with the features it was predicted from, until its label comes."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import Row
 
 from holdfast.io import cells
 from holdfast.runs.files import RunError
-from holdfast.spark.answers import as_table, set_reasons
-from holdfast.spark.columns import quoted_name
+from holdfast.runs.settings import Settings
+from holdfast.spark.checks import quoted_name
 from holdfast.spark.orders import LATE, order_numbers
 from holdfast.spark.packing import from_bytes, to_bytes
+from holdfast.spark.pages import Places, from_text, to_text
 from holdfast.spark.playing import keys_in
-from holdfast.spark.processor import WHERE, Processor
-from holdfast.spark.state_text import from_text, to_text
+from holdfast.spark.processor import WHERE, Processor, answer_columns, as_table
 
 IS_LABEL, SEEN = "_holdfast_is_label", "_holdfast_seen"
 WAITING, UNKNOWN = "waiting", "unknown id"
@@ -23,15 +26,15 @@ WAITING, UNKNOWN = "waiting", "unknown id"
 class LaterProcessor(Processor):
     """A row is predicted and waits: for at most `wait` milliseconds, and at most `most` rows in a page."""
 
-    def __init__(self, job, places, ttl, id, wait, most):
+    def __init__(self, job: Any, places: Places, ttl: int | None, id: str, wait: int, most: int) -> None:
         super().__init__(job, places, ttl)
         self.id, self.wait, self.most = id, wait, most
 
-    def init(self, handle):
+    def init(self, handle: Any) -> None:
         super().init(handle)
         self.waiting = handle.getMapState(WAITING, "page int", "content string", self.wait)
 
-    def handleInputRows(self, key, rows, timerValues):  # noqa: N802
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802
         now = timerValues.getCurrentProcessingTimeInMs()
         for part, _, some in self.loaded_parts(rows, now):
             is_label = part.column(IS_LABEL).combine_chunks()
@@ -43,7 +46,7 @@ class LaterProcessor(Processor):
             yield Row(rows=to_bytes(outcome))
             self._store(waiting, some)
 
-    def _waiting(self, pages, schema, now):
+    def _waiting(self, pages: list[int], schema: pa.Schema, now: int) -> pa.Table:
         """The rows of these pages that wait, without those that have waited too long."""
         schema = schema.append(pa.field(SEEN, pa.int64()))
         found = [self.waiting.getValue((int(page),)) for page in pages]
@@ -52,31 +55,30 @@ class LaterProcessor(Processor):
         table = pa.concat_tables([schema.empty_table(), *parts])
         return table.filter(pc.greater(table.column(SEEN), now - self.wait))
 
-    def _predict(self, rows, waiting, now):
+    def _predict(self, rows: pa.Table, waiting: pa.Table, now: int) -> tuple[pa.Table, pa.Table]:
         """Predict rows by the models as they are before this batch. All that are new begin to wait."""
         names, known = self._names(rows), set(self._names(waiting).to_pylist())
         _, first = np.unique(names.to_numpy(zero_copy_only=False), return_index=True)
         new = np.zeros(rows.num_rows, bool)
         new[first] = True
         new &= np.array([name not in known for name in names.to_pylist()], bool)
-        keys = keys_in(rows, self.run.plan)
+        keys = keys_in(rows, self.run.config)
         outcomes = self.run.predict(rows, keys) if rows.num_rows else np.zeros((0, self.run.margins))
         outcomes[~new] = np.nan
-        reasons = np.where(new, None, LATE).astype(object)
+        reasons = pa.array([None if each else LATE for each in new], pa.string())
+        empty, kept = np.full(rows.num_rows, np.nan), pa.nulls(rows.num_rows, pa.bool_())
+        columns = {"prediction": self.run.as_column(outcomes), "reason": reasons, "kept": kept}
         seen = pa.array(np.full(rows.num_rows, now), pa.int64())
         waiting = pa.concat_tables([waiting, rows.append_column(SEEN, seen).filter(pa.array(new))])
-        return self._table(rows, keys, outcomes, reasons), waiting
+        return self._table(rows, keys, columns | {"size": empty, "threshold": empty}), waiting
 
-    def _learn(self, labels, waiting, now):
+    def _learn(self, labels: pa.Table, waiting: pa.Table, now: int) -> tuple[pa.Table, pa.Table]:
         """Learn from the waiting rows whose label has come."""
         names = self._names(labels)
         place = pc.index_in(names, self._names(waiting)).to_numpy(zero_copy_only=False)
         _, first = np.unique(names.to_numpy(zero_copy_only=False), return_index=True)
         good = np.sort(first[~np.isnan(place[first].astype(float))])
-        count, plan, run = labels.num_rows, self.run.plan, self.run
-        outcomes, kept = np.full((count, run.margins), np.nan), np.zeros(count, bool)
-        sizes, thresholds = np.full(count, np.nan), np.full(count, np.nan)
-        reasons, keys = np.full(count, UNKNOWN, object), keys_in(labels, plan)
+        plan, run, keys, played = self.run.config, self.run, keys_in(labels, self.run.config), None
         if len(good):
             match = place[good].astype(np.int64)
             rows, known = waiting.take(pa.array(match)), labels.take(pa.array(good))
@@ -87,16 +89,14 @@ class LaterProcessor(Processor):
             numbers = order_numbers(rows, plan.order)
             run.orders.update(numbers, own, np.arange(len(good)), np.zeros(len(good), bool), now)
             self.write()
-            outcomes[good], kept[good], reasons[good] = played.predictions, played.kept, None
-            sizes[good], thresholds[good] = played.sizes, played.thresholds
-            set_reasons(played.audit, good, reasons, sizes, thresholds)
             waiting = waiting.take(pa.array(np.setdiff1d(np.arange(waiting.num_rows), match)))
-        return self._table(labels, keys, outcomes, reasons, kept, sizes, thresholds), waiting
+        reasons = np.full(labels.num_rows, UNKNOWN, object)
+        return self._table(labels, keys, answer_columns(run, good, played, reasons)), waiting
 
-    def _store(self, waiting, pages):
+    def _store(self, waiting: pa.Table, pages: list[int]) -> None:
         """Write the rows that wait, the latest of each page."""
         numbers = (
-            self.places.pages_of(keys_in(waiting, self.run.plan)) if waiting.num_rows else np.zeros(0, int)
+            self.places.pages_of(keys_in(waiting, self.run.config)) if waiting.num_rows else np.zeros(0, int)
         )
         for page in pages:
             own = np.flatnonzero(numbers == page)[-self.most :]
@@ -105,23 +105,19 @@ class LaterProcessor(Processor):
             elif self.waiting.containsKey((int(page),)):
                 self.waiting.removeKey((int(page),))
 
-    def _names(self, table):
+    def _names(self, table: pa.Table) -> Any:
         """Key and id of each row as one text."""
         ids = pc.fill_null(cells.labels(table.column(self.id)), "")
-        return pc.binary_join_element_wise(keys_in(table, self.run.plan), ids, "\0")
+        return pc.binary_join_element_wise(keys_in(table, self.run.config), ids, "\0")
 
-    def _table(self, rows, keys, outcomes, reasons, kept=None, sizes=None, thresholds=None):
-        empty = np.full(rows.num_rows, np.nan)
-        columns = {"key": keys, "id": rows.column(self.id), "at": rows.column(self.run.plan.order)}
-        columns |= {"prediction": self.run.as_column(outcomes), "reason": pa.array(reasons, pa.string())}
-        columns["kept"] = pa.nulls(rows.num_rows, pa.bool_()) if kept is None else kept
-        columns["size"], columns["threshold"] = (empty, empty) if sizes is None else (sizes, thresholds)
+    def _table(self, rows: pa.Table, keys: Any, columns: dict[str, Any]) -> pa.Table:
+        columns |= {"key": keys, "id": rows.column(self.id), "at": rows.column(self.run.config.order)}
         return as_table(columns, self.job.schema)
 
 
-def with_labels(stream, labels, settings, id, order):
+def with_labels(stream: DataFrame, labels: DataFrame, settings: Settings, id: str, order: str) -> DataFrame:
     """Rows and labels as one stream."""
-    own = [settings.key, id, order, settings.target]
+    own = [str(settings.key), id, order, settings.target]
     for name in own:
         if name not in labels.columns or name not in (*stream.columns, settings.target):
             where = "stream of labels" if name not in labels.columns else "stream"

@@ -1,19 +1,28 @@
-"""Models as rows of a DataFrame: one for each key and label, with the flat form of its state."""
+"""Models as rows of a DataFrame, one for each key and label, with its packed state; and how they predict."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import DoubleType, StringType, StructType
 
+from holdfast.fleet.key_states import COUNTS, KeyStates
+from holdfast.fleet.key_sums import KEY_COLUMNS
+from holdfast.runs.config import Config
 from holdfast.runs.files import RunError
-from holdfast.runs.games import TENSORS
-from holdfast.runs.trace import KEY_COLUMNS
+from holdfast.spark.checks import check_packages, key_text
 from holdfast.spark.orders import COUNTERS
-from holdfast.spark.pages import Page, another_layout
-from holdfast.spark.plan import Plan
+from holdfast.spark.pages import another_layout
+from holdfast.spark.plan import read_plan
+from holdfast.spark.playing import KeyedRun, keys_in
 
-COUNTS = TENSORS["counts"]
 SUMS = KEY_COLUMNS[2:]  # the sum of the errors of a key, and how many there are
 DESCRIPTION = "holdfast"  # in the metadata of the column `state`
+_BUCKET = "_holdfast_bucket"
 _STEP = 10_000  # models in one record batch
 _SCHEMA = pa.schema(
     {"key": pa.string(), "label": pa.string()}
@@ -24,19 +33,17 @@ _SCHEMA = pa.schema(
 )
 
 
-def model_schema():
+def model_schema() -> StructType:
     """The columns of a DataFrame of models."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     return from_arrow_schema(_SCHEMA)
 
 
-def describe(models, plan):
+def describe(models: DataFrame, plan: Config) -> DataFrame:
     """The DataFrame, with the plan in the metadata of its last column."""
-    return models.withMetadata("state", {DESCRIPTION: plan.to_json()})
+    return models.withMetadata("state", {DESCRIPTION: plan.to_text()})
 
 
-def plan_of(models):
+def plan_of(models: DataFrame) -> Config:
     """The plan of a DataFrame of models; raises if its columns are not those of models."""
     missing = [name for name in _SCHEMA.names if name not in models.columns]
     if missing:
@@ -47,37 +54,34 @@ def plan_of(models):
             "these models have lost the description of their columns, the metadata of the column 'state': "
             "store them as Parquet, and do not compute that column again"
         )
-    return Plan.from_json(text)
+    return read_plan(text)
 
 
-def from_run(run):
+def from_run(run: KeyedRun) -> Iterator[pa.RecordBatch]:
     """The models of a run in this process, in record batches."""
-    page, labels, p = run.page(), list(run.games.labels), run.games.parameters()
-    starts = np.concatenate([[0], np.cumsum(page.sizes)])
+    stored, labels, p = run.stored(), list(run.games.labels), run.games.parameters()
     with np.errstate(all="ignore"):
-        weights = p["weights"] * p["factors"] * p["y_spread"][:, None]
-    of_key = np.repeat(np.arange(len(page.keys)), len(labels))
-    names, texts = pa.array(page.keys, pa.string()), pa.array(labels * len(page.keys), pa.string())
+        weights = p.coefficients()
+    of_key = np.repeat(np.arange(len(stored.keys)), len(labels))
+    names, texts = pa.array(stored.keys, pa.string()), pa.array(labels * len(stored.keys), pa.string())
     for first in range(0, len(of_key), _STEP):
-        some = slice(first, min(first + _STEP, len(of_key)))
-        keys, cut = of_key[some], starts[first : some.stop + 1]
-        offsets = ((cut - cut[0]) * 8).astype(np.int32)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(page.words[cut[0] : cut[-1]].tobytes())]
+        some = slice(first, first + _STEP)
+        keys = of_key[some]
         arrays = [
             names.take(pa.array(keys)),
             texts.slice(first, len(keys)),
-            *map(pa.array, page.counts[some].T),
-            *map(pa.array, page.counters[keys].T),
-            *map(pa.array, page.sums[keys][:, 2:].T),
+            *map(pa.array, stored.counts[some].T),
+            *map(pa.array, stored.columns["counters"][keys].T),
+            *map(pa.array, stored.columns["sums"][keys][:, 2:].T),
             pa.array(list(weights[some]), pa.list_(pa.float64())),
             pa.array([run.state_layout] * len(keys)),
-            pa.BinaryArray.from_buffers(pa.binary(), len(keys), buffers),
+            pa.array(stored.states[some], pa.binary()),
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 
-def page_of(run, table, where="these models"):
-    """The models of a table as a page for this run. The table has one row for each key and label."""
+def states_of(run: KeyedRun, table: pa.Table, where: str = "these models") -> KeyStates:
+    """The states in a table of models for this run. The table has one row for each key and label."""
     labels = list(run.games.labels)
     place = pc.index_in(table.column("label"), pa.array(labels, pa.string()))
     if place.null_count:
@@ -91,15 +95,67 @@ def page_of(run, table, where="these models"):
     if any(layout != run.state_layout for layout in pc.unique(table.column("layout")).to_pylist()):
         raise another_layout(where)
     states = table.column("state").to_pylist()
-    sizes = np.array([len(state) // 8 for state in states], np.int64)
-    words = np.frombuffer(b"".join(states), np.int64)
     counts, first = _numbers(table, COUNTS, np.int64), slice(None, None, len(labels))
     counters = _numbers(table, COUNTERS, np.int64)[first]
     # Each game has all rounds of the key. If there are several, this is at least the number that all kept.
     kept = counts[:, 1].reshape(-1, len(labels)).min(axis=1)
     sums = np.column_stack([counts[first, 0], kept, _numbers(table, SUMS, np.float64)[first]])
-    return Page(keys, words, sizes, counts, counters, sums)
+    return KeyStates(keys, states, counts, {"counters": counters, "sums": sums})
 
 
-def _numbers(table, names, kind):
+def _numbers(table: pa.Table, names: tuple[str, ...], kind: Any) -> np.ndarray:
     return np.column_stack([table.column(name).to_numpy().astype(kind) for name in names])
+
+
+# -- predict
+
+
+def predict(models: DataFrame, df: DataFrame, buckets: int | None = None) -> DataFrame:
+    """The rows of a batch DataFrame with one more column, `prediction`: a number or a label.
+
+    It is null if the key has no model, or a cell cannot be read. If a cell is missing, the prediction is that
+    of an average row. The rows are in any order.
+
+    Parameters
+    ----------
+    models : DataFrame
+        From `learn` or `Fleet.models`, or read back from Parquet.
+    df : DataFrame
+        With the columns that the models were learned from. The target may be missing.
+    buckets : int, optional
+        Models and rows are divided by key into so many parts, each of which must fit into the memory of a
+        task. Default: four times `spark.sql.shuffle.partitions`.
+    """
+    check_packages()
+    plan = plan_of(models)
+    key = str(plan.key)
+    for name in [key, *(column.name for column in plan.layout.columns)]:
+        if name not in df.columns:
+            raise RunError(f"the DataFrame has no column {name!r}, which the models have learned from")
+    if "prediction" in df.columns:
+        raise RunError("the DataFrame has a column 'prediction' already: rename it")
+    count = buckets or 4 * int(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    kind = DoubleType() if plan.target.regression else StringType()
+    schema = StructType(list(df.schema.fields)).add("prediction", kind)
+    left = df.withColumn(_BUCKET, _bucket(key_text(key), count)).groupBy(_BUCKET)
+    right = models.withColumn(_BUCKET, _bucket(functions.col("key"), count)).groupBy(_BUCKET)
+    text = plan.to_text()
+
+    # A plain function, because Spark counts its arguments.
+    def predicted(rows: pa.Table, models: pa.Table) -> pa.Table:
+        return predict_table(read_plan(text), rows.drop_columns([_BUCKET]), models.drop_columns([_BUCKET]))
+
+    return left.cogroup(right).applyInArrow(predicted, schema)
+
+
+def _bucket(text: Column, count: int) -> Column:
+    return functions.pmod(functions.xxhash64(text), functions.lit(count))
+
+
+def predict_table(plan: Config, rows: pa.Table, models: pa.Table) -> pa.Table:
+    """The rows with their predictions, by the models in a table."""
+    run = KeyedRun(plan)
+    if models.num_rows:
+        run.load(states_of(run, models), "these models")
+    outcomes = run.predict(rows, keys_in(rows, plan)) if rows.num_rows else np.zeros((0, run.margins))
+    return rows.append_column("prediction", run.as_column(outcomes))

@@ -1,61 +1,65 @@
-"""What a fleet learns, and from which columns: settings, encoding of the columns, target and order."""
+"""The plan of a fleet: what it learns, and from which columns. It is a `Config`, as of a run, with an order.
 
-import dataclasses
+It is made from the first rows, as `holdfast learn` makes it, or from the types of columns.
+"""
+
 import json
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
 
-from holdfast.io.columns import Layout, Target, read_layout, read_target
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from holdfast.io import cells
+from holdfast.io.columns import Layout, Number, Target, Time
+from holdfast.io.guess_columns import ROWS, Head, feature_columns, guess_layout
+from holdfast.io.guess_target import guess_target
+from holdfast.options import SPARK, read_delay
+from holdfast.runs.config import Config
 from holdfast.runs.files import RunError
 from holdfast.runs.settings import Settings
+from holdfast.spark.checks import (
+    NUMBERS,
+    TIMES,
+    WHERE,
+    check_key,
+    check_order,
+    kind_of,
+    quoted_name,
+    tie_breakers,
+)
 
-FORMAT = "holdfast fleet 1"
 _AS_TEXT = ("outliers", "memory", "patience", "loss", "learner")  # 300 means the same as "300"
 _SETTINGS = ("task", "scale", "missing", "delay", *_AS_TEXT)
 
 
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """What every task needs. It is stored beside the states as JSON."""
-
-    settings: Settings
-    layout: Layout
-    target: Target
-    order: str
-
-    @property
-    def key(self):
-        return self.settings.key
-
-    def columns(self):
-        """The columns that are read: key, order, features and target."""
-        names = [self.key, self.order, *(column.name for column in self.layout.columns), self.target.name]
-        return list(dict.fromkeys(names))
-
-    def to_json(self):
-        parts = {name: getattr(self, name).to_json() for name in ("settings", "layout", "target")}
-        return json.dumps({"format": FORMAT} | parts | {"order": self.order}, sort_keys=True)
-
-    @staticmethod
-    def from_json(text):
-        """The plan that `to_json` wrote; raises RunError if it is anything else."""
-        try:
-            found = json.loads(text)
-            if not isinstance(found, dict) or found.get("format") != FORMAT:
-                raise ValueError(f"it is not {FORMAT!r}")
-            settings = Settings.from_json(found.get("settings"))
-            layout, target = read_layout(found.get("layout")), read_target(found.get("target"))
-            if not isinstance(found.get("order"), str) or settings.key is None:
-                raise ValueError("order and key are names of columns")
-        except (ValueError, TypeError, RecursionError) as problem:
-            raise RunError(f"the description of these models is damaged: {problem}; learn again") from None
-        return Plan(settings, layout, target, found["order"])
+def read_plan(text: Any) -> Config:
+    """The plan that `Config.to_text` wrote; raises RunError if it is anything else."""
+    try:
+        plan = Config.from_json(json.loads(text))
+        if plan.order is None or plan.key is None:
+            raise ValueError("order and key are names of columns")
+    except (ValueError, TypeError, RecursionError) as problem:
+        raise RunError(f"the description of these models is damaged: {problem}; learn again") from None
+    return plan
 
 
-def settings_of(key, target, order, features, drop, labels, others):
+def settings_of(
+    key: str,
+    target: str,
+    order: str,
+    features: Sequence[str] | None,
+    drop: Sequence[str] | None,
+    labels: Sequence[Any] | None,
+    others: Mapping[str, Any],
+) -> Settings:
     """The settings of a run, from the arguments in Python."""
     unknown = sorted(set(others) - set(_SETTINGS))
     if unknown:
         raise TypeError(f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(_SETTINGS))}")
-    texts = {name: str(value) if name in _AS_TEXT else value for name, value in others.items()}
+    texts = dict(others) | {name: str(others[name]) for name in _AS_TEXT if name in others}
     used = {"target": target, "key": key, "order": order}
     for name, column in used.items():
         if not isinstance(column, str):
@@ -66,8 +70,7 @@ def settings_of(key, target, order, features, drop, labels, others):
         raise ValueError(
             f"the column {order!r} gives the order, so it cannot be a feature: give a copy of it another name"
         )
-    if not isinstance(texts.get("delay", 1), int):
-        raise TypeError(f"delay is a number of rows of the key: got {texts['delay']!r}")
+    read_delay(texts.get("delay", 1))
     settings = Settings(
         target=target,
         key=key,
@@ -78,5 +81,73 @@ def settings_of(key, target, order, features, drop, labels, others):
         prior=False,  # it depends on the order of all rows, and tasks see those of some keys
         **texts,
     )
-    settings.check()
+    settings.check(SPARK)
     return settings
+
+
+def check_columns(schema: StructType, settings: Settings, order: str) -> list[str]:
+    """The names of the feature columns; raises if a column is missing or has a type that cannot be used."""
+    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    if twice:
+        raise RunError(f"{WHERE}: column {twice[0]!r} is there more than once: give each a name of its own")
+    names = feature_columns(SimpleNamespace(names=schema.names, name=WHERE), settings)
+    check_key(schema, str(settings.key))
+    check_order(schema, order)
+    return names
+
+
+def plan_from_rows(
+    table: pa.Table, schema: StructType, settings: Settings, order: str, say: Callable[[str], object]
+) -> Config:
+    """The plan that `holdfast learn` makes from the same first rows, given as a table of Arrow."""
+    names = check_columns(schema, settings, order)
+    head = Head({name: cells.plain(table.column(name)) for name in table.column_names}, table.num_rows, {})
+    if not head.rows:
+        raise RunError(f"{WHERE} has no rows to choose the encoding of the columns from")
+    target, sentence = guess_target(head, settings.target, settings.task, settings.labels, WHERE)
+    say(sentence)
+    layout, sentences = guess_layout(head, names, settings.missing)
+    for sentence in sentences:
+        say(sentence)
+    return _new(settings, layout, target, order)
+
+
+def plan_from_schema(schema: StructType, settings: Settings, order: str) -> Config:
+    """A plan without any row: numbers, truth values and times only."""
+    columns: list[Number | Time] = []
+    for name in check_columns(schema, settings, order):
+        kind = kind_of(schema[name])
+        if kind in NUMBERS or kind == "boolean":
+            columns.append(Number(name, None, kind == "boolean"))
+        elif kind in TIMES:
+            columns.append(Time(name))
+        else:
+            raise RunError(
+                f"the stream, column {name!r}: the encoding of {kind} depends on its values; give some "
+                "rows with sample=, or leave the column out with drop="
+            )
+    if settings.missing == "impute":
+        raise RunError("missing='impute' needs the medians of some rows: give them with sample=")
+    kind = kind_of(schema[settings.target])
+    numbers = kind in ("float", "double", "decimal") or settings.task == "regression"
+    if not settings.labels and (settings.task == "classification" or not numbers):
+        raise RunError(
+            f"the stream, column {settings.target!r}: name all labels with labels=, or use "
+            "task='regression', or give some rows with sample="
+        )
+    if not settings.labels and kind not in (*NUMBERS, "boolean"):
+        raise RunError(
+            f"the stream, column {settings.target!r}: {kind} holds no numbers; name all labels with labels="
+        )
+    return _new(settings, Layout(tuple(columns)), Target(settings.target, settings.labels), order)
+
+
+def _new(settings: Settings, layout: Layout, target: Target, order: str) -> Config:
+    if not layout.columns:
+        raise RunError(f"{WHERE}: no column is left to predict from")
+    return Config.new(settings, layout, target, order=order, words=SPARK)
+
+
+def first_rows(df: DataFrame, key: str, order: str) -> pa.Table:
+    """The first rows as a table of Arrow, sorted by order, then by key, then by the other columns."""
+    return df.orderBy(quoted_name(order), quoted_name(key), *tie_breakers(df.schema)).limit(ROWS).toArrow()

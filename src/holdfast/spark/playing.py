@@ -1,51 +1,98 @@
 """Play the rows of many keys in one process: their games, and the decision for every row."""
 
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
 import numpy as np
 import pyarrow as pa
 
+from holdfast.fleet.key_states import Columns, KeyStates
+from holdfast.fleet.key_sums import KEY_COLUMNS
+from holdfast.fleet.key_table import KeyTable
 from holdfast.io.rows import Batch
 from holdfast.io.sources import Piece, keys_of
-from holdfast.runs.files import damaged
-from holdfast.runs.key_table import KeyTable
-from holdfast.runs.model import Model
-from holdfast.runs.outcomes import margins_of
+from holdfast.linear_model import empty_models
+from holdfast.runs.audit import RoundLog
+from holdfast.runs.config import Config
+from holdfast.runs.files import damaged, reading
+from holdfast.runs.folder import Folder
+from holdfast.runs.model import Model, margins_of
 from holdfast.runs.run import Run
-from holdfast.spark.orders import LastOrders, order_numbers
-from holdfast.spark.pages import Page
-from holdfast.spark.row_log import RowLog
+from holdfast.spark.orders import COUNTERS, LastOrders, order_numbers
+
+_COUNTERS = np.zeros((0, len(COUNTERS)), np.int64)
+PlayedRows = tuple[np.ndarray, np.ndarray, Any]  # indices, which rows are late, what was played or None
+
+
+class Played(NamedTuple):
+    """The rows that were played, in the order of the table, and the skipped ones."""
+
+    predictions: np.ndarray  # a column for each game
+    kept: np.ndarray
+    sizes: np.ndarray  # of the target for numbers; of the gradient for labels, or of the features
+    thresholds: np.ndarray  # both by the first game of the row
+    audit: Any  # a table: the skipped rows, as in a run
+
+
+class RowLog(RoundLog):
+    """The log of a run that also has the predictions and decisions of all rows since it was last taken."""
+
+    def __init__(self, labels: Sequence[str], checks: Sequence[str], by_target: bool, little: bool) -> None:
+        super().__init__(labels, checks, by_target, False, True, little)
+        shown = "target" if by_target else "gradient" if "gradient" in checks else "features"
+        self._check = checks.index(shown)
+        self._rows: list[list[tuple[np.ndarray, ...]]] = [[] for _ in labels]
+
+    def _keep(self, played: Any, y: np.ndarray, place: int) -> None:
+        size, threshold = played.sizes[:, self._check], played.thresholds[:, self._check]
+        self._rows[place].append((played.predictions, played.kept, ~np.isnan(y), size, threshold))
+
+    def take(self) -> Played:
+        """What was played since the last call."""
+        each = [[np.concatenate(column) for column in zip(*parts, strict=True)] for parts in self._rows]
+        self._rows = [[] for _ in self.labels]
+        skipped = self._in_order(self._skipped) if self._skipped else self.schema("audit").empty_table()
+        self.clear()
+        kept = np.logical_and.reduce([columns[1] for columns in each])
+        first = np.argmax([columns[2] for columns in each], axis=0)  # of the games that learn from a row
+        each_row = np.arange(len(kept))
+        sizes, thresholds = (np.array([columns[i] for columns in each])[first, each_row] for i in (3, 4))
+        return Played(np.column_stack([columns[0] for columns in each]), kept, sizes, thresholds, skipped)
 
 
 class KeyedRun(Run):
     """A run without a folder, for some of the keys of a fleet."""
 
-    def __init__(self, plan, compiled=None):
-        super().__init__(None, "the rows", plan.settings, plan.layout, plan.target)
-        self.plan, self.forced = plan, compiled
+    columns: Columns = MappingProxyType({"counters": _COUNTERS, "sums": np.zeros((0, len(KEY_COLUMNS)))})
+
+    def __init__(self, plan: Config, compiled: bool | None = None) -> None:
+        super().__init__(Folder("the rows"), plan)
+        self.forced = compiled
         self.games.workers, self.compiling.in_background = 1, False  # a task of Spark has one core
-        self.log = RowLog(self.games.labels, self.log.by_target, self.log.gradients, self.log.little)
+        self.log: RowLog = RowLog(self.games.labels, self.log.checks, self.log.by_target, self.log.little)
         self.orders = LastOrders(self.games.keys)
         self.labels, self.state_layout = len(self.games.labels), self.games.layout
         self.margins = len(plan.target.labels) if len(plan.target.labels) > 2 else 1  # of a row
 
-    def load(self, page, where):
-        """Go on from the states of a page; raises RunError if they do not fit."""
-        try:
-            load_games(self, page, where)
-            self.orders.load(self.games.keys, page.counters)
-        except ValueError as problem:
-            raise damaged(where, problem) from None
+    def load(self, states: KeyStates, where: str) -> None:
+        """Go on from these states; raises RunError if they do not fit."""
+        with reading(where):
+            load_games(self, states, where)
+            self.orders.load(self.games.keys, states.columns["counters"])
 
-    def page(self):
-        """The states of all keys, as one page."""
-        found = self.games.packed(np.arange(len(self.games.keys)))
-        return Page(list(self.games.keys), **found, counters=self.orders.counters, sums=self.keys.sums)
+    def stored(self) -> KeyStates:
+        """The states of all keys."""
+        columns = {"counters": self.orders.counters, "sums": self.keys.sums}
+        return self.games.packed(np.arange(len(self.games.keys)), columns)
 
-    def play(self, table, keys, now=0):
+    def play(self, table: pa.Table, keys: Any, now: int = 0) -> PlayedRows:
         """Learn from the rows of a table of Arrow, sorted by order, that are not late.
 
         Returns the indices of these rows, which rows are late, and `Played`, or None if all are late.
         """
-        numbers, played = order_numbers(table, self.plan.order), None
+        numbers, played = order_numbers(table, str(self.config.order)), None
         good, late = self.orders.sorted_out(numbers, keys)
         if len(good) == len(table):
             played = self.learn_rows(table, keys)
@@ -54,68 +101,67 @@ class KeyedRun(Run):
         self.orders.update(numbers, keys, good, late, now)
         return good, late, played
 
-    def learn_rows(self, table, keys):
+    def learn_rows(self, table: pa.Table, keys: Any) -> Played:
         """Learn from all rows of a table, in their order."""
-        features, faults = self.layout.rows(batch_of(table, self.plan), 0, table.num_rows)
-        y, more = self.target.read(batch_of(table, self.plan), 0, table.num_rows)
+        features, faults = self.layout.rows(batch_of(table, self.config), 0, table.num_rows)
+        y, more = self.target.read(batch_of(table, self.config), 0, table.num_rows)
         piece = Piece(features, y, keys, np.arange(table.num_rows), more | faults, None, 0, None, {})
         self._choose(piece)
         self._play(piece, 0, len(y))
         played = self.log.take()
         return played._replace(predictions=margins_of(self.target, played.predictions))
 
-    def predict(self, table, keys):
+    def predict(self, table: pa.Table, keys: Any) -> np.ndarray:
         """For each row and label a number, by the models as they are; NaN for a key without a model."""
-        features, faults = self.layout.rows(batch_of(table, self.plan), 0, table.num_rows)
+        features, faults = self.layout.rows(batch_of(table, self.config), 0, table.num_rows)
         names = tuple(self.games.keys)
         if not names:
             return np.full((table.num_rows, self.margins), np.nan)
-        model = Model(self.layout, self.target, names, self.plan.key, self.games.parameters(), paired=True)
+        model = Model(self.layout, self.target, names, self.config.key, self.games.parameters())
         outcomes = model.outcomes(features, self.orders.indices(keys))
         outcomes[list(faults)] = np.nan
         return outcomes
 
-    def as_column(self, outcomes):
+    def as_column(self, outcomes: np.ndarray) -> Any:
         """The predictions as an array of Arrow: numbers, or labels; null where there is none."""
         empty = np.isnan(outcomes).any(axis=1)
-        found = Model(self.layout, self.target, (), None, {}).answers(outcomes)
+        found = Model(self.layout, self.target, (), None, empty_models(0, 0)).answers(outcomes)
         return pa.array(found, pa.float64() if self.regression else pa.string(), mask=empty)
 
-    def _choose(self, piece):
+    def _choose(self, piece: Piece) -> None:
         """Whether to compile the games: as a run does, unless the user has chosen."""
         if self.forced is None:
-            self.compiling.decide(piece, self.trace.rounds, _Silent())
+            self.compiling.decide(piece, self.trace.rounds, lambda text: None)
         else:
             self.compiling.compiled = self.forced
         self.games.always_compiled = self.compiling.compiled
 
 
-def load_games(run, page, where):
-    """Replace the games of a run by those of a page; raises ValueError if they do not fit."""
-    table, keys = KeyTable(), np.arange(len(page.keys))
-    table.indices(page.keys)
-    if len(table.names) < len(keys):
-        raise ValueError("a key is there twice")
+def load_games(run: Run, states: KeyStates, where: str | Path) -> None:
+    """Replace the games of a run by these; raises ValueError if they do not fit."""
+    states.check(len(run.games.labels), KeyedRun.columns)
+    table, keys = KeyTable(), np.arange(len(states.keys))
+    table.indices(states.keys)
     run.games.take(np.zeros(0, np.int64))
-    run.games.add_packed(page.words, page.sizes)
-    run.games.load_packed(table, keys, page.counts, where, run.games.layout)
-    run.keys.load(page.sums, len(keys))
+    run.games.add(states)
+    run.games.load_keys(table, keys, lambda why: damaged(where, why))
+    run.keys.load(states.columns["sums"], len(keys))
 
 
-class _Silent:
-    """Shows no progress."""
-
-    def note(self, text):
-        pass
-
-
-def batch_of(table, plan):
+def batch_of(table: pa.Table, plan: Config) -> Batch:
     columns = {
         name: table.column(name).combine_chunks() for name in plan.columns() if name in table.column_names
     }
     return Batch(columns, np.arange(table.num_rows), {})
 
 
-def keys_in(table, plan):
+class HasKey(Protocol):
+    """What has a column of keys: the plan of a fleet, or of a gate."""
+
+    @property
+    def key(self) -> str | None: ...
+
+
+def keys_in(table: pa.Table, plan: HasKey) -> Any:
     """The key of each row as text."""
-    return keys_of(table.column(plan.key), plan.key, "the rows")
+    return keys_of(table.column(plan.key), str(plan.key), "the rows")

@@ -12,11 +12,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from holdfast.cli.main import main
 from holdfast.runs.files import RunError
 from holdfast.runs.run import open_run
-from holdfast.spark.guess_plan import plan_from_rows
 from holdfast.spark.models import from_run
-from holdfast.spark.plan import settings_of
+from holdfast.spark.plan import plan_from_rows, settings_of
 from holdfast.spark.playing import KeyedRun, keys_in
-from holdfast.spark.run_folders import read_seed, write_run
+from holdfast.spark.storage import read_seed, write_run
 
 
 def learned(table, **settings):

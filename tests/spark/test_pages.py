@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
 from holdfast.runs.files import RunError
-from holdfast.spark.state_text import from_text, to_text
+from holdfast.spark.pages import from_text, to_text
 
 STATE = np.arange(1_000).tobytes()
 

@@ -1,0 +1,1 @@
+"""Games by key: how rounds are grouped, and how the states of many games are kept, packed and started."""
