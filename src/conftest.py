@@ -3,7 +3,7 @@
 import importlib.util
 
 NEEDS = {
-    "torch": ["holdfast/torch", "holdfast/lab/training", "holdfast/lab/bench/torch_steps.py"],
+    "torch": ["holdfast/torch"],
     "lightning": ["holdfast/torch/lightning.py"],
     "optax": ["holdfast/optax"],
     "pyspark": ["holdfast/spark"],

@@ -126,9 +126,9 @@ GUARDED = [
 STEADY = [
     choice(delay=delay)
     for choice in (
-        functools.partial(hf.steady.choice.for_numbers, hf.steady.Ridges()),
-        functools.partial(hf.steady.choice.for_numbers, hf.steady.Ridges(hf.Huber(), redescends=False), 20),
-        functools.partial(hf.steady.choice.for_labels, hf.steady.Logits()),
+        functools.partial(hf.steady.choice.steady_for, hf.steady.Ridges()),
+        functools.partial(hf.steady.choice.steady_for, hf.steady.Ridges(hf.Huber(), redescends=False), 20),
+        functools.partial(hf.steady.choice.steady_for, hf.steady.Logits()),
     )
     for delay in (1, 0, 7, 50)
 ]

@@ -44,7 +44,7 @@ def package():
 def incomplete(tmp_path_factory):
     """The package with undocumented names in it."""
     source = tmp_path_factory.mktemp("src")
-    left_out = shutil.ignore_patterns("lab", "cli", "_compiled", "__pycache__")
+    left_out = shutil.ignore_patterns("cli", "_compiled", "__pycache__")
     shutil.copytree(ROOT / "src" / "holdfast", source / "holdfast", ignore=left_out)
     for module, code in BARE.values():
         with open(source / "holdfast" / module, "a", encoding="utf-8") as file:
@@ -65,8 +65,8 @@ def test_the_pages_are_those_of_the_docstrings(package):
 def test_every_name_of_the_package_is_in_the_index(package):
     index = api_reference.pages(package)["index.md"]
     assert [name for name in hf.__all__ if f"[`hf.{name}`]" not in index] == []
-    elsewhere = {new.rpartition(".")[2] for new in hf._MOVED.values()}
-    assert [name for name in elsewhere if f"`{name}`" not in index] == []
+    for name in ("Adaptive", "Ellipsoid", "Largest", "linearised_regret", "guard", "guarded"):  # of modules
+        assert f"`{name}`" in index
 
 
 def test_every_rule_of_a_public_module_is_public(package):

@@ -11,11 +11,11 @@ from laws import same
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast.compiling import expecting
+from holdfast._compiled.compiling import expecting
 from holdfast.continuing import Game
 
 PLAYER = hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5))
-KEEP = ("sizes", "thresholds", "kept", "guard")
+KEEP = ("sizes", "thresholds", "kept", "refused_by", "farthest")
 
 
 def rows():

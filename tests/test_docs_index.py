@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -78,12 +79,12 @@ def test_every_module_has_a_row_in_the_table_of_modules():
     assert {name for name in inner if f"`_compiled/{name}`" not in table} == set()
 
 
-def test_both_walks_are_numbered_from_1():
+def test_each_walk_is_numbered_from_1_and_says_how_many_files_it_crosses():
     numbers = [int(number) for number, _, _ in STEPS]
-    second = numbers.index(1, 1)
-    assert numbers == [*range(1, second + 1), *range(1, len(numbers) - second + 1)]
-    for count in (second, len(numbers) - second):
-        assert f"**{count} files**" in DESIGN
+    starts = [place for place, number in enumerate(numbers) if number == 1]
+    lengths = [end - start for start, end in pairwise([*starts, len(numbers)])]
+    assert numbers == [number for length in lengths for number in range(1, length + 1)]
+    assert [int(count) for count in re.findall(r"\*\*(\d+) files\*\*", DESIGN)] == lengths
 
 
 @pytest.mark.parametrize(("number", "path", "names"), STEPS)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import holdfast as hf
-from holdfast.defaults import LEARNERS
 from holdfast.flatten import flat_size, flatten, restore
+from holdfast.options import LEARNERS
+from holdfast.rounds import Round
 from holdfast.runs.settings import Settings
 from holdfast.vectors import aligned_copy
 
@@ -16,8 +17,8 @@ def played(player):
     """A state after some rounds."""
     rng, state = np.random.default_rng(0), player.init(3)
     for _ in range(ROUNDS):
-        state = player.set_target(state, float(rng.normal()))
-        state, _ = player.observe(state, float(rng.normal()), rng.normal(size=3))
+        y = float(rng.normal())
+        state, _ = player.observe(state, Round(float(rng.normal()), rng.normal(size=3), y))
     return state
 
 
@@ -29,7 +30,7 @@ def written(state):
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("outliers", ["auto", "7", "quantile:0.9"])
 def test_a_state_is_restored_as_it_was(name, outliers):
-    loss = "squared" if name in ("onlineridge", "vaw", "ons") else "absolute"
+    loss = "squared_error" if name in ("onlineridge", "vaw", "ons") else "absolute_error"
     player = Settings("y", learner=name, loss=loss, outliers=outliers).player(True)
     row = written(played(player))
     back, end = restore(player.init(3), row, 0)

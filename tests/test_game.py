@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import holdfast as hf
+from holdfast.rounds import Round
 
 
 @pytest.mark.parametrize("norm", [hf.norms.L1(), hf.norms.L2(), hf.norms.LInf(), hf.norms.Lp(3.0)])
 def test_a_size_is_the_dual_norm_of_the_gradient(norm):
     player, x = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything(), norm=norm), np.array([3.0, -4.0])
-    _, decision = player.observe(player.init(2), -2.0, x)
+    _, decision = player.observe(player.init(2), Round(-2.0, x))
     assert decision.size == pytest.approx(2.0 * norm.dual().of(x))
 
 
@@ -26,10 +27,10 @@ def test_a_class_instead_of_a_rule_is_refused_in_a_sentence():
 
 def test_on_features_the_slope_does_not_matter_unless_it_is_not_finite():
     player, x = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything(), on=hf.Features()), np.array([3.0, -4.0])
-    sizes = [player.observe(player.init(2), slope, x)[1].size for slope in (0.0, 1e-9, -7.0)]
+    sizes = [player.observe(player.init(2), Round(slope, x))[1].size for slope in (0.0, 1e-9, -7.0)]
     assert sizes == [5.0, 5.0, 5.0]
-    assert not player.observe(player.init(2), math.nan, x)[1].kept
-    assert not player.observe(player.init(2), math.inf, x)[1].kept
+    assert not player.observe(player.init(2), Round(math.nan, x))[1].kept
+    assert not player.observe(player.init(2), Round(math.inf, x))[1].kept
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -38,7 +39,7 @@ def test_a_round_that_cannot_be_measured_reaches_neither_filter_nor_learner(bad,
     player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1))
     state = player.init(2)
     slope, x = (bad, np.ones(2)) if where == "slope" else (1.0, np.array([0.0, bad]))
-    after, decision = player.observe(state, slope, x)
+    after, decision = player.observe(state, Round(slope, x))
     assert after is state
     assert not decision.kept
     assert math.isnan(decision.threshold)
@@ -70,7 +71,8 @@ def test_a_row_that_is_not_finite_is_skipped_and_unmeasured_also_where_the_slope
     decisions = [player.learn(x, 1.0, loss) for x in X]
     bad = [8, 9, 10, 11, 13]
     for t in range(14):
-        assert np.array_equal(decisions[t][:2], (record.kept[t], record.sizes[t]), equal_nan=True)
+        found = (decisions[t].kept, decisions[t].size)
+        assert np.array_equal(found, (record.kept[t], record.size[t]), equal_nan=True)
         if t in bad:
             assert not decisions[t].kept
             assert not decisions[t].size < math.inf
@@ -85,10 +87,10 @@ def test_a_slope_of_0_has_size_0_and_x_is_not_read(compiled):
     rule = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1))
     X = np.array([[1e300, -1e300], [5e-324, 0.0], [1.0, 1.0]])
     record = hf.play(rule, hf.Replay(X, np.zeros(3), hf.Linear()), compiled=compiled)
-    assert record.sizes.tolist() == [0.0, 0.0, 0.0]
+    assert record.size.tolist() == [0.0, 0.0, 0.0]
     assert record.kept.all() and record.unmeasured_count == 0
     assert record.final.tolist() == [0.0, 0.0]
-    state, decision = rule.observe(rule.init(2), 0.0, np.array([math.nan, math.inf]))
+    state, decision = rule.observe(rule.init(2), Round(0.0, np.array([math.nan, math.inf])))
     assert decision.size == 0.0 and decision.kept
     assert rule.predict(state).tolist() == [0.0, 0.0]
 
@@ -122,15 +124,14 @@ def test_what_is_learned_does_not_depend_on_the_size_of_an_outlier(size):
 
 
 def test_the_first_round_of_an_epoch_has_its_target():
-    """The learner that starts again was given the target of the round before it was reset."""
+    """A learner that starts again learns from the target of that round."""
     scaled = hf.Scaled(hf.AdaGrad(hf.Box(-1.0, 1.0)), target=True, patience=2)
     player = hf.Filtered(scaled, hf.Quantile(0.5))
     state, restarts = player.init(dim=1), 0
     for t in range(1100):
         restart = player.filter.restarts(state.memory)
-        state = player.set_target(state, 50.0 + t)
-        state, _ = player.observe(state, 1.0, np.ones(1))
-        if restart:
+        state, verdict = player.observe(state, Round(1.0, np.ones(1), 50.0 + t))
+        if restart and verdict.kept:
             restarts += 1
-            assert state.learner.y == 50.0 + t
+            assert state.learner.rounds == 1.0 and state.learner.y_center == 50.0 + t
     assert restarts > 0

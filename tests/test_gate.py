@@ -28,9 +28,10 @@ def test_it_decides_as_its_filter(filter, stream):
     assert np.array_equal(decided(gate, sizes), kept)
     assert np.array_equal(hf.Gate(filter).keep_many(sizes), kept)
     for size, threshold, keep in zip(sizes, thresholds, kept, strict=True):
-        decision = one.decide(size)
-        assert same(decision, hf.Decision(bool(keep), float(size), decision.threshold))
-        assert decision.threshold == threshold or not math.isfinite(size)
+        verdict = one.decide(size)
+        assert same((verdict.kept, verdict.sizes), (bool(keep), (float(size),)))
+        assert verdict.refused_by == (0 if math.isfinite(size) and not keep else -1)
+        assert verdict.threshold == threshold or not math.isfinite(size)
         assert one.threshold == threshold or not math.isfinite(size)
 
 
@@ -58,8 +59,9 @@ def test_a_size_that_is_not_finite_is_skipped_and_not_remembered(size):
     before = copy.deepcopy(gate.state), gate.threshold
     assert not gate.keep(size)
     assert not gate.keep_many([size, size]).any()
-    kept, given, threshold = gate.decide(size)
-    assert not kept and (given == size or math.isnan(size)) and math.isnan(threshold)
+    kept, refused_by, (given,), (threshold,), _ = gate.decide(size)
+    assert not kept and refused_by == -1
+    assert (given == size or math.isnan(size)) and math.isnan(threshold)
     assert same(before, (gate.state, gate.threshold))
 
 
@@ -67,7 +69,7 @@ def test_a_size_that_is_not_finite_is_skipped_and_not_remembered(size):
 def test_any_number_is_a_size(size):
     gate = hf.Gate(hf.TopK(0))
     assert gate.keep(size)
-    assert gate.decide(size) == hf.Decision(True, 1.0, 2.0)
+    assert gate.decide(size) == hf.Verdict(True, -1, (1.0,), (2.0,))
 
 
 def test_a_threshold_is_that_of_the_last_size():

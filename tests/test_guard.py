@@ -14,10 +14,12 @@ from samples import slow
 
 import holdfast as hf
 from holdfast import bounds
-from holdfast.defaults import LEARNER, filters_for, recommended
+from holdfast.defaults import filters_for, recommended
+from holdfast.options import LEARNER
+from holdfast.rounds import Round
 
-KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
-ALL = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds", *KEEP[:-1], "final")
+KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "refused_by", "farthest")
+ALL = (*KEEP, "final")
 
 
 def data(regression, rounds=800, sparse=False):
@@ -69,8 +71,9 @@ def test_a_skipped_round_leaves_every_bit_of_the_learner_as_it_was(regression):
         decision = player.learn(x, target, loss)
         if not decision.kept:
             after = player.state.learner
-            assert same(before._replace(row=after.row, y=after.y), after)
-            reasons.add((decision.features.kept, decision.target.kept, decision.size <= decision.threshold))
+            assert same(before._replace(row=after.row), after)
+            several = zip(decision.sizes, decision.thresholds, strict=True)
+            reasons.add(tuple(size <= threshold for size, threshold in several))
     assert {(False, True, True), (False, False, False)} <= reasons  # the features alone; nothing measurable
     assert not regression or (True, False, True) in reasons
 
@@ -86,8 +89,8 @@ def test_what_is_not_finite_is_remembered_nowhere(x, y):
     decision = player.learn([x], y, hf.Absolute())
     assert not decision.kept
     after = player.state
-    assert same(before[1:-1], after[1:-1])
-    assert same(before.learner._replace(row=after.learner.row, y=after.learner.y), after.learner)
+    assert same(before[1:], after[1:])
+    assert same(before.learner._replace(row=after.learner.row), after.learner)
 
 
 def test_a_huge_row_that_is_classified_right_does_not_ruin_the_scale():
@@ -134,15 +137,15 @@ def test_theorem_h(stream, k, slack):
         keep=(*KEEP, "products", "gradients"),
         compiled=False,
     )
-    order = np.argsort(-np.maximum(record.feature_sizes, record.sizes), kind="stable")
+    order = np.argsort(-np.maximum(record.sizes[:, 0], record.size), kind="stable")
     outliers = order[:k]
     inliers = np.ones(len(y), bool)
     inliers[outliers] = False
-    A, G = record.feature_sizes[inliers].max(), record.sizes[inliers].max()
+    A, G = record.sizes[:, 0][inliers].max(), record.size[inliers].max()
     kept = record.kept
-    assert (record.feature_sizes[kept] <= slack * A).all() and (record.sizes[kept] <= slack * G).all()
+    assert (record.sizes[:, 0][kept] <= slack * A).all() and (record.size[kept] <= slack * G).all()
     regret = record.products[inliers].sum() + np.linalg.norm(record.gradients[inliers].sum(axis=0))
-    learned = math.sqrt(2.0) * D * math.sqrt((record.sizes[kept] ** 2).sum())
+    learned = math.sqrt(2.0) * D * math.sqrt((record.size[kept] ** 2).sum())
     bound = bounds.theorem_h(learned, D, slack * G, k, [(G, k, slack), (A, k, slack)], error=0.0)
     assert regret <= bound * (1.0 + 1e-12) + 1e-9
 
@@ -199,7 +202,7 @@ class Counting:
     def predict(self, state):
         return state
 
-    def update(self, state, slope, x):
+    def update(self, state, round):
         state[:] += 1.0
         return state
 
@@ -330,8 +333,8 @@ def test_rounds_are_measured_as_by_filtered(on):
     guarded = hf.Guarded(learner, hf.Everything(), hf.Everything(), hf.TopK(20), on=on)
     alone, behind = hf.play(hf.Filtered(learner, hf.TopK(20), on=on), replay), hf.play(guarded, replay)
     assert same(alone.kept, behind.kept) and same(alone.final, behind.final)
-    measured = np.isfinite(alone.sizes)
-    assert np.array_equal(alone.sizes[measured], behind.sizes[measured])
+    measured = np.isfinite(alone.size)
+    assert np.array_equal(alone.size[measured], behind.size[measured])
 
 
 def test_the_loss_form_is_that_of_the_row_as_the_learner_sees_it():
@@ -342,11 +345,12 @@ def test_the_loss_form_is_that_of_the_row_as_the_learner_sees_it():
     for x, target in zip(X[:50], y[:50], strict=True):
         player.learn(x, target, hf.Squared())
     standing = copy.deepcopy(player.state.learner)
-    row = scaled.transform_row(standing, X[50]).copy()
-    z, aim = float(standing.inner.w @ row), scaled.transform_target(scaled.set_target(standing, y[50]))
+    seen = scaled.in_units(standing, Round(0.0, X[50], y[50]))
+    row, aim = seen.row.copy(), seen.target
+    z = float(standing.inner.w @ row)
     r = 3.0 * np.linalg.norm(row)
-    decision = player.learn(X[50], y[50], hf.Squared())
-    assert decision.size == pytest.approx((abs(z) + r) * (abs(z) / 2 + r / 2 + abs(aim)))
+    verdict = player.learn(X[50], y[50], hf.Squared())
+    assert verdict.size == pytest.approx((abs(z) + r) * (abs(z) / 2 + r / 2 + abs(aim)))
 
 
 def test_a_huge_target_is_skipped_by_its_loss_form():

@@ -109,7 +109,7 @@ def test_memory_and_patience_are_numbers_of_rounds():
     player = recommended(False, memory=10_000, patience=200)
     assert (player.learner.memories.max(), player.gate.patience) == (10_000.0, 200)
     for wrong in ({"memory": 1}, {"memory": "long"}, {"patience": True}, {"patience": float("nan")}):
-        with pytest.raises(ValueError, match='must be "auto" or a number of rounds, at least 10'):
+        with pytest.raises(ValueError, match='must be "auto", or a number of rows from 10'):
             recommended(False, **wrong)
 
 
@@ -118,7 +118,7 @@ def test_the_estimator_uses_it_for_log_loss_and_any_number_of_columns():
     for rows in (X, np.tile(X, 26), csr_array(X)):
         assert isinstance(RobustClassifier(n_epochs=1).fit(rows, y)._player, Steady)
     assert not isinstance(RobustClassifier(loss="hinge", n_epochs=1).fit(X, y)._player, Steady)
-    with pytest.raises(ValueError, match="memory and patience are for the default learner"):
+    with pytest.raises(ValueError, match="memory=100 is for the default learner"):
         RobustClassifier(loss="hinge", memory=100).fit(X, y)
 
 

@@ -25,6 +25,8 @@ from samples import (
 
 import holdfast as hf
 from holdfast._compiled import call
+from holdfast.rounds import Round, after_round
+from holdfast.steady.state import EPOCH
 from holdfast.vectors import ScaledWeights, values_of
 
 modules = [
@@ -118,7 +120,7 @@ def test_a_skipped_round_changes_no_bit_of_the_learner(filter):
     state = player.init(1)
     for size in STREAMS["k spikes"]:
         before = copy.deepcopy(state.learner)
-        state, decision = player.observe(state, float(size), np.ones(1))
+        state, decision = player.observe(state, Round(float(size), np.ones(1)))
         assert decision.kept or same(before, state.learner)
 
 
@@ -154,10 +156,10 @@ def test_a_skipped_round_does_not_change_a_bit_of_what_predicts(player):
             assert same(before, predictor(player, state)), t
         before, slope = predictor(player, state), float(np.sign(X[t, 0]) if np.isfinite(y[t]) else math.nan)
         with np.errstate(all="ignore"):
-            state, decision = player.observe(player.set_target(state, float(y[t])), slope, X[t])
-        size, threshold = decision.others()[2:4]
-        little = player.learns_little() and threshold > 0.0 and size > threshold
-        if not decision.kept and not little:
+            state, verdict = player.observe(state, Round(slope, X[t], float(y[t])))
+        target = player.learns_little() and player.checks().index("target")
+        little = player.learns_little() and verdict.refused_by == target
+        if not verdict.kept and not little:
             skipped += 1
             assert same(before, predictor(player, state)), t
     assert skipped > 20
@@ -170,17 +172,16 @@ def test_the_default_learns_nothing_from_rows_and_a_little_from_targets_that_are
     for t in range(400):
         if t % 10 == 0:
             state = player.start_batch(state)
-        state = player.set_target(state, float(y[t]))
         before, slope = copy.deepcopy(state), float(np.sign(X[t, 0]))
-        state, decision = player.observe(state, slope, X[t])
-        if math.isnan(decision.threshold):
+        state, verdict = player.observe(state, Round(slope, X[t], float(y[t])))
+        if not verdict.kept and verdict.refused_by < 0:
             counts["unreadable"] += 1
             assert same(before._replace(row=0), state._replace(row=0)), t  # a buffer
-        elif not decision.features.kept:
+        elif verdict.refused_by == 0:
             counts["row"] += 1
             assert same(before.learner, state.learner) and same(before.fallback, state.fallback), t
-            assert decision.farthest == int(np.argmax(np.abs(X[t] - before.units.center[:2]))) or t > 300
-        elif not decision.kept and before.epoch == state.epoch:  # new units express weights in another way
+            assert verdict.column == int(np.argmax(np.abs(X[t] - before.units.center[:2]))) or t > 300
+        elif verdict.refused_by == 1 and before.numbers[EPOCH] == state.numbers[EPOCH]:  # no other units
             counts["target"] += 1
             stubborn = player.learner.stubborn > 0.0
             assert same(before.learner.each[stubborn], state.learner.each[stubborn]), t
@@ -194,7 +195,7 @@ def test_predictions_stay_inside_the_domain(learner):
     state = learner.init(2)
     tiny, huge = np.full(2, 5e-324), np.array([-1e307, 1e307])
     for g in [tiny, *GRADIENTS, np.full(2, 1e154), huge, tiny, np.zeros(2)]:
-        state = learner.update(state, 1.0, g)
+        state = after_round(learner, state, Round(1.0, g))
         w = values_of(learner.predict(state))
         assert np.isfinite(w).all()
         assert learner.domain.contains(w)

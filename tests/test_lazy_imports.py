@@ -44,16 +44,3 @@ def test_every_name_can_be_imported_and_is_listed(package):
 def test_an_unknown_name_is_refused(package):
     with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'Adam'"):
         _ = package.Adam
-
-
-@pytest.mark.parametrize("old", sorted(hf._MOVED))
-def test_an_old_name_still_works_and_says_the_new_one(old):
-    new = hf._MOVED[old]
-    message = f"holdfast.{old} is now holdfast.{new}; the old name is removed in version 0.3"
-    with pytest.warns(DeprecationWarning, match=message):
-        found = getattr(hf, old)
-    assert found.__name__ == new.rpartition(".")[2]
-
-
-def test_old_names_are_not_listed():
-    assert not set(hf._MOVED) & {*dir(hf), *hf.__all__}

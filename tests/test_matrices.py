@@ -1,4 +1,4 @@
-"""holdfast.matrices: two bodies, the same bits."""
+"""holdfast.matrices: interpreted and compiled, the same bits."""
 
 import numpy as np
 import pytest

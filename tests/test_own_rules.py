@@ -48,8 +48,8 @@ class Momentum:
     def predict(self, state):
         return state.w
 
-    def update(self, state, slope, x):
-        velocity = self.decay * state.velocity + slope * x
+    def update(self, state, round):
+        velocity = self.decay * state.velocity + round.slope * round.x
         add(state.w, -self.eta * shortened(_L2.of(velocity)), velocity)
         return Weights(state.w, velocity)
 

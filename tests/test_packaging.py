@@ -10,6 +10,8 @@ from pathlib import Path
 import dist_trial
 import pytest
 
+import holdfast
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PAGES = [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]
@@ -24,11 +26,18 @@ def test_sdist_and_wheel_work_in_empty_environments(tmp_path, capsys):
     assert capsys.readouterr().out.count(" passed") == 2
 
 
-def test_citation_has_the_version_of_the_package():
-    (version,) = re.findall(
-        r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.M
-    )
-    assert version == PROJECT["version"]
+def test_the_version_is_the_same_everywhere():
+    lab = tomllib.loads((ROOT / "lab" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (cited,) = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.M)
+    newest = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M)[0]
+    assert {holdfast.__version__, lab["version"], cited, newest} == {PROJECT["version"]}
+    assert f"holdfast=={PROJECT['version']}" in lab["dependencies"]
+
+
+def test_the_laboratory_is_not_in_the_wheel():
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    assert wheel["targets"]["wheel"]["packages"] == ["src/holdfast"]
+    assert not list((ROOT / "src").rglob("lab"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

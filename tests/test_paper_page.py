@@ -8,7 +8,7 @@ import pytest
 
 import holdfast as hf
 from holdfast import bounds
-from holdfast.lab.reproduce.runner import NAMES as EXPERIMENTS
+from holdfast_lab.reproduce.runner import NAMES as EXPERIMENTS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")

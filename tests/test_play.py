@@ -12,6 +12,7 @@ from laws import WITH_AVERAGE, same
 from samples import thinned
 
 import holdfast as hf
+from holdfast.rounds import Round
 
 COLUMNS = ("losses", "sizes", "thresholds", "kept")
 PLAYERS = [
@@ -142,7 +143,7 @@ def test_the_average_is_over_all_rounds_kept_or_skipped():
     state, iterates = player.init(3), []
     for g in G:
         iterates.append(player.predict(state).copy())
-        state, _ = player.observe(state, 1.0, g)
+        state, _ = player.observe(state, Round(1.0, g))
     record = hf.play(player, hf.Gradients(G), keep=["average"])
     assert record.average == pytest.approx(np.mean(iterates, axis=0))
     assert same(record.final, player.predict(state))
@@ -192,7 +193,7 @@ def test_predictions_are_those_before_learning_in_the_units_of_the_target(compil
         w = player.predict(state)
         _, _, slope, x = replay.reveal(replay.start(), t, w)
         expected.append(w.to_target_units(w.product(x)))
-        state, _ = player.observe(player.set_target(state, replay.target_at(t)), slope, x)
+        state, _ = player.observe(state, Round(slope, x, replay.target_at(t)))
     assert same(record.predictions, np.array(expected))
     assert 40.0 < np.nanmedian(record.predictions) < 60.0
 

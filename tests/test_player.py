@@ -22,8 +22,9 @@ def test_a_player_and_play_are_the_same_game():
     player, record = hf.Player(RULE, dim=3), hf.play(RULE, hf.Replay(X, y, hf.Logistic()))
     for t in range(200):
         decision = player.learn(X[t], y[t], hf.Logistic())
-        expected = record.kept[t], record.sizes[t], record.thresholds[t]
-        assert np.array_equal(decision, expected, equal_nan=True)
+        expected = record.kept[t], record.size[t], record.threshold[t]
+        found = decision.kept, decision.size, decision.threshold
+        assert np.array_equal(found, expected, equal_nan=True)
     assert same(player.predict(), record.final)
     assert (player.rounds, player.kept_count, player.unmeasured_count) == (200, record.kept_count, 1)
     assert player.skipped_count == record.skipped_count
@@ -36,10 +37,10 @@ def test_predict_returns_a_copy():
     assert player.predict().tolist() == [0.0, 0.0]
 
 
-def test_a_decision_can_be_unpacked():
+def test_a_verdict_can_be_unpacked():
     player = hf.Player(RULE, dim=1)
-    kept, size, threshold = player.observe([3.0])
-    assert (kept, size, threshold) == (False, 3.0, 0.0)
+    kept, refused_by, sizes, thresholds, column = player.observe([3.0])
+    assert (kept, refused_by, sizes, thresholds, column) == (False, 0, (3.0,), (0.0,), -1)
 
 
 @pytest.mark.parametrize("gradient", [[1.0], [1.0, 2.0, 3.0], 1.0, [[1.0, 2.0]]])
@@ -156,8 +157,8 @@ class Copying:
     def predict(self, state):
         return state
 
-    def update(self, state, slope, x):
-        return state - self.rate * slope * x
+    def update(self, state, round):
+        return state - self.rate * round.slope * round.x
 
 
 def test_a_learner_may_make_new_arrays_in_every_compiled_round():
@@ -185,7 +186,7 @@ def test_a_rule_that_cannot_be_compiled_is_reported_in_one_sentence():
         def predict(self, state):
             return state
 
-        def update(self, state, slope, x):
+        def update(self, state, round):
             print(sorted(self.word, key=str.upper))
             return state
 

@@ -14,7 +14,6 @@ from holdfast import (
     AdaGrad,
     Ball,
     Certified,
-    Decision,
     Features,
     Filtered,
     Gradients,
@@ -25,6 +24,7 @@ from holdfast import (
     Replay,
     Scaled,
     TopK,
+    Verdict,
     play,
     play_many,
     protocols,
@@ -48,7 +48,7 @@ ANSWERS = {
     protocols.Learner: {
         "init": lambda self, dim: np.zeros(dim),
         "predict": lambda self, state: state,
-        "update": lambda self, state, slope, x: state - 0.1 * slope * x,
+        "update": lambda self, state, round: state - 0.1 * round.slope * round.x,
     },
     protocols.Loss: {
         "value": lambda self, z, y: abs(z - y),
@@ -68,7 +68,7 @@ ANSWERS = {
         "measure": lambda self, norm, slope, x: abs(slope) * norm.of(x),
     },
     protocols.StateMeasure: {
-        "size_of_transformed": lambda self, learner, state, norm, slope, x, row, size: abs(slope),
+        "size_of": lambda self, learner, state, norm, round, size: abs(round.slope),
     },
     protocols.Step: {
         "accrued": lambda self, tally, size: tally + 1.0,
@@ -78,7 +78,7 @@ ANSWERS = {
     protocols.Player: {
         "init": lambda self, dim: np.zeros(dim),
         "predict": lambda self, state: state,
-        "observe": lambda self, state, slope, x: (state, Decision(True, 1.0, 2.0)),
+        "observe": lambda self, state, round: (state, Verdict(True, -1, (1.0,), (2.0,))),
         "current_weights": lambda self, state: state,
     },
     protocols.Adversary: {
@@ -229,7 +229,7 @@ def test_all_that_is_missing_is_said_at_once():
     both = PLAYER._replace(filter=nothing, norm=own(protocols.Norm, without=["of"]))
     assert refusal(play, both, GRADIENTS) == f"{says}; Mine cannot be a norm: it has no method of(x)"
     everything = own(protocols.Learner, without=["init", "predict", "update"])
-    says = "it has no methods init(dim), predict(state) and update(state, slope, x)"
+    says = "it has no methods init(dim), predict(state) and update(state, round)"
     assert refusal(Scaled, everything) == f"Mine cannot be a learner: {says}"
 
 

@@ -59,10 +59,10 @@ def test_a_certificate_shows_its_sentences_and_draws_its_bounds(record):
 
 def test_an_audit_is_a_dict_that_shows_its_first_rows():
     audit = Audit(100, ["features"], ["row"])
-    audit.add([np.arange(25)], [np.full(25, 9.0)], [np.full(25, 2.0)])
+    audit.add([np.arange(25)], np.zeros(25, int), np.full((25, 1), 9.0), np.full((25, 1), 2.0))
     table = audit.table()
     assert isinstance(table, dict) and list(table) == [
-        *("row", "features_size", "features_threshold", "by", "learned")
+        *("row", "reason", "size", "threshold", "column", "value", "learned")
     ]
     page = table._repr_html_()
     assert page.count("<tr>") == 21 and "5 more rows" in page
@@ -70,13 +70,14 @@ def test_an_audit_is_a_dict_that_shows_its_first_rows():
 
 def test_the_reason_is_shown_before_the_figures():
     audit = Audit(1, ["features"], ["row"])
-    audit.add([np.array([7])], [[9.0]], [[2.0]])
-    assert "<td>7</td><td>features</td><td>nothing</td><td>9</td><td>2</td>" in audit.table()._repr_html_()
+    audit.add([[7]], [0], [[9.0]], [[2.0]], ["pressure"], [90.0])
+    row = "<td>7</td><td>features</td><td>9</td><td>2</td><td>pressure</td><td>90</td><td>nothing</td>"
+    assert row in audit.table()._repr_html_()
 
 
 def test_text_from_data_is_escaped():
     audit = Audit(1, ["features"], ["key"])
-    audit.add([np.array(["<script>"])], [[9.0]], [[2.0]])
+    audit.add([["<script>"]], [0], [[9.0]], [[2.0]])
     assert "&lt;script&gt;" in audit.table()._repr_html_()
 
 

@@ -146,8 +146,8 @@ def test_in_more_dimensions_the_worst_case_is_marked_as_a_lower_bound():
 def test_the_quantities_of_the_bounds_agree_with_their_definitions():
     X, y, inliers = data(4)
     record, u = hf.play(PLAYER, hf.Replay(X, y, hf.Squared()), keep=KEEP), np.array([0.3, -0.4])
-    G = record.sizes[inliers].max()
-    near = record.sizes <= 2 * G
+    G = record.size[inliers].max()
+    near = record.size <= 2 * G
     assert largest_size(record, inliers) == G
     assert farthest(record, u, inliers) == pytest.approx(
         np.linalg.norm(record.iterates[near] - u, axis=1).max()

@@ -10,6 +10,7 @@ from samples import DOMAINS, FILTERS, LEARNERS, STREAMS, thinned
 
 import holdfast as hf
 from holdfast._compiled import call
+from holdfast.rounds import Round
 from holdfast.vectors import Sparse, dot, largest, values_of
 
 PAST = {name: STREAMS[name] for name in ("steady", "k spikes", "all magnitudes", "nan", "empty")}
@@ -89,7 +90,7 @@ def learned(learner, state, gradients, reset_at):
         if t == reset_at:
             state = learner.reset(state, 2)
         iterates[t] = values_of(learner.predict(state))
-        state = learner.update(state, 1.0, gradients[t])
+        state = learner.update(state, Round(1.0, gradients[t], math.nan, gradients[t], 0.0))
     return iterates[reset_at:], state
 
 
@@ -111,8 +112,8 @@ def played(player, state, gradients, reset_at):
             state = player.reset(state, 2)
         w = player.predict(state)
         rows[t, 0], rows[t, 1] = w[0], w[1]
-        state, decision = player.observe(state, 1.0, gradients[t])
-        rows[t, 2], rows[t, 3] = decision.size, decision.threshold
+        state, decision = player.observe(state, Round(1.0, gradients[t], math.nan, gradients[t], 0.0))
+        rows[t, 2], rows[t, 3] = decision.sizes[0], decision.thresholds[0]
         rows[t, 4] = 1.0 if decision.kept else 0.0
     return rows[reset_at:], state
 
@@ -149,8 +150,8 @@ def sparse_rounds(player, state, places, values, dim, reset_at):
             state = player.reset(state, dim)
         x = Sparse(places[t], values[t], dim)
         rows[t, 0] = dot(player.predict(state), x)
-        state, decision = player.observe(state, 1.0, x)
-        rows[t, 1], rows[t, 2] = decision.size, largest(player.predict(state))
+        state, decision = player.observe(state, Round(1.0, x, math.nan, x, 0.0))
+        rows[t, 1], rows[t, 2] = decision.sizes[0], largest(player.predict(state))
     return rows[reset_at:], values_of(player.predict(state))
 
 

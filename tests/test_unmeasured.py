@@ -14,6 +14,7 @@ from samples import FILTERS, LEARNERS, LOSSES, NORMS, SCALED
 import holdfast as hf
 from holdfast.learners import Averaged
 from holdfast.losses import slope_at
+from holdfast.rounds import Round
 from holdfast.vectors import ScaledWeights, Sparse, dot, target_for, values_of
 
 INNER = [*LEARNERS, *SCALED, Averaged(hf.OGD(hf.Ball(1.0))), hf.Scaled(hf.VAW(), target=True, patience=2)]
@@ -67,10 +68,10 @@ def survives(player, stream, loss):
         w = player.predict(state)
         assert is_finite(w), (player, values_of(w))
         slope = y if direct and by_gradients else slope_at(loss, dot(w, x), target_for(w, y))
-        state = player.set_target(state, y)
-        row = values_of(player.learner.transform_row(player.active_learner(state), x)).copy()
+        round = player.learner.in_units(player.active_learner(state), Round(slope, x, y))
+        row = values_of(round.row).copy()
         before = learned_part(player, state)
-        state, decision = player.observe(state, slope, x)
+        state, decision = player.observe(state, Round(slope, x, y))
         gradient = slope * row if slope != 0.0 else np.zeros(2)
         if not np.isfinite(gradient).all():
             assert not decision.kept and not decision.size < math.inf
@@ -135,9 +136,9 @@ def test_a_gradient_that_overflows_is_unmeasured_with_every_measure(learner, on)
         for player in (hf.Filtered(learner, hf.TopK(1), norm, on), guarded):
             state = player.init(2)
             for x in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.5]):
-                state, _ = player.observe(state, 1.0, np.array(x))
+                state, _ = player.observe(state, Round(1.0, np.array(x)))
             before = copy.deepcopy(state)
-            state, decision = player.observe(state, 2.0, row)
+            state, decision = player.observe(state, Round(2.0, row))
             assert same(before, state)
             assert not decision.kept and not decision.size < math.inf and math.isnan(decision.threshold)
 
@@ -148,9 +149,9 @@ def test_a_row_that_is_not_finite_is_not_learned_from_if_the_slope_is_0(learner,
     player = hf.Filtered(learner, hf.Everything())
     state = player.init(2)
     for t in range(30):
-        state, _ = player.observe(state, 1.0, np.array([1.0, t % 3]))
+        state, _ = player.observe(state, Round(1.0, np.array([1.0, t % 3]), 0.0))
     before = learned_part(player, state)
-    state, decision = player.observe(state, 0.0, np.array([1.0, bad]))
+    state, decision = player.observe(state, Round(0.0, np.array([1.0, bad]), 0.0))
     if learner in SCALED and bad == 1e308:
         assert decision.kept and np.isfinite(values_of(player.predict(state).v)).all()  # clipped
     else:
@@ -172,7 +173,7 @@ def test_later_values_of_a_sparse_feature_are_kept_after_a_denormal_value():
     player = hf.Filtered(hf.Scaled(hf.OGD(hf.Ball(1.0)), patience=1), hf.Everything())
     state = player.init(2)
     for value in (1e-310, 1.0, 1.0):
-        state, decision = player.observe(state, 1.0, Sparse(np.array([0]), np.array([value]), 2))
+        state, decision = player.observe(state, Round(1.0, Sparse(np.array([0]), np.array([value]), 2)))
         assert decision.kept
 
 

@@ -1,4 +1,4 @@
-"""holdfast.vectors: two bodies, the same bits."""
+"""holdfast.vectors: interpreted and compiled, the same bits."""
 
 import math
 import warnings

@@ -1,7 +1,7 @@
 """Our own rules in their roles, for mypy (`make check`). Nothing here is run.
 
-mypy checks that each class has all methods of its role, with the same parameters. Most of our methods have no
-annotations, so mypy cannot check their results: `tests/dry_runs/` does that.
+mypy checks that each class has all methods of its role, with the same parameters and, where they are
+annotated, results; `tests/dry_runs/` checks the results of the others.
 """
 
 from typing import TYPE_CHECKING

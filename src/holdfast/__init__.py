@@ -19,7 +19,7 @@ from holdfast.certificates.certificate import Certificate
 from holdfast.certificates.certified import Certified
 from holdfast.domains import Ball, Box, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
-from holdfast.game import Decision, Features, Filtered
+from holdfast.game import Features, Filtered
 from holdfast.gate import Gate
 from holdfast.guard import Guarded
 from holdfast.lazy_imports import lazy_names
@@ -29,6 +29,7 @@ from holdfast.play_many import play_many
 from holdfast.player import Player
 from holdfast.record import Record
 from holdfast.regret import robust_regret, worst_case
+from holdfast.rounds import Round, Verdict
 from holdfast.rule import rule
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
         StronglyConvex,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "EG",
@@ -62,7 +63,6 @@ __all__ = [
     "Box",
     "Certificate",
     "Certified",
-    "Decision",
     "Everything",
     "Features",
     "Filtered",
@@ -80,6 +80,7 @@ __all__ = [
     "Quantile",
     "Record",
     "Replay",
+    "Round",
     "ScaleInvariant",
     "Scaled",
     "Simplex",
@@ -87,6 +88,7 @@ __all__ = [
     "StronglyConvex",
     "TopK",
     "TopShare",
+    "Verdict",
     "play",
     "play_many",
     "robust_regret",
@@ -94,40 +96,4 @@ __all__ = [
     "worst_case",
 ]
 
-# Names of version 0.1 that are elsewhere now.
-_MOVED = {
-    "Adaptive": "learners.Adaptive",
-    "Bounded": "learners.Bounded",
-    "Clipped": "learners.Clipped",
-    "Crowd": "play_many.KeyedRecord",
-    "DiagonalMetaGrad": "learners.DiagonalMetaGrad",
-    "Ellipsoid": "domains.Ellipsoid",
-    "EpsilonInsensitive": "losses.EpsilonInsensitive",
-    "Everywhere": "domains.Everywhere",
-    "Fixed": "learners.Fixed",
-    "FreeGrad": "learners.FreeGrad",
-    "Functions": "adversaries.Functions",
-    "Gradient": "game.Gradient",
-    "Interval": "domains.Interval",
-    "L1": "norms.L1",
-    "L1Ball": "domains.L1Ball",
-    "L2": "norms.L2",
-    "LInf": "norms.LInf",
-    "Largest": "sketches.Largest",
-    "LogHistogram": "sketches.LogHistogram",
-    "LogWealth": "learners.LogWealth",
-    "LossForm": "game.LossForm",
-    "Lp": "norms.Lp",
-    "Mahalanobis": "norms.Mahalanobis",
-    "Pinball": "losses.Pinball",
-    "ProjectedAdaGrad": "learners.ProjectedAdaGrad",
-    "Range": "game.Range",
-    "Ranks": "sketches.Ranks",
-    "Shifted": "domains.Shifted",
-    "SoloFTRL": "learners.SoloFTRL",
-    "SquaredHinge": "losses.SquaredHinge",
-    "Squint": "learners.Squint",
-    "Verdict": "guard.GuardedDecision",
-    "linearised_regret": "regret.linearised_regret",
-}
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "learners"), _MOVED)
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "learners"))

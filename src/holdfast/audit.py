@@ -3,8 +3,14 @@
 __all__ = ["HoldfastWarning"]
 
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from holdfast.pages.notebook import ColumnTable
 
 WARM_UP, NOT_READABLE = "warm-up", "not readable"
 LITTLE, NOTHING = "little", "nothing"  # what a skipped round has taught
@@ -12,25 +18,31 @@ _MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows: a filter has little to c
 _PARTS = 64  # tables of single batches; above that they are joined into one
 
 
-def reasons(measures, sizes, thresholds):
-    """Name the first filter that refused each skipped round.
+def reasons(checks: Sequence[str], refused_by: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
+    """The reasons of skipped rounds, from their verdicts: the name of the check that refused each.
 
-    It is "warm-up" if the threshold of each filter that refused it was 0 or less: the filter had nothing to
-    compare with. It is "not readable" if no filter could be asked: a number is missing, infinite, or too
-    large to compute with. A threshold that is NaN belongs to a filter that was not asked.
+    It is "warm-up" if the threshold of that check was 0 or less: it had nothing to compare with. It is "not
+    readable" if no check could be asked: a number is missing, infinite, or too large to compute with.
 
-    >>> sizes, thresholds = [[1.0, 9.0, 1.0], [5.0, 5.0, 5.0]], [[2.0, 2.0, 2.0], [3.0, 3.0, 0.0]]
-    >>> reasons(("features", "gradient"), sizes, thresholds).tolist()
-    ['gradient', 'features', 'warm-up']
+    >>> reasons(("features", "gradient"), [1, 0, -1], [[2.0, 3.0], [0.0, 3.0], [np.nan, np.nan]]).tolist()
+    ['gradient', 'warm-up', 'not readable']
     """
-    found = np.full(len(sizes[0]), WARM_UP, object)
-    for measure, size, threshold in reversed(list(zip(measures, sizes, thresholds, strict=True))):
-        found[(np.asarray(threshold) > 0.0) & ~(np.asarray(size) <= np.asarray(threshold))] = measure
-    found[np.isnan(thresholds).all(axis=0)] = NOT_READABLE
+    refused_by = np.asarray(refused_by, int)
+    found = np.array([*checks, NOT_READABLE], object)[refused_by]
+    found[decisive(thresholds, refused_by) <= 0.0] = WARM_UP
     return found
 
 
-def learned(by, little):
+def decisive(values: ArrayLike, refused_by: ArrayLike) -> np.ndarray:
+    """Of sizes or thresholds by round and check, those of the check that refused each round; else NaN."""
+    values, places = np.asarray(values, float), np.asarray(refused_by, int)
+    found = np.full(len(places), np.nan)
+    refused = np.flatnonzero(places >= 0)
+    found[refused] = values[refused, places[refused]]
+    return found
+
+
+def learned(by: ArrayLike, little: bool) -> np.ndarray:
     """What skipped rounds with these reasons have taught: a little if the target was refused and `little`."""
     return np.where((np.asarray(by) == "target") & little, LITTLE, NOTHING)
 
@@ -53,13 +65,13 @@ class SkipMonitor:
     (150, 41, 0)
     """
 
-    def __init__(self, remedy, depth=7, enough=200):
+    def __init__(self, remedy: str, depth: int = 7, enough: int = 200) -> None:
         self.remedy, self.enough = remedy, enough
         self.depth = depth  # the number of calls from the user's to `warnings.warn`
         self.rows, self.skipped, self.run, self.longest = 0, 0, 0, 0
         self._warned_of_share = self._warned_of_run = False
 
-    def add(self, kept):
+    def add(self, kept: np.ndarray) -> None:
         """Count these rows, in their order."""
         if len(kept) == 1:
             self._count_one(bool(kept[0]))
@@ -69,24 +81,24 @@ class SkipMonitor:
             self._count(kept)
         self._warn()
 
-    def add_one(self, kept):
+    def add_one(self, kept: bool) -> None:
         """Count one row."""
         self._count_one(kept)
         self._warn()
 
-    def _count(self, kept):
+    def _count(self, kept: np.ndarray) -> None:
         ends = np.flatnonzero(kept)
         runs = np.diff(ends, prepend=-1, append=len(kept)) - 1
         runs[0] += self.run
         self.rows, self.skipped = self.rows + len(kept), self.skipped + len(kept) - len(ends)
         self.run, self.longest = int(runs[-1]), max(self.longest, int(runs.max()))
 
-    def _count_one(self, kept):
+    def _count_one(self, kept: bool) -> None:
         self.rows, self.skipped = self.rows + 1, self.skipped + (not kept)
         self.run = 0 if kept else self.run + 1
         self.longest = max(self.longest, self.run)
 
-    def _warn(self):
+    def _warn(self) -> None:
         if self.longest >= _LONG_RUN and not self._warned_of_run:
             self._warned_of_run = True
             self._say(f"{self.longest:,} rows one after the other were skipped: the data may have changed")
@@ -95,7 +107,7 @@ class SkipMonitor:
             self._warned_of_share = True
             self._say(f"{self.skipped:,} of {self.rows:,} rows were skipped, more than {_MANY:.0%}")
 
-    def _say(self, sentence):
+    def _say(self, sentence: str) -> None:
         warnings.warn(f"{sentence}; {self.remedy}", HoldfastWarning, stacklevel=self.depth)
 
 
@@ -106,80 +118,93 @@ class Audit:
 
     Parameters
     ----------
-    size : int
+    size
         The largest number of rows of the table.
-    measures : strings
-        What is measured in a round, such as "features": each has a size and a threshold.
-    places : strings
+    checks
+        What is measured in a round, such as "features" (`PlayerOptions.checks`).
+    places
         The columns that locate a round, such as "round".
-    little : bool
+    little
         Whether a round whose target is refused teaches a little (`PlayerOptions.learns_little`).
 
     Examples
     --------
     >>> audit = Audit(100, ["features"], ["round"])
-    >>> audit.add([[7, 8]], [[90.0, np.nan]], [[2.5, np.nan]])
+    >>> audit.add([[7, 8]], [0, -1], [[90.0], [np.nan]], [[2.5], [np.nan]], column=["pressure", ""])
     >>> audit.counts
     {'features': 1, 'not readable': 1, 'warm-up': 0}
-    >>> {name: column.tolist() for name, column in audit.table().items() if "_" not in name}
-    {'round': [7, 8], 'by': ['features', 'not readable'], 'learned': ['nothing', 'nothing']}
+    >>> {name: column.tolist() for name, column in audit.table().items() if name in ("round", "reason")}
+    {'round': [7, 8], 'reason': ['features', 'not readable']}
     """
 
-    def __init__(self, size, measures, places, little=False):
-        self.size, self.measures, self.places, self.kept = size, tuple(measures), tuple(places), 0
-        self.little, self.counts = little, dict.fromkeys((*self.measures, NOT_READABLE, WARM_UP), 0)
-        nothing = [[]] * len(self.measures)
-        self._parts = [self._table([[]] * len(self.places), nothing, nothing, [])]
+    def __init__(self, size: int, checks: Sequence[str], places: Sequence[str], little: bool = False) -> None:
+        self.size, self.checks, self.places, self.kept = size, tuple(checks), tuple(places), 0
+        self.little, self.counts = little, dict.fromkeys((*self.checks, NOT_READABLE, WARM_UP), 0)
+        self._parts = [self._table([[]] * len(self.places), np.zeros(0, object), [], [], [], [])]
         self._length = 0
 
     @property
-    def room(self):
+    def room(self) -> int:
         """How many rows the table can still take."""
         return self.size - self._length
 
     @property
-    def skipped(self):
+    def skipped(self) -> int:
         """How many rounds were skipped after the warm-up."""
         return self.rounds - self.kept - self.counts[WARM_UP]
 
     @property
-    def rounds(self):
+    def rounds(self) -> int:
         """How many rounds there were."""
         return self.kept + sum(self.counts.values())
 
-    def add(self, places, sizes, thresholds):
-        """Record skipped rounds: a column for each place and for each measure.
+    def add(
+        self,
+        places: Sequence[ArrayLike],
+        refused_by: ArrayLike,
+        sizes: ArrayLike,
+        thresholds: ArrayLike,
+        column: ArrayLike | None = None,
+        value: ArrayLike | None = None,
+    ) -> None:
+        """Record skipped rounds by their verdicts; `column` and `value` are the cell to blame.
 
-        Columns of places may end where the table is full; then no round of them is one of the warm-up.
+        Columns of places and cells may end where the table is full; then no round of them is one of the
+        warm-up.
         """
-        by = reasons(self.measures, sizes, thresholds)
+        by = reasons(self.checks, refused_by, thresholds)
+        size, threshold = decisive(sizes, refused_by), decisive(thresholds, refused_by)
+        column = [""] * len(by) if column is None else column
+        value = [np.nan] * len(by) if value is None else value
         for reason in self.counts:
             self.counts[reason] += int((by == reason).sum())
-        if (by == WARM_UP).any():
-            left = by != WARM_UP
-            by = by[left]
-            places, sizes, thresholds = (
-                [np.asarray(column)[left] for column in some] for some in (places, sizes, thresholds)
-            )
-        room = min(self.room, len(by))
-        if room > 0:
-            columns = ([column[:room] for column in some] for some in (places, sizes, thresholds))
-            self._parts.append(self._table(*columns, by[:room]))
-            self._length += room
+        left = np.flatnonzero(by != WARM_UP)
+        left = left[: min(self.room, len(left))]
+        if len(left) > 0:
+            each = [np.asarray(one)[left] for one in (*places, size, threshold, column, value)]
+            self._parts.append(self._table(each[:-4], by[left], *each[-4:]))
+            self._length += len(left)
             if len(self._parts) > _PARTS:
                 self._parts = [self.table()]
 
-    def table(self):
+    def table(self) -> "ColumnTable":
         """The columns by name; a notebook shows the first rows."""
-        filled = [part for part in self._parts if len(part["by"])] or self._parts
+        filled = [part for part in self._parts if len(part["reason"])] or self._parts
         from holdfast.pages.notebook import ColumnTable
 
         return ColumnTable({name: np.concatenate([part[name] for part in filled]) for name in filled[0]})
 
-    def _table(self, places, sizes, thresholds, by):
+    def _table(
+        self,
+        places: Sequence[ArrayLike],
+        by: np.ndarray,
+        size: ArrayLike,
+        threshold: ArrayLike,
+        column: ArrayLike,
+        value: ArrayLike,
+    ) -> dict[str, np.ndarray]:
         kind = None if len(by) else int
         table = {name: np.asarray(place, kind) for name, place in zip(self.places, places, strict=True)}
-        for name, size, threshold in zip(self.measures, sizes, thresholds, strict=True):
-            table |= {f"{name}_size": np.asarray(size, float)}
-            table |= {f"{name}_threshold": np.asarray(threshold, float)}
-        return table | {"by": np.asarray(by, "<U12"), "learned": learned(by, self.little).astype("<U7")}
+        table |= {"reason": np.asarray(by, "<U12"), "size": np.asarray(size, float)}
+        table |= {"threshold": np.asarray(threshold, float), "column": np.asarray(column, str)}
+        return table | {"value": np.asarray(value, float), "learned": learned(by, self.little).astype("<U7")}

@@ -1,6 +1,7 @@
 """Several classes: a model for each pair of them, or, if they are many, for each class against the rest."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,40 +15,37 @@ class ClassModel(NamedTuple):
     positive: int
     negative: int
 
-    def is_pair(self):
+    def is_pair(self) -> bool:
         """Whether it tells two classes apart."""
         return self.negative != _REST
 
-    def split(self, codes):
+    def split(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """+1 for the rows of the class, -1 for others; and which rows the model learns from."""
         mine = codes == self.positive
         taught = mine | (codes == self.negative) if self.is_pair() else np.ones(len(codes), bool)
         return np.where(mine, 1.0, -1.0), taught
 
-    def name(self, labels):
+    def name(self, labels: Sequence[Any]) -> Any:
         """What the model is called: `b, not a` for a pair, or the label of its class."""
         one = labels[self.positive]
         return f"{one}, not {labels[self.negative]}" if self.is_pair() and len(labels) > 2 else one
 
-    def sign_of(self, code):
+    def sign_of(self, code: int) -> float:
         """The target for a row of this class: +1, -1, or 0 if the model does not learn from it."""
         if code == self.positive:
             return 1.0
         return -1.0 if self.negative in (_REST, code) else 0.0
 
 
-def models_for(count, paired=True):
-    """The models for so many classes. Two classes need one model: the second against the first.
-
-    Without `paired`, three classes or more have one model each, as in model files of earlier versions.
-    """
-    if count == 2 or (paired and count <= MOST_PAIRED):
+def models_for(count: int) -> list[ClassModel]:
+    """The models for so many classes. Two classes need one model: the second against the first."""
+    if count <= MOST_PAIRED:
         return [ClassModel(j, i) for j in range(count) for i in range(j)]
     return [ClassModel(j, _REST) for j in range(count)]
 
 
 @np.errstate(invalid="ignore")  # a margin may be NaN
-def class_margins(margins, models):
+def class_margins(margins: np.ndarray, models: Sequence[ClassModel]) -> np.ndarray:
     """A margin for each of three classes or more, from those of the models.
 
     For pairs it is m_i = -ln Σ_j exp(-m_ij), where m_ij is the margin of class i against class j. So
@@ -63,7 +61,7 @@ def class_margins(margins, models):
     return -sums
 
 
-def log_probabilities(margins):
+def log_probabilities(margins: np.ndarray) -> np.ndarray:
     """The logarithms of the probabilities of all classes: of two from a margin each row, of more from one for
     each class, divided by their sum.
     """

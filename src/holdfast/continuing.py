@@ -4,18 +4,25 @@ A compiled game leaves its state in native memory between the calls. To convert 
 for one call of machine code, and back, takes longer than a thousand rounds.
 """
 
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from holdfast.argument_types import signature
-from holdfast.compiling import choose, count_interpreted
-from holdfast.game import Counts, play_rounds
+from holdfast._compiled.argument_types import signature
+from holdfast._compiled.compiling import choose, count_interpreted
+from holdfast.game import Columns, Counts, play_rounds
 from holdfast.play import empty_columns, play
 from holdfast.vectors import aligned_copy, assign, values_of
 
+if TYPE_CHECKING:
+    from holdfast._compiled.calls import BoundState
+
+Batch = tuple[Any, Columns, int, bool]  # an adversary, columns, the number of rounds; whether a batch begins
 _PATIENCE = 500  # rounds after which to look again for a compiled game
 
 
-def play_batch(state, player, w, batch):
+def play_batch(state: Any, player: Any, w: np.ndarray, batch: Batch) -> tuple[Any, tuple[int, int]]:
     """Play all rounds of an adversary, and write the weights to w. `bind_state` needs this order.
 
     `begins`: they are the first rounds of a batch, all of which is predicted before it is learned from.
@@ -47,16 +54,17 @@ class Game:
         Whether the game is compiled, and its state in native memory.
     """
 
-    def __init__(self, player, adversary):
+    def __init__(self, player: Any, adversary: Any) -> None:
         start = play(player, adversary, 0, keep=(), compiled=False)
         self.player, self.is_native = player, False
         self.rounds, self.kept_count, self.unmeasured_count = 0, 0, 0
         self._state, self._w = start.state[0], aligned_copy(np.zeros(len(start.final)))
-        self._native, self._kind = None, None  # the state in native memory; the type of its adversary
+        self._native: BoundState | None = None  # the state in native memory
+        self._kind: Any = None  # the type of its adversary
         self._next_look = 0  # at which round to look for a compiled game
 
     @property
-    def state(self):
+    def state(self) -> Any:
         """The state of the player."""
         if self._native is not None:
             return self._native.first()
@@ -64,34 +72,34 @@ class Game:
             raise ValueError("this game was interrupted: play again from the start")
         return self._state
 
-    def copy(self):
+    def copy(self) -> "Game":
         """A game that goes on by itself."""
         other = object.__new__(Game)
         state, w = aligned_copy(self.state), aligned_copy(self._w)
         vars(other).update(vars(self), _state=state, _w=w, _native=None)
         return other
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"is_native": False, "_state": self.state, "_native": None, "_next_look": 0}
 
-    def set_player(self, player):
+    def set_player(self, player: Any) -> None:
         """Go on with another player, which must have the same states."""
         if player != self.player:
             self._state, self._native, self.is_native = self.state, None, False
             self.player, self._next_look = player, 0
 
-    def set_state(self, state, dim):
+    def set_state(self, state: Any, dim: int) -> None:
         """Go on from another state of the player, with `dim` columns."""
         self._state, self._w = aligned_copy(state), aligned_copy(np.zeros(dim))
         self._native, self.is_native, self._next_look = None, False, 0
 
-    def play(self, adversary, keep, begins=True):
+    def play(self, adversary: Any, keep: Collection[str], begins: bool = True) -> Columns:
         """Play all rounds of an adversary: compiled, if that is on disk or in memory. Returns the columns.
 
         `begins`: a batch begins with them (`PlayerOptions.start_batch`).
         """
         rounds, dim = adversary.extent()
-        columns = empty_columns(rounds, dim, keep)
+        columns = empty_columns(rounds, dim, len(self.player.checks()), keep)
         batch = adversary, columns, rounds, begins
         if self.is_native or self._is_compiled(batch):
             kept, unmeasured = self._play_native(batch)
@@ -102,7 +110,7 @@ class Game:
         self.unmeasured_count += unmeasured
         return columns
 
-    def _is_compiled(self, batch):
+    def _is_compiled(self, batch: Batch) -> bool:
         if self.rounds + batch[2] < self._next_look:
             return False
         args = self.state, self.player, self._w, batch
@@ -110,7 +118,7 @@ class Game:
         self._next_look = self.rounds + _PATIENCE
         return self.is_native
 
-    def _play_native(self, batch):
+    def _play_native(self, batch: Batch) -> tuple[int, int]:
         kind = signature(batch[0])
         if self._native is None or kind is None or kind != self._kind:
             from holdfast._compiled import bind_state
@@ -119,7 +127,7 @@ class Game:
             self._kind, self._state = kind, None
         return self._native(batch)
 
-    def _play_in_python(self, batch):
+    def _play_in_python(self, batch: Batch) -> tuple[int, int]:
         state, self._state = self.state, None  # if this is interrupted, there is none
         with np.errstate(all="ignore"):
             self._state, counts = play_batch(state, self.player, self._w, batch)

@@ -2,6 +2,8 @@
 
 import copy
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -9,14 +11,16 @@ from holdfast import protocols
 from holdfast.game import Filtered
 from holdfast.guard import Guarded
 from holdfast.norms import L2
+from holdfast.protocols import Weights
 from holdfast.role_checks import check_role, roles_of, rules_in
+from holdfast.rounds import Round, Verdict, after_round
 from holdfast.vectors import ForecastWeights, ScaledWeights, Sparse
 
 _SIZES = (1.0, 1e9, 0.5)  # an ordinary size, an outlier, and another ordinary size
 _EXAMPLES = ((0.5, 1.0), (2.0, -1.0))  # predictions and targets
 
 
-def check_first_round(player, dim, adversary=None):
+def check_first_round(player: Any, dim: int, adversary: Any = None) -> None:
     """Raise TypeError if a rule lacks a method, or if a method returns a value of the wrong type or shape.
 
     Without this check Python would fail later in other code, and the compiler with a page of types.
@@ -28,7 +32,7 @@ def check_first_round(player, dim, adversary=None):
 
 
 @np.errstate(all="ignore")
-def check_rule(rule, role, dim):
+def check_rule(rule: Any, role: Any, dim: int) -> None:
     """Raise TypeError if one rule cannot be used in this role."""
     try:
         _check_once(rule, role, dim)
@@ -38,7 +42,7 @@ def check_rule(rule, role, dim):
         _check_once.__wrapped__(rule, role, dim)
 
 
-def checked_extent(adversary):
+def checked_extent(adversary: Any) -> tuple[int, int]:
     """The number of rounds and of weights of an adversary; raise TypeError if it is not an adversary."""
     check_role(adversary, protocols.Adversary)
     answer = adversary.extent()
@@ -48,13 +52,13 @@ def checked_extent(adversary):
 
 
 @functools.lru_cache(maxsize=64)  # one check for each rule is enough
-def _check_once(rule, role, dim):
+def _check_once(rule: Any, role: Any, dim: int) -> None:
     check_role(rule, role)
     rule.check_dim(dim)
     _check_parts(rule, role, dim)
 
 
-def _check_parts(rule, role, dim):
+def _check_parts(rule: Any, role: Any, dim: int) -> None:
     """Check first the rules inside a rule and then the rule, so that the error names the innermost one.
 
     Rules of holdfast are not checked: its tests do that, and in many dimensions some take minutes in Python.
@@ -71,33 +75,36 @@ def _check_parts(rule, role, dim):
         check_results(rule, role, dim)
 
 
-def _is_ours(rule):
+def _is_ours(rule: Any) -> bool:
     return type(rule).__module__.startswith("holdfast.")
 
 
-def check_results(rule, role, dim):
+def check_results(rule: Any, role: Any, dim: int) -> None:
     """Raise TypeError if a method of a rule returns a value of the wrong type or shape."""
     check = _CHECKS.get(roles_of(role)[0])
     if check is not None:
         check(rule, dim)
 
 
-def _check_player(player, dim):
-    name = type(player).__name__
+def _check_player(player: Any, dim: int) -> None:
+    name, x = type(player).__name__, np.ones(dim)
     state = player.init(dim)
     for size in _SIZES:
         _expect_weights(f"{name}.predict", player.predict(state), dim)
-        before, state = state, player.set_target(state, 1.0)
-        _compare(f"{name}.set_target", "state", before, state)
-        answer = player.observe(state, size, np.ones(dim))
-        _expect(_is_tuple(answer, 2), f"{name}.observe must return (state, decision)", answer)
-        before, (state, decision) = state, answer
-        _expect(_is_decision(decision), f"{name}.observe must return a holdfast.Decision, second", decision)
+        answer = player.observe(state, Round(size, x, 1.0, x, 0.0))
+        _expect(_is_tuple(answer, 2), f"{name}.observe must return (state, verdict)", answer)
+        before, (state, verdict) = state, answer
+        is_verdict = isinstance(verdict, Verdict)
+        _expect(is_verdict, f"{name}.observe must return a holdfast.Verdict, second", verdict)
+        checks = ", ".join(player.checks())
+        _expect(
+            _fits(verdict, player), f"{name}.observe must return a size for each check ({checks})", verdict
+        )
         _compare(f"{name}.observe", "state", before, state)
     _expect_weights(f"{name}.current_weights", player.current_weights(state), dim)
 
 
-def _check_filter(filter, dim):
+def _check_filter(filter: Any, dim: int) -> None:
     method = f"{type(filter).__name__}.decide"
     state = filter.init(dim)
     for size in _SIZES:
@@ -110,7 +117,7 @@ def _check_filter(filter, dim):
     _expect_answer(filter, "restarts", _is_bool, "True or False", state)
 
 
-def _check_learner(learner, dim):
+def _check_learner(learner: Any, dim: int) -> None:
     name = type(learner).__name__
     state = learner.init(dim)
     if learner.needs_hints():
@@ -118,32 +125,32 @@ def _check_learner(learner, dim):
         _compare(f"{name}.set_hint", "state", before, state)
     for size in _SIZES:
         _expect_weights(f"{name}.predict", learner.predict(state), dim)
-        before, state = state, learner.update(state, size, np.ones(dim))
+        before, state = state, after_round(learner, state, Round(size, np.ones(dim), 1.0, np.ones(dim), 0.0))
         _compare(f"{name}.update", "state", before, state)
 
 
-def check_measure(player, dim):
+def check_measure(player: Any, dim: int) -> None:
     """Check the measure of a player with the arguments that the player passes to it."""
     on, learner, norm, x = player.on, player.learner, player.norm.dual(), np.ones(dim)
     state = learner.init(dim)
-    row = learner.transform_row(state, x)
-    _expect_number(on, "size_of_transformed", learner, state, norm, 1.0, x, row, norm.of(row))
+    round = learner.in_units(state, Round(1.0, x, 1.0, x, 0.0))
+    _expect_number(on, "size_of", learner, state, norm, round, norm.of(round.row))
 
 
-def _check_loss(loss, dim):
+def _check_loss(loss: Any, dim: int) -> None:
     for z, y in _EXAMPLES:
         _expect_number(loss, "value", z, y)
         _expect_number(loss, "slope", z, y)
 
 
-def _check_norm(norm, dim):
+def _check_norm(norm: Any, dim: int) -> None:
     dual = norm.dual()
     check_role(dual, protocols.Norm)
     for one in (norm, dual):
         _expect_number(one, "of", np.ones(dim))
 
 
-def _check_domain(domain, dim):
+def _check_domain(domain: Any, dim: int) -> None:
     name = type(domain).__name__
     w = domain.center(dim)
     _expect_weights(f"{name}.center", w, dim)
@@ -153,14 +160,14 @@ def _check_domain(domain, dim):
     _expect_answer(domain, "bounded", _is_bool, "True or False")
 
 
-def _check_step(step, dim):
+def _check_step(step: Any, dim: int) -> None:
     tally = step.accrued(0.0, 1.0)
     _expect_number(step, "accrued", 0.0, 1.0)
     _expect_number(step, "eta", tally, 1.0)
     _expect_number(step, "held", tally, 1.0)
 
 
-_CHECKS = {
+_CHECKS: dict[Any, Callable[[Any, int], None]] = {
     protocols.Player: _check_player,
     protocols.Filter: _check_filter,
     protocols.Learner: _check_learner,
@@ -172,7 +179,7 @@ _CHECKS = {
 }
 
 
-def _check_adversary(adversary, w):
+def _check_adversary(adversary: Any, w: Weights) -> None:
     rounds, dim = checked_extent(adversary)
     for part, role in rules_in(adversary):
         if role is protocols.Adversary:
@@ -196,45 +203,45 @@ def _check_adversary(adversary, w):
     _compare(method, "state", state, after)
 
 
-def _expect_weights(method, w, dim):
+def _expect_weights(method: str, w: Any, dim: int) -> None:
     is_row = isinstance(w, np.ndarray) and w.shape == (dim,) and w.dtype == np.float64
     is_row |= isinstance(w, ScaledWeights | ForecastWeights)
     _expect(is_row, f"{method} must return a float64 array of {dim} weights", w)
 
 
-def _expect_number(rule, method, *args):
+def _expect_number(rule: Any, method: str, *args: Any) -> None:
     _expect_answer(rule, method, _is_number, "a number", *args)
 
 
-def _expect_answer(rule, method, is_valid, wanted, *args):
+def _expect_answer(rule: Any, method: str, is_valid: Callable[[Any], bool], wanted: str, *args: Any) -> None:
     answer = getattr(rule, method)(*args)
     _expect(is_valid(answer), f"{type(rule).__name__}.{method} must return {wanted}", answer)
 
 
-def _expect(is_valid, requirement, answer):
+def _expect(is_valid: bool, requirement: str, answer: Any) -> None:
     if not is_valid:
         raise TypeError(f"{requirement}: got {_short(answer)}")
 
 
-def _is_tuple(value, length):
+def _is_tuple(value: Any, length: int) -> bool:
     return isinstance(value, tuple) and len(value) == length
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     return isinstance(value, float | int | np.floating | np.integer)
 
 
-def _is_bool(value):
+def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _is_decision(value):
-    figures = [getattr(value, name, None) for name in ("size", "threshold")]
-    is_round = _is_bool(getattr(value, "kept", None)) and all(map(_is_number, figures))
-    return is_round and callable(getattr(value, "others", None))
+def _fits(verdict: Verdict, player: Any) -> bool:
+    count, figures = len(player.checks()), (*verdict.sizes, *verdict.thresholds)
+    one_each = len(verdict.sizes) == len(verdict.thresholds) == count
+    return one_each and _is_bool(verdict.kept) and all(map(_is_number, figures))
 
 
-def _compare(method, path, before, after):
+def _compare(method: str, path: str, before: Any, after: Any) -> None:
     """Raise TypeError if a state changes its types: the compiler fixes them in the first round."""
     if isinstance(before, tuple) and type(before) is type(after) and len(before) == len(after):
         names = getattr(before, "_fields", range(len(before)))
@@ -246,7 +253,7 @@ def _compare(method, path, before, after):
         raise TypeError(f"{method} turns {path} from {_kind(before)} into {_kind(after)}: {remedy}")
 
 
-def _kind(value):
+def _kind(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, np.ndarray):
@@ -260,6 +267,6 @@ def _kind(value):
 _KINDS = {"bool": (bool, np.bool_), "int": (int, np.integer), "float": (float, np.floating)}
 
 
-def _short(value):
+def _short(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) < 60 else text[:57] + "..."

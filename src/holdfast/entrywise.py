@@ -1,12 +1,11 @@
-"""Running scales and AdaGrad steps: what is done to each entry of a row and of the weights by itself.
+"""Running scales and AdaGrad steps: what is done to each entry of a row and of the weights by itself."""
 
-Each function has two bodies, as those of `vectors`: one here for Python, with NumPy, and one in
-`holdfast._compiled` with the same bits.
-"""
+from typing import Any
 
 import numpy as np
 
-from holdfast.vectors import TINY, Sparse, values_of
+from holdfast.kernels import Entry, Sparse, by_type, each_entry, sum_of_entries, where
+from holdfast.vectors import TINY, assign, values_of
 
 SWING = 5.0  # deviations count up to this many spreads: with 1 wild value in SWING**2 a spread would explode
 LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and far from the ends of floats
@@ -14,88 +13,128 @@ LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and
 _quiet = np.errstate(all="ignore")
 
 
-def clear_missing(row, x, share):
+def clear_missing(row: Any, x: Any, share: float) -> Any:
     """Set a standardised row to 0 where cells of x are missing (NaN), if at most this share of them is."""
-    values = values_of(x)
-    missing = np.isnan(values)
-    if 0 < np.count_nonzero(missing) <= share * len(values):
-        values_of(row)[:-1][missing] = 0.0
+    cells = values_of(x)
+    if 0.0 < _count_missing(cells) <= share * len(cells):
+        _clear_missing(values_of(row)[: len(cells)], cells)
     return row
 
 
-def fill_missing(row, x, center):
+@sum_of_entries
+def _count_missing(x: Entry) -> Entry:
+    return where(x != x, 1.0, 0.0)
+
+
+@each_entry("row")
+def _clear_missing(row: Entry, x: Entry) -> Entry:
+    return where(x != x, 0.0, row)
+
+
+@by_type
+def fill_missing(row: np.ndarray, x: Any, center: np.ndarray) -> Any:
     """The row x with centers where cells are missing, in a longer buffer; a sparse row as it is."""
     if isinstance(x, Sparse):
         return x
-    row[:-1] = np.where(np.isnan(x), center, x)
-    return row[:-1]
+    filled = row[: len(x)]
+    _fill_missing(filled, center, x)
+    return filled
+
+
+@each_entry("row")
+def _fill_missing(row: Entry, center: Entry, x: Entry) -> Entry:
+    return where(x != x, center, x)
+
+
+@by_type
+def copy_row(row: np.ndarray, x: Any) -> None:
+    """Copy x to the beginning of a longer row, unless it is sparse."""
+    if not isinstance(x, Sparse):
+        assign(row[: len(x)], x)
 
 
 @_quiet
-def update_moments(center, spread, factors, n, x):
+@by_type
+def update_moments(center: np.ndarray, spread: np.ndarray, factors: np.ndarray, n: float, x: Any) -> None:
     """Move running centers and sums of squared deviations by the n-th row, deviations up to SWING spreads."""
     if isinstance(x, Sparse):
         update_max_abs(spread, factors, x)
-        return
-    deviation = np.subtract(x, center, dtype=np.float64)
-    far = np.abs(deviation * factors)
-    near = np.where(far > SWING, deviation * (SWING / far), deviation)
-    known = factors > 0.0
-    center += np.where(known, near / n, 0.0)
-    spread += np.where(known, near * (near - near / n), 0.0)
-    for i in np.flatnonzero(~known):
-        spread[i] = add_square(spread[i], deviation[i] * deviation[i])
+    elif not _move_moments(center, spread, factors, n, x):
+        _add_first_squares(spread, center, factors, x)
 
 
-def add_square(squares, square):
+@each_entry("center", "spread", reports=True)
+def _move_moments(
+    center: Entry, spread: Entry, factors: Entry, n: float, x: Entry
+) -> tuple[Entry, Entry, Entry]:
+    known, deviation = factors > 0.0, x - center
+    far = abs(deviation * factors)
+    near = where(far > SWING, deviation * (SWING / far), deviation)
+    part = near / n
+    return where(known, center + part, center), where(known, spread + near * (near - part), spread), known
+
+
+@each_entry("spread")
+def _add_first_squares(spread: Entry, center: Entry, factors: Entry, x: Entry) -> Entry:
+    deviation = x - center
+    return where(factors > 0.0, spread, add_square(spread, deviation * deviation))
+
+
+def add_square(squares: Entry, square: Entry) -> Entry:
     """The sum of squared deviations, after one more, of what has no spread yet.
 
     The first is kept as a negative number until there is a second; later none more than doubles the sum.
     """
-    if square == 0.0:
-        return squares
-    if squares < 0.0:
-        return 2.0 * min(-squares, square)
-    return squares + min(square, squares) if squares > 0.0 else -square
+    first, second = -square, 2.0 * where(square < -squares, square, -squares)
+    later = squares + where(squares < square, squares, square)
+    moved = where(squares < 0.0, second, where(squares > 0.0, later, first))
+    return where(square == 0.0, squares, moved)
 
 
 @_quiet
-def update_max_abs(spread, factors, x):
+@by_type
+def update_max_abs(spread: np.ndarray, factors: np.ndarray, x: Any) -> None:
     """Of a sparse row, keep the largest absolute value of each entry, and its inverse in `factors`."""
     if isinstance(x, Sparse):
-        known, far = spread[x.places], np.abs(x.values, dtype=np.float64)
-        far = np.where(far > TINY, far, 0.0)
-        far = np.where(known > 0.0, np.maximum(known, np.minimum(far, 2.0 * known)), far)
-        spread[x.places], factors[x.places] = far, np.where(far > 0.0, 1.0 / far, 0.0)
+        _grow(spread, factors, x)
 
 
-def copy_row(row, x):
-    """Copy x to the beginning of a longer row, unless it is sparse."""
-    if not isinstance(x, Sparse):
-        row[:-1] = x
+@each_entry("spread", "factors")
+def _grow(spread: Entry, factors: Entry, x: Entry) -> tuple[Entry, Entry]:
+    far = where(abs(x) > TINY, abs(x), 0.0)
+    most = where(far < 2.0 * spread, far, 2.0 * spread)  # it at most doubles
+    far = where(spread > 0.0, where(most > spread, most, spread), far)
+    return far, where(far > 0.0, 1.0 / far, 0.0)
 
 
 @_quiet
-def update_factors(factors, spread, n, x):
+@by_type
+def update_factors(factors: np.ndarray, spread: np.ndarray, n: float, x: Any) -> None:
     """Set the inverses of standard deviations, 0 where there is none yet; sparse rows have them already."""
     if not isinstance(x, Sparse):
-        factors[:] = np.where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
+        _invert(factors, n, spread)
+
+
+@each_entry("factors")
+def _invert(factors: Entry, n: float, spread: Entry) -> Entry:
+    return where(spread > 0.0, 1.0 / np.sqrt(spread / n), 0.0)
 
 
 @_quiet
-def adagrad_step(w, squares, units, steps, low, high, slope, x):
+@each_entry("w", "squares", reports=True)
+def adagrad_step(
+    w: Entry, squares: Entry, units: Entry, steps: Entry, low: Entry, high: Entry, slope: float, x: Entry
+) -> tuple[Entry, Entry, Entry]:
     """A step of AdaGrad: every entry by its own sum of squared gradients, then back into its bounds.
 
     A sum is one of squares of units * g. If it does not end between LEAST and MOST, its entry is left for
     `holdfast.learners.adagrad`, marked by a minus sign of its sum. Returns whether there is no such entry.
     """
-    at = x.places if isinstance(x, Sparse) else slice(None)
-    g = np.multiply(slope, values_of(x), dtype=np.float64)
-    y, before = g * units[at], squares[at]
-    total = before + y * y
+    g = slope * x
+    y = g * units
+    total = squares + y * y
     fine, idle = (total > LEAST) & (total < MOST), g == 0.0
-    moved = w[at] - steps[at] * y / np.sqrt(total)
-    moved = np.where(moved < low[at], low[at], moved)
-    w[at] = np.where(fine, np.where(moved > high[at], high[at], moved), w[at])
-    squares[at] = np.where(fine, total, np.where(idle, before, -before))
-    return bool(np.all(fine | idle))
+    moved = w - steps * y / np.sqrt(total)
+    moved = where(moved < low, low, moved)
+    moved = where(moved > high, high, moved)
+    return where(fine, moved, w), where(fine, total, where(idle, squares, -squares)), fine | idle

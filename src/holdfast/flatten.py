@@ -1,18 +1,21 @@
 """Flatten a state into a float64 buffer and restore it, so that many keys share one set of arrays.
 
-Like the functions of `holdfast.vectors`, these have a body for Python here and another one in
-`holdfast._compiled`. The numbers in the buffer have no names; `layout_digest` identifies their layout.
+The numbers in the buffer have no names; `layout_digest` identifies their layout. Python runs these functions,
+and compiled games have a copy for each type of state.
 """
 
 import hashlib
 import json
+from typing import Any
 
 import numpy as np
 
+from holdfast.kernels import by_type, holds_floats, like
 from holdfast.sketches.histogram import LogHistogram, is_whole
 
 
-def flatten(state, buffer, start):
+@by_type
+def flatten(state: Any, buffer: np.ndarray, start: int) -> int:
     """Write the numbers of a state into `buffer` from index `start` on; return the index after the last.
 
     A histogram writes only the buckets in use, and is empty afterwards.
@@ -24,13 +27,23 @@ def flatten(state, buffer, start):
             start = flatten(item, buffer, start)
         return start
     if isinstance(state, np.ndarray):
-        buffer[start : start + state.size] = state.ravel()
+        write_array(state, buffer, start)
         return start + state.size
     buffer[start] = state
     return start + 1
 
 
-def restore(state, buffer, start):
+def write_array(array: np.ndarray, buffer: np.ndarray, start: int) -> None:
+    buffer[start : start + array.size] = array.ravel()
+
+
+def read_array(array: np.ndarray, buffer: np.ndarray, start: int) -> np.ndarray:
+    array[...] = buffer[start : start + array.size].reshape(array.shape)
+    return array
+
+
+@by_type
+def restore(state: Any, buffer: np.ndarray, start: int) -> tuple[Any, int]:
     """Read a state from `buffer` into the arrays of `state`; return it and the index after it.
 
     The histograms of `state` must be empty.
@@ -42,14 +55,16 @@ def restore(state, buffer, start):
         for item in state:
             item, start = restore(item, buffer, start)
             items.append(item)
-        return tuple.__new__(type(state), items), start
+        return like(state, items), start
     if isinstance(state, np.ndarray):
-        state[...] = buffer[start : start + state.size].reshape(state.shape)
-        return state, start + state.size
-    return type(state)(buffer[start]), start + 1
+        return read_array(state, buffer, start), start + state.size
+    if isinstance(state, bool | np.bool_):
+        return bool(buffer[start] != 0.0), start + 1
+    return int(buffer[start]) if isinstance(state, int | np.integer) else float(buffer[start]), start + 1
 
 
-def check_flat(state, buffer, start, end):
+@by_type
+def check_flat(state: Any, buffer: np.ndarray, start: int, end: int) -> int:
     """Check that buffer[start:end] begins with a state like this one; return the index after it, or -1.
 
     Nothing outside buffer[start:end] is read. Integers must be whole numbers, booleans 0 or 1, and the
@@ -63,17 +78,22 @@ def check_flat(state, buffer, start, end):
         for item in state:
             start = check_flat(item, buffer, start, end)
         return start
-    if start + np.size(state) > end:
-        return -1
     if isinstance(state, np.ndarray):
-        fine = state.dtype.kind == "f" or all(map(is_whole, buffer[start : start + state.size]))
-        return start + state.size if fine else -1
-    if isinstance(state, bool):
+        if start + state.size > end:
+            return -1
+        if not holds_floats(state):
+            for i in range(start, start + state.size):
+                if not is_whole(buffer[i]):
+                    return -1
+        return start + state.size
+    if start + 1 > end:
+        return -1
+    if isinstance(state, bool | np.bool_):
         return start + 1 if buffer[start] == 0.0 or buffer[start] == 1.0 else -1
     return start + 1 if isinstance(state, float) or is_whole(buffer[start]) else -1
 
 
-def flat_size(state):
+def flat_size(state: Any) -> tuple[int, int]:
     """How many numbers `flatten` writes for an empty state, and how many more one round can add."""
     if isinstance(state, LogHistogram):
         return 4, 2
@@ -83,7 +103,7 @@ def flat_size(state):
     return np.size(state), 0
 
 
-def flat_length(state):
+def flat_length(state: Any) -> int:
     """How many numbers `flatten` writes of this state."""
     if isinstance(state, LogHistogram):
         return 4 + 2 * state.buckets_in_use()
@@ -92,7 +112,7 @@ def flat_length(state):
     return np.size(state)
 
 
-def layout(state):
+def layout(state: Any) -> Any:
     """The names, types and shapes of the numbers in a flattened state, as JSON can write them.
 
     A class is identified by its name, not by its module, so that modules can be moved.
@@ -111,13 +131,13 @@ def layout(state):
     raise TypeError(f"a state contains numbers, arrays and NamedTuples: got {type(state).__qualname__}")
 
 
-def digest(description):
+def digest(description: Any) -> str:
     """16 hexadecimal digits of the SHA-256 of a value that JSON can write."""
     text = json.dumps(description, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def layout_digest(state):
+def layout_digest(state: Any) -> str:
     """A digest of the names, types and shapes in a state. States of the same layout have the same digest.
 
     Examples

@@ -1,6 +1,6 @@
 """A game, round by round: predict, reveal, measure, decide, and learn or not (section 2 of the paper)."""
 
-__all__ = ["Decision", "Features", "Filtered", "Gradient", "LossForm", "Range"]
+__all__ = ["Features", "Filtered", "Gradient", "LossForm", "Range"]
 
 import math
 from typing import Any, NamedTuple
@@ -9,29 +9,18 @@ import numpy as np
 
 from holdfast.learners.needs import check_hints, refuse_hidden_rows, refuse_ranges
 from holdfast.norms import HUGE, L2, LONG, euclidean
-from holdfast.protocols import Filter, Learner, Measure, Norm
+from holdfast.protocols import Filter, Learner, Measure, Norm, Row, Weights
+from holdfast.rounds import Round, Verdict
 from holdfast.rule import rule
 from holdfast.vectors import add, add_to_sum, dot, length, prediction_of, spread
 
 
-class Decision(NamedTuple):
-    """Whether a round was kept, and why. If the size was not finite, no filter decided: threshold is NaN."""
-
-    kept: bool
-    size: float
-    threshold: float
-
-    def others(self):
-        """As `GuardedDecision.others`: NaN and -1, because there are no other filters here."""
-        return math.nan, math.nan, math.nan, math.nan, -1
-
-
-def unmeasured(size):
-    """The decision on a round whose size, gradient, row or target is not finite.
+def unmeasured(size: float) -> Verdict:
+    """The verdict on a round whose size, gradient, row or target is not finite.
 
     No filter remembers it and no learner learns from it. Its size is infinite or NaN.
     """
-    return Decision(False, size + math.inf, math.nan)
+    return Verdict(False, -1, (size + math.inf,), (math.nan,), -1)
 
 
 @rule
@@ -41,18 +30,21 @@ class Gradient:
     If the slope is 0, the gradient is 0 and x is not read.
     """
 
-    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
-        return abs(slope) * size
+    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
+        return abs(round.slope) * size
 
 
 @rule
 class Features:
     """Judge a round by the size of its features alone (the Proposition)."""
 
-    def reads_rows(self):
+    def reads_rows(self) -> bool:
         return True
 
-    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
+    def name(self) -> str:
+        return "features"
+
+    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
         return size
 
 
@@ -65,10 +57,10 @@ class Range:
     ranges (`needs().size`) are allowed: `AdaHedge`, `EG` and `Squint`.
     """
 
-    def check_learner(self, learner):
+    def check_learner(self, learner: Any) -> None:
         refuse_ranges(learner)
 
-    def measure(self, norm, slope, x):
+    def measure(self, norm: Any, slope: float, x: Row) -> float:
         return abs(slope) * spread(x) if slope != 0.0 else 0.0
 
 
@@ -87,16 +79,16 @@ class LossForm:
 
     reach: float
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.reach < math.inf:
             raise ValueError(f"reach is the length of a comparator, so it must be positive: got {self.reach}")
 
-    def reads_rows(self):
+    def reads_rows(self) -> bool:
         return True
 
-    def size_of_transformed(self, learner, state, norm, slope, x, row, size):
-        z, r = dot(learner.predict(state), x), self.reach * size
-        return (abs(z) + r) * (0.5 * abs(z) + 0.5 * r + abs(z - slope))
+    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
+        z, r = dot(learner.predict(state), round.x), self.reach * size
+        return (abs(z) + r) * (0.5 * abs(z) + 0.5 * r + abs(z - round.slope))
 
 
 class FilteredState(NamedTuple):
@@ -104,7 +96,6 @@ class FilteredState(NamedTuple):
 
     learner: Any
     memory: Any
-    y: float  # the target of this round
 
 
 @rule
@@ -129,9 +120,9 @@ class Filtered:
     >>> player = Filtered(OGD(Ball(1.0)), TopK(1))
     >>> state = player.init(dim=1)
     >>> for g in (1.0, 1.0, 1e9):
-    ...     state, decision = player.observe(state, g, np.ones(1))
-    >>> decision
-    Decision(kept=False, size=1000000000.0, threshold=2.0)
+    ...     state, verdict = player.observe(state, Round(g, np.ones(1)))
+    >>> verdict.kept, verdict.sizes, verdict.thresholds
+    (False, (1000000000.0,), (2.0,))
     """
 
     learner: Learner
@@ -139,90 +130,85 @@ class Filtered:
     norm: Norm = L2()
     on: Measure = Gradient()
 
-    def check_dim(self, dim):
+    def checks(self: Any) -> tuple[str, ...]:
+        return (self.on.name(),)
+
+    def check_dim(self: Any, dim: int) -> None:
         check_hints(self.learner)
         self.on.check_learner(self.learner)
         refuse_hidden_rows(self.learner, not (self.filter.keeps_all() or self.on.reads_rows()))
         self.learner.check_dim(dim)
         self.norm.check_dim(dim)
 
-    def init(self, dim):
-        return FilteredState(self.learner.init(dim), self.filter.init(dim), 0.0)
+    def init(self, dim: int) -> FilteredState:
+        return FilteredState(self.learner.init(dim), self.filter.init(dim))
 
-    def predict(self, state):
+    def predict(self, state: FilteredState) -> Weights:
         return self.learner.predict(self.active_learner(state))
 
-    def current_weights(self, state):
+    def current_weights(self, state: FilteredState) -> Weights:
         """The weights after the last round, also if the learner restarts before the next one."""
         return self.learner.predict(state.learner)
 
-    def observe(self, state, slope, x):
-        if slope == 0.0:  # the same result; the literal 0.0 lets LLVM specialise a cheap path
-            return self.judge_round(state, 0.0, x)
-        return self.judge_round(state, slope, x)
+    def observe(self, state: FilteredState, round: Round) -> tuple[FilteredState, Verdict]:
+        if round.slope == 0.0:  # the same result; the literal 0.0 lets LLVM specialise a cheap path
+            return self.judge_round(state, Round(0.0, round.x, round.y, round.x, 0.0))
+        return self.judge_round(state, Round(round.slope, round.x, round.y, round.x, 0.0))
 
-    def judge_round(self, state, slope, x):
-        """The next state, and the decision."""
-        norm = self.norm.dual()
+    def judge_round(self: Any, state: FilteredState, round: Round) -> tuple[FilteredState, Verdict]:
+        """The next state, and the verdict."""
+        norm, slope, x = self.norm.dual(), round.slope, round.x
         is_read = slope != 0.0 or self.on.reads_rows()
         length = norm.of(x) if is_read else 0.0
         entry = norm.entry_bound(x, length) if is_read else 0.0
-        size = self.on.size_of_transformed(self.learner, state.learner, norm, slope, x, x, length)
+        size = self.on.size_of(self.learner, state.learner, norm, round, length)
         if not (size < math.inf and entry < HUGE and abs(slope) * entry < HUGE):
             return state, unmeasured(size)
         learner = self.active_learner(state)
-        row = self.learner.transform_row(learner, x)
-        if self.learner.reads_rows() and not self.read_size(learner, slope, row) < LONG:
+        round = self.learner.in_units(learner, round)
+        if self.learner.reads_rows() and not read_size(round) < LONG:
             return state, unmeasured(size)
         memory, threshold, kept = self.filter.decide(state.memory, size)
         if kept:
-            learner = self.learner.update_transformed(learner, slope, x, row)
-        return FilteredState(learner, memory, state.y), Decision(kept, size, threshold)
+            learner = self.learner.update(learner, round)
+        return FilteredState(learner, memory), Verdict(kept, -1 if kept else 0, (size,), (threshold,), -1)
 
-    def read_size(self, learner, slope, row):
-        """At least the size of row, slope and target, as the learner reads them; NaN if one of them is."""
-        return euclidean(row) + abs(slope) + abs(self.learner.transform_target(learner))
-
-    def active_learner(self, state):
+    def active_learner(self: Any, state: FilteredState) -> Any:
         """The state of the learner for this round: the first one again, if the filter demands a restart."""
         if self.filter.restarts(state.memory):
-            first = self.learner.reset(state.learner, length(self.learner.predict(state.learner)))
-            return self.learner.set_target(first, state.y)
+            return self.learner.reset(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
 
-    def set_target(self, state, y):
-        return FilteredState(self.learner.set_target(state.learner, y), state.memory, y)
-
-    def valid(self, state):
+    def valid(self: Any, state: FilteredState) -> bool:
         return self.learner.valid(state.learner) and self.filter.valid(state.memory)
 
-    def reset(self, state, dim):
-        return FilteredState(
-            self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim), 0.0
-        )
+    def reset(self: Any, state: FilteredState, dim: int) -> FilteredState:
+        return FilteredState(self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim))
 
-    def to_lazy(self, state, summed):
+    def to_lazy(self: Any, state: FilteredState, summed: bool) -> FilteredState:
         return state._replace(learner=self.learner.to_lazy(state.learner, summed))
+
+
+def read_size(round: Round) -> float:
+    """At least the size of row, slope and target, as a learner reads them; NaN if one of them is."""
+    return euclidean(round.row) + abs(round.slope) + abs(round.target)
 
 
 class Columns(NamedTuple):
     """Arrays with an entry for each round. Those that were not asked for are empty."""
 
     losses: np.ndarray
-    sizes: np.ndarray
-    thresholds: np.ndarray
+    sizes: np.ndarray  # by round and check
+    thresholds: np.ndarray  # by round and check
     kept: np.ndarray
+    refused_by: np.ndarray
+    farthest: np.ndarray
     products: np.ndarray
     predictions: np.ndarray
     gradients: np.ndarray
     iterates: np.ndarray
-    feature_sizes: np.ndarray
-    feature_thresholds: np.ndarray
-    target_sizes: np.ndarray
-    target_thresholds: np.ndarray
-    farthest: np.ndarray
 
-    def revealed(self, i, w, loss, slope, x):
+    def revealed(self, i: int, w: Weights, loss: float, slope: float, x: Row) -> None:
         if len(self.losses) > 0:
             self.losses[i] = loss
         if len(self.products) > 0:
@@ -234,18 +220,19 @@ class Columns(NamedTuple):
         if len(self.iterates) > 0:
             add(self.iterates[i], 1.0, w)
 
-    def decided(self, i, decision):
+    def decided(self, i: int, verdict: Verdict) -> None:
         if len(self.sizes) > 0:
-            self.sizes[i] = decision.size
+            for k in range(len(verdict.sizes)):
+                self.sizes[i, k] = verdict.sizes[k]
         if len(self.thresholds) > 0:
-            self.thresholds[i] = decision.threshold
+            for k in range(len(verdict.thresholds)):
+                self.thresholds[i, k] = verdict.thresholds[k]
         if len(self.kept) > 0:
-            self.kept[i] = decision.kept
-        if len(self.feature_sizes) > 0:
-            a, b, c, d, column = decision.others()
-            self.feature_sizes[i], self.feature_thresholds[i] = a, b
-            self.target_sizes[i], self.target_thresholds[i] = c, d
-            self.farthest[i] = column
+            self.kept[i] = verdict.kept
+        if len(self.refused_by) > 0:
+            self.refused_by[i] = verdict.refused_by
+        if len(self.farthest) > 0:
+            self.farthest[i] = verdict.column
 
 
 class Counts(NamedTuple):
@@ -256,30 +243,41 @@ class Counts(NamedTuple):
     unmeasured: int
     summed: np.ndarray
 
-    def predicted(self, w):
+    def predicted(self, w: Weights) -> None:
         add_to_sum(self.summed, w)
 
-    def decided(self, i, decision):
-        kept = self.kept + (1 if decision.kept else 0)
-        unmeasured = self.unmeasured + (0 if decision.size < math.inf else 1)
+    def decided(self, i: int, verdict: Verdict) -> "Counts":
+        kept = self.kept + (1 if verdict.kept else 0)
+        unmeasured = self.unmeasured + (0 if verdict.kept or verdict.refused_by >= 0 else 1)
         return Counts(i, kept, unmeasured, self.summed)
 
 
-def play_rounds(player, adversary, state, hidden, tally, columns, first, last):
+def play_rounds(
+    player: Any,
+    adversary: Any,
+    state: Any,
+    hidden: Any,
+    tally: Counts,
+    columns: Columns,
+    first: int,
+    last: int,
+) -> tuple[Any, Any, Counts]:
     """Play rounds first, ..., last - 1 of the adversary: the only loop, interpreted and compiled."""
     for t in range(first, last):
         state, hidden, tally = play_round(player, adversary, state, hidden, tally, columns, t, t - first)
     return state, hidden, tally
 
 
-def play_round(player, adversary, state, hidden, tally, columns, t, row):
+def play_round(
+    player: Any, adversary: Any, state: Any, hidden: Any, tally: Counts, columns: Columns, t: int, row: int
+) -> tuple[Any, Any, Counts]:
     """Play round t, and record it in this row of the columns."""
     w = player.predict(state)
     y = adversary.target_at(t)  # read before any array is written, so that the compiler reads it once
     hidden, loss, slope, x = adversary.reveal(hidden, t, w)
     columns.revealed(row, w, loss, slope, x)  # directly after reveal, so that an unused loss is not computed
     tally.predicted(w)  # before observe, which may write into w
-    state, decision = player.observe(player.set_target(state, y), slope, x)
-    tally = tally.decided(tally.rounds + 1, decision)
-    columns.decided(row, decision)
+    state, verdict = player.observe(state, Round(slope, x, y, x, 0.0))
+    tally = tally.decided(tally.rounds + 1, verdict)
+    columns.decided(row, verdict)
     return state, hidden, tally

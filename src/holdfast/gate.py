@@ -3,28 +3,31 @@
 __all__ = ["Gate"]
 
 import math
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.dry_run import check_rule
 from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
-from holdfast.game import Decision
-from holdfast.interrupts import deferred_interrupts
-from holdfast.protocols import Filter
+from holdfast.protocols import Filter, FilterOptions
+from holdfast.rounds import Verdict
 from holdfast.vectors import aligned_copy
 
 _WORTH_COMPILING = 100_000  # sizes in one call
 _FEW = 10_000  # sizes, for which moving a state out of native memory and back takes longer than the calls
 
 
-def keep_one(state, filter, last, size):
+def keep_one(state: Any, filter: Filter, last: np.ndarray, size: float) -> tuple[Any, bool]:
     """Whether to keep a size; its threshold goes to last[0]. `bind_state` needs this order of arguments."""
     state, threshold, kept = filter.decide(state, size)
     last[0] = threshold
     return state, kept
 
 
-def keep_each(state, filter, last, sizes, kept):
+def keep_each(state: Any, filter: Filter, last: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> Any:
     """`keep_one` for every size that is finite."""
     for i in range(len(sizes)):
         if -math.inf < sizes[i] < math.inf:
@@ -42,10 +45,10 @@ class Gate:
 
     Parameters
     ----------
-    filter : a filter
+    filter
         Such as `TopShare(0.01, window=1000)`. A restart of the learner, which `Quantile` without a horizon
         would ask for, is ignored.
-    compiled : bool, optional
+    compiled
         Whether to compile. It takes a second or two, and then a call takes less than a microsecond. By
         default only `keep_many` compiles, if it has 100,000 sizes or more. The decisions are the same.
 
@@ -55,35 +58,37 @@ class Gate:
     >>> gate = Gate(hf.TopK(k=1))
     >>> [gate.keep(size) for size in (1.0, 1.2, 90.0, 1.1, float("nan"))]
     [False, True, False, True, False]
-    >>> gate.decide(1.3)
-    Decision(kept=True, size=1.3, threshold=2.6)
+    >>> verdict = gate.decide(1.3)
+    >>> verdict.kept, verdict.size, verdict.threshold
+    (True, 1.3, 2.6)
     """
 
-    def __init__(self, filter, compiled=None):
+    def __init__(self, filter: Filter, compiled: bool | None = None) -> None:
         check_rule(filter, Filter, dim=1)
-        self.filter, self.compiled = filter, compiled
+        self.filter, self.compiled = cast(FilterOptions, filter), compiled
         self._state, self._last = aligned_copy(filter.init(1)), np.full(1, math.nan)
-        self._compiled_keep = None  # the compiled `keep_one`, with its state
+        self._compiled_keep: Any = None  # the compiled `keep_one`, with its state
         if compiled:
             self._bind()
 
-    def keep(self, size):
+    def keep(self, size: float) -> bool:
         """Whether to keep this size. The filter remembers it, whether it is kept or not."""
         size = float(size)
         if not -math.inf < size < math.inf:
             return False
         if self._compiled_keep is not None:
-            return self._compiled_keep(size)
+            return bool(self._compiled_keep(size))
         self._state, self._last[0], kept = self.filter.decide(self._state, size)
         return bool(kept)
 
-    def decide(self, size):
+    def decide(self, size: float) -> Verdict:
         """`keep`, with the size and the threshold it was compared with, NaN if the size is not finite."""
         size = float(size)
-        kept = self.keep(size)
-        return Decision(kept, size, self.threshold if -math.inf < size < math.inf else math.nan)
+        kept, finite = self.keep(size), -math.inf < size < math.inf
+        threshold = self.threshold if finite else math.nan
+        return Verdict(kept, 0 if finite and not kept else -1, (size,), (threshold,))
 
-    def keep_many(self, sizes):
+    def keep_many(self, sizes: ArrayLike) -> np.ndarray:
         """`keep` for each of many sizes, as an array of truth values."""
         sizes = np.ascontiguousarray(sizes, dtype=np.float64)
         if sizes.ndim != 1:
@@ -99,7 +104,7 @@ class Gate:
         return kept
 
     @property
-    def threshold(self):
+    def threshold(self) -> float:
         """The threshold that the last finite size was compared with; NaN before the first.
 
         The threshold of the next size may differ: with `TopK` and `TopShare` it depends on that size too.
@@ -107,16 +112,16 @@ class Gate:
         return float(self._last[0])
 
     @property
-    def state(self):
+    def state(self) -> Any:
         """What the filter remembers."""
         return self._compiled_keep.first() if self._compiled_keep is not None else self._state
 
-    def reset(self):
+    def reset(self) -> None:
         """Forget all sizes."""
         self._last[0] = math.nan
         self._set_state(self.filter.reset(self.state, 1))
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """The state as a dictionary of numbers, strings and a list of numbers, which JSON can hold.
 
         Numbers that JSON cannot hold, infinity and NaN, are strings.
@@ -136,12 +141,12 @@ class Gate:
             "numbers": [_to_json(number) for number in numbers.tolist()],
         }
 
-    def load_state_dict(self, stored):
+    def load_state_dict(self, stored: dict[str, Any]) -> None:
         """Go on from a `state_dict`. If it is not one of this filter, raise an error and change nothing."""
         self._last[0], state = self._read(stored)
         self._set_state(state)
 
-    def _read(self, stored):
+    def _read(self, stored: Any) -> tuple[float, Any]:
         """The threshold and the state of a `state_dict`."""
         state = aligned_copy(self.filter.init(1))
         expected = {"filter": repr(self.filter), "layout": layout_digest(state)}
@@ -163,29 +168,29 @@ class Gate:
                 return threshold, state
         raise ValueError(f"no sizes lead {self.filter} to this state: the numbers were changed or cut off")
 
-    def _bind(self):
+    def _bind(self) -> None:
         from holdfast._compiled import bind_state
 
         self._compiled_keep = bind_state(keep_one, self._state, self.filter, self._last, 0.0)
 
-    def _set_state(self, state):
+    def _set_state(self, state: Any) -> None:
         self._state = state
         if self._compiled_keep is not None:
             self._bind()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_state": self.state, "_compiled_keep": None}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self.compiled:
             self._bind()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Gate({self.filter!r}, compiled={self.compiled!r})"
 
 
-def _compiled_call(function, *args):
+def _compiled_call(function: Callable[..., Any], *args: Any) -> Any:
     from holdfast._compiled import call, prepare
 
     prepare(function, *args)
@@ -193,5 +198,5 @@ def _compiled_call(function, *args):
         return call(function, *args)
 
 
-def _to_json(number):
+def _to_json(number: float) -> float | str:
     return number if abs(number) < math.inf else str(number)

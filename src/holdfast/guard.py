@@ -1,15 +1,17 @@
 """The guard: a learner behind filters on its features, its target and its gradient."""
 
-__all__ = ["Guarded", "GuardedDecision"]
+__all__ = ["Guarded"]
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from holdfast.filters.topshare import TopShare
-from holdfast.game import Decision, Gradient
+from holdfast.game import Gradient
 from holdfast.learners.needs import check_hints, refuse_hidden_rows
 from holdfast.norms import HUGE, L2, LONG
-from holdfast.protocols import Filter, Learner, Measure, Norm
+from holdfast.protocols import Filter, Learner, Measure, Norm, Weights
+from holdfast.rounds import Round, Verdict
 from holdfast.rule import rule
 from holdfast.vectors import length, place_of_largest
 
@@ -23,27 +25,18 @@ class GuardedState(NamedTuple):
     gradient: Any
     negative: Any  # the gradient filter of the label -1, if `labels`
     restart: bool  # whether a filter ended an epoch with the last measured round
-    y: float  # the target of this round
 
 
-class GuardedDecision(NamedTuple):
-    """As `Decision`; `size` and `threshold` are those of the gradient.
+def first_refusal(kept: Sequence[bool], thresholds: Sequence[float]) -> int:
+    """The place of the first check that refuses a round, -1 if none does.
 
-    `features` and `target` are the decisions of the other two filters. A round is kept if all three keep it.
-    `farthest` is the column of the farthest cell if the feature filter refuses the row, and -1 if not.
+    A check whose threshold is 0 had nothing to compare with, so it counts only if there is no other.
     """
-
-    kept: bool
-    size: float
-    threshold: float
-    features: Decision
-    target: Decision
-    farthest: int
-
-    def others(self):
-        """Size and threshold of the feature filter, then of the target filter, and the farthest column."""
-        features, target = self.features, self.target
-        return features.size, features.threshold, target.size, target.threshold, self.farthest
+    found = -1
+    for k in range(len(kept)):
+        if not kept[k] and (found < 0 or (thresholds[k] > 0.0 and not thresholds[found] > 0.0)):
+            found = k
+    return found
 
 
 @rule
@@ -89,9 +82,9 @@ class Guarded:
     >>> guarded = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)), labels=True)
     >>> player = hf.Player(guarded, dim=1)
     >>> kept = [player.learn([x % 7], 1.0 if x % 7 > 3 else -1.0, hf.Hinge()).kept for x in range(1000)]
-    >>> decision = player.learn([1e6], 1.0, hf.Hinge())
-    >>> decision.kept, decision.features.kept, round(decision.features.size)
-    (False, False, 8)
+    >>> verdict = player.learn([1e6], 1.0, hf.Hinge())
+    >>> verdict.kept, guarded.checks()[verdict.refused_by], round(verdict.sizes[0])
+    (False, 'features', 8)
     """
 
     learner: Learner
@@ -102,7 +95,10 @@ class Guarded:
     norm: Norm = L2()
     on: Measure = Gradient()
 
-    def check_dim(self, dim):
+    def checks(self: Any) -> tuple[str, ...]:
+        return ("features", "target", self.on.name())
+
+    def check_dim(self: Any, dim: int) -> None:
         check_hints(self.learner)
         self.on.check_learner(self.learner)
         skips_some = not all(one.keeps_all() for one in (self.features, self.target, self.gradient))
@@ -111,11 +107,11 @@ class Guarded:
         self.learner.check_dim(dim)
         self.norm.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> GuardedState:
         memories = (self.features.init(dim), self.target.init(dim), self.gradient.init(dim))
-        return GuardedState(self.learner.init(dim), *memories, self.gradient.init(dim), False, 0.0)
+        return GuardedState(self.learner.init(dim), *memories, self.gradient.init(dim), False)
 
-    def valid(self, state):
+    def valid(self: Any, state: GuardedState) -> bool:
         return (
             self.learner.valid(state.learner)
             and self.features.valid(state.features)
@@ -124,7 +120,7 @@ class Guarded:
             and self.gradient.valid(state.negative)
         )
 
-    def reset(self, state, dim):
+    def reset(self: Any, state: GuardedState, dim: int) -> GuardedState:
         return GuardedState(
             self.learner.reset(state.learner, dim),
             self.features.reset(state.features, dim),
@@ -132,64 +128,53 @@ class Guarded:
             self.gradient.reset(state.gradient, dim),
             self.gradient.reset(state.negative, dim),
             False,
-            0.0,
         )
 
-    def to_lazy(self, state, summed):
+    def to_lazy(self: Any, state: GuardedState, summed: bool) -> GuardedState:
         return state._replace(learner=self.learner.to_lazy(state.learner, summed))
 
-    def set_target(self, state, y):
-        memories = (state.features, state.target, state.gradient, state.negative)
-        return GuardedState(self.learner.set_target(state.learner, y), *memories, state.restart, y)
-
-    def predict(self, state):
+    def predict(self, state: GuardedState) -> Weights:
         return self.learner.predict(self.active_learner(state))
 
-    def current_weights(self, state):
+    def current_weights(self, state: GuardedState) -> Weights:
         return self.learner.predict(state.learner)
 
-    def active_learner(self, state):
+    def active_learner(self: Any, state: GuardedState) -> Any:
         """The state of the learner for this round: the first one again if an epoch ended with the last one.
 
         The label of this round is not known yet, so the restart cannot wait for the label whose epoch ended.
         """
         if state.restart:
-            dim = length(self.learner.predict(state.learner))
-            return self.learner.set_target(self.learner.reset(state.learner, dim), state.y)
+            return self.learner.reset(state.learner, length(self.learner.predict(state.learner)))
         return state.learner
 
-    def observe(self, state, slope, x):
+    def observe(self: Any, state: GuardedState, round: Round) -> tuple[GuardedState, Verdict]:
         learner = self.active_learner(state)
-        row = self.learner.transform_row(learner, x)
-        norm = self.norm.dual()
-        size = norm.of(row)
-        distance = abs(self.learner.transform_target(learner))
-        steepness = self.on.size_of_transformed(self.learner, learner, norm, slope, x, row, size)
+        round = self.learner.in_units(learner, round)
+        norm, row, slope = self.norm.dual(), round.row, round.slope
+        size, distance = norm.of(row), abs(round.target)
+        steepness = self.on.size_of(self.learner, learner, norm, round, size)
         entry, limit = norm.entry_bound(row, size), LONG if self.learner.reads_rows() else math.inf
         finite = size < math.inf and steepness < math.inf and entry < HUGE and abs(slope) * entry < HUGE
         if not (finite and entry + abs(slope) < limit and distance < limit):
-            unknown = Decision(False, size, math.nan), Decision(False, distance, math.nan)
-            decision = GuardedDecision(False, steepness + math.inf, math.nan, unknown[0], unknown[1], -1)
+            sizes = (size, distance, steepness + math.inf)
             memories = (state.features, state.target, state.gradient, state.negative)
-            return GuardedState(learner, *memories, False, state.y), decision
+            verdict = Verdict(False, -1, sizes, (math.nan, math.nan, math.nan), -1)
+            return GuardedState(learner, *memories, False), verdict
         features, feature_threshold, near = self.features.decide(state.features, size)
         target, target_threshold, likely = self.target.decide(state.target, distance)
-        apart = self.labels and state.y < 0.0
+        apart = self.labels and round.y < 0.0
         own = state.negative if apart else state.gradient
         own, threshold, gentle = self.gradient.decide(own, steepness)
         gradient, negative = (state.gradient, own) if apart else (own, state.negative)
         kept = near and likely and gentle
         if kept:
-            learner = self.learner.update_transformed(learner, slope, x, row)
-        decision = GuardedDecision(
-            kept,
-            steepness,
-            threshold,
-            Decision(near, size, feature_threshold),
-            Decision(likely, distance, target_threshold),
-            -1 if near else place_of_largest(row),
-        )
+            learner = self.learner.update(learner, round)
+        thresholds = (feature_threshold, target_threshold, threshold)
+        refused_by = first_refusal((near, likely, gentle), thresholds)
+        column = -1 if near else place_of_largest(row)
+        verdict = Verdict(kept, refused_by, (size, distance, steepness), thresholds, column)
         restart = (
             self.features.restarts(features) or self.target.restarts(target) or self.gradient.restarts(own)
         )
-        return GuardedState(learner, features, target, gradient, negative, restart, state.y), decision
+        return GuardedState(learner, features, target, gradient, negative, restart), verdict

@@ -1,27 +1,16 @@
-"""Names that are imported when they are first used, and old names that still work for a while."""
+"""Names of a package that are imported when they are first used."""
 
 import importlib
 import sys
-import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
 
 
-def lazy_names(package, home, moved=None):
-    """`__getattr__` and `__dir__` for a package.
+def lazy_names(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` for a package; `home` has the module of each name."""
+    namespace = vars(sys.modules[package])
 
-    `home` has the module of each name. `moved` has the new place of each old name, such as "learners.Squint":
-    using an old name gives a DeprecationWarning with the new one.
-    """
-    namespace, moved = vars(sys.modules[package]), moved or {}
-
-    def attribute(name):
-        if name in moved:
-            warnings.warn(
-                f"{package}.{name} is now {package}.{moved[name]}; the old name is removed in version 0.3",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            module, _, new = moved[name].rpartition(".")
-            return getattr(importlib.import_module(f"{package}.{module}" if module else package), new)
+    def attribute(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
         namespace[name] = value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)

@@ -23,9 +23,11 @@ __all__ = [
 ]
 
 import math
+from typing import Any
 
 import numpy as np
 
+from holdfast.protocols import Loss
 from holdfast.rule import rule
 
 
@@ -42,19 +44,19 @@ class Linear:
     (-1.5, -3.0)
     """
 
-    def needs_target(self):
+    def needs_target(self) -> bool:
         return False  # the slope of a round is its y
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return z * y
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return y
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return math.inf  # |y|, which has no bound
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
@@ -69,10 +71,10 @@ class Absolute:
     [-1.0, 0.0, 1.0]
     """
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return abs(z - y)
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         r = z - y
         if r > 0.0:
             return 1.0
@@ -80,10 +82,10 @@ class Absolute:
             return -1.0
         return r  # 0 or NaN
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
@@ -100,17 +102,17 @@ class Squared:
     (4.5, -3.0)
     """
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         r = z - y
         return 0.5 * r * r
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return z - y
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return math.inf
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 1.0
 
@@ -123,7 +125,7 @@ class Huber:
 
     Parameters
     ----------
-    knee : float
+    knee
         The residual from which on the loss is linear, in the units of y.
 
     Examples
@@ -135,17 +137,17 @@ class Huber:
 
     knee: float = 1.0
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.knee < math.inf:
             raise ValueError(f"knee is a residual: expected 0 < knee < inf, got {self.knee}")
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         r = abs(z - y)
         if r > self.knee:
             return self.knee * (r - 0.5 * self.knee)
         return 0.5 * r * r
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         r = z - y
         if r > self.knee:
             return self.knee
@@ -153,10 +155,10 @@ class Huber:
             return -self.knee
         return r
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return self.knee
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
@@ -170,7 +172,7 @@ class Pinball:
 
     Parameters
     ----------
-    tau : float
+    tau
         The quantile to predict, strictly between 0 and 1. With ½ this is half the absolute loss.
 
     Examples
@@ -181,15 +183,15 @@ class Pinball:
 
     tau: float = 0.5
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.tau < 1.0:
             raise ValueError(f"tau is the quantile to predict: expected 0 < tau < 1, got {self.tau}")
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         r = y - z
         return self.tau * r if r >= 0.0 else (self.tau - 1.0) * r
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         r = y - z
         if r > 0.0:
             return -self.tau
@@ -197,10 +199,10 @@ class Pinball:
             return 1.0 - self.tau
         return r  # 0 or NaN
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return max(self.tau, 1.0 - self.tau)
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
@@ -213,7 +215,7 @@ class EpsilonInsensitive:
 
     Parameters
     ----------
-    epsilon : float
+    epsilon
         Half the width of the tube, in the units of y. With 0 this is the absolute loss.
 
     Examples
@@ -225,15 +227,15 @@ class EpsilonInsensitive:
 
     epsilon: float = 0.1
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 <= self.epsilon < math.inf:
             raise ValueError(f"epsilon is half a width: expected 0 <= epsilon < inf, got {self.epsilon}")
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         excess = abs(z - y) - self.epsilon
         return 0.0 if excess <= 0.0 else excess
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         r = z - y
         if r > self.epsilon:
             return 1.0
@@ -241,10 +243,10 @@ class EpsilonInsensitive:
             return -1.0
         return r - r  # 0 or NaN
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
@@ -261,11 +263,11 @@ class Hinge:
     [(2.0, -1.0), (0.0, 0.0), (0.0, 0.0)]
     """
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         short = 1.0 - y * z
         return 0.0 if short <= 0.0 else short
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         short = 1.0 - y * z
         if short > 0.0:
             return -y
@@ -273,10 +275,10 @@ class Hinge:
             return 0.0
         return short  # NaN
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
@@ -293,18 +295,18 @@ class SquaredHinge:
     [(4.0, -4.0), (0.25, -1.0), (0.0, 0.0)]
     """
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         short = 1.0 - y * z
         return 0.0 if short <= 0.0 else short * short
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         short = 1.0 - y * z
         return 0.0 if short <= 0.0 else -2.0 * y * short
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return math.inf
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
@@ -323,26 +325,26 @@ class Logistic:
     [0.0, 1000000.0]
     """
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         margin = y * z
         rest = log_of_one_plus(math.exp(-abs(margin)))
         return rest if margin >= 0.0 else rest - margin
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         margin = y * z
         e = math.exp(-abs(margin))
         top = e if margin >= 0.0 else 1.0  # no branch: it would be mispredicted in half of the rounds
         return -y * top / (1.0 + e)
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0
 
-    def curvature(self):
+    def curvature(self) -> float:
         """The strong convexity of the loss as a function of z; 0 if there is none."""
         return 0.0
 
 
-def log_of_one_plus(e):
+def log_of_one_plus(e: float) -> float:
     """ln(1 + e) for 0 <= e <= 1, with an error of at most two units in the last place.
 
     Compiled games take half the time for it that `math.log1p` takes, and none if the loss is not used. It is
@@ -361,12 +363,12 @@ def log_of_one_plus(e):
     return 2.0 * (s + s * q * (even + q * odd))
 
 
-def slope_at(loss, z, y):
+def slope_at(loss: Loss, z: float, y: float) -> float:
     """The slope of a loss at a prediction; NaN if the prediction or the target is infinite."""
     return loss.slope(z, y) if abs(z) < math.inf and abs(y) != math.inf else math.nan
 
 
-def refuse_zero_one(loss, y):
+def refuse_zero_one(loss: Any, y: np.ndarray) -> None:
     """Raise if a loss for labels -1 and +1 gets labels 0 and 1: it would ignore the label 0."""
     for_labels = isinstance(loss, Hinge | SquaredHinge | Logistic)
     if for_labels and len(y) and np.fmin.reduce(y) == 0.0 and np.fmax.reduce(y) == 1.0:

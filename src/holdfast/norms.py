@@ -12,10 +12,12 @@ The methods `over_ball`, `over_box` and so on return the largest value of a norm
 __all__ = ["L1", "L2", "LInf", "Lp", "Mahalanobis"]
 
 import math
+from typing import Any
 
 import numpy as np
 
-from holdfast.rule import rule
+from holdfast.protocols import Row
+from holdfast.rule import replaced, rule
 from holdfast.vectors import TINY, dot, largest, squared, sum_abs, to_dense, values_of
 
 HUGE = (
@@ -24,7 +26,7 @@ HUGE = (
 LONG = 2.0**500  # the same limit for rows, slopes and targets of learners that square them
 
 
-def euclidean(x):
+def euclidean(x: Row) -> float:
     """The Euclidean length of a vector: one pass, or two if its squares overflow or underflow."""
     s = squared(x)
     if 1e-280 < s < math.inf:  # squares below 1e-308 are lost, but too small to matter
@@ -36,7 +38,7 @@ def euclidean(x):
     return m * math.sqrt(squared(scaled))
 
 
-def hypotenuse(a, b):
+def hypotenuse(a: float, b: float) -> float:
     """(a² + b²)^½ for a, b ≥ 0, also where the squares overflow or underflow."""
     s = a * a + b * b
     if 1e-280 < s < math.inf:
@@ -48,13 +50,13 @@ def hypotenuse(a, b):
     return longer * math.sqrt(1.0 + ratio * ratio)
 
 
-def row_length(slope, x):
+def row_length(slope: float, x: Row) -> float:
     """‖x‖, for learners that divide by it: 0 if the slope is 0, or if 1/‖x‖ may overflow."""
     length = euclidean(x) if slope != 0.0 else 0.0
     return length if length > TINY else 0.0
 
 
-def gradient_size(slope, x):
+def gradient_size(slope: float, x: Row) -> float:
     """|slope| ‖x‖, for learners that divide by it."""
     return abs(slope) * row_length(slope, x)
 
@@ -62,7 +64,7 @@ def gradient_size(slope, x):
 # Methods that all p-norms share: none depends on the signs or on the order of the entries.
 
 
-def _over_ball(self, dim):
+def _over_ball(self: Any, dim: int) -> float:
     """The largest norm of a Euclidean unit vector: an axis if p ≥ 2, the diagonal if p < 2."""
     d = dim if dim > 0 else 2  # in two dimensions one sees whether the dimension matters
     diagonal = self.of(np.ones(d)) / math.sqrt(d)
@@ -71,27 +73,27 @@ def _over_ball(self, dim):
     return max(1.0, diagonal)
 
 
-def _over_axes(self):
+def _over_axes(self: Any) -> float:
     """The largest norm of a coordinate vector eᵢ."""
     return 1.0
 
 
-def _over_edges(self):
+def _over_edges(self: Any) -> float:
     """The largest norm of a difference eᵢ - eⱼ."""
     return self.of(np.array([1.0, -1.0]))
 
 
-def _over_box(self, sides):
+def _over_box(self: Any, sides: np.ndarray) -> float:
     """The largest norm of a vector with |xᵢ| ≤ sidesᵢ."""
     return self.of(sides)
 
 
-def _over_ellipsoid(self, shape, longest):
+def _over_ellipsoid(self: Any, shape: np.ndarray, longest: float) -> float:
     """An upper bound over u' shape⁻¹ u ≤ 1, an ellipsoid with longest semi-axis `longest`; exact for LInf."""
     return min(longest * self.over_ball(len(shape)), self.of(np.sqrt(np.diag(shape))))
 
 
-def _entry_bound(self, x, size):
+def _entry_bound(self: Any, x: Row, size: float) -> float:
     """At least the largest |xᵢ|: the size, also after rounding. This is not true for `Mahalanobis`."""
     return size
 
@@ -106,10 +108,10 @@ class L1:
     (7.0, LInf())
     """
 
-    def of(self, x):
+    def of(self, x: Row) -> float:
         return sum_abs(x)
 
-    def dual(self):
+    def dual(self) -> "LInf":
         return _LINF
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
@@ -126,17 +128,17 @@ class L2:
     (5.0, 5e+300, L2())
     """
 
-    def of(self, x):
+    def of(self, x: Row) -> float:
         return euclidean(x)
 
-    def dual(self):
+    def dual(self) -> "L2":
         return self
 
-    def over_ball(self, dim):
+    def over_ball(self, dim: int) -> float:
         """1: the largest norm of a Euclidean unit vector."""
         return 1.0
 
-    def over_ellipsoid(self, shape, longest):
+    def over_ellipsoid(self, shape: np.ndarray, longest: float) -> float:
         """The longest semi-axis of an ellipsoid."""
         return longest
 
@@ -153,10 +155,10 @@ class LInf:
     (4.0, L1())
     """
 
-    def of(self, x):
+    def of(self, x: Row) -> float:
         return largest(x)
 
-    def dual(self):
+    def dual(self) -> L1:
         return _L1
 
     over_ball, over_axes, over_edges = _over_ball, _over_axes, _over_edges
@@ -172,7 +174,7 @@ class Lp:
 
     Parameters
     ----------
-    p : float
+    p
         At least 1. `Lp(1)`, `Lp(2)` and `Lp(math.inf)` equal `L1()`, `L2()` and `LInf()`, which are faster.
 
     Examples
@@ -183,11 +185,11 @@ class Lp:
 
     p: float
 
-    def check(self):
+    def check(self) -> None:
         if not self.p >= 1.0:
             raise ValueError(f"below p = 1 the triangle inequality fails: expected p >= 1, got {self.p}")
 
-    def of(self, x):
+    def of(self, x: Row) -> float:
         m = largest(x)
         if not 0.0 < m < math.inf:  # zeros, infinity or NaN
             return m
@@ -196,7 +198,7 @@ class Lp:
             s += math.pow(abs(float(entry)) / m, self.p)
         return m * math.pow(s, 1.0 / self.p)
 
-    def dual(self):
+    def dual(self) -> "Lp":
         if self.p == 1.0:
             return Lp(math.inf)
         if self.p == math.inf:
@@ -229,22 +231,23 @@ class Mahalanobis:
     """
 
     matrix: np.ndarray
-    inverse: "np.ndarray | None" = None
-    root: "np.ndarray | None" = None
-    coroot: "np.ndarray | None" = None
+    inverse: Any = None
+    root: Any = None
+    coroot: Any = None
 
-    def check(self):
+    def check(self) -> Any:
         if self.root is not None:  # the dual of a norm that was checked
             return None
         A, _, _ = positive_definite("Mahalanobis: matrix", self.matrix)
         R = np.linalg.cholesky(A).T
         S = np.tril(np.linalg.inv(R.T))
-        fields = [np.ascontiguousarray(field) for field in (A, S.T @ S, R, S)]
-        for field in fields:
-            field.flags.writeable = False
-        return self._make(fields)
+        fields = {"matrix": A, "inverse": S.T @ S, "root": R, "coroot": S}
+        for name in fields:
+            fields[name] = np.ascontiguousarray(fields[name])
+            fields[name].flags.writeable = False
+        return replaced(self, **fields)
 
-    def of(self, x):
+    def of(self, x: Row) -> float:
         m = largest(x)
         if not 0.0 < m < math.inf:  # zeros, infinity or NaN
             return m
@@ -254,23 +257,23 @@ class Mahalanobis:
             image[i] = dot(self.root[i], scaled)
         return max(m * euclidean(image), 5e-324)  # not 0 after underflow
 
-    def dual(self):
+    def dual(self) -> "Mahalanobis":
         return Mahalanobis(self.inverse, self.matrix, self.coroot, self.root)
 
-    def over_ball(self, dim):
+    def over_ball(self, dim: int) -> float:
         """The largest norm of a Euclidean unit vector."""
         return float(np.linalg.norm(self.root, 2))
 
-    def over_axes(self):
+    def over_axes(self) -> float:
         """The largest norm of a coordinate vector eᵢ."""
         return math.sqrt(np.diag(self.matrix).max())
 
-    def over_edges(self):
+    def over_edges(self) -> float:
         """The largest norm of a difference eᵢ - eⱼ."""
         squares = np.diag(self.matrix)
         return math.sqrt((squares + squares.reshape(-1, 1) - 2.0 * self.matrix).max())
 
-    def over_box(self, sides):
+    def over_box(self, sides: np.ndarray) -> float:
         """An upper bound, exact for a diagonal A: the maximum itself is NP-hard."""
         m = largest(sides)
         if m == 0.0:
@@ -279,18 +282,18 @@ class Mahalanobis:
         entrywise = math.sqrt(np.dot(scaled, np.dot(np.abs(self.matrix), scaled)))
         return m * min(entrywise, self.over_ball(len(sides)) * euclidean(scaled))
 
-    def over_ellipsoid(self, shape, longest):
+    def over_ellipsoid(self, shape: np.ndarray, longest: float) -> float:
         """The largest norm over all u with u' shape⁻¹ u ≤ 1, whose longest semi-axis is given."""
         image = np.dot(self.root, np.dot(shape / (longest * longest), self.root.T))
         return longest * math.sqrt(np.linalg.eigvalsh(image)[-1])
 
-    def check_dim(self, dim):
+    def check_dim(self, dim: int) -> None:
         d = len(self.matrix)
         if d != dim:
             raise ValueError(f"Mahalanobis: a {d} by {d} matrix cannot measure vectors of {dim} entries")
 
 
-def positive_definite(name, matrix):
+def positive_definite(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The matrix, made exactly symmetric, its eigenvalues and eigenvectors; it must be positive definite."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(f"{name} must be square, of shape (d, d), got shape {matrix.shape}")

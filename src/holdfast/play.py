@@ -4,19 +4,21 @@ __all__ = ["play"]
 
 import contextlib
 import functools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
+from holdfast._compiled.compiling import WORTH_COMPILING, choose, count_interpreted
+from holdfast._compiled.long_calls import deferred_interrupts, sequential_reads
 from holdfast.adversaries.replay import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.adversaries.weighted import Weighted
-from holdfast.compiling import WORTH_COMPILING, choose, count_interpreted
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Columns, Counts, play_rounds
-from holdfast.interrupts import deferred_interrupts
-from holdfast.memory_mapped import sequential_reads
-from holdfast.progress_bar import progress_bar
-from holdfast.record import COLUMNS, DEFAULT, GUARD, Record
+from holdfast.protocols import Adversary, Player, PlayerOptions, Weights
+from holdfast.record import COLUMNS, DEFAULT, Record
+from holdfast.terminal import progress_bar
 from holdfast.vectors import LazyWeights, aligned_copy, values_of
 
 _PIECE = 2_000  # rounds in Python, after which the compiled game may be on disk or a progress bar moves
@@ -25,46 +27,46 @@ _WORTH_COPYING = 65_536  # bytes: larger arrays of a new state are not copied to
 
 
 def play(
-    player,
-    adversary,
-    rounds=None,
+    player: Player,
+    adversary: Adversary,
+    rounds: int | None = None,
     *,
-    keep=DEFAULT,
-    after=None,
-    compiled=None,
-    in_place=False,
-    progress=False,
-):
+    keep: Collection[str] = DEFAULT,
+    after: Record | None = None,
+    compiled: bool | None = None,
+    in_place: bool = False,
+    progress: bool = False,
+) -> Record:
     """Play a game and return its record.
 
     Parameters
     ----------
-    player : a player
+    player
         Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
-    adversary : an adversary
+    adversary
         Such as `Replay(X, y, Logistic())` or `Gradients(G)`.
-    rounds : int, optional
+    rounds
         The number of rounds. Default: all that the adversary has left.
-    keep : names of columns
-        The default is "losses", "sizes", "thresholds" and "kept". Other names: "average", the mean of the
-        w_t, which takes time but no memory; "guard", the sizes and thresholds of the other filters of a
-        `Guarded` player; "predictions", <w_t, x_t> before the update, in the units of the target; "products",
-        <w_t, g_t>, and "gradients", for `linearised_regret` and `certificate`; "iterates", the w_t. A column
-        takes 8 bytes a round ("kept" 1; "gradients" and "iterates" 8 for every dimension). The counts are
-        always kept.
-    after : Record, optional
+    keep
+        The columns of the record. The default is "losses", "sizes", "thresholds" and "kept". Other names:
+        "average", the mean of the w_t, which takes time but no memory; "refused_by" and "farthest", the check
+        and the column for which a round was skipped; "predictions", <w_t, x_t> before the update, in units of
+        the target; "products", <w_t, g_t>, and "gradients", for `linearised_regret` and `certificate`;
+        "iterates", the w_t. A column takes 8 bytes a round ("kept" 1; "sizes" and "thresholds" 8 for every
+        check, "gradients" and "iterates" for every dimension). The counts are always kept.
+    after
         Continue that game, with the same bits as one long game. The same adversary (the same object) also
         continues; another one starts at its first round.
-    compiled : bool, optional
+    compiled
         Whether to compile the game. The result is the same. Default: if the compiled game is on disk, it is
         used from 500 rounds on, or from 5,000 if numba is not loaded. If not, the game begins in Python,
         another process compiles it, and this one changes over when that is done. Where no other process can
         compile (`HOLDFAST_BACKGROUND=0`, a read-only cache, a rule written in a notebook, a process of a
         pool), this one does it for 50,000 rounds or more.
-    in_place : bool
+    in_place
         Continue the record `after` without copying its state, for many short games. That record can then not
         be continued again.
-    progress : bool
+    progress
         Show a progress bar on a terminal or in a notebook: that of tqdm, or a line of text if tqdm is not
         installed. The game is played in up to 100 pieces, so that Ctrl-C also ends a compiled game soon. The
         result is the same.
@@ -90,8 +92,8 @@ def play(
     count = left if rounds is None else rounds
     if not 0 <= count <= left:
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
-    columns = empty_columns(count, dim, keep)
-    with sequential_reads(adversary), _bar(count, progress) as (piece, advance):
+    columns = empty_columns(count, dim, len(cast(PlayerOptions, player).checks()), keep)
+    with sequential_reads(cast(tuple[Any, ...], adversary)), _bar(count, progress) as (piece, advance):
         game = (player, adversary, state, hidden, counts)
         state, hidden, counts = _play(game, columns, position, position + count, compiled, piece, advance)
     return Record(
@@ -112,30 +114,31 @@ def play(
     )
 
 
-def check_keep(keep, columns):
-    unknown = set(keep) - {*columns, "average", "guard"}
+def check_keep(keep: Collection[str], columns: Sequence[str]) -> None:
+    unknown = set(keep) - {*columns, "average"}
     if unknown:
         raise ValueError(
-            f"keep takes {', '.join(columns)}, guard and average: got {', '.join(map(repr, sorted(unknown)))}"
+            f"keep takes {', '.join(columns)} and average: got {', '.join(map(repr, sorted(unknown)))}"
         )
 
 
-def empty_columns(count, dim, keep):
+def empty_columns(count: int, dim: int, checks: int, keep: Collection[str]) -> Columns:
     """Columns of zeros for the names in `keep`; the others have no rows."""
     rows = {name: count if name in keep else 0 for name in COLUMNS}
-    rows |= dict.fromkeys(GUARD, count if "guard" in keep else 0)
     wide = {name: (rows[name], dim) for name in ("gradients", "iterates")}
-    kinds = {"kept": bool, "farthest": np.int64}
+    wide |= {name: (rows[name], checks) for name in ("sizes", "thresholds")}
+    kinds = {"kept": bool, "refused_by": np.int64, "farthest": np.int64}
     return Columns(*(np.zeros(wide.get(name, rows[name]), kinds.get(name, float)) for name in rows))
 
 
-def kept_columns(columns, keep):
+def kept_columns(columns: Columns, keep: Collection[str]) -> dict[str, np.ndarray | None]:
     """The columns by name; None if a name is not in `keep`."""
-    names = {*keep, *GUARD} if "guard" in keep else {*keep}
-    return {name: column if name in names else None for name, column in columns._asdict().items()}
+    return {name: column if name in keep else None for name, column in columns._asdict().items()}
 
 
-def _start(player, adversary, dim, keep, after, in_place):
+def _start(
+    player: Any, adversary: Any, dim: int, keep: Collection[str], after: Record | None, in_place: bool
+) -> tuple[Any, Any, Counts, int]:
     if after is None:
         summed = np.zeros(dim if "average" in keep else 0)
         state = aligned_copy(player.init(dim), _WORTH_COPYING)
@@ -156,18 +159,18 @@ def _start(player, adversary, dim, keep, after, in_place):
     )
 
 
-def _is_data(adversary):
+def _is_data(adversary: Any) -> bool:
     """Whether an adversary has no code of the user: then it need not be checked."""
     inner = adversary.inner if isinstance(adversary, Weighted) else adversary
     return isinstance(inner, Replay | SparseReplay) and type(inner.loss).__module__.startswith("holdfast.")
 
 
-def _sum(w, counts):
+def _sum(w: Weights, counts: Counts) -> np.ndarray:
     return w.sum() if isinstance(w, LazyWeights) else counts.summed
 
 
 @contextlib.contextmanager
-def _bar(count, shown):
+def _bar(count: int, shown: bool) -> Iterator[tuple[int, Callable[[int], object]]]:
     """The largest number of rounds in a piece, and a function to be called with the rounds of each piece."""
     if shown:
         with progress_bar(count, "rounds") as advance:
@@ -176,7 +179,15 @@ def _bar(count, shown):
         yield count, lambda rounds: None
 
 
-def _play(game, columns, first, last, compiled, piece, advance):
+def _play(
+    game: tuple[Any, ...],
+    columns: Columns,
+    first: int,
+    last: int,
+    compiled: bool | None,
+    piece: int,
+    advance: Callable[[int], object],
+) -> tuple[Any, Any, Counts]:
     """Play rounds first, ..., last - 1: in Python, and compiled as soon as that is better."""
     player, adversary, state, hidden, counts = game
     start = first
@@ -202,6 +213,6 @@ def _play(game, columns, first, last, compiled, piece, advance):
         start = stop
 
 
-def _from(columns, row):
+def _from(columns: Columns, row: int) -> Columns:
     """The columns without their first rows."""
     return Columns(*(column[row:] for column in columns)) if row > 0 else columns

@@ -3,34 +3,38 @@
 __all__ = ["Player"]
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from holdfast.certificates.certificate import certificate_of_state
+from holdfast import protocols
+from holdfast.certificates.certificate import Certificate, certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.dry_run import check_first_round, check_rule
-from holdfast.game import Decision
 from holdfast.losses import slope_at
-from holdfast.protocols import Loss
+from holdfast.protocols import Loss, Row
+from holdfast.rounds import Round, Verdict
 from holdfast.vectors import aligned_copy, assign, dot, target_for, values_of
 
 _WORTH_COMPILING = 100_000  # rounds: interpreted, they take as long as compiling does
 
 
-def observe_round(state, player, w, x, slope):
+def observe_round(state: Any, player: Any, w: np.ndarray, x: Row, slope: float) -> tuple[Any, Verdict]:
     """End a round with the gradient slope * x, and write the next prediction to w."""
-    state, decision = player.observe(state, slope, x)
+    state, verdict = player.observe(state, Round(slope, x, math.nan, x, 0.0))
     assign(w, values_of(player.predict(state)))
-    return state, decision
+    return state, verdict
 
 
-def learn_round(state, player, w, x, loss, y):
+def learn_round(state: Any, player: Any, w: np.ndarray, x: Row, loss: Loss, y: float) -> tuple[Any, Verdict]:
     """End a round with an example, and write the next prediction to w."""
     weights = player.predict(state)
     slope = slope_at(loss, dot(weights, x), target_for(weights, y))
-    state, decision = player.observe(player.set_target(state, y), slope, x)
+    state, verdict = player.observe(state, Round(slope, x, y, x, 0.0))
     assign(w, values_of(player.predict(state)))
-    return state, decision
+    return state, verdict
 
 
 class Player:
@@ -38,11 +42,11 @@ class Player:
 
     Parameters
     ----------
-    player : a player
+    player
         Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
-    dim : int
+    dim
         The number of weights.
-    compiled : bool, optional
+    compiled
         Whether to compile the rounds. This takes some seconds and makes a round ten times as fast; the
         weights are the same. Default: compile after 100,000 rounds.
 
@@ -50,17 +54,17 @@ class Player:
     --------
     >>> import holdfast as hf
     >>> player = Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k=1)), dim=2)
-    >>> player.observe([1.0, 0.0])
-    Decision(kept=False, size=1.0, threshold=0.0)
+    >>> player.observe([1.0, 0.0]).kept
+    False
     >>> player.learn([3.0, 4.0], -1.0, hf.Hinge())
-    Decision(kept=False, size=5.0, threshold=2.0)
-    >>> player.learn([0.6, 0.8], 1.0, hf.Hinge())
-    Decision(kept=True, size=1.0, threshold=2.0)
+    Verdict(kept=False, refused_by=0, sizes=(5.0,), thresholds=(2.0,), column=-1)
+    >>> player.learn([0.6, 0.8], 1.0, hf.Hinge()).kept
+    True
     >>> player.predict().round(2).tolist()
     [0.6, 0.8]
     """
 
-    def __init__(self, player, dim, compiled=None):
+    def __init__(self, player: protocols.Player, dim: int, compiled: bool | None = None) -> None:
         if dim < 1:
             raise ValueError(f"dim is the number of weights, at least 1: got {dim}")
         check_first_round(player, dim)
@@ -69,14 +73,15 @@ class Player:
         self._state = aligned_copy(player.init(dim))
         self._w = aligned_copy(np.array(values_of(player.predict(self._state))))
         self._x = aligned_copy(np.zeros(dim))
-        self._compiled_round, self._loss = None, None  # `_loss` is the loss of the compiled round
-        self._checked_loss = None
+        self._compiled_round: Any = None
+        self._loss: Loss | None = None  # that of the compiled round
+        self._checked_loss: Loss | None = None
 
-    def predict(self):
+    def predict(self) -> np.ndarray:
         """The weights w_t, as a copy."""
         return self._w.copy()
 
-    def observe(self, gradient):
+    def observe(self, gradient: ArrayLike) -> Verdict:
         """End the round with the gradient of the loss at the weights predicted."""
         self._read(gradient, "gradient")
         if self._compiled_round is None or self._loss is not None:
@@ -85,7 +90,7 @@ class Player:
             self._compile(observe_round, None)
         return self._counted(self._compiled_round(1.0))
 
-    def learn(self, x, y, loss):
+    def learn(self, x: ArrayLike, y: float, loss: Loss) -> Verdict:
         """End the round with an example: the loss is loss(<w_t, x>, y)."""
         self._read(x, "x")
         if self._compiled_round is None or (self._loss is not loss and self._loss != loss):
@@ -98,11 +103,11 @@ class Player:
         return self._counted(self._compiled_round(float(y)))
 
     @property
-    def state(self):
+    def state(self) -> Any:
         """The current state of the rule."""
         return self._compiled_round.first() if self._compiled_round is not None else self._state
 
-    def certificate(self, k):
+    def certificate(self, k: int) -> Certificate:
         """A bound on the regret of the rounds so far, proved by the run. The player must be `Certified`."""
         if not isinstance(self.rule, Certified):
             raise TypeError(
@@ -111,17 +116,17 @@ class Player:
         return certificate_of_state(self.state, self.rule, k, self.unmeasured_count)
 
     @property
-    def skipped_count(self):
+    def skipped_count(self) -> int:
         """How many rounds were skipped."""
         return self.rounds - self.kept_count
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Player({self.rule}, dim={self.dim}: {self.rounds:,} rounds, {self.kept_count:,} kept)"
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_state": self.state, "_compiled_round": None, "_loss": None}
 
-    def _read(self, values, name):
+    def _read(self, values: ArrayLike, name: str) -> None:
         """Copy the entries of a row to the array that the round reads."""
         row = values if isinstance(values, np.ndarray) else np.asarray(values)
         if row.shape != (self.dim,):
@@ -132,23 +137,23 @@ class Player:
             raise TypeError(f"{name} must hold numbers: {problem}") from None
 
     @np.errstate(all="ignore")
-    def _interpreted(self, play, *rest):
-        self._state, decision = play(self.state, self.rule, self._w, self._x, *rest)
+    def _interpreted(self, play: Callable[..., tuple[Any, Verdict]], *rest: Any) -> Verdict:
+        self._state, verdict = play(self.state, self.rule, self._w, self._x, *rest)
         self._compiled_round = None
-        return decision
+        return verdict
 
-    def _worth_compiling(self):
+    def _worth_compiling(self) -> bool:
         return self.rounds >= _WORTH_COMPILING if self.compiled is None else self.compiled
 
-    def _compile(self, play, loss):
+    def _compile(self, play: Callable[..., tuple[Any, Verdict]], loss: Loss | None) -> None:
         from holdfast._compiled import bind_state
 
         self._state = self.state
         values = (self._state, self.rule, self._w, self._x, *([] if loss is None else [loss]))
         self._compiled_round, self._loss = bind_state(play, *values, 0.0), loss
 
-    def _counted(self, decision) -> Decision:
+    def _counted(self, verdict: Verdict) -> Verdict:
         self.rounds += 1
-        self.kept_count += decision.kept
-        self.unmeasured_count += not decision.size < math.inf
-        return decision
+        self.kept_count += verdict.kept
+        self.unmeasured_count += not verdict.kept and verdict.refused_by < 0
+        return verdict

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
-from holdfast.certificates.certificate import certificate, quantile_certificate
+from holdfast.certificates.certificate import Certificate, certificate, quantile_certificate
 from holdfast.protocols import PlayerInDomain
 from holdfast.role_checks import check_role
 
-COLUMNS = ("losses", "sizes", "thresholds", "kept", "products", "predictions", "gradients", "iterates")
-GUARD = ("feature_sizes", "feature_thresholds", "target_sizes", "target_thresholds", "farthest")
+VERDICTS = ("sizes", "thresholds", "kept", "refused_by", "farthest")
+COLUMNS = ("losses", *VERDICTS, "products", "predictions", "gradients", "iterates")
 DEFAULT = ("losses", "sizes", "thresholds", "kept")
 
 
@@ -25,16 +25,19 @@ class Record:
 
     Attributes
     ----------
-    losses, sizes, thresholds : float64 arrays, or None
-        f_t(w_t), the size of the round, and the filter's threshold: one entry for each round of this record.
+    losses : float64 array, or None
+        f_t(w_t), one entry for each round of this record.
+    sizes, thresholds : float64 arrays of shape (rounds, checks), or None
+        What each check of the player has measured in each round, and the threshold of its filter. `checks`
+        has their names. NaN: not measured, or not asked.
     kept : bool array, or None
         Whether the learner was updated.
+    refused_by : int array, or None
+        The place of the check that refused the round; -1 if it was kept or not readable.
+    farthest : int array, or None
+        The column of the farthest cell of a row that was refused for its features, else -1.
     products, predictions, gradients, iterates : float64 arrays, or None
         <w_t, g_t>, <w_t, x_t> in the units of the target, g_t and w_t.
-    feature_sizes, feature_thresholds, target_sizes, target_thresholds : float64 arrays, or None
-        Sizes and thresholds of the other two filters of a `Guarded` player; NaN if they were not asked.
-    farthest : int array, or None
-        The column of the farthest cell of a row that the feature filter refused, else -1.
     final : array
         The weights after the last round.
     average : array, or None
@@ -47,15 +50,12 @@ class Record:
     sizes: np.ndarray | None
     thresholds: np.ndarray | None
     kept: np.ndarray | None
+    refused_by: np.ndarray | None
+    farthest: np.ndarray | None
     products: np.ndarray | None
     predictions: np.ndarray | None
     gradients: np.ndarray | None
     iterates: np.ndarray | None
-    feature_sizes: np.ndarray | None
-    feature_thresholds: np.ndarray | None
-    target_sizes: np.ndarray | None
-    target_thresholds: np.ndarray | None
-    farthest: np.ndarray | None
     final: np.ndarray
     average: np.ndarray | None
     rounds: int
@@ -65,6 +65,11 @@ class Record:
     adversary: Any = field(repr=False)
     state: Any = field(repr=False)  # to continue the game: state of player and adversary, counts, position
     again: Any = field(repr=False)  # again(player, keep=...) plays the same rounds; None in a continued game
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What is measured in a round: the columns of `sizes` and `thresholds`."""
+        return self.player.checks()
 
     @property
     def skipped_count(self) -> int:
@@ -83,7 +88,17 @@ class Record:
         check_role(player, PlayerInDomain)
         return player.learner.domain
 
-    def own_state(self):
+    @property
+    def size(self) -> np.ndarray:
+        """The size of each round: what the last check has measured, as in `Verdict.size`."""
+        return self.column("sizes")[:, -1]
+
+    @property
+    def threshold(self) -> np.ndarray:
+        """The threshold of the last check in each round."""
+        return self.column("thresholds")[:, -1]
+
+    def own_state(self) -> tuple[Any, Any, Any, int]:
         """What continues the game; raises if another game took it over."""
         if self.state is None:
             raise ValueError(
@@ -92,20 +107,20 @@ class Record:
             )
         return self.state
 
-    def give_up(self):
+    def give_up(self) -> tuple[Any, Any, Any, int]:
         """What continues the game. This record can then not be continued any more."""
         state = self.own_state()
         object.__setattr__(self, "state", None)
         return state
 
-    def column(self, name):
+    def column(self, name: str) -> np.ndarray:
         """A column by name; raises if it was not kept."""
         column = getattr(self, name)
         if column is None:
             raise ValueError(f"the record has no {name}: play(..., keep=[{name!r}, ...])")
         return column
 
-    def linear(self):
+    def linear(self) -> tuple[np.ndarray, np.ndarray]:
         """<w_t, g_t> and g_t of every round. If they were not kept, the game is played again."""
         if isinstance(self.adversary, Gradients) and self.losses is not None:
             return self.losses, np.asarray(self.adversary.G[self.last - len(self.losses) : self.last], float)
@@ -116,31 +131,38 @@ class Record:
         again = self.again(self.player, keep=("products", "gradients"))
         return again.products, again.gradients
 
-    def certificate(self, k):
+    def certificate(self, k: int) -> Certificate:
         """A bound on the regret of this run, for every set of at most k outliers."""
         return certificate(self, k)
 
-    def quantile_certificate(self, p, confidence=0.95):
+    def quantile_certificate(self, p: float, confidence: float = 0.95) -> tuple[float, float]:
         """A bound on the regret of this run on the rounds up to the p-quantile of i.i.d. sizes."""
         return quantile_certificate(self, p, confidence)
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The columns as a data frame with one row for each round."""
         import pandas as pd
 
-        columns = {name: getattr(self, name) for name in (*COLUMNS, *GUARD)}
-        return pd.DataFrame({name: c for name, c in columns.items() if c is not None and c.ndim == 1})
+        columns: dict[str, np.ndarray] = {}
+        for name in COLUMNS:
+            column = getattr(self, name)
+            if name in ("sizes", "thresholds") and column is not None:
+                one = name.removesuffix("s")
+                columns |= {f"{check}_{one}": column[:, k] for k, check in enumerate(self.checks)}
+            elif column is not None and column.ndim == 1:
+                columns[name] = column
+        return pd.DataFrame(columns)
 
-    def plot(self, ax=None):
-        """Draw sizes, thresholds and skipped rounds with matplotlib; returns the axes."""
-        sizes, thresholds, kept = (self.column(name) for name in ("sizes", "thresholds", "kept"))
-        first = 1 if self.state is None else self.last - len(sizes) + 1
+    def plot(self, ax: Any = None) -> Any:
+        """Draw sizes and thresholds of the last check, and skipped rounds, with matplotlib."""
+        size, threshold, kept = self.size, self.threshold, self.column("kept")
+        first = 1 if self.state is None else self.last - len(kept) + 1
         from holdfast.pages.plots import draw_rounds
 
-        return draw_rounds(sizes, thresholds, kept, first, ax)
+        return draw_rounds(size, threshold, kept, first, ax)
 
-    def _repr_html_(self):
-        rows = {
+    def _repr_html_(self) -> str:
+        rows: dict[str, float] = {
             "rounds": self.rounds,
             "kept": self.kept_count,
             "skipped": self.skipped_count,
@@ -152,7 +174,7 @@ class Record:
 
         return facts("Record", rows, repr(self.player))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Record({self.rounds:,} rounds: {self.kept_count:,} kept, {self.skipped_count:,} skipped, "
             f"{self.unmeasured_count:,} of them without a finite size)"

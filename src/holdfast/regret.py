@@ -4,28 +4,33 @@ __all__ = ["Worst", "best_comparator", "linearised_regret", "losses_of", "robust
 
 import itertools
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from holdfast.adversaries.gradients import Gradients
-from holdfast.comparator import best_fixed_weights
+from holdfast.adversaries.replay import Replay
 from holdfast.filters.everything import Everything
 from holdfast.game import Filtered
 from holdfast.learners.fixed import Fixed
 from holdfast.play import play
+from holdfast.record import Record
 from holdfast.vectors import largest
 
 _FAR = 1e100
 _MAX_SETS = 20_000  # up to this many sets of inliers are tried one by one
 
 
-def robust_regret(record, inliers=None, comparator=None):
+def robust_regret(
+    record: Record, inliers: ArrayLike | None = None, comparator: ArrayLike | None = None
+) -> float:
     """R_T(u, 𝒮): the losses of the player less those of u, summed over the inliers.
 
     Parameters
     ----------
-    record : Record
+    record
         With its losses. The adversary must not react to the player.
     inliers : boolean array, optional
         𝒮. Default: all rounds. Rounds without a finite size are never inliers.
@@ -45,7 +50,9 @@ def robust_regret(record, inliers=None, comparator=None):
     return float((record.column("losses") - losses_of(record, u))[inliers].sum())
 
 
-def linearised_regret(record, inliers=None, comparator=None):
+def linearised_regret(
+    record: Record, inliers: ArrayLike | None = None, comparator: ArrayLike | None = None
+) -> float:
     """Σ_{t∈𝒮} <w_t - u, g_t>, for any adversary. It is at least R_T(u, 𝒮) if the losses are convex.
 
     Parameters as for `robust_regret`, but the default u is the one with the largest regret. If the record has
@@ -59,7 +66,7 @@ def linearised_regret(record, inliers=None, comparator=None):
     return float(products[inliers].sum() - np.dot(comparator, total))
 
 
-def best_comparator(record, inliers=None):
+def best_comparator(record: Record, inliers: ArrayLike | None = None) -> np.ndarray:
     """The u in the domain with the least total loss on the inliers.
 
     For linear losses in closed form, for the other losses of holdfast by cvxpy
@@ -72,11 +79,11 @@ def best_comparator(record, inliers=None):
     return best_fixed_weights(record.adversary, first + np.flatnonzero(inliers), domain)
 
 
-def losses_of(record, u):
+def losses_of(record: Record, u: ArrayLike) -> np.ndarray:
     """f_t(u) in every round of the record: the losses of a player that always predicts u."""
     last = record.last
-    fixed = play(Filtered(Fixed(u), Everything()), record.adversary, rounds=last, keep=["losses"])
-    return fixed.losses[last - len(record.column("losses")) :]
+    fixed = play(Filtered(Fixed(np.asarray(u)), Everything()), record.adversary, rounds=last, keep=["losses"])
+    return fixed.column("losses")[last - len(record.column("losses")) :]
 
 
 class Worst(NamedTuple):
@@ -88,7 +95,7 @@ class Worst(NamedTuple):
     exact: bool
 
 
-def worst_case(record, k):
+def worst_case(record: Record, k: int) -> Worst:
     """The largest linearised robust regret over all u and all sets of inliers with at most k outliers.
 
     Exact in one dimension, where the worst u is an end of the domain, and if there are few sets to try.
@@ -108,7 +115,7 @@ def worst_case(record, k):
     return _of_all_rounds(max(found, key=lambda worst: worst.regret), measured, record, exact=dim == 1)
 
 
-def _alternate(domain, products, gradients, k, u):
+def _alternate(domain: Any, products: np.ndarray, gradients: np.ndarray, k: int, u: np.ndarray) -> Worst:
     """The worst 𝒮 for u, the worst u for this 𝒮, and so on, until the regret stops growing."""
     best = Worst(-math.inf, np.zeros(0, bool), u, False)
     while True:
@@ -122,22 +129,22 @@ def _alternate(domain, products, gradients, k, u):
         best = found
 
 
-def _on(domain, products, gradients, S):
+def _on(domain: Any, products: np.ndarray, gradients: np.ndarray, S: np.ndarray) -> Worst:
     total = gradients[S].sum(axis=0)
     return Worst(float(products[S].sum() + domain.support(-total)), S, _extreme(domain, -total), False)
 
 
-def _of_all_rounds(worst, measured, record, exact):
+def _of_all_rounds(worst: Worst, measured: np.ndarray, record: Record, exact: bool) -> Worst:
     inliers = np.zeros(len(_mask(record, None)), bool)
     inliers[measured[worst.inliers]] = True
     return Worst(worst.regret, inliers, worst.comparator, exact)
 
 
-def _number_of_sets(rounds, k):
+def _number_of_sets(rounds: int, k: int) -> float:
     return sum(math.comb(rounds, j) for j in range(min(k, rounds) + 1)) if rounds < 200 else math.inf
 
 
-def _sets(rounds, k):
+def _sets(rounds: int, k: int) -> Iterator[np.ndarray]:
     for j in range(min(k, rounds) + 1):
         for outliers in itertools.combinations(range(rounds), j):
             S = np.ones(rounds, bool)
@@ -145,7 +152,7 @@ def _sets(rounds, k):
             yield S
 
 
-def _extreme(domain, g):
+def _extreme(domain: Any, g: np.ndarray) -> np.ndarray:
     """The point of the domain that is farthest in the direction of g."""
     center, size = domain.center(len(g)), largest(g)
     return domain.project(center + _FAR * (g / size)) if size > 0 else center
@@ -154,34 +161,38 @@ def _extreme(domain, g):
 # -- the quantities of the paper's bounds
 
 
-def largest_size(record, inliers=None):
+def largest_size(record: Record, inliers: ArrayLike | None = None) -> float:
     """G(𝒮), the largest size of an inlier, 0 if there is none."""
-    return float(record.column("sizes")[_mask(record, inliers)].max(initial=0.0))
+    return float(record.size[_mask(record, inliers)].max(initial=0.0))
 
 
-def farthest(record, comparator, inliers=None, slack=2.0):
+def farthest(
+    record: Record, comparator: ArrayLike, inliers: ArrayLike | None = None, slack: float = 2.0
+) -> float:
     """D(u, 𝒮): the largest ‖w_t - u‖ over the rounds with size at most slack * G(𝒮); needs the iterates."""
-    near = record.column("sizes") <= slack * largest_size(record, inliers)
+    near = record.size <= slack * largest_size(record, inliers)
     norm = record.player.core().norm
-    return max((norm.of(w - comparator) for w in record.column("iterates")[near]), default=0.0)
+    return max((norm.of(w - np.asarray(comparator)) for w in record.column("iterates")[near]), default=0.0)
 
 
-def gradients_at(record, comparator, inliers=None, slack=2.0):
+def gradients_at(
+    record: Record, comparator: ArrayLike, inliers: ArrayLike | None = None, slack: float = 2.0
+) -> float:
     """G̃(u, 𝒮) of Corollary 3: 2 G(𝒮) plus the largest gradient at u, over the same rounds as `farthest`."""
     G = largest_size(record, inliers)
-    near = record.column("sizes") <= slack * G
+    near = record.size <= slack * G
     last = record.last
-    player = Filtered(Fixed(comparator), Everything(), norm=record.player.core().norm)
+    player = Filtered(Fixed(np.asarray(comparator)), Everything(), norm=record.player.core().norm)
     fixed = play(player, record.adversary, rounds=last, keep=["sizes"])
-    return 2.0 * G + float(fixed.sizes[last - len(near) :][near].max(initial=0.0))
+    return 2.0 * G + float(fixed.column("sizes")[last - len(near) :][near].max(initial=0.0))
 
 
 # -- reading a record
 
 
-def _mask(record, inliers):
+def _mask(record: Record, inliers: ArrayLike | None) -> np.ndarray:
     """The inliers with a finite size, as a mask over the rounds of the record."""
-    measured = np.isfinite(record.column("sizes"))
+    measured = np.isfinite(record.size)
     if inliers is None:
         return measured
     mask = np.asarray(inliers)
@@ -191,3 +202,64 @@ def _mask(record, inliers):
             f"got {mask.dtype} of shape {mask.shape}"
         )
     return mask & measured
+
+
+# -- the best fixed weights in hindsight, found by cvxpy as the solution of a convex problem
+
+
+def best_fixed_weights(adversary: Any, rounds: np.ndarray, domain: Any) -> np.ndarray:
+    """argmin over the domain of the total loss of these rounds of a `Replay`."""
+    try:
+        import cvxpy as cp
+    except ImportError:
+        raise ImportError("the best comparator needs cvxpy: pip install 'holdfast[solve]'") from None
+    if not isinstance(adversary, Replay):
+        raise TypeError(
+            f"the best comparator is known for Replay and Gradients: give a comparator for {adversary!r}"
+        )
+    X, y = np.asarray(adversary.X[rounds], float), np.asarray(adversary.y[rounds], float)
+    u = cp.Variable(X.shape[1])
+    total = cp.sum(_loss(cp, adversary.loss, X @ u, y)) if len(y) else cp.Constant(0.0)
+    problem = cp.Problem(cp.Minimize(total / max(len(y), 1)), _constraints(cp, domain, u, 0.0))
+    problem.solve()
+    if u.value is None:
+        raise ValueError(f"cvxpy found no best comparator: its status is {problem.status}")
+    return domain.project(np.array(u.value, float))
+
+
+def _loss(cp: Any, loss: Any, z: Any, y: np.ndarray) -> Any:
+    """A loss as a cvxpy expression."""
+    residual, margin = z - y, cp.multiply(y, z)
+    expressions = {
+        "Linear": lambda: margin,
+        "Absolute": lambda: cp.abs(residual),
+        "Squared": lambda: 0.5 * cp.square(residual),
+        "Huber": lambda: 0.5 * cp.huber(residual, loss.knee),
+        "Pinball": lambda: cp.maximum(-loss.tau * residual, (1.0 - loss.tau) * residual),
+        "EpsilonInsensitive": lambda: cp.pos(cp.abs(residual) - loss.epsilon),
+        "Hinge": lambda: cp.pos(1.0 - margin),
+        "SquaredHinge": lambda: cp.square(cp.pos(1.0 - margin)),
+        "Logistic": lambda: cp.logistic(-margin),
+    }
+    return _lookup(expressions, loss, "loss")()
+
+
+def _constraints(cp: Any, domain: Any, u: Any, around: float | np.ndarray) -> Any:
+    """A domain as a list of cvxpy constraints."""
+    constraints = {
+        "Ball": lambda: [cp.norm(u - around) <= domain.radius],
+        "L1Ball": lambda: [cp.norm1(u - around) <= domain.radius],
+        "Simplex": lambda: [u - around >= 0, cp.sum(u - around) == 1],
+        "Box": lambda: [u - around >= domain.low, u - around <= domain.high],
+        "Interval": lambda: [u >= domain.low, u <= domain.high],
+        "Ellipsoid": lambda: [cp.matrix_frac(u - around, domain.shape) <= 1],
+        "Shifted": lambda: _constraints(cp, domain.domain, u, around + domain.around),
+    }
+    return _lookup(constraints, domain, "domain")()
+
+
+def _lookup(table: Mapping[str, Callable[[], Any]], rule: Any, kind: str) -> Callable[[], Any]:
+    name = type(rule).__name__
+    if name not in table or not type(rule).__module__.startswith("holdfast."):
+        raise TypeError(f"the best comparator is not known for the {kind} {name}: give a comparator")
+    return table[name]

@@ -11,6 +11,7 @@ import collections
 import inspect
 import operator
 import re
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar, dataclass_transform, get_origin
 
@@ -19,6 +20,8 @@ import numpy as np
 from holdfast.role_checks import VERBS, Rule, check_parts, roles_of
 
 Made = TypeVar("Made")
+Function = TypeVar("Function", bound=Callable[..., Any])
+Cast = Callable[[str, str, Any], Any]  # of the name of a rule, that of its parameter, and a value
 
 
 @dataclass_transform(frozen_default=True)
@@ -65,25 +68,33 @@ def rule(cls: type[Made]) -> type[Made]:
     return made
 
 
-def rarely_called(function):
+def replaced(rule: Made, **fields: Any) -> Made:
+    """The rule with other values of some fields, which are not checked: what a method `check` returns."""
+    made: Any = rule
+    return made._replace(**fields)
+
+
+def rarely_called(function: Function) -> Function:
     """Mark a long function that few rounds call. The compiler does not inline it.
 
     It should have few parameters: passing a state costs more than inlining saves. Arrays in its result must
     be those of its arguments: compiled code would never free new ones.
     """
-    function.is_rarely_called = True
+    function.is_rarely_called = True  # type: ignore[attr-defined]
     return function
 
 
-def _nothing(cls):
+def _nothing(cls: type) -> tuple[float]:
     return (0.0,)
 
 
-def _signature(annotations, defaults):
+def _signature(annotations: dict[str, Any], defaults: dict[str, Any]) -> inspect.Signature:
     kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
     return inspect.Signature(
-        inspect.Parameter(name, kind, default=defaults.get(name, empty), annotation=annotation)
-        for name, annotation in annotations.items()
+        [
+            inspect.Parameter(name, kind, default=defaults.get(name, empty), annotation=annotation)
+            for name, annotation in annotations.items()
+        ]
     )
 
 
@@ -92,11 +103,11 @@ class _Rule(Rule):
 
     __slots__ = ()
     __signature__: ClassVar[inspect.Signature]
-    _casts: ClassVar[tuple]
-    _fields: ClassVar[tuple]
+    _casts: ClassVar[tuple[Cast, ...]]
+    _fields: ClassVar[tuple[str, ...]]
     _raw: ClassVar[Any]
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         try:
             given = cls._raw(cls, *args, **kwargs)
         except TypeError:
@@ -106,38 +117,38 @@ class _Rule(Rule):
         check_parts(self)
         return self.check() or self
 
-    def check(self):
+    def check(self) -> Any:
         """Raise if the parameters are wrong. May return another rule, which is used instead."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(_same(a, b) for a, b in zip(self, other, strict=True))
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((type(self), *(v.shape if isinstance(v, np.ndarray) else v for v in self)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = [] if self._fields == ("nothing",) else zip(self._fields, self, strict=True)
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), tuple(self))
 
 
-def _rebuild(cls, values):
+def _rebuild(cls: Any, values: Iterable[Any]) -> Any:
     values = (_frozen(value) if isinstance(value, np.ndarray) else value for value in values)
     return tuple.__new__(cls, values)
 
 
-def _same(a, b):
+def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b, equal_nan=True)
     return a == b
 
 
-def _misfit(cls, args, kwargs):
+def _misfit(cls: type[_Rule], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """What is wrong with these arguments, in words."""
     try:
         cls.__signature__.bind(*args, **kwargs)
@@ -146,7 +157,7 @@ def _misfit(cls, args, kwargs):
     raise AssertionError("these arguments do fit the signature")
 
 
-def _check_shape(cls, annotations, defaults):
+def _check_shape(cls: type, annotations: dict[str, Any], defaults: dict[str, Any]) -> None:
     if cls.__bases__ != (object,):
         base = cls.__bases__[0].__name__
         raise TypeError(
@@ -163,13 +174,15 @@ def _check_shape(cls, annotations, defaults):
             )
 
 
-def _check_names(owner, annotations, methods):
+def _check_names(owner: str, annotations: dict[str, Any], methods: dict[str, Any]) -> None:
     for name, method in methods.items():
         if name in VERBS and isinstance(method, FunctionType):
             given, expected = tuple(inspect.signature(method).parameters)[1:], VERBS[name]
             if given != expected:
-                given, expected = ", ".join(given), ", ".join(expected)
-                raise TypeError(f"{owner}.{name}({given}) must read ({expected}), as in every other rule")
+                raise TypeError(
+                    f"{owner}.{name}({', '.join(given)}) must read ({', '.join(expected)}), "
+                    "as in every other rule"
+                )
     for name in annotations:
         if name in VERBS or name in ("check", "check_dim"):
             raise TypeError(
@@ -179,7 +192,7 @@ def _check_names(owner, annotations, methods):
             raise TypeError(f"{owner}.{name} is a parameter, so its name must not begin with an underscore")
 
 
-def _cast_for(annotation):
+def _cast_for(annotation: Any) -> Cast:
     if get_origin(annotation) is tuple:
         return _tuple
     text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
@@ -188,18 +201,18 @@ def _cast_for(annotation):
     return _unless_none(cast) if "None" in text or "Optional" in text else cast
 
 
-def _unless_none(cast):
+def _unless_none(cast: Cast) -> Cast:
     return lambda owner, name, value: None if value is None else cast(owner, name, value)
 
 
-def _int(owner, name, value):
+def _int(owner: str, name: str, value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
         raise TypeError(f"{owner}: {name} must be an integer, got {value!r}") from None
 
 
-def _float(owner, name, value):
+def _float(owner: str, name: str, value: Any) -> float:
     try:
         if isinstance(value, str | bytes) or np.ndim(value) > 0:
             raise TypeError
@@ -208,20 +221,20 @@ def _float(owner, name, value):
         raise TypeError(f"{owner}: {name} must be a number, got {value!r}") from None
 
 
-def _bool(owner, name, value):
+def _bool(owner: str, name: str, value: Any) -> bool:
     if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
         return bool(value)
     raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
 
 
-def _array(owner, name, value):
+def _array(owner: str, name: str, value: Any) -> np.ndarray:
     try:
         return _frozen(np.array(value, dtype=np.float64, order="C"))
     except (TypeError, ValueError):
         raise TypeError(f"{owner}: {name} must be an array of numbers, got {value!r}") from None
 
 
-def _tuple(owner, name, value):
+def _tuple(owner: str, name: str, value: Any) -> tuple[Any, ...]:
     if isinstance(value, Rule | str | bytes):
         raise TypeError(f"{owner}: {name} must be a tuple of rules, such as ({value!r},): got one alone")
     try:
@@ -230,9 +243,9 @@ def _tuple(owner, name, value):
         raise TypeError(f"{owner}: {name} must be a tuple of rules, got {value!r}") from None
 
 
-def _frozen(array):
+def _frozen(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
 
 
-_CASTS = {"int": _int, "float": _float, "bool": _bool, "ndarray": _array}
+_CASTS: dict[str, Cast] = {"int": _int, "float": _float, "bool": _bool, "ndarray": _array}

@@ -8,6 +8,8 @@ import os
 import sys
 import textwrap
 import time
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
 
 # Exit statuses. The last four are 128 + SIGHUP, SIGINT, SIGPIPE and SIGTERM, as a shell reports them.
 DONE, FAILED, WRONG, TOO_MANY_SKIPPED = 0, 1, 2, 3
@@ -26,26 +28,26 @@ class OutputLost(Exception):  # noqa: N818  (it ends a command, and need not be 
     `words` is the message, empty if the reader of the pipe ended, and `status` the exit status that fits.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: OSError) -> None:
         super().__init__(problem)
         broken = isinstance(problem, BrokenPipeError)
         self.status = BROKEN_PIPE if broken else FAILED
         self.words = "" if broken else _reason(problem)
 
-    def report(self):
+    def report(self) -> int:
         """Print the message, if there is one; return the exit status."""
         if self.words:
             print_error(self.words)
         return self.status
 
 
-def _reason(problem):
+def _reason(problem: OSError) -> str:
     if problem.errno == errno.EBADF:
         return "standard output is closed, and there is something to print: redirect it, as with >/dev/null"
     return f"standard output: {problem.strerror or problem}"
 
 
-def visible(value, most=None):
+def visible(value: object, most: int | None = None) -> str:
     r"""The text of a value in one line of printable characters, at most `most` of them.
 
     Control characters, line ends, invisible characters, those that change the direction of text, and bytes
@@ -63,19 +65,19 @@ def visible(value, most=None):
     return found
 
 
-def _escaped(character):
+def _escaped(character: str) -> str:
     number = ord(character)
     if 0xDC80 <= number <= 0xDCFF:  # a byte of a file name that is not UTF-8 (surrogateescape)
         return f"\\x{number - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
 
 
-def quoted(value, most=80):
+def quoted(value: object, most: int = 80) -> str:
     """The result of `visible` in quotes: for a name or a cell in a sentence."""
     return f"'{visible(value, most)}'"
 
 
-def percent(share):
+def percent(share: float) -> str:
     """A share in percent, with two digits.
 
     >>> percent(0.0767), percent(1.0)
@@ -84,17 +86,17 @@ def percent(share):
     return f"{100.0 * share:.{2 if share < 0.995 else 3}g} %"
 
 
-def tell(*lines):
+def tell(*lines: object) -> None:
     """Print results on standard output, a line each."""
     _write(sys.stdout, "".join(f"{_wrapped(_line(text), sys.stdout)}\n" for text in lines))
 
 
-def print_json(found):
+def print_json(found: Any) -> None:
     """Print one line of JSON on standard output, in ASCII. Values are not cut."""
     _write(sys.stdout, as_json(found) + "\n")
 
 
-def as_json(found, indent=None):
+def as_json(found: Any, indent: int | None = None) -> str:
     """JSON of printable ASCII. A number that is not finite is null, because JSON has no such numbers.
 
     >>> as_json({"size": math.inf, "rows": (1.5, math.nan)})
@@ -107,7 +109,7 @@ def as_json(found, indent=None):
     return text.replace("\x7f", "\\u007f")
 
 
-def _finite(found):
+def _finite(found: Any) -> Any:
     """The same dictionaries and lists, with None for numbers that are not finite."""
     if isinstance(found, dict):
         return {key: _finite(value) for key, value in found.items()}
@@ -116,7 +118,7 @@ def _finite(found):
     return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
-def write_bytes(data):
+def write_bytes(data: bytes) -> None:
     """Write bytes to standard output."""
     with _detect_lost_output(sys.stdout):
         sys.stdout.flush()
@@ -124,27 +126,27 @@ def write_bytes(data):
         sys.stdout.buffer.flush()
 
 
-def print_note(text):
+def print_note(text: object) -> None:
     """Print a sentence on standard error. If that fails, the work goes on."""
     with contextlib.suppress(OutputLost):
         _write(sys.stderr, f"{_wrapped(_line(text), sys.stderr)}\n")
 
 
-def print_error(text):
+def print_error(text: object) -> None:
     """Print an error message on standard error."""
     print_note(f"holdfast: {text}")
 
 
-def is_live(stream):
+def is_live(stream: TextIO) -> bool:
     """Whether a line of this stream can be overwritten: on a terminal, and in a cell of a notebook."""
     return stream.isatty() or _in_notebook(stream)
 
 
-def _in_notebook(stream):
+def _in_notebook(stream: TextIO) -> bool:
     return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 
-def overwrite(text):
+def overwrite(text: object) -> None:
     """Show a text on the last line of a terminal or cell, until the next replaces it; nothing elsewhere."""
     if not is_live(sys.stderr):
         return
@@ -157,16 +159,21 @@ def overwrite(text):
         _write(sys.stderr, f"\r{erase}{line}\r")
 
 
-def _wrapped(line, stream):
+def _wrapped(line: str, stream: TextIO) -> str:
     """The line, on a terminal in several if it is too long; those after the first are indented."""
     if not stream.isatty() or len(line) <= _columns(stream):
         return line
     indent = " " * min(len(line) - len(line.lstrip()) + 2, 12)
-    whole = {"break_long_words": False, "break_on_hyphens": False}  # such as paths
-    return textwrap.fill(line, _columns(stream), subsequent_indent=indent, **whole)
+    return textwrap.fill(
+        line,
+        _columns(stream),
+        subsequent_indent=indent,
+        break_long_words=False,  # such as paths
+        break_on_hyphens=False,
+    )
 
 
-def _columns(stream):
+def _columns(stream: TextIO) -> int:
     with contextlib.suppress(OSError):
         return os.get_terminal_size(stream.fileno()).columns or 80
     return 80
@@ -178,18 +185,18 @@ class ProgressLine:
     The clock starts at the first call: the time before it says nothing about the speed of the work.
     """
 
-    def __init__(self):
-        self._start, self._first = None, 0
+    def __init__(self) -> None:
+        self._start, self._first = math.nan, 0.0
 
-    def show(self, words, done=0, total=None):
+    def show(self, words: str, done: float = 0, total: float | None = None) -> None:
         """Replace the line of the terminal or cell; without a bar if the total is unknown."""
         if not is_live(sys.stderr):
             return
-        if self._start is None:
+        if math.isnan(self._start):
             self._start, self._first = time.monotonic(), done
         overwrite(self._bar(words, min(done, total), total) if total else words)
 
-    def _bar(self, words, done, total):
+    def _bar(self, words: str, done: float, total: float) -> str:
         from tqdm import tqdm
 
         left = "{remaining} left, " if done > self._first else ""
@@ -203,11 +210,44 @@ class ProgressLine:
             bar_format=f"{{bar:12}} {{percentage:3.0f}} %  {left}{{desc}}",
         )
 
-    def clear(self):
+    def clear(self) -> None:
         overwrite("")
 
 
-def open_streams():
+@contextlib.contextmanager
+def progress_bar(total: int, unit: str) -> Iterator[Callable[[int], object]]:
+    """Show a bar on a terminal or in a notebook, nothing elsewhere: that of tqdm, or a line without it.
+
+    Yields a function, to be called with the number of units that were done since its last call.
+    """
+    if not is_live(sys.stderr):
+        yield lambda count: None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        with contextlib.closing(_Line(total, unit)) as line:
+            yield line.add
+    else:
+        with tqdm(total=total, unit=f" {unit}", unit_scale=True) as bar:
+            yield bar.update
+
+
+class _Line:
+    """How much is done, in percent, on the last line of the terminal or cell."""
+
+    def __init__(self, total: int, unit: str) -> None:
+        self._done, self._total, self._unit = 0, total, unit
+
+    def add(self, count: int) -> None:
+        self._done += count
+        overwrite(f"{percent(self._done / max(self._total, 1))} of {self._total:,} {self._unit}")
+
+    def close(self) -> None:
+        overwrite("")
+
+
+def open_streams() -> None:
     """Open the standard streams that the shell closed (`>&-`); else the next file would get their number.
 
     The replacement of standard output is read-only, so that printing there is still an error.
@@ -220,14 +260,14 @@ def open_streams():
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def _line(text):
+def _line(text: object) -> str:
     text = visible(text)
     if len(text) <= _LONGEST:
         return text
     return f"{text[: _LONGEST - _LAST]} … {text[-_LAST:]}"
 
 
-def _write(stream, text):
+def _write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "utf-8"
     with _detect_lost_output(stream):
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
@@ -235,7 +275,7 @@ def _write(stream, text):
 
 
 @contextlib.contextmanager
-def _detect_lost_output(stream):
+def _detect_lost_output(stream: TextIO) -> Iterator[None]:
     try:
         yield
     except OSError as problem:

@@ -1,10 +1,7 @@
 """Weights and rows, dense or sparse, and what the game does with them.
 
-Only the functions here and in `matrices`, `entrywise` and `flatten` have two bodies. These are for Python,
-with NumPy; `holdfast._compiled` has loops for compiled games, which round in the same order and so give the
-same bits. That order is NumPy's own pairwise summation (eight running sums, blocks of 128), which is also
-more accurate than adding from left to right; the last up to seven entries are summed by themselves.
-float32 rows are widened before anything is multiplied.
+Python runs these functions, and compiled games have a copy for each list of types (`kernels.by_type`). What
+they do with the entries of a row is a kernel each (`holdfast.kernels`).
 """
 
 import math
@@ -12,169 +9,198 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TINY = 1e-305  # smaller sizes count as 0: what is divided by them may be no float
-UNEQUAL = (
-    "two vectors must have the same number of entries: check that every x has as many as there are weights"
+from holdfast.kernels import (
+    Entry,
+    Sparse,
+    by_type,
+    each_entry,
+    most_of_entries,
+    place_of_most,
+    sum_of_entries,
+    where,
 )
 
+TINY = 1e-305  # smaller sizes count as 0: what is divided by them may be no float
 _quiet = np.errstate(all="ignore")
 
 
-class Sparse(NamedTuple):
-    """A row of mostly zeros: the entries that are not, and their places, each at most once."""
+@sum_of_entries
+def inner_product(a: Entry, x: Entry) -> Entry:
+    return a * x
 
-    places: np.ndarray
-    values: np.ndarray
-    dim: int
+
+@sum_of_entries
+def _sum_of_squares(x: Entry) -> Entry:
+    return x * x
+
+
+@sum_of_entries
+def _sum_of_magnitudes(x: Entry) -> Entry:
+    return abs(x)
+
+
+@most_of_entries(1)
+def _largest_magnitude(x: Entry) -> Entry:
+    return abs(x)
+
+
+@most_of_entries(2)
+def _extremes(x: Entry) -> Entry:
+    return x, -x
+
+
+@place_of_most
+def _place_of_largest(x: Entry) -> Entry:
+    return where(x != x, -1.0, abs(x))
+
+
+@each_entry("w")
+def add_entries(w: Entry, scale: float, x: Entry) -> Entry:
+    return w + scale * x
+
+
+@each_entry("w")
+def _scale_entries(factor: float, w: Entry) -> Entry:
+    return w * factor
+
+
+@each_entry("w")
+def _assign_entries(w: Entry, x: Entry) -> Entry:
+    return x
 
 
 @_quiet
-def dot(a, b):
+@by_type
+def dot(a: Any, b: Any) -> float:
     """The inner product of weights and a row, as a float."""
-    if isinstance(a, ScaledWeights | ForecastWeights | LazyWeights):
+    if isinstance(a, _WITH_PRODUCT):
         return a.product(b)
-    if isinstance(b, Sparse):
-        return _sum(_at(a, b), b.values)
-    return _sum(a, b)
+    return inner_product(a, b)
 
 
-def dot_transformed(w, row):
-    """`dot` for a row that the `transform_row` of these weights has returned."""
+@by_type
+def dot_transformed(w: Any, row: Any) -> float:
+    """`dot` for a row that the `row_in_units` of these weights has returned."""
     return dot(w.v if isinstance(w, ScaledWeights) else w, row)
 
 
 @_quiet
-def squared(x):
+@by_type
+def squared(x: Any) -> float:
     """The inner product of weights or a row with itself: one pass where `dot` would make two."""
     if isinstance(x, LazyWeights):
         return x.square()
-    row = values_of(x)
-    return _sum(row, row)
-
-
-def _sum(a, b):
-    if len(a) != len(b):
-        raise ValueError(UNEQUAL)
-    return _in_order(np.multiply(a, b, dtype=np.float64))
-
-
-def _in_order(terms):
-    """Their sum: first of those that fill all eight running sums, then of the up to seven others."""
-    whole = len(terms) & -8
-    return float(np.add.reduce(terms[:whole])) + float(np.add.reduce(terms[whole:]))
-
-
-def _at(w, x):
-    if len(w) != x.dim:
-        raise ValueError(UNEQUAL)
-    return w[x.places]
+    return _sum_of_squares(values_of(x))
 
 
 @_quiet
-def add(w, scale, x):
+@by_type
+def add(w: Any, scale: float, x: Any) -> None:
     """w += scale * x, in place."""
     if isinstance(w, LazyWeights):
         w.plus(scale, x)
     elif isinstance(x, LazyWeights):
         add(w, scale * x.multiple(), x.v)
-    elif isinstance(x, ScaledWeights | ForecastWeights):
+    elif isinstance(x, _WITH_SLOPES):
         add(w, scale, x.slopes())
-    elif isinstance(x, Sparse):
-        w[x.places] = _at(w, x) + np.multiply(scale, x.values, dtype=np.float64)
     else:
-        if len(w) != len(x):
-            raise ValueError(UNEQUAL)
-        w += np.multiply(scale, x, dtype=np.float64)
+        add_entries(w, scale, x)
 
 
 @_quiet
-def add_exactly(w, rest, x):
+@each_entry("w", "rest")
+def add_exactly(w: Entry, rest: Entry, x: Entry) -> tuple[Entry, Entry]:
     """w += x, in place, and into `rest` what rounding loses: w + rest is nearly the exact sum.
 
     The error of an addition is itself a float, which six operations find (Knuth's two-sum).
     """
     after = w + x
     part = after - w
-    rest += (w - (after - part)) + (x - part)
-    w[:] = after
+    return after, rest + ((w - (after - part)) + (x - part))
 
 
 @_quiet
-def scale_by(w, factor):
+@by_type
+def scale_by(w: Any, factor: float) -> None:
     """w *= factor, in place."""
     if isinstance(w, LazyWeights):
         w.times(factor)
     else:
-        w *= factor
+        _scale_entries(factor, w)
 
 
-def assign(w, values):
+@by_type
+def assign(w: Any, values: np.ndarray) -> None:
     """Set all weights, in place. Lazy ones can only be set to 0."""
     if isinstance(w, LazyWeights):
         w.clear()
     else:
-        w[:] = values
+        _assign_entries(w, values)
 
 
 @_quiet
-def largest(x):
+@by_type
+def largest(x: Any) -> float:
     """The largest absolute entry; NaN if there is one, 0 if there are no entries."""
-    return float(np.abs(values_of(x)).max(initial=0.0))
+    return _largest_magnitude(values_of(x), 0.0)
 
 
 @_quiet
-def place_of_largest(x):
+@by_type
+def place_of_largest(x: Any) -> int:
     """The index of the largest absolute entry, the first of several; -1 if there are no entries.
 
     Of a sparse row it is the index of the column.
     """
-    row = np.abs(values_of(x))
-    if len(row) == 0:
-        return -1
-    found = int(np.argmax(np.where(np.isnan(row), -1.0, row)))
-    return int(x.places[found]) if isinstance(x, Sparse) else found
+    found = _place_of_largest(values_of(x))
+    return int(x.places[found]) if isinstance(x, Sparse) and found >= 0 else found
 
 
 @_quiet
-def spread(x):
+@by_type
+def spread(x: Any) -> float:
     """The largest entry less the smallest, zeros of a sparse row included; NaN if there is one."""
     row = values_of(x)
-    zero = isinstance(x, Sparse) and len(row) < x.dim
-    return float(row.max(initial=0.0 if zero else -math.inf)) - float(
-        row.min(initial=0.0 if zero else math.inf)
-    )
+    has_zeros = isinstance(x, Sparse) and len(row) < x.dim
+    high, low = _extremes(row, 0.0 if has_zeros else -math.inf)
+    return high + low
 
 
 @_quiet
-def sum_abs(x):
+@by_type
+def sum_abs(x: Any) -> float:
     """The sum of the absolute entries."""
-    return _in_order(np.abs(values_of(x)).astype(np.float64, copy=False))
+    return _sum_of_magnitudes(values_of(x))
 
 
-def values_of(x):
+@by_type
+def values_of(x: Any) -> np.ndarray:
     """The entries as an array: all of them, of a sparse row those that are not 0, of other weights copies."""
     if isinstance(x, LazyWeights):
         return x.multiple() * x.v
-    if isinstance(x, ScaledWeights | ForecastWeights):
+    if isinstance(x, _WITH_SLOPES):
         return x.slopes()
     return x.values if isinstance(x, Sparse) else x
 
 
-def place(x, j):
+@by_type
+def place(x: Any, j: int) -> int:
     """The index in the row of the j-th of its `values_of`."""
     return int(x.places[j]) if isinstance(x, Sparse) else j
 
 
-def to_dense(x):
+@by_type
+def to_dense(x: Any) -> np.ndarray:
     """A row with all its zeros, as an array of float64."""
     if isinstance(x, Sparse):
         row = np.zeros(x.dim)
         add(row, 1.0, x)
         return row
-    return x.astype(np.float64, copy=False)
+    return np.asarray(x, np.float64)
 
 
-def length(w):
+@by_type
+def length(w: Any) -> int:
     """The number of weights."""
     if isinstance(w, ScaledWeights):
         return len(w.center)
@@ -183,17 +209,20 @@ def length(w):
     return len(w.v) if isinstance(w, LazyWeights) else len(w)
 
 
-def target_for(w, y):
+@by_type
+def target_for(w: Any, y: float) -> float:
     """The target of a round as these weights see it."""
-    return w.transform_target(y) if isinstance(w, ScaledWeights) else y
+    return w.target_in_units(y) if isinstance(w, ScaledWeights) else y
 
 
-def prediction_of(w, z):
+@by_type
+def prediction_of(w: Any, z: float) -> float:
     """A prediction of these weights, in the units of the target."""
     return w.to_target_units(z) if isinstance(w, ScaledWeights) else z
 
 
-def add_to_sum(summed, w):
+@by_type
+def add_to_sum(summed: np.ndarray, w: Any) -> None:
     """summed += w, if it has entries. Lazy weights keep that sum themselves."""
     if isinstance(w, LazyWeights):
         w.predicted()
@@ -201,11 +230,11 @@ def add_to_sum(summed, w):
         add(summed, 1.0, w)
 
 
-def prefetch_row(rows, t):
+def prefetch_row(rows: np.ndarray, t: int) -> None:
     """Prefetch a row that will be used soon. Nothing to do for NumPy."""
 
 
-def prefetch_at(w, places):
+def prefetch_at(w: Any, places: np.ndarray) -> None:
     """Prefetch the weights at these places. Nothing to do for NumPy."""
 
 
@@ -233,16 +262,16 @@ class LazyWeights(NamedTuple):
     drag: np.ndarray  # empty unless the sum is wanted
     numbers: np.ndarray  # scale, squared length, sum of scales, entries touched; 0 if all weights are 0, or 1
 
-    def multiple(self):
+    def multiple(self) -> float:
         return float(self.numbers[_SCALE])
 
-    def square(self):
+    def square(self) -> float:
         return max(float(self.numbers[_SQUARE]), 0.0)
 
-    def product(self, x):
+    def product(self, x: Any) -> float:
         return self.numbers[_SCALE] * dot(self.v, x)
 
-    def plus(self, c, x):
+    def plus(self, c: float, x: Any) -> None:
         numbers, touched, square = self.numbers, len(values_of(x)), squared(x)
         step, longer = c / numbers[_SCALE], c * (c * square)
         if numbers[_SUM] != 0.0 and not longer <= _LONG * _LONG * numbers[_SQUARE]:
@@ -257,40 +286,40 @@ class LazyWeights(NamedTuple):
         if numbers[_WORK] > _PASSES * len(self.v) or not measurable:
             self.fold()
 
-    def times(self, factor):
+    def times(self, factor: float) -> None:
         self.numbers[_SCALE] *= factor
         self.numbers[_SQUARE] *= factor * factor
         if not abs(self.numbers[_SCALE]) > _SMALL:
             self.fold()
 
-    def fold(self):
+    def fold(self) -> None:
         """Bring the scale back to 1, in a pass over all weights, and compute their length again."""
         numbers = self.numbers
         self.settle()
         scale_by(self.v, numbers[_SCALE])
         numbers[_SCALE], numbers[_SQUARE], numbers[_WORK] = 1.0, squared(self.v), 0.0
 
-    def settle(self):
+    def settle(self) -> None:
         """Bring the sum of all predictions up to date, so that the sum of scales is 0 again: a pass, too."""
         if len(self.drag) > 0:
             add(self.drag, -self.numbers[_SUM], self.v)
         self.numbers[_SUM] = 0.0
 
-    def clear(self):
+    def clear(self) -> None:
         """Set all weights to 0; the sum stays."""
         self.fold()
         self.v[:] = 0.0
         self.numbers[_SQUARE], self.numbers[_MOVED] = 0.0, 0.0
 
-    def predicted(self):
+    def predicted(self) -> None:
         """Count the weights into the sum of all predictions, to which zeros add nothing."""
         self.numbers[_SUM] += self.numbers[_SCALE] * self.numbers[_MOVED]
 
-    def sum(self):
+    def sum(self) -> np.ndarray:
         return self.numbers[_SUM] * self.v - self.drag
 
 
-def aligned_copy(state, most=math.inf):
+def aligned_copy(state: Any, most: float = math.inf) -> Any:
     """A copy of a state whose arrays, up to `most` bytes, begin where a cache line does.
 
     Weights that do not make a game a tenth slower.
@@ -300,7 +329,7 @@ def aligned_copy(state, most=math.inf):
     return _aligned(state) if isinstance(state, np.ndarray) and state.nbytes <= most else state
 
 
-def _aligned(array):
+def _aligned(array: np.ndarray) -> np.ndarray:
     room = np.empty(array.nbytes + 63, np.uint8)
     start = -room.ctypes.data % 64
     copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
@@ -308,13 +337,13 @@ def _aligned(array):
     return copy
 
 
-def lazy(w, summed):
+def lazy(w: np.ndarray, summed: bool) -> LazyWeights:
     """The same weights, lazy."""
     moved = 1.0 if largest(w) != 0.0 else 0.0
     return LazyWeights(w, np.zeros(len(w) if summed else 0), np.array([1.0, squared(w), 0.0, 0.0, moved]))
 
 
-def rescaled(w, factors):
+def rescaled(w: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """w * factors; entries that would be larger than any float are 1.79e308."""
     most = 1.79e308 / np.maximum(factors, 1.0)
     return np.minimum(np.maximum(w, -most), most) * factors
@@ -341,32 +370,32 @@ class ScaledWeights(NamedTuple):
     knee: float  # cells are linear up to here, then logarithmic, and at most `most`
     most: float
 
-    def product(self, x):
-        return dot(self.v, self.transform_row(x))
+    def product(self, x: Any) -> float:
+        return dot(self.v, self.row_in_units(x))
 
-    def transform_row(self, x):
+    def row_in_units(self, x: Any) -> Any:
         return squash(self.missing.clear(standardise(self, x), x), self.knee, self.most)
 
-    def transform_target(self, y):
+    def target_in_units(self, y: float) -> float:
         deviation = y - self.y_center
         return deviation / self.y_spread if self.y_spread > 0.0 else 0.0 * deviation  # NaN stays NaN
 
-    def to_target_units(self, z):
+    def to_target_units(self, z: float) -> float:
         y = self.y_center + self.y_spread * z if self.y_spread > 0.0 else self.y_center
         if self.y_low <= self.y_high:
             low, high = self.y_low - self.y_spread, self.y_high + self.y_spread
             return low if y < low else high if y > high else y
         return y
 
-    def view(self):
+    def view(self) -> tuple[float, float]:
         """Up to where cells are seen as they are, and the largest value that is seen."""
         return self.knee, min(self.most, self.clip)
 
-    def slopes(self):
+    def slopes(self) -> np.ndarray:
         """The weights of the features in their own units, and those of the target."""
         return rescaled(self.y_spread * values_of(self.v)[: len(self.factors)], self.factors)
 
-    def constant(self):
+    def constant(self) -> float:
         """What is predicted where all features are 0, as far as none is clipped."""
         v = values_of(self.v)
         shift = dot(v[: len(self.factors)] * self.factors, self.center)
@@ -379,20 +408,25 @@ class ForecastWeights(NamedTuple):
     learner: Any
     state: Any
 
-    def product(self, x):
+    def product(self, x: Any) -> float:
         return self.learner.forecast(self.state, x)
 
-    def slopes(self):
+    def slopes(self) -> np.ndarray:
         """The weights without a row."""
         return self.learner.blind(self.state)
 
 
-def squash(row, knee, most):
+_WITH_SLOPES = (ScaledWeights, ForecastWeights)
+_WITH_PRODUCT = (ScaledWeights, ForecastWeights, LazyWeights)
+
+
+@by_type
+def squash(row: Any, knee: float, most: float) -> Any:
     """A dense row with its far cells squashed, in place; a sparse row as it is."""
     return row if isinstance(row, Sparse) else squash_cells(row, knee, most)
 
 
-def squash_cells(row, knee, most):
+def squash_cells(row: np.ndarray, knee: float, most: float) -> np.ndarray:
     """Replace cells z beyond the knee, in place, by knee + ln(1 + |z| - knee), with the sign of z."""
     if not largest(row) <= knee:
         for i in range(len(row)):
@@ -403,20 +437,32 @@ def squash_cells(row, knee, most):
 
 
 @_quiet
-def standardise(w, x):
+@by_type
+def standardise(w: ScaledWeights, x: Any) -> Any:
     """A row as the weights `w` see it, with a 1 for the constant; a dense one in their buffer."""
     if isinstance(x, Sparse):
-        values = _clipped(np.multiply(x.values, w.factors[x.places], dtype=np.float64), w.clip)
-        return Sparse(np.append(x.places, x.dim), np.append(values, 1.0), x.dim + 1)
-    if len(x) != len(w.center):
-        raise ValueError(UNEQUAL)
-    scaled = np.subtract(x, w.center, dtype=np.float64) * w.factors
-    w.row[:-1] = _clipped(scaled, w.clip)
-    w.row[-1] = 1.0
+        count = len(x.places)
+        places, values = np.empty(count + 1, x.places.dtype), np.empty(count + 1)
+        assign(places[:count], x.places)
+        _scale_row(w.factors, values[:count], w.clip, x)
+        places[count], values[count] = x.dim, 1.0
+        return Sparse(places, values, x.dim + 1)
+    _standardise_row(w.row[: len(x)], w.center, w.factors, w.clip, x)
+    w.row[len(x)] = 1.0
     return w.row
 
 
-def _clipped(values, clip):
+@each_entry("row")
+def _standardise_row(row: Entry, center: Entry, factors: Entry, clip: float, x: Entry) -> Entry:
+    return _clipped((x - center) * factors, clip)
+
+
+@each_entry("row", packed=("row",))
+def _scale_row(factors: Entry, row: Entry, clip: float, x: Entry) -> Entry:
+    return _clipped(x * factors, clip)
+
+
+def _clipped(value: Entry, clip: float) -> Entry:
     """Finite values are clipped to [-clip, clip]; others become NaN, so that the round is skipped."""
-    near = np.where(values > clip, clip, np.where(values < -clip, -clip, values))
-    return np.where(np.isinf(values), np.nan, near)
+    near = where(value > clip, clip, where(value < -clip, -clip, value))
+    return where(abs(value) == math.inf, math.nan, near)

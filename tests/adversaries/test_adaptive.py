@@ -7,6 +7,7 @@ import pytest
 
 import holdfast as hf
 from holdfast.adversaries import Chaser, Contrarian
+from holdfast.rounds import Round
 
 
 def rounds_of(player, adversary):
@@ -18,7 +19,7 @@ def rounds_of(player, adversary):
         assert loss == pytest.approx(slope * (w @ x))
         W.append(w)
         G.append(slope * x)
-        state, _ = player.observe(state, slope, x)
+        state, _ = player.observe(state, Round(slope, x))
     return np.array(W), np.array(G)
 
 
@@ -45,7 +46,7 @@ def test_the_chaser_plays_k_outliers_and_all_are_just_below_the_threshold(k, dim
     _, record, inliers = chased(k, dim)
     assert (~inliers).sum() == k
     assert record.kept[~inliers].all()
-    assert record.sizes[~inliers] == pytest.approx(record.thresholds[~inliers], rel=1e-9)
+    assert record.size[~inliers] == pytest.approx(record.threshold[~inliers], rel=1e-9)
 
 
 def test_the_chaser_does_not_change_infinite_rounds():

@@ -20,7 +20,7 @@ def test_the_share_of_outliers_is_what_was_asked_for(share):
 def test_the_mask_says_which_adversary_a_round_comes_from():
     mixed = Contaminated(GOOD, BAD, 0.3)
     record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), mixed, compiled=False)
-    assert np.array_equal(record.sizes, np.where(mixed.inliers, 1.0, 9.0))
+    assert np.array_equal(record.size, np.where(mixed.inliers, 1.0, 9.0))
 
 
 def test_the_state_of_each_adversary_changes_only_in_its_own_rounds():

@@ -18,7 +18,7 @@ class Still:
     def predict(self, state):
         return state
 
-    def update(self, state, slope, x):
+    def update(self, state, round):
         return state
 
 
@@ -35,7 +35,7 @@ def robust_regret(player, adversary):
     record = hf.play(player, adversary, keep=("losses", "sizes"), compiled=False)
     rounds, state = np.flatnonzero(adversary.inliers), adversary.start()
     best = [adversary.reveal(state, t, adversary.comparator)[1] for t in rounds]
-    return record.losses[rounds].sum() - np.sum(best), record.sizes[rounds].max(initial=0.0)
+    return record.losses[rounds].sum() - np.sum(best), record.size[rounds].max(initial=0.0)
 
 
 @pytest.mark.parametrize("name", ["still", "ogd", "filtered"])

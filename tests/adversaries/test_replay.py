@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import holdfast as hf
+from holdfast._compiled.argument_types import signature
 from holdfast.adversaries.replay import replay_of_arrays
-from holdfast.argument_types import signature
 
 X, Y = np.arange(24.0).reshape(6, 4), np.array([1.0, -1.0] * 3)
 

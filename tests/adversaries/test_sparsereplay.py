@@ -49,7 +49,7 @@ def agree(player, X, y, loss=None, keep=ALL, compiled=False):
         if name in keep:
             np.testing.assert_allclose(getattr(record, name), getattr(plain, name), rtol=1e-9, atol=1e-9)
     if "gradients" in keep:  # in unmeasured rounds, gradients of dense rows are NaN also where x is 0
-        measured = np.isfinite(plain.sizes)
+        measured = np.isfinite(plain.size)
         np.testing.assert_allclose(
             record.gradients[measured], plain.gradients[measured], rtol=1e-9, atol=1e-9
         )
@@ -299,7 +299,7 @@ def test_streams_of_zeros_and_empty_streams_can_be_played(rounds, compiled):
     record = hf.play(PLAYERS[0], replay, keep=WITH_AVERAGE, compiled=compiled)
     assert record.rounds == record.kept_count == rounds
     assert record.final.tolist() == record.average.tolist() == [0.0] * 5
-    assert (record.sizes == 0.0).all() and (record.losses == 1.0).all()
+    assert (record.size == 0.0).all() and (record.losses == 1.0).all()
 
 
 @pytest.mark.parametrize("compiled", [False, True])

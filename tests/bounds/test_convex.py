@@ -64,7 +64,7 @@ def test_the_step_with_the_root_of_k_is_false():
         hf.Filtered(hf.OGD(hf.domains.Interval(-1, 1)), hf.TopK(1)), hf.Gradients([[1.0], [-2.0]])
     )
     assert record.kept.tolist() == [False, True]
-    assert record.sizes[1] ** 2 == 4.0
+    assert record.size[1] ** 2 == 4.0
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-170, 1.0, 1e200])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import holdfast as hf
 from holdfast import bounds
+from holdfast.rounds import Round
 
 
 @settings(max_examples=50, deadline=None)
@@ -25,7 +26,7 @@ def test_corollary_3_holds_for_every_set_of_inliers_in_all_its_forms(targets, k,
     state, w, kept = player.init(1), np.zeros(T), np.zeros(T, bool)
     for t in range(T):
         w[t] = player.predict(state)[0]
-        state, decision = player.observe(state, sigma * (w[t] - y[t]), np.ones(1))
+        state, decision = player.observe(state, Round(sigma * (w[t] - y[t]), np.ones(1)))
         kept[t] = decision.kept
     sizes = sigma * np.abs(w - y)
     for inliers in inlier_sets(T, np.full(T, k)):

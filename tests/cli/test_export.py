@@ -104,7 +104,7 @@ def test_the_graph_of_onnx_compresses_far_cells_of_labels(table, predicted, tmp_
     reference = pytest.importorskip("onnx.reference", reason="onnx is not installed")
     run, _ = predicted("--target", target, "--features", "a,b", "--learner", "auto")
     model = joblib.load(exported(run, "sklearn", tmp_path))
-    assert np.isfinite(model.model.parameters["knee"]).all()
+    assert np.isfinite(model.model.parameters.knee).all()
     X = 30.0 * table[["a", "b"]].to_numpy()[1:5]
     _, scores = reference.ReferenceEvaluator(str(exported(run, "onnx", tmp_path))).run(None, {"X": X})
     assert scores.shape == (4, 1 if target == "sign" else 3)

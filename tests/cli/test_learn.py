@@ -13,7 +13,7 @@ from cli.conftest import ROWS, bits, holdfast, output
 from safetensors.numpy import load_file
 
 from holdfast.cli.main import main
-from holdfast.defaults import LEARNERS
+from holdfast.options import LEARNERS
 
 
 def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, capsys):
@@ -58,9 +58,8 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     args = ("--target", "y", "--key", "who", *more)
     plain, _, _ = learn(tmp_path / "rows.csv", *args, to="plain")
     monkeypatch.setattr("holdfast.runs.compile_choice._MANY_KEYS", 5)
-    monkeypatch.setattr("holdfast.runs.games._MANY", 5)
+    monkeypatch.setattr("holdfast.fleet.games._MANY", 5)
     monkeypatch.setattr("holdfast.io.sources._ENTRIES", 300)  # so that each key is played many times
-    monkeypatch.setattr("holdfast.runs.packed_states._ROUNDING", 1)  # and games have to be moved
     compiled, _, printed = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
     assert bits(compiled) == bits(plain)
     _, counts = np.unique(who, return_counts=True)
@@ -138,8 +137,8 @@ def test_every_learner_has_a_name_on_the_command_line(tmp_path, capsys, monkeypa
     path = tmp_path / "a.csv"
     rows = ((i % 7, i % 5) for i in range(300))
     path.write_text("a,b,y\n" + "".join(f"{a},{b},{a - b}\n" for a, b in rows))
-    to, squared = tmp_path / "run", name in ("ons", "onlineridge", "vaw")
-    asked = ["--learner", name, "--loss", "squared" if squared else "absolute", "--to", str(to), "--json"]
+    to, loss = tmp_path / "run", "squared" if name in ("ons", "onlineridge", "vaw") else "absolute"
+    asked = ["--learner", name, "--loss", f"{loss}_error", "--to", str(to), "--json"]
     assert main(["learn", str(path), "--target", "y", *asked]) == 0
     *_, end = capsys.readouterr().out.splitlines()
     assert json.loads(end)["error"] < 2.5
@@ -151,7 +150,7 @@ def test_every_learner_has_a_name_on_the_command_line(tmp_path, capsys, monkeypa
 def test_a_learner_that_does_not_suit_the_loss_is_refused(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("a,y\n" + "1,2\n2,3.5\n" * 50)
-    for name, words in (("onlineridge", "squared losses"), ("ons", "concave"), ("adahedge", "must be")):
+    for name, words in (("onlineridge", "squared losses"), ("ons", "concave"), ("adahedge", "experts")):
         to = str(tmp_path / name)
         assert (
             main(["learn", str(path), "--target", "y", "--task", "regression", "--learner", name, "--to", to])

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.cli.main import main
 from holdfast.cli.parser import COMMANDS
-from holdfast.lab.reproduce.runner import NAMES
+from holdfast_lab.reproduce.runner import NAMES
 
 
 def holdfast(*args, cwd=None):
@@ -102,7 +102,7 @@ def test_help_imports_nothing_of_the_lab_of_pages_nor_of_other_commands(command)
     call = [sys.executable, "-c", LOADED, *([command] if command else []), "--help"]
     loaded = subprocess.run(call, capture_output=True, text=True, check=True).stdout.splitlines()
     assert "holdfast.cli.main" in loaded
-    late = ("holdfast.lab", "holdfast.pages", "jinja2", "tqdm")
+    late = ("holdfast_lab", "holdfast.pages", "jinja2", "tqdm")
     assert not [name for name in loaded if name.startswith(late)]
     others = {f"holdfast.cli.{name}" for name in COMMANDS} - {f"holdfast.cli.{command}"}
     assert not others & set(loaded)
@@ -117,6 +117,26 @@ def test_every_command_is_listed_and_has_help_with_examples(name, capsys):
     listed, _, whole = capsys.readouterr().out.partition(f"usage: holdfast {name}")
     assert [name] in [line.split()[:1] for line in listed.splitlines()]
     assert "examples:" in whole and f"holdfast {name}" in whole
+
+
+WITHOUT_LAB = (
+    "import sys; sys.modules['holdfast_lab'] = None; from holdfast.cli.main import main; sys.exit(main())"
+)
+
+
+@pytest.mark.parametrize("name", ["reproduce", "bench", "trials", "learners"])
+def test_without_the_laboratory_its_commands_say_where_they_are(name):
+    call = [sys.executable, "-c", WITHOUT_LAB, name, "--quick"]
+    done = subprocess.run(call, capture_output=True, text=True)
+    assert done.returncode == 2
+    (sentence,) = done.stderr.splitlines()
+    assert f"holdfast {name} is not in the wheel" in sentence and "pip install ./lab" in sentence
+
+
+def test_without_the_laboratory_its_commands_are_not_listed():
+    call = [sys.executable, "-c", WITHOUT_LAB, "--help"]
+    listed = subprocess.run(call, capture_output=True, text=True, check=True).stdout
+    assert "inspect" in listed and "bench" not in listed
 
 
 def test_a_wrong_name_is_one_sentence_and_exit_2():

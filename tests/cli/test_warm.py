@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import holdfast.sklearn  # noqa: F401
-from holdfast import compiling
+from holdfast._compiled import compiling
 from holdfast.cli import warm
 from holdfast.cli.main import main
 from holdfast.cli.parser import new_parser

@@ -44,7 +44,7 @@ class Learning:
     def predict(self, state):
         return self.weights
 
-    def update(self, state, slope, x):
+    def update(self, state, round):
         return self.end
 
 

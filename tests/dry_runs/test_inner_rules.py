@@ -34,11 +34,11 @@ class Plain:
     [
         (
             lambda: Player(OGD(Ball(1.0)), dim=2),
-            "OGD cannot be a player: it has no methods observe(state, slope, x) and current_weights(state)",
+            "OGD cannot be a player: it has no methods observe(state, round) and current_weights(state)",
         ),
         (
             lambda: with_learner(TopK(1)),
-            "TopK cannot be a learner: it has no methods predict(state) and update(state, slope, x)",
+            "TopK cannot be a learner: it has no methods predict(state) and update(state, round)",
         ),
         (
             lambda: with_filter(OGD(Ball(1.0))),
@@ -104,11 +104,11 @@ class Answers:
         (Filtered(OGD(Ball(1.0)), TopK(1), norm=Answers(None)), "Answers.of must return a number: got None"),
         (
             Filtered(OGD(Ball(1.0)), TopK(1), on=Answers(X)),
-            "Answers.size_of_transformed must return a number: got array",
+            "Answers.size_of must return a number: got array",
         ),
         (
             Guarded(OGD(Ball(1.0)), on=Answers(None)),
-            "Answers.size_of_transformed must return a number: got None",
+            "Answers.size_of must return a number: got None",
         ),
         (with_learner(OGD(Answers(0.0))), "Answers.center must return a float64 array of 2 weights: got 0.0"),
         (with_learner(OGD(Answers(X))), "Answers.diameter must return a number: got array"),

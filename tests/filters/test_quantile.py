@@ -17,6 +17,7 @@ from laws import filtered
 from scipy.stats import binom
 
 import holdfast as hf
+from holdfast.rounds import Round
 
 ugly = st.sampled_from([0.0, 1.0, 1.0, 3.0, 1e-300, 1e308, math.nan, math.inf]) | st.floats(1e-300, 1e308)
 T = 60
@@ -110,7 +111,7 @@ def test_epochs_restart_the_learner_and_keep_the_sizes():
     player, state, restarts = hf.Filtered(hf.OGD(hf.Ball(1.0)), quantile), None, []
     state = player.init(1)
     for t in range(5000):
-        state, _ = player.observe(state, 1.0, np.full(1, 0.5 + t % 7))
+        state, _ = player.observe(state, Round(1.0, np.full(1, 0.5 + t % 7)))
         if quantile.restarts(state.memory):
             restarts.append(t + 1)
             assert state.learner.w[0] != 0.0  # what was learned is there until the next round begins

@@ -14,7 +14,7 @@ OPTIONS = st.sampled_from(
     [
         *((),) * 6,
         *(("--task", task) for task in ("regression", "classification")),
-        *(("--missing", how) for how in ("fill", "skip")),
+        *(("--missing", how) for how in ("impute", "skip")),
         *(("--key", column) for column in ("who", "a")),
         *(("--format", form) for form in ("csv", "jsonl", "parquet", "arrow", "svmlight")),
         ("--labels", "0,1"),

@@ -116,7 +116,6 @@ def read_all(target, cells):
 def test_two_labels_have_one_model_and_more_have_one_for_each_pair():
     assert Target("y", ("no", "yes")).model_names() == ("yes",)
     assert Target("y", ("a", "b", "c")).model_names() == ("b, not a", "c, not a", "c, not b")
-    assert Target("y", ("a", "b", "c")).model_names(paired=False) == ("a", "b", "c")
     many = tuple(map(str, range(21)))
     assert Target("y", many).model_names() == many
     assert Target("y", ()).model_names() == ("",)

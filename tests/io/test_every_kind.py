@@ -299,6 +299,6 @@ def test_missing_cells_are_skipped_or_filled_in(learn, tmp_path):
     run, _, said = learn(path, "--target", "y", to="skip")
     assert "rows with a missing cell: 10 %" in said
     assert json.loads((run / "metrics.json").read_text())["skipped_by_reason"]["missing cell"] == 30
-    run, _, _ = learn(path, "--target", "y", "--missing", "fill", to="fill")
+    run, _, _ = learn(path, "--target", "y", "--missing", "impute", to="fill")
     assert "missing cell" not in json.loads((run / "metrics.json").read_text())["skipped_by_reason"]
     assert load_file(run / "model.safetensors")["weights"].shape == (1, 4)

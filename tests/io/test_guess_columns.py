@@ -68,7 +68,7 @@ def test_each_kind_of_column_has_its_encoding():
 
 
 @pytest.mark.parametrize(
-    ("lost", "missing", "filled"), [(5, "auto", 0), (20, "auto", 1), (5, "fill", 1), (20, "skip", 0)]
+    ("lost", "missing", "filled"), [(5, "auto", 0), (20, "auto", 1), (5, "impute", 1), (20, "skip", 0)]
 )
 def test_missing_cells_are_filled_in_if_there_are_many_or_if_the_user_says_so(lost, missing, filled):
     columns, said = guessed(missing, a=[None] * lost + [3.0] * (100 - lost), day=["2026-01-01"] * 100)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.linear_model import empty_models
 
 X = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, np.nan], [0.0, 0.0, 0.0], [np.inf, -1.0, 3.0]])
 
@@ -60,21 +61,20 @@ def test_the_constant_comes_last(rows):
 @BOTH
 @pytest.mark.parametrize("which", [[1], [0, 1, 1, 0]], ids=["one model", "a model for each row"])
 def test_scores_are_weighted_sums_and_a_cell_that_is_not_finite_counts_as_the_center(rows, which):
-    p = {
-        "center": np.zeros((2, 3)),
-        "factors": np.array([[1.0, 1.0, 1.0], [2.0, 3.0, 4.0]]),
-        "weights": np.array([[1.0, 10.0, 100.0], [-1.0, -10.0, -100.0]]),
-        "knee": np.full(2, np.inf),
-        "clip": np.array([np.inf, 1.5]),
-    }
+    p = empty_models(2, 3)._replace(
+        factors=np.array([[1.0, 1.0, 1.0], [2.0, 3.0, 4.0]]),
+        weights=np.array([[1.0, 10.0, 100.0], [-1.0, -10.0, -100.0]]),
+        knee=np.full(2, np.inf),
+        clip=np.array([np.inf, 1.5]),
+    )
     expected = [-15.0, -1.5, 0.0, -135.0] if which == [1] else [20.0, -1.5, 0.0, 290.0]
     assert rows.scores(p, np.array(which)).tolist() == expected
 
 
 @BOTH
 def test_cells_beyond_the_knee_count_with_their_logarithm(rows):
-    p = {name: np.ones((1, 3)) for name in ("factors", "weights")}
-    p |= {"center": np.zeros((1, 3)), "knee": np.array([1.0]), "clip": np.array([1.6])}
+    ones = np.ones((1, 3))
+    p = empty_models(1, 3)._replace(factors=ones, weights=ones, knee=np.array([1.0]), clip=np.array([1.6]))
     assert np.allclose(rows.scores(p, np.zeros(1, int)), [1.6, 1.0, 0.0, 0.6])
-    p["clip"][0] = 8.0
+    p.clip[0] = 8.0
     assert np.allclose(rows.scores(p, np.zeros(1, int)), [1.0 + np.log(2.0), 1.0, 0.0, np.log(3.0)])

@@ -9,7 +9,8 @@ from learners.minima import over_ball
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import learned, linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import learned, linear_ratio
 
 BALL = hf.AdaFTRL(hf.Ball(2.0))
 
@@ -32,7 +33,7 @@ def test_it_is_cvxpys_minimum_to_1e_9():
         _, before = minimum(total, eta)
         product, total = BALL.predict(state) @ g, total + g
         gap += product + before - minimum(total, eta)[1]
-        state = BALL.update(state, 1.0, g)
+        state = BALL.update(state, Round(1.0, g))
         assert state.gap * 2.0 == pytest.approx(gap, rel=1e-9)
         w, _ = minimum(total, 4.0 / (2.0 * gap))
         assert BALL.predict(state) == pytest.approx(w, abs=1e-9)
@@ -45,7 +46,7 @@ def test_it_is_the_projection_of_the_sum_to_1e_9():
     G = np.random.default_rng(1).standard_normal((2000, 4)) * np.geomspace(1.0, 100.0, 2000)[:, None]
     state = BALL.init(4)
     for t, g in enumerate(G):
-        state = BALL.update(state, 1.0, g)
+        state = BALL.update(state, Round(1.0, g))
         if t % 50 == 0:
             w = -4.0 / (2.0 * 2.0 * state.gap) * G[: t + 1].sum(axis=0)
             assert BALL.predict(state) == pytest.approx(w * min(1.0, 2.0 / np.linalg.norm(w)), abs=1e-9)

@@ -11,7 +11,8 @@ from learners.minima import over_ball, over_simplex
 from learners.trials import streams as gradient_streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import linear_ratio
 
 gradients = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1e-9, -1e6, 1e6])
 streams = st.lists(st.tuples(gradients, gradients), min_size=1, max_size=40)
@@ -24,7 +25,7 @@ def test_every_weight_has_a_step_of_its_own():
     )
     state, w, squares = adagrad.init(2), np.array([0.0, -1.0]), np.full(2, 0.5)
     for g in rng.standard_normal((100, 2)) * [1.0, 100.0]:
-        state, squares = adagrad.update(state, 2.0, g), squares + 4.0 * g * g
+        state, squares = adagrad.update(state, Round(2.0, g)), squares + 4.0 * g * g
         w = np.clip(
             w - 0.3 * np.array([2.0, 8.0]) / np.sqrt(2.0 * squares) * 2.0 * g, [-1.0, -5.0], [1.0, 3.0]
         )
@@ -38,7 +39,7 @@ def test_the_regret_is_at_most_its_bound(stream, ballast, rate):
     state, regret = adagrad.init(2), 0.0
     for g in G:
         regret += adagrad.predict(state) @ g
-        state = adagrad.update(state, 1.0, g)
+        state = adagrad.update(state, Round(1.0, g))
     regret += box.support(-G.sum(axis=0))
     bound = math.sqrt(2.0) * (D * np.sqrt(ballast + (G**2).sum(axis=0))).sum() * (rate + 1.0 / rate) / 2.0
     assert regret <= bound * (1.0 + 1e-9) + 1e-9
@@ -46,9 +47,9 @@ def test_the_regret_is_at_most_its_bound(stream, ballast, rate):
 
 def test_a_weight_without_gradients_does_not_move():
     adagrad = hf.AdaGrad(hf.Box(-1.0, 1.0))
-    state = adagrad.update(adagrad.init(2), 1.0, np.array([3.0, 0.0]))
+    state = adagrad.update(adagrad.init(2), Round(1.0, np.array([3.0, 0.0])))
     assert adagrad.predict(state).tolist() == [-1.0, 0.0]
-    assert same(adagrad.update(state, 0.0, np.ones(2)), state)
+    assert same(adagrad.update(state, Round(0.0, np.ones(2))), state)
 
 
 def river_adagrad(G, rate):
@@ -67,7 +68,7 @@ def test_inside_the_domain_it_is_rivers_to_1e_9(domain):
     adagrad = hf.AdaGrad(domain, rate=1e-3)
     state, path = adagrad.init(3), river_adagrad(G, 1e-3 * 2e3 / math.sqrt(2.0))
     for g, w in zip(G, path, strict=True):
-        state = adagrad.update(state, 1.0, g)
+        state = adagrad.update(state, Round(1.0, g))
         assert adagrad.predict(state) == pytest.approx(w, abs=1e-9)
 
 
@@ -80,7 +81,7 @@ def test_on_balls_and_simplices_it_is_cvxpys_projection_to_1e_9(adagrad):
     state, w = adagrad.init(3), adagrad.domain.center(3)
     squares = np.full(3, adagrad.ballast)
     for g in rng.standard_normal((15, 3)) * np.array([1.0, 5.0, 0.2]) + 0.3:
-        state, squares = adagrad.update(state, 2.0, g), squares + 4.0 * g * g
+        state, squares = adagrad.update(state, Round(2.0, g)), squares + 4.0 * g * g
         h = np.sqrt(squares)
         v = w - adagrad.rate * D / math.sqrt(2.0) * 2.0 * g / h
         is_ball = isinstance(adagrad.domain, hf.Ball)

@@ -8,7 +8,8 @@ from hypothesis import given
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import learned, linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import learned, linear_ratio
 
 HEDGE = hf.AdaHedge()
 
@@ -25,7 +26,7 @@ def test_the_weights_and_the_gaps_are_those_of_the_definition():
         else:
             gap += w @ g - ((losses + g).min() - losses.min())
         losses += g
-        state = HEDGE.update(state, 1.0, g)
+        state = HEDGE.update(state, Round(1.0, g))
         assert state.gap == pytest.approx(gap, rel=1e-9)
 
 

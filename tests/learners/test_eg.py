@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import comparators, learned, linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import comparators, learned, linear_ratio
 
 
 def test_it_multiplies_and_divides_by_the_sum():
     eg, rng = hf.EG(0.3), np.random.default_rng(0)
     state, w = eg.init(4), np.full(4, 0.25)
     for g in rng.standard_normal((300, 4)):
-        state, w = eg.update(state, 2.0, g), w * np.exp(-0.6 * g)
+        state, w = eg.update(state, Round(2.0, g)), w * np.exp(-0.6 * g)
         w /= w.sum()
         assert eg.predict(state) == pytest.approx(w, abs=1e-9)
 
@@ -38,7 +39,7 @@ def test_a_portfolio_grows_almost_as_the_best_asset_does():
     state = record.state[0].learner
     for u in comparators(hf.Simplex(), np.ones(3)):
         regret = (record.losses + np.log(X @ u)).sum()
-        assert regret <= eg.bound(state, u) + record.sizes[~record.kept].sum()
+        assert regret <= eg.bound(state, u) + record.size[~record.kept].sum()
     assert record.losses.sum() < -np.log(X.mean(axis=1)).sum()
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import learned, linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import learned, linear_ratio
 
 FREE = hf.learners.Clipped(hf.learners.FreeGrad())
 INSIDE = [
@@ -24,7 +25,7 @@ def test_the_weights_are_those_of_the_formula():
     free = hf.learners.Clipped(hf.learners.FreeGrad(epsilon=0.3))
     state, total, squares, h1, h = free.init(2), np.zeros(2), 0.0, 0.0, 0.0
     for g in rng.standard_normal((100, 2)) * np.geomspace(1.0, 50.0, 100)[:, None] + 0.5:
-        state, size = free.update(state, 1.0, g), np.linalg.norm(g)
+        state, size = free.update(state, Round(1.0, g)), np.linalg.norm(g)
         g = g * min(1.0, h / size)
         total, squares, h = total + g, squares + g @ g, max(h, size)
         h1 = h1 or h
@@ -72,7 +73,7 @@ def test_the_surrogate_gradients_have_no_less_regret(G, learner):
         assert np.linalg.norm(surrogate) <= np.linalg.norm(g) * (1.0 + 1e-9)
         for u in (domain.project(10.0 * rng.standard_normal(2)) for _ in range(3)):
             assert g @ (w - u) <= surrogate @ (v - u) + 1e-9 * np.abs(g).sum() * (10.0 + np.abs(v).sum())
-        state = bounded.update(state, 1.0, g)
+        state = bounded.update(state, Round(1.0, g))
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
@@ -85,7 +86,7 @@ def test_it_learns_at_every_scale(size):
 def test_a_thousand_gradients_alike_are_still_a_number():
     state = FREE.init(1)
     for _ in range(5000):
-        state = FREE.update(state, 1.0, np.ones(1))
+        state = FREE.update(state, Round(1.0, np.ones(1)))
     assert np.isfinite(FREE.predict(state)).all()
 
 

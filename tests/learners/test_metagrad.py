@@ -8,7 +8,8 @@ from learners.minima import over_ball
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import learned, linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import learned, linear_ratio
 
 FULL, FEW = (
     hf.learners.Clipped(hf.MetaGrad(hf.Ball(2.0), etas=6)),
@@ -51,7 +52,7 @@ def test_a_round_of_the_full_one_is_newtons_step_for_each_eta_and_cvxpys_project
     A, w = [np.eye(3) / 25.0 for _ in range(3)], np.zeros((3, 3))
     for g in G:
         product, g1 = full.predict(state) @ g / 4.0, g / 4.0
-        state = full.update(state, 1.0, g)
+        state = full.update(state, Round(1.0, g))
         for j in range(3):
             eta = 0.05 / 2.0**j
             A[j] += 2.0 * eta**2 * np.outer(g1, g1)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 import holdfast as hf
 from holdfast.learners import Fixed, Mixture, RobustRidge
+from holdfast.rounds import Round, after_round
 from holdfast.vectors import dot, values_of
 
 ABSOLUTE, BOX = hf.Absolute(), hf.Box(-10.0, 10.0)
@@ -26,7 +27,7 @@ def played(mixture, rounds, target_of, x=None):
         z = dot(mixture.predict(state), row)
         predictions = predictions_of(mixture, state, row)
         y = target_of(t, z, predictions)
-        state = mixture.update(mixture.set_target(state, y), mixture.loss.slope(z, y), row)
+        state = after_round(mixture, state, Round(mixture.loss.slope(z, y), row, y))
         own.append(mixture.loss.value(z, y))
         each.append([mixture.loss.value(one, y) for one in predictions])
     return np.array(own), np.array(each), state
@@ -53,7 +54,7 @@ def test_the_linear_regret_is_at_most_its_bound(G):
     for g in G:
         products += dot(mixture.predict(state), g)
         each += predictions_of(mixture, state, g)
-        state = mixture.update(state, 1.0, g)
+        state = after_round(mixture, state, Round(1.0, g))
     rounding = 1e-9 * np.abs(G).sum()
     assert products - each.min() <= mixture.mixing_bound(state) + rounding
     for u in (np.zeros(2), np.array([0.6, -0.8]), np.array([0.0, 1.0])):
@@ -87,7 +88,7 @@ def test_without_changes_the_bound_is_that_of_adahedge():
     hedge = hf.AdaHedge()
     alone = hedge.init(2)
     for losses in each:
-        alone = hedge.update(alone, 1.0, losses)
+        alone = after_round(hedge, alone, Round(1.0, losses))
     assert same(state.experts, alone)
     assert mixture.mixing_bound(state) == 2.0 * alone.gap
 

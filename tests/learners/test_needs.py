@@ -1,4 +1,4 @@
-"""Every learner says what it needs and what its regret is at most, and docs/learners.md says the same."""
+"""Every learner says what it needs and what its regret is at most, and docs/benchmarks.md says the same."""
 
 import math
 from pathlib import Path
@@ -8,13 +8,14 @@ import pytest
 
 import holdfast as hf
 from holdfast import learners
-from holdfast.lab.trials.worst import CASES
 from holdfast.learners.needs import Needs
+from holdfast.rounds import Round, after_round
 from holdfast.vectors import dot
+from holdfast_lab.trials.worst import CASES
 
 BALL = hf.Ball(1.0)
 ROWS = {name: case.learner for name, case in CASES.items() if not case.learner.needs_hints()}
-PAGE = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 TABLE = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| `")
 ]
@@ -33,7 +34,7 @@ def test_the_bound_of_a_state_is_a_number_at_every_u(name):
     state = learner.init(2)
     for x in rng.standard_normal((30, 2)):
         slope = 0.5 * math.tanh(dot(learner.predict(state), x))
-        state = learner.update(state, slope, x)
+        state = after_round(learner, state, Round(slope, x))
         for u in ([0.5, 0.5], [1.0, 0.0]):
             assert 0.0 <= learner.bound(state, np.array(u)) < math.inf
 
@@ -149,7 +150,7 @@ def test_a_learner_that_does_not_say_what_it_adapts_to_is_not_judged_by_ranges()
         def predict(self, state):
             return state
 
-        def update(self, state, slope, x):
+        def update(self, state, round):
             return state
 
     hf.Player(hf.Filtered(Own(), hf.TopK(1)), dim=2)

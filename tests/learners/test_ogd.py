@@ -14,9 +14,10 @@ from learners.trials import streams as gradient_streams
 import holdfast as hf
 from holdfast import bounds
 from holdfast.domains import ball
-from holdfast.lab.trials.ratios import learned, linear_ratio
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import Sparse, values_of
+from holdfast_lab.trials.ratios import learned, linear_ratio
 
 streams = st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=40)
 
@@ -25,7 +26,7 @@ def test_the_adaptive_step_is_the_papers():
     ogd, rng = hf.OGD(hf.Ball(1.0)), np.random.default_rng(0)
     state, w, total = ogd.init(3), np.zeros(3), 0.0
     for g in rng.standard_normal((100, 3)):
-        state, total = ogd.update(state, 1.0, g), total + g @ g
+        state, total = ogd.update(state, Round(1.0, g)), total + g @ g
         w = w - 2.0 / math.sqrt(2 * total) * g
         w /= max(1.0, np.linalg.norm(w))
         assert ogd.predict(state) == pytest.approx(w)
@@ -36,7 +37,7 @@ def test_the_strongly_convex_step_counts_the_rounds_learned_from():
     player = hf.Filtered(ogd, hf.TopK(1))
     state, n = player.init(1), 0
     for g in (1.0, 1.5, 1e9, 1.0, -1e9, 0.5):
-        state, decision = player.observe(state, g, np.ones(1))
+        state, decision = player.observe(state, Round(g, np.ones(1)))
         if decision.kept:
             n += 1
             w = min(9.0, max(-9.0, w - g / (0.5 * n)))
@@ -48,7 +49,7 @@ def test_the_regret_is_at_most_root_2_times_the_diameter_times_the_root_of_the_s
     ogd, state, regret, G = hf.OGD(hf.Ball(1.0)), hf.OGD(hf.Ball(1.0)).init(2), 0.0, np.array(stream)
     for g in G:
         regret += ogd.predict(state) @ g
-        state = ogd.update(state, 1.0, g)
+        state = ogd.update(state, Round(1.0, g))
     regret += hf.Ball(1.0).support(-G.sum(axis=0))
     assert regret <= math.sqrt(2) * 2.0 * math.sqrt((G**2).sum()) + 1e-12
 
@@ -62,7 +63,7 @@ def test_strongly_convex_regret_is_at_most_the_sum_of_squares_over_2_sigma_n(tar
         w = ogd.predict(state)[0]
         g = sigma * (w - target)
         losses, bound = losses + sigma / 2 * (w - target) ** 2, bound + g * g / (2 * sigma * n)
-        state = ogd.update(state, g, np.ones(1))
+        state = ogd.update(state, Round(g, np.ones(1)))
     assert losses - sigma / 2 * ((y - y.mean()) ** 2).sum() <= bound + 1e-12
 
 
@@ -75,7 +76,7 @@ def test_the_bound_holds_at_every_scale(size):
 
 def test_a_zero_gradient_changes_nothing():
     ogd = hf.OGD(hf.Ball(1.0))
-    state = ogd.update(ogd.init(2), 0.0, np.ones(2))
+    state = ogd.update(ogd.init(2), Round(0.0, np.ones(2)))
     assert ogd.predict(state).tolist() == [0.0, 0.0]
     assert state.tally == 0.0
 
@@ -165,7 +166,7 @@ def test_skipping_a_projection_that_moves_nothing_changes_no_bit(moves, dim, rad
     one, other = skipping.init(dim), always.init(dim)
     for n, (step, x) in enumerate(zip(steps, X, strict=True), start=1):
         slope = -step * radius * n  # of which the n-th kept round makes a step of this length
-        one, other = skipping.update(one, slope, x), always.update(other, slope, x)
+        one, other = skipping.update(one, Round(slope, x)), always.update(other, Round(slope, x))
         assert same(one.w, other.w)
         assert hf.Ball(radius).contains(one.w)
         assert np.linalg.norm(one.w) <= one.reach * (1.0 + 1e-12)
@@ -208,7 +209,7 @@ def test_most_steps_well_inside_a_ball_are_not_measured(monkeypatch):
     ogd = hf.OGD(hf.Ball(100.0), hf.learners.Adaptive(0.01))
     state = ogd.init(5)
     for g in np.random.default_rng(3).standard_normal((2000, 5)):
-        state = ogd.update(state, 1.0, g)
+        state = ogd.update(state, Round(1.0, g))
     assert lengths.measured < 20
 
 
@@ -219,7 +220,7 @@ def test_lazy_weights_that_come_back_to_the_center_cannot_leave_the_ball():
     state = ogd.to_lazy(ogd.init(dim), False)
 
     def moved(state, step, x):
-        return ogd.update(state, -step * (state.tally + 1.0), x)
+        return ogd.update(state, Round(-step * (state.tally + 1.0), x))
 
     def unit_row(places, values):
         return Sparse(places, values / np.linalg.norm(values), dim)

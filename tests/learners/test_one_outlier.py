@@ -7,8 +7,8 @@ import pytest
 
 import holdfast as hf
 from holdfast import bounds
-from holdfast.lab.trials.learners import ENTRIES
-from holdfast.lab.trials.streams import absolute, experts, ordinary, single
+from holdfast_lab.trials.learners import ENTRIES
+from holdfast_lab.trials.streams import absolute, experts, ordinary, single
 
 T, DIM, KEEP = 200, 3, ("losses", "sizes", "kept", "products", "gradients")
 TOPK = [hf.TopK(1), hf.TopK(1, slack=1.5), hf.TopK(10)]
@@ -31,7 +31,7 @@ class Run:
         stream = entry.stream(sizes(T, 0), DIM, 0)
         self.learner, self.inliers = entry.learner, stream.inliers
         self.record = hf.play(entry.player(filter), stream.adversary, keep=KEEP, compiled=False)
-        self.sizes, self.kept = self.record.sizes, self.record.kept
+        self.sizes, self.kept = self.record.size, self.record.kept
         if stream.comparator is None:  # linearised: against the worst of length 1
             total = self.record.gradients[self.inliers].sum(axis=0)
             self.u = -total / np.linalg.norm(total)
@@ -122,7 +122,7 @@ def quantile_of(stream, p):
 
 @every_learner
 def test_it_changes_the_regret_by_less_than_that_and_without_a_filter_by_more(name):
-    """Against a game without the outlier; docs/learners.md has the regrets of longer ones."""
+    """Against a game without the outlier; docs/benchmarks.md has the regrets of longer ones."""
     clean, alone = Run(name, hf.Everything(), ordinary).regret(), Run(name, hf.Everything())
     for filter in (hf.TopK(1), hf.TopShare(0.01)):
         filtered = run(name, filter)

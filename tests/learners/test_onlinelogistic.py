@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import holdfast as hf
 from holdfast.learners import OnlineLogistic
 from holdfast.learners.covariance import independent
+from holdfast.rounds import Round
 
 WEIGHTS = np.array([2.0, -1.0, 0.0, 0.5])
 
@@ -24,7 +25,7 @@ def stream(rounds=2_000, seed=0, flipped=0.0):
 def learned(learner, X, y):
     state = learner.init(X.shape[1])
     for x, label in zip(X, y, strict=True):
-        state = learner.update(state, hf.Logistic().slope(float(state.w @ x), label), x)
+        state = learner.update(state, Round(hf.Logistic().slope(float(state.w @ x), label), x))
     return state
 
 
@@ -115,7 +116,7 @@ def test_weights_are_small_while_there_are_few_rounds_for_each():
     learner = OnlineLogistic(prior=10.0)
     loose = learner.init(40)._replace(covariance=independent(40, 10.0))
     for x, label in zip(X, y, strict=True):
-        loose = learner.update(loose, hf.Logistic().slope(float(loose.w @ x), label), x)
+        loose = learner.update(loose, Round(hf.Logistic().slope(float(loose.w @ x), label), x))
     assert np.linalg.norm(learned(learner, X, y).w) < 0.7 * np.linalg.norm(loose.w)
 
 

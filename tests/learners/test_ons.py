@@ -10,9 +10,10 @@ from learners.minima import over_ball
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import curved_ratio, learned
 from holdfast.learners import cholesky as factors
 from holdfast.learners.cholesky import nearest, rotate_in
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import curved_ratio, learned
 
 
 def test_it_is_newtons_step_and_cvxpys_projection_to_1e_9():
@@ -22,7 +23,7 @@ def test_it_is_newtons_step_and_cvxpys_projection_to_1e_9():
         size = np.linalg.norm(g)
         most = max(most, size)
         A = A + (size / 2.0 * np.eye(3) if t == 0 else 0.0) + 0.5 * min(0.5, 0.5 / most) * np.outer(g, g)
-        state, v = ons.update(state, 1.0, g), w - np.linalg.solve(A, g)
+        state, v = ons.update(state, Round(1.0, g)), w - np.linalg.solve(A, g)
         w, far = over_ball(A, A @ v, 1.0), far + int(np.linalg.norm(v) > 1.0)
         assert ons.predict(state) == pytest.approx(w, abs=1e-9)
         assert state.root.T @ state.root == pytest.approx(A, rel=1e-9, abs=1e-9)
@@ -71,8 +72,8 @@ def test_on_curved_losses_the_regret_is_logarithmic():
     player = hf.Filtered(ons, hf.Everything())
     record = hf.play(player, hf.Replay(X, y, hf.Squared()), compiled=False)
     regret, state = hf.robust_regret(record), record.state[0].learner
-    bound, G = ons.bound(state, np.array([1.0, 0.0, 0.0])), record.sizes.max()
-    squares = 0.5 * 0.25 * (record.sizes**2).sum()
+    bound, G = ons.bound(state, np.array([1.0, 0.0, 0.0])), record.size.max()
+    squares = 0.5 * 0.25 * (record.size**2).sum()
     assert regret <= bound <= 3 * max(4.0, 2.0 * G) * math.log1p(squares / (3 * state.epsilon)) + G / 4.0
 
 

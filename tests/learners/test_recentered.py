@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import curved_ratio, learned, linear_ratio
 from holdfast.learners import Recentered
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import curved_ratio, learned, linear_ratio
 
 HERE = np.array([3.0, -2.0])
 MAKERS = {
@@ -29,7 +30,7 @@ def test_it_plays_as_it_does_around_0(make, around):
     home, away, G = make(0.0), make(around), np.random.default_rng(0).standard_normal((40, 2))
     one, other = home.init(2), away.init(2)
     for g in G:
-        one, other = home.update(one, 1.0, g), away.update(other, 1.0, g)
+        one, other = home.update(one, Round(1.0, g)), away.update(other, Round(1.0, g))
         assert away.predict(other) == pytest.approx(home.predict(one) + around, rel=1e-12, abs=1e-12)
         assert away.domain.contains(away.predict(other))
     u = np.array([0.3, 0.2])

@@ -11,9 +11,10 @@ from samples import thinned
 from sklearn.linear_model import Ridge
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import squared_ratio
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import dot, values_of
+from holdfast_lab.trials.ratios import squared_ratio
 
 RULES = [hf.OnlineRidge(0.5), hf.VAW(0.5)]
 both = pytest.mark.parametrize("learner", RULES, ids=repr)
@@ -26,7 +27,7 @@ def regressed(learner, X, y):
     state, losses = learner.init(X.shape[1]), 0.0
     for x, target in zip(X, y, strict=True):
         slope = dot(learner.predict(state), x) - target
-        losses, state = losses + 0.5 * slope * slope, learner.update(state, slope, x)
+        losses, state = losses + 0.5 * slope * slope, learner.update(state, Round(slope, x))
     return losses, state
 
 
@@ -49,7 +50,7 @@ def test_the_forecaster_counts_the_row_it_predicts_for():
         z = dot(vaw.predict(state), x)
         assert z == pytest.approx(x @ np.linalg.solve(A, b), abs=1e-9)
         b += y * x
-        state = vaw.update(state, z - y, x)
+        state = vaw.update(state, Round(z - y, x))
 
 
 @both
@@ -106,7 +107,7 @@ def test_what_forgets_solves_the_fading_equations(learner):
     for t, x in enumerate(rng.standard_normal((300, 5))):
         y = x[0] - 3.0 * x[1] + rng.standard_normal()
         z = dot(learner.predict(state), x)
-        state = learner.update(state, z - y, x)
+        state = learner.update(state, Round(z - y, x))
         A, b = kept * A + np.outer(x, x), kept * b + y * x
         for i in range(turns):
             j = (t * turns + i) % 5
@@ -148,7 +149,7 @@ def stays_positive_definite(learner, rounds):
     assert (np.diag(state.root) >= math.sqrt(learner.strength / math.e) * (1.0 - 1e-9)).all()
     assert state.w == pytest.approx(u, abs=0.05)  # also where nothing has been seen for long
     x = np.array([0.0, 0.0, 1.0, 0.0])
-    state = learner.update(state, dot(learner.predict(state), x) - 9.0, x)
+    state = learner.update(state, Round(dot(learner.predict(state), x) - 9.0, x))
     assert state.w[2] == pytest.approx(0.5 * (u[2] + 9.0), abs=2.0)  # and new rows are learned at once
 
 

@@ -9,6 +9,7 @@ from learners.test_ridge import Dying
 
 import holdfast as hf
 from holdfast.learners import HuberWeights, InverseMultiquadric, Redescending, RobustRidge
+from holdfast.rounds import Round
 
 WEIGHTS = {
     Redescending(): lambda r: 1.0 if r <= 1.0 else r**-2,
@@ -27,7 +28,7 @@ def stream(rounds=400, dim=4, seed=0):
 def learned(learner, X, y):
     state = learner.init(X.shape[1])
     for x, target in zip(X, y, strict=True):
-        state = learner.update(learner.set_target(state, target), 0.0, x)
+        state = learner.update(state, Round(0.0, x, target))
     return state
 
 
@@ -101,7 +102,7 @@ def test_without_a_target_the_slope_of_a_squared_loss_is_enough():
     learner = RobustRidge(memory=50)
     state = learner.init(4)
     for x, target in zip(X, y, strict=True):
-        state = learner.update(state, float(state.w @ x) - target, x)
+        state = learner.update(state, Round(float(state.w @ x) - target, x))
     assert state.w == pytest.approx(learned(learner, X, y).w, abs=1e-9)
 
 

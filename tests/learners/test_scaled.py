@@ -8,6 +8,7 @@ from laws import like, same
 
 import holdfast as hf
 from holdfast.defaults import recommended
+from holdfast.rounds import Round, after_round
 from holdfast.rule import rule
 
 LEARNER = hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.008, ballast=1.0)
@@ -17,7 +18,7 @@ def taught(scaled, X, y=None, slope=-1.0):
     state = scaled.init(X.shape[1])
     with np.errstate(all="ignore"):  # as `play` does
         for i, x in enumerate(X):
-            state = scaled.update(scaled.set_target(state, math.nan if y is None else float(y[i])), slope, x)
+            state = after_round(scaled, state, Round(slope, x, math.nan if y is None else float(y[i])))
     return state
 
 
@@ -55,7 +56,7 @@ def test_one_wild_value_in_a_constant_column_is_forgotten():
     X[1000], X[2000::50] = 1e9, 1.0
     scaled = hf.Scaled(LEARNER)
     state = taught(scaled, X)
-    assert 1.0 < scaled.transform_row(state, np.ones(1))[0] <= 8.0
+    assert 1.0 < scaled.in_units(state, Round(0.0, np.ones(1))).row[0] <= 8.0
 
 
 def test_no_row_moves_a_mean_by_more_than_5_standard_deviations_over_n():
@@ -63,7 +64,7 @@ def test_no_row_moves_a_mean_by_more_than_5_standard_deviations_over_n():
     scaled = hf.Scaled(LEARNER)
     state = taught(scaled, X)
     center, width = state.center[0], 1.0 / state.factors[0]
-    state = scaled.update(state, -1.0, np.array([1e300]))
+    state = after_round(scaled, state, Round(-1.0, np.array([1e300])))
     assert abs(state.center[0] - center) <= 5.0 * width / 101 * (1.0 + 1e-9)
     assert math.isfinite(state.spread[0])
 
@@ -90,11 +91,8 @@ class Aim:
     def predict(self, state):
         return np.zeros(len(state))
 
-    def set_target(self, state, y):
-        state[:] = y
-        return state
-
-    def update(self, state, slope, x):
+    def update(self, state, round):
+        state[:] = round.y
         return state
 
 
@@ -103,7 +101,7 @@ def test_the_learner_inside_is_given_the_target_in_its_units(wrap):
     X, y = np.random.default_rng(0).standard_normal((300, 1)), 1e4 + np.arange(300.0)
     scaled = hf.Scaled(wrap(Aim()), target=True)
     before = taught(scaled, X[:-1], y[:-1])
-    expected = scaled.transform_target(scaled.set_target(before, y[-1]))
+    expected = scaled.in_units(before, Round(0.0, X[-1], y[-1])).target
     inner = taught(scaled, X, y).inner
     assert (inner.inner if isinstance(inner, tuple) else inner)[0] == expected
     assert 1.0 < expected < 2.0
@@ -140,16 +138,16 @@ def test_a_rare_column_is_learned_among_few_others(others):
 def test_a_feature_that_never_varied_counts_as_0_and_is_no_outlier():
     scaled = hf.Scaled(LEARNER)
     state = taught(scaled, np.full((50, 1), 7.0))
-    assert scaled.transform_row(state, np.array([1e6])).tolist() == [0.0, 1.0]
-    assert scaled.transform_row(state, np.array([7.0])).tolist() == [0.0, 1.0]
+    assert scaled.in_units(state, Round(0.0, np.array([1e6]))).row.tolist() == [0.0, 1.0]
+    assert scaled.in_units(state, Round(0.0, np.array([7.0]))).row.tolist() == [0.0, 1.0]
 
 
 def test_what_is_not_finite_is_seen():
     scaled = hf.Scaled(LEARNER)
     state = taught(scaled, np.random.default_rng(0).standard_normal((50, 1)))
     for x in (math.nan, math.inf, -math.inf):
-        assert math.isnan(scaled.transform_row(state, np.array([x]))[0])
-    assert scaled.transform_row(state, np.array([1e300])).tolist() == [8.0, 1.0]
+        assert math.isnan(scaled.in_units(state, Round(0.0, np.array([x]))).row[0])
+    assert scaled.in_units(state, Round(0.0, np.array([1e300]))).row.tolist() == [8.0, 1.0]
 
 
 def test_targets_are_predicted_no_further_than_a_spread_beyond_those_learned():
@@ -165,13 +163,13 @@ def test_targets_are_predicted_no_further_than_a_spread_beyond_those_learned():
 def test_of_targets_that_never_varied_the_same_is_predicted():
     scaled = hf.Scaled(LEARNER, target=True)
     w = scaled.predict(taught(scaled, np.random.default_rng(5).standard_normal((30, 2)), np.full(30, 7.0)))
-    assert (w.to_target_units(math.inf), w.to_target_units(3.0), w.transform_target(1e9)) == (7.0, 7.0, 0.0)
-    assert math.isnan(w.transform_target(math.inf)) and math.isnan(w.transform_target(math.nan))
+    assert (w.to_target_units(math.inf), w.to_target_units(3.0), w.target_in_units(1e9)) == (7.0, 7.0, 0.0)
+    assert math.isnan(w.target_in_units(math.inf)) and math.isnan(w.target_in_units(math.nan))
 
 
 def test_labels_are_left_as_they_are():
     w = hf.Scaled(LEARNER).predict(taught(hf.Scaled(LEARNER), np.ones((20, 1)), np.ones(20)))
-    assert (w.to_target_units(1e9), w.transform_target(-1.0)) == (1e9, -1.0)
+    assert (w.to_target_units(1e9), w.target_in_units(-1.0)) == (1e9, -1.0)
 
 
 def test_a_reset_state_is_the_first_one():

@@ -7,6 +7,7 @@ from samples import slow
 from scipy.sparse import csr_array
 
 import holdfast as hf
+from holdfast.rounds import Round
 
 LEARNER = hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.008, ballast=1.0)
 
@@ -48,10 +49,10 @@ def test_a_missing_cell_is_at_the_center_and_an_infinite_one_is_a_bad_row():
     X, y, _ = table()
     record = play(X, y)
     scaled, state = record.player.learner, record.state[0].learner
-    row = scaled.transform_row(state, np.array([np.nan, 101.0, 102.0, 99.0]))
+    row = scaled.in_units(state, Round(0.0, np.array([np.nan, 101.0, 102.0, 99.0]))).row
     assert row[0] == 0.0 and np.isfinite(row).all()
-    assert np.isnan(scaled.transform_row(state, np.array([np.nan, np.nan, np.nan, 99.0]))).any()
-    assert np.isnan(scaled.transform_row(state, np.array([np.inf, np.nan, 102.0, 99.0]))).any()
+    assert np.isnan(scaled.in_units(state, Round(0.0, np.array([np.nan, np.nan, np.nan, 99.0]))).row).any()
+    assert np.isnan(scaled.in_units(state, Round(0.0, np.array([np.inf, np.nan, 102.0, 99.0]))).row).any()
 
 
 def test_without_missing_cells_nothing_changes():

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from learners.trials import without_dust
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import lipschitz_ratio
+from holdfast.rounds import Round
 from holdfast.vectors import dot
+from holdfast_lab.trials.ratios import lipschitz_ratio
 
 INVARIANT = hf.ScaleInvariant(epsilon=0.5)
 numbers = st.floats(-100.0, 100.0) | st.sampled_from([0.0, 1.0, 1e-9, -1e6, 1e9])
@@ -25,7 +26,7 @@ def test_the_weights_are_those_of_the_formula():
         w = np.sign(G) * np.minimum(np.abs(G / a), 1.0) * wealth / (2.0 * a)
         assert dot(INVARIANT.predict(state), x) == pytest.approx(w @ x, rel=1e-9, abs=1e-12)
         slope = rng.uniform(-1.0, 0.5)
-        state = INVARIANT.update(state, slope, x)
+        state = INVARIANT.update(state, Round(slope, x))
         G, S, wealth = G - slope * x, S + (slope * x) ** 2, wealth - slope * x * w
 
 

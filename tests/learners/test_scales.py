@@ -6,6 +6,7 @@ from samples import FORGETTING, LEARNERS
 from scipy.sparse import csr_array
 
 import holdfast as hf
+from holdfast.rounds import Round, after_round
 from holdfast.vectors import values_of
 
 DEPENDENT = (  # on the unit of the gradients
@@ -35,7 +36,7 @@ def path(learner, scale, rounds=60):
     with np.errstate(all="ignore"):
         for t in range(rounds):
             g = rng.standard_normal(2) * (100.0 if t == 7 else 0.0 if t == 20 else 1.0)
-            state = learner.update(state, scale, g)
+            state = after_round(learner, state, Round(scale, g))
             weights.append(np.array(values_of(learner.predict(state))))
         has_bound = learner not in FORGETTING
         return np.array(weights), learner.bound(state, learner.domain.center(2)) / scale if has_bound else 0.0
@@ -63,7 +64,7 @@ def test_adagrad_keeps_its_bound_at_every_size(domain, size):
     state, regret = adagrad.init(1), 0.0
     for _ in range(200):
         regret += float(adagrad.predict(state)[0]) + 1.0
-        state = adagrad.update(state, size, np.ones(1))
+        state = after_round(adagrad, state, Round(size, np.ones(1)))
     theorem = 2.0 * np.sqrt(2.0 * 200.0)
     assert regret == pytest.approx(1.0)
     assert adagrad.bound(state, -np.ones(1)) / size == pytest.approx(theorem, rel=1e-4)
@@ -76,7 +77,7 @@ def test_the_regret_of_ogd_is_at_most_its_bound_at_every_size(radius, size):
     state, regret = ogd.init(1), 0.0
     for _ in range(200):
         regret += (float(ogd.predict(state)[0]) + radius) * size
-        state = ogd.update(state, size, np.ones(1))
+        state = after_round(ogd, state, Round(size, np.ones(1)))
     assert regret <= ogd.bound(state, -np.ones(1)) * (1.0 + 1e-9)
 
 
@@ -85,11 +86,12 @@ def test_tiny_gradients_leave_no_trace_in_the_steps_of_larger_ones():
     adagrad = hf.AdaGrad(hf.Box(-1.0, 1.0))
     tiny, plain = adagrad.init(1), adagrad.init(1)
     for _ in range(9):
-        tiny = adagrad.update(tiny, -1e-300, np.ones(1))
+        tiny = after_round(adagrad, tiny, Round(-1e-300, np.ones(1)))
     plain.w[0] = 1.0
     assert tiny.w.tolist() == [1.0]
     for g in (0.7, -0.3, 0.2):
-        tiny, plain = adagrad.update(tiny, g, np.ones(1)), adagrad.update(plain, g, np.ones(1))
+        round = Round(g, np.ones(1))
+        tiny, plain = adagrad.update(tiny, round), adagrad.update(plain, round)
         assert tiny.w.tobytes() == plain.w.tobytes()
 
 
@@ -112,5 +114,5 @@ def test_every_weight_has_a_range_of_its_own_and_both_worlds_the_same_bits(spars
 )
 def test_weights_stay_finite_where_a_step_is_no_float_times_the_row(radius, slope, x):
     ogd = hf.OGD(hf.Ball(radius))
-    state = ogd.update(ogd.init(2), slope, np.array([x, 0.0]))
+    state = after_round(ogd, ogd.init(2), Round(slope, np.array([x, 0.0])))
     assert np.isfinite(ogd.predict(state)).all()

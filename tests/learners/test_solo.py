@@ -10,7 +10,8 @@ from learners.minima import over_ball, over_box, over_simplex
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import learned, linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import learned, linear_ratio
 
 DOMAINS = [
     hf.domains.Everywhere(),
@@ -27,7 +28,7 @@ def test_it_is_the_projection_of_the_sum_to_1e_9(domain):
     solo, center = hf.learners.SoloFTRL(domain, strength=0.7), domain.center(2)
     state = solo.init(2)
     for t, g in enumerate(G):
-        state = solo.update(state, 1.0, g)
+        state = solo.update(state, Round(1.0, g))
         w = center - G[: t + 1].sum(axis=0) / (0.7 * np.sqrt((G[: t + 1] ** 2).sum()))
         assert solo.predict(state) == pytest.approx(domain.project(w), abs=1e-9)
 
@@ -51,7 +52,7 @@ def test_it_is_cvxpys_minimum_to_1e_9(domain):
     )
     state, center = solo.init(3), domain.center(3)
     for t, g in enumerate(G):
-        state, weight = solo.update(state, 1.0, g), 0.3 * np.sqrt((G[: t + 1] ** 2).sum())
+        state, weight = solo.update(state, Round(1.0, g)), 0.3 * np.sqrt((G[: t + 1] ** 2).sum())
         v = center - G[: t + 1].sum(axis=0) / weight
         assert solo.predict(state) == pytest.approx(minimum(domain, v, weight), abs=1e-9)
         far += not domain.contains(v)

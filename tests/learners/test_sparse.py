@@ -10,8 +10,8 @@ from samples import thinned
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast.lab.trials.learners import ENTRIES
-from holdfast.lab.trials.worst import CASES
+from holdfast_lab.trials.learners import ENTRIES
+from holdfast_lab.trials.worst import CASES
 
 FREE = {
     "AdaGrad": "`AdaGrad` on a box",
@@ -48,5 +48,5 @@ def test_compiled_they_give_the_same_bits(name):
 def test_these_are_all_that_say_so():
     fast = {name for name, case in CASES.items() if "nonzeros" in case.cost}
     assert {re.findall(r"\w+", name)[0] for name in fast} == set(FREE)
-    page = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert all(f"| {name} |" in page for name in fast)

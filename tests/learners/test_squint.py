@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from learners.trials import streams
 
 import holdfast as hf
-from holdfast.lab.trials.ratios import learned, linear_ratio
+from holdfast.rounds import Round
+from holdfast_lab.trials.ratios import learned, linear_ratio
 
 SQUINT = hf.learners.Clipped(hf.learners.Squint())
 
@@ -17,7 +18,7 @@ def test_the_weights_are_those_of_the_definition():
     state, w, R, V = SQUINT.init(3), np.full(3, 1.0 / 3.0), np.zeros(3), np.zeros(3)
     j = np.arange(30.0)
     for g in rng.standard_normal((200, 3)) * np.geomspace(1.0, 9.0, 200)[:, None]:
-        state, size = SQUINT.update(state, 1.0, g), np.ptp(g)
+        state, size = SQUINT.update(state, Round(1.0, g)), np.ptp(g)
         r = (w @ g - g) * min(1.0, h / size)
         R, V, h = R + r, V + r * r, max(h, size)
         h1 = h1 or h

@@ -8,10 +8,11 @@ from laws import like, same
 from scipy.sparse import csr_array
 
 import holdfast as hf
-from holdfast.lab.trials.learners import ENTRIES
+from holdfast.rounds import Round
+from holdfast_lab.trials.learners import ENTRIES
 
-KEEP = ("losses", "sizes", "thresholds", "kept", "predictions", "guard")
-COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions", "feature_sizes", "target_sizes", "final")
+KEEP = ("losses", "sizes", "thresholds", "kept", "predictions")
+COLUMNS = ("losses", "sizes", "thresholds", "kept", "predictions", "final")
 every_learner = pytest.mark.parametrize("name", ENTRIES)
 
 
@@ -47,7 +48,7 @@ def test_what_the_guard_skips_leaves_every_bit_of_the_learner(name, sparse):
     state = hf.play(player, replay, 200, keep=(), compiled=False).state[0]
     before = copy.deepcopy(state.learner.inner)
     x = np.full(3, 1e9)
-    player.observe(player.set_target(state, 1.0), 1.0, x)
+    player.observe(state, Round(1.0, x, 1.0))
     assert same(before, state.learner.inner)
 
 

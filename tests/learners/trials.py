@@ -1,4 +1,4 @@
-"""Gradients for hypothesis to try bounds on; `holdfast.lab.trials.worst` climbs towards the worst."""
+"""Gradients for hypothesis to try bounds on; `holdfast_lab.trials.worst` climbs towards the worst."""
 
 import numpy as np
 from hypothesis import strategies as st

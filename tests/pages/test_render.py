@@ -9,7 +9,7 @@ from holdfast.pages import render
 @pytest.fixture
 def fill(monkeypatch):
     """Fill in a template that is given as text."""
-    environment = render._environment()
+    environment = render.environment()
     return lambda text, **values: environment.from_string(text).render(values)
 
 

@@ -63,7 +63,7 @@ def test_a_row_with_a_huge_weight_is_skipped():
     kept = model.kept
     x, y = next(numbers(1, seed=9))
     model.learn_one(x, y, w=1e9)
-    assert model.kept == kept and model.audit["by"][-1] == "gradient"
+    assert model.kept == kept and model.audit["reason"][-1] == "gradient"
     X, y = zip(*numbers(5, seed=9), strict=True)
     model.learn_many(pd.DataFrame(X), pd.Series(y), w=pd.Series([1.0, 1.0, 1e9, 1.0, 1.0]))
     assert model.kept == kept + 4

@@ -87,7 +87,7 @@ def test_with_a_count_or_a_filter_there_is_no_patience(outliers):
 
 @pytest.mark.parametrize("wrong", [3, True, "long", math.nan, -1])
 def test_patience_is_a_number_of_rows(wrong):
-    with pytest.raises(ValueError, match='patience must be "auto" or a number of rounds'):
+    with pytest.raises(ValueError, match='patience must be "auto", or a number of rows'):
         Robust(neighbours(), patience=wrong)
 
 

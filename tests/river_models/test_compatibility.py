@@ -17,7 +17,7 @@ from river import (
 from river_models.streams import error, labels, numbers, scaled, spoiled, wild_features
 
 import holdfast as hf
-from holdfast.defaults import LEARNER
+from holdfast.options import LEARNER
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
 
 
@@ -66,7 +66,7 @@ def test_it_works_in_other_wrappers():
         (lambda: Robust(reco.Baseline()), "classifiers and regressors"),
         (lambda: Robust(linear_model.LinearRegression), "classifiers and regressors"),
         (lambda: Robust(linear_model.LinearRegression(), outliers="some"), "outliers must be"),
-        (lambda: Robust(linear_model.LinearRegression(), outliers=-1), "cannot be negative"),
+        (lambda: Robust(linear_model.LinearRegression(), outliers=-1), "outliers must be"),
         (lambda: Robust(linear_model.LinearRegression(), outliers=None), "outliers must be"),
         (lambda: Robust(linear_model.LinearRegression(), score=3), "score must be a function"),
         (lambda: Robust(linear_model.LinearRegression(), audit_size=-1), "audit_size counts"),

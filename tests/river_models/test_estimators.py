@@ -52,7 +52,7 @@ def test_numbers_have_the_bits_of_scikit_learns_estimator(delay):
     np.testing.assert_allclose(predictions, other.predict(X), rtol=1e-12)
     assert (model.kept, model.skipped) == (other.kept_, other.skipped_)
     assert model.audit_counts["features"] == other.audit_counts_["features"] > 5
-    assert model.audit["column"][model.audit["by"] == "features"].tolist() == ["b"] * 9
+    assert model.audit["column"][model.audit["reason"] == "features"].tolist() == ["b"] * 9
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -187,9 +187,9 @@ def test_a_row_that_is_refused_for_a_cell_changes_no_prediction(delay):
     for t in range(20):
         model.learn_one(rows[t] | {"c": 1e9}, y[t])
     assert [model.predict_one(x) for x in dicts(X)] == before
-    assert model.audit["by"][-20:].tolist() == ["features"] * 20
+    assert model.audit["reason"][-20:].tolist() == ["features"] * 20
     assert model.audit["column"][-1] == "c" and model.audit["value"][-1] == 1e9
-    assert set(model.audit["learned"][model.audit["by"] == "target"]) == {"little"}
+    assert set(model.audit["learned"][model.audit["reason"] == "target"]) == {"little"}
 
 
 def test_text_and_none_are_missing_cells():
@@ -220,14 +220,14 @@ def test_copies_and_pickles_learn_the_same():
     [
         (lambda: RobustRegressor(outliers="some"), "outliers must be"),
         (lambda: RobustRegressor(outliers=0.9), "fewer than half"),
-        (lambda: RobustRegressor(loss="log_loss"), "loss must be one of"),
-        (lambda: RobustRegressor(loss=hf.Logistic()), "loss for labels"),
+        (lambda: RobustRegressor(loss="log_loss"), "is for labels"),
+        (lambda: RobustRegressor(loss=hf.Logistic()), "is for labels"),
         (lambda: RobustRegressor(loss=3), "loss must be a name"),
         (lambda: RobustRegressor(learner=hf.OGD(hf.Ball(1.0))), "learner must be Ridges"),
         (lambda: RobustRegressor(learner=Logits()), "learner must be Ridges"),
         (lambda: RobustClassifier(learner=Ridges()), "learner must be Logits"),
-        (lambda: RobustRegressor(delay=0), "delay is a number of rows"),
-        (lambda: RobustRegressor(delay="batch"), "delay is a number of rows"),
+        (lambda: RobustRegressor(delay=0), "delay must be a number of rows"),
+        (lambda: RobustRegressor(delay="batch"), "delay must be a number of rows"),
         (lambda: RobustRegressor(memory=-1), "memory must be"),
         (lambda: RobustClassifier(patience="long"), "patience must be"),
         (lambda: RobustClassifier(missing_share=1.0), "missing_share is"),

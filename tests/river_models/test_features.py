@@ -152,6 +152,6 @@ def test_a_row_with_too_large_a_gradient_teaches_the_scaler_only():
     weights = dict(model.model["LinearRegression"].weights)
     x, y = next(numbers(1, seed=9))
     model.learn_one(x, y, w=1e9)
-    assert model.kept == kept and model.audit["by"][-1] == "gradient"
+    assert model.kept == kept and model.audit["reason"][-1] == "gradient"
     assert dict(model.model["StandardScaler"].means) != scaler
     assert dict(model.model["LinearRegression"].weights) == weights

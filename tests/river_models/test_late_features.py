@@ -10,8 +10,8 @@ from river_models.streams import numbers
 from river_models.test_any_values import ROWS, VALUES
 
 import holdfast as hf
-from holdfast.river import RobustClassifier, RobustRegressor, feature_columns
-from holdfast.river.feature_columns import FIRST, FeatureColumns
+from holdfast.river import RobustClassifier, RobustRegressor, growing
+from holdfast.river.growing import FIRST, FeatureColumns
 
 
 def test_a_feature_that_appears_late_is_learned():
@@ -57,7 +57,7 @@ def test_the_order_in_which_features_come_does_not_matter():
 
 
 def test_too_many_features_are_left_out_with_a_warning(monkeypatch):
-    monkeypatch.setattr(feature_columns, "_MOST", 3)
+    monkeypatch.setattr(growing, "_MOST", 3)
     model = RobustRegressor()
     with pytest.warns(hf.HoldfastWarning, match="more than 3 features") as caught:
         model.learn_one(dict.fromkeys("abcde", 1.0), 1.0)

@@ -8,7 +8,7 @@ import pytest
 from river_models.streams import labels
 
 import holdfast as hf
-from holdfast.defaults import LEARNER
+from holdfast.options import LEARNER
 from holdfast.river import LinearClassifier, LinearRegressor, named_weights
 from holdfast.river.named_weights import NamedWeights
 

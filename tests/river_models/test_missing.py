@@ -96,10 +96,10 @@ def test_a_warning_if_a_long_run_of_rows_is_skipped():
         (lambda: Robust(LinearRegressor(), outliers=hf.TopK), "outliers must be"),
         (lambda: Robust(LinearRegressor(), missing="drop"), "missing must be"),
         (lambda: Robust(LinearRegressor(), missing_share=1.0), "missing_share is"),
-        (lambda: LinearRegressor(loss=hf.Logistic()), "loss for labels"),
+        (lambda: LinearRegressor(loss=hf.Logistic()), "is for labels"),
         (lambda: LinearClassifier(loss=hf.Linear()), "no smallest value"),
         (lambda: LinearClassifier(hf.AdaHedge()), "experts|begin there"),
-        (lambda: LinearClassifier(hf.OGD), "learner must be"),
+        (lambda: LinearClassifier(hf.OGD), "OGD is a class"),
     ],
 )
 def test_what_cannot_work_is_refused_at_once(make, words):

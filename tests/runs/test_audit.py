@@ -6,18 +6,24 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 
-from holdfast.runs.audit import RoundLog, excess
+from holdfast.guard import first_refusal
+from holdfast.runs.audit import MEASURES, RoundLog, by_measure, with_times
 
 NAN = math.nan
 
 
-def played(features, targets, gradients, kept):
-    """Columns of rounds as games return them, with thresholds of 1, or NaN where a size is not finite."""
-    columns = {"feature_sizes": features, "target_sizes": targets, "sizes": gradients}
-    columns = {name: np.array(values, float) for name, values in columns.items()}
-    bounds = np.where(np.isfinite(columns["sizes"]), 1.0, NAN)
-    thresholds = dict.fromkeys(("feature_thresholds", "target_thresholds", "thresholds"), bounds)
-    return SimpleNamespace(**columns, **thresholds, kept=np.array(kept))
+def played(*sizes, thresholds=None):
+    """Columns of rounds as games return them, from sizes by check; NaN: it is not readable.
+
+    All thresholds are 1, unless those of each check are given.
+    """
+    found = np.array(sizes, float).T
+    bounds = np.ones(found.shape) * (1.0 if thresholds is None else np.array(thresholds))
+    refused_by = np.array([first_refusal(*pair) for pair in zip(~(found > bounds), bounds, strict=True)])
+    unreadable = np.isnan(found).any(axis=1)
+    bounds[unreadable], refused_by[unreadable] = NAN, -1
+    kept = ~unreadable & (refused_by < 0)
+    return SimpleNamespace(sizes=found, thresholds=bounds, refused_by=refused_by, kept=kept)
 
 
 def nothing(reasons, skipped):
@@ -26,19 +32,19 @@ def nothing(reasons, skipped):
 
 
 def test_the_first_filter_that_refuses_a_round_is_the_reason():
-    log = RoundLog(("",), True, True, False)
-    rounds = played(
-        [0.5, 9.0, 0.5, 0.5, 0.5, NAN],
-        [0.5, 9.0, 9.0, 0.5, 0.5, 0.5],
-        [0.5] * 4 + [9.0, NAN],
-        [True] + [False] * 5,
-    )
+    log = RoundLog(("",), MEASURES, True, True, False)
+    rounds = played([0.5, 8.0, 0.5, NAN, 0.5, NAN], [0.5, 9.0, 7.0, 0.5, 0.5, 0.5], [0.5] * 4 + [6.0, NAN])
     log.add(rounds, np.arange(1, 7), np.arange(11, 17), np.ones(6), {3: "2 cells"}, {}, 0, None, nothing)
     skipped, sizes = log.tables().values()
     assert skipped.column("reason").to_pylist() == [
         *("features", "target", "not readable", "gradient", "not readable")
     ]
+    assert skipped.column_names == [
+        *("round", "row", "reason", "size", "threshold", "column", "value", "detail", "learned")
+    ]
     assert skipped.column("row").to_pylist() == [12, 13, 14, 15, 16]
+    for name, expected in (("size", [8.0, 7.0, NAN, 6.0, NAN]), ("threshold", [1.0, 1.0, NAN, 1.0, NAN])):
+        assert np.array_equal(skipped.column(name).to_numpy(), expected, equal_nan=True)
     assert skipped.column("detail").to_pylist()[:4] == ["", "", "2 cells", ""]
     assert skipped.column("learned").to_pylist() == ["nothing"] * 5
     assert log.counts == {"features": 1, "target": 1, "not readable": 2, "gradient": 1}
@@ -48,10 +54,10 @@ def test_the_first_filter_that_refuses_a_round_is_the_reason():
 
 
 def test_rounds_of_several_labels_are_in_the_order_of_the_source():
-    log = RoundLog(("x", "z"), False, True, False)
+    log = RoundLog(("x", "z"), MEASURES, False, True, False)
     for place in (1, 0):
         log.add(
-            played([0.5, 9.0], [0.0] * 2, [0.5] * 2, [True, False]),
+            played([0.5, 9.0], [0.0] * 2, [0.5] * 2),
             np.arange(2),
             np.arange(2),
             np.ones(2),
@@ -68,33 +74,29 @@ def test_rounds_of_several_labels_are_in_the_order_of_the_source():
     assert skipped.column("label").to_pylist() == ["x", "z"]
 
 
-def test_the_excess_is_the_largest_factor_over_a_threshold():
-    columns = {
-        "features": ([3.0, 0.5, NAN, math.inf, 9.0], 1.0),
-        "target": ([8.0, 0.5, NAN, 1.0, 9.0], 2.0),
-        "gradient": ([1.0, 0.5, NAN, 1.0, 9.0], 0.0),
-    }
-    table = pa.table(
-        {f"{name}_size": sizes for name, (sizes, _) in columns.items()}
-        | {f"{name}_threshold": [bound] * 5 for name, (_, bound) in columns.items()}
-    )
-    times, which = excess(table)
-    assert times.tolist() == [4.0, 0.0, 0.0, math.inf, 9.0] and which.tolist() == [1, 0, 0, 0, 0]
+def test_times_is_the_size_over_the_threshold_and_unknown_without_one():
+    sizes = {"size": [3.0, 8.0, NAN, 9.0, NAN], "threshold": [1.0, 2.0, NAN, 0.0, NAN]}
+    table = pa.table(sizes | {"value": [1.0, 2.0, NAN, 4.0, -math.inf]})
+    found = with_times(table).column("times").to_numpy()
+    assert np.array_equal(found, [3.0, 4.0, NAN, NAN, math.inf], equal_nan=True)
+
+
+def test_measures_without_a_check_are_unknown():
+    found = by_measure(np.array([[1.0, 2.0], [3.0, 4.0]]), ("gradient", "features"))
+    assert np.array_equal(found, [[2.0, 4.0], [NAN, NAN], [1.0, 3.0]], equal_nan=True)
 
 
 def test_a_refused_target_teaches_a_little_if_the_player_says_so():
-    log = RoundLog(("",), True, False, False, gradients=False, little=True)
-    rounds = played([0.5, 9.0], [9.0, NAN], [0.5, 9.0], [False, False])
+    log = RoundLog(("",), ("features", "target"), True, False, False, little=True)
+    rounds = played([0.5, 9.0], [9.0, 0.5])
     log.add(rounds, np.arange(2), np.arange(2), np.ones(2), {}, {}, 0, None, nothing)
     (skipped,) = log.tables().values()
     assert skipped.column("reason").to_pylist() == ["target", "features"]
     assert skipped.column("learned").to_pylist() == ["little", "nothing"]
-    assert np.isnan(skipped.column("gradient_size").to_numpy()).all()  # was not measured
 
 
 def test_a_threshold_of_zero_is_the_warm_up():
-    log = RoundLog(("",), True, False, False)
-    rounds = played([0.5, 9.0], [9.0, 9.0], [0.5, 0.5], [False, False])
-    rounds.target_thresholds = np.zeros(2)
+    log = RoundLog(("",), MEASURES, True, False, False)
+    rounds = played([0.5, 9.0], [9.0, 9.0], [0.5, 0.5], thresholds=[1.0, 0.0, 1.0])
     warm = log.add(rounds, np.arange(2), np.arange(2), np.ones(2), {}, {}, 0, None, nothing)
     assert warm.tolist() == [0] and log.counts == {"warm-up": 1, "features": 1}

@@ -90,11 +90,11 @@ def test_a_damaged_run_is_not_resumed(source, run, name):
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
-def test_a_run_of_an_earlier_version_is_refused_in_a_sentence(source, run):
+def test_a_run_without_its_manifest_is_refused_in_a_sentence(source, run):
     (run / "manifest.json").unlink()
     for answer in answers(run, source):
         assert refused(answer)
-        assert "written by an earlier version" in answer[2]
+        assert "has no manifest.json: it was removed" in answer[2]
 
 
 def test_the_checksums_are_those_of_sha256sum(run):

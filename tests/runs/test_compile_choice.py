@@ -7,7 +7,7 @@ from runs.small import write_source
 from holdfast.io.rows import DenseRows
 from holdfast.io.sources import Piece
 from holdfast.runs import compile_choice
-from holdfast.runs.learning import begin
+from holdfast.runs.beginning import begin
 from holdfast.runs.settings import Settings
 
 

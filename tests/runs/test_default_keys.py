@@ -12,8 +12,10 @@ from runs.small import called
 from samples import STEADY
 
 import holdfast as hf
+from holdfast.rounds import Round
 from holdfast.runs.run import open_run
 from holdfast.runs.settings import Settings
+from holdfast.steady.state import EPOCH, ROUNDS
 
 ROWS, KEYS = 900, 15
 
@@ -50,7 +52,7 @@ def test_nothing_depends_on_how_the_rows_of_keys_are_cut(tmp_path, monkeypatch, 
     whole = run_of(path, tmp_path / "whole", *args)
     assert open_run(whole).upkeep.ready_prior() is not None
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED_KEYS", 10)
-    monkeypatch.setattr("holdfast.runs.games._TOGETHER", 12_000)  # numbers: the states of one or two games
+    monkeypatch.setattr("holdfast.fleet.games._TOGETHER", 12_000)  # numbers: the states of one or two games
     cut = run_of(path, tmp_path / "cut", *args, "--checkpoint", "130")
     assert bits(cut) == bits(whole)
     parts = tuple(
@@ -84,8 +86,9 @@ def test_a_batch_of_a_new_key_begins_with_its_first_row(tmp_path):
     run = open_run(run_of(write(tmp_path / "rows.csv", X, y, who), tmp_path / "run", "--delay", "7"))
     (row,) = run.upkeep.prior.first_states()
     state = hf.flatten.restore(run.player.init(3), row, 0)[0]
-    assert state.rounds % 7 == 0 and state.rounds >= run.player.stored
-    assert same(state.asked.each, state.learner.each) and state.asked.numbers[-1] == state.epoch
+    rounds, epoch = state.numbers[[ROUNDS, EPOCH]]
+    assert rounds % 7 == 0 and rounds >= run.player.stored
+    assert same(state.asked.each, state.learner.each) and state.asked.numbers[EPOCH] == epoch
 
 
 @pytest.mark.parametrize("player", STEADY, ids=lambda player: repr(player)[:60])
@@ -97,8 +100,8 @@ def test_a_stored_state_goes_on_with_the_same_bits(player):
     y = np.sign(X[:, 0]) if not player.learner.scales_target() else X @ [1.0, 2.0]
     one, other = player.init(2), player.init(2)
     for t in range(120):
-        one, decision = player.observe(player.set_target(one, y[t]), 1.0, X[t])
-        other, again = player.observe(player.set_target(other, y[t]), 1.0, X[t])
+        one, decision = player.observe(one, Round(1.0, X[t], y[t]))
+        other, again = player.observe(other, Round(1.0, X[t], y[t]))
         assert same(decision, again), t
         other = player.from_stored(player.to_stored(copy.deepcopy(other)))
         assert same(player.current_weights(one)[:3], player.current_weights(other)[:3]), t
@@ -109,7 +112,7 @@ def test_a_stored_state_goes_on_with_the_same_bits(player):
 def test_the_state_of_a_key_is_small():
     rng, run_sizes = np.random.default_rng(0), {}
     player = Settings("y", key="who").player(True)
-    from holdfast.runs.games import Games
+    from holdfast.fleet.games import Games
 
     games = Games(player, 10, hf.Absolute(), ("",), keyed=True)
     games.indices(["k"])
@@ -118,7 +121,7 @@ def test_the_state_of_a_key_is_small():
     for count in (10, 90, 900):
         X = rng.normal(size=(count, 10))
         games.play(np.zeros(count, np.int64), 0, DenseRows(X), X.sum(axis=1) + rng.normal(size=count), False)
-        run_sizes[int(games.counts[0, 0])] = 8 * int(games.words(np.array([0]))[0])
+        run_sizes[int(games.counts[0, 0])] = int(games.bytes()[0])
     assert run_sizes[10] < 5_000 and run_sizes[100] < 7_000 and run_sizes[1000] < 12_000, run_sizes
 
 

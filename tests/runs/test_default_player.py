@@ -49,7 +49,7 @@ def test_the_recorded_errors_are_those_of_forecasts_as_asked(rows, tmp_path, del
     words = {1: "each round predicted before it was", 50: "50 rounds at a time predicted before they were"}
     assert f"on the rounds learned from, {words[delay]} learned from" in " ".join(page.split())
     assert figure(metrics["error"]) in page
-    from holdfast.runs.metrics_file import exposition
+    from holdfast.runs.results import exposition
 
     shown = exposition(open_run(run), 0.0).decode()
     assert float(shown.split('holdfast_error{run="run"} ')[1].split()[0]) == metrics["error"]
@@ -80,7 +80,7 @@ def test_nothing_depends_on_how_rows_are_cut(rows, tmp_path, monkeypatch, target
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 33)
     cut = run_of(path, tmp_path / "cut", "--delay", "50", "--checkpoint", "66")
     assert bits(cut) == bits(whole)
-    assert open_run(cut).games.flat_state(0).tobytes() == open_run(whole).games.flat_state(0).tobytes()
+    assert open_run(cut).games.state()["tape"].tobytes() == open_run(whole).games.state()["tape"].tobytes()
 
 
 def test_a_skipped_row_is_blamed_on_its_cell_in_the_units_of_its_round(rows, tmp_path):
@@ -91,7 +91,7 @@ def test_a_skipped_row_is_blamed_on_its_cell_in_the_units_of_its_round(rows, tmp
     assert (found["reason"] == "features").all()
     assert found["column"].tolist() == ["ab"[row % 2] for row in wild]
     assert (found["value"] == 1e4).all()
-    assert open_run(run).games.scale()[0][0] > 20.0  # the center of the clock has moved
+    assert open_run(run).games.parameters().center[0, 0] > 20.0  # the center of the clock has moved
 
 
 @pytest.mark.parametrize("task", ["numbers", "labels"])
@@ -104,7 +104,7 @@ def test_the_model_predicts_as_the_next_round_of_the_game(rows, tmp_path, task):
     run = run_of(path, tmp_path / "run")
     model = open_run(run).model()
     # a usual row, far cells, a missing and an infinite cell; these two count as the center of their column
-    center = model.parameters["center"][0]
+    center = model.parameters.center[0]
     asked = np.array([[30.0, 0.5, -0.5], [30.0, 70.0, -1e6], [900.0, -1.0, 1.0], [30.0, center[1], 2.0]])
     loss = hf.Absolute() if task == "numbers" else hf.Logistic()
     z = y if task == "numbers" else np.where(y > 0.0, 1.0, -1.0)
@@ -135,9 +135,9 @@ def test_the_model_predicts_as_the_next_round_of_the_game(rows, tmp_path, task):
 def test_each_loss_has_its_own_model(rows, tmp_path):
     path, _, _, _ = rows
     models = set()
-    for loss in ("absolute", "squared", "huber:0.5", "pinball:0.9", "epsilon_insensitive:0.5"):
+    for loss in ("absolute_error", "squared_error", "huber:0.5", "pinball:0.9", "epsilon_insensitive:0.5"):
         run = run_of(path, tmp_path / loss.replace(":", "-"), "--loss", loss)
-        models.add(open_run(run).parameters()["weights"].tobytes())
+        models.add(open_run(run).parameters().weights.tobytes())
     assert len(models) == 5
 
 

@@ -7,17 +7,17 @@ from cli.conftest import bits
 from runs.rotating import HEADER, Log, rows
 from runs.small import called
 
-from holdfast import background
+from holdfast._compiled import background
 from holdfast.cli.exits import Failure
 from holdfast.cli.main import main
+from holdfast.fleet.games import Games
 from holdfast.io import following
-from holdfast.runs import newest_model
+from holdfast.runs import reading
+from holdfast.runs.beginning import begin
 from holdfast.runs.folder import Folder
-from holdfast.runs.games import Games
-from holdfast.runs.learning import begin, learn
+from holdfast.runs.learning import Schedule, learn
 from holdfast.runs.model import read_model
 from holdfast.runs.run import Run, open_run
-from holdfast.runs.schedule import Schedule
 from holdfast.runs.settings import Settings
 from holdfast.terminal import STOPPED
 
@@ -41,8 +41,8 @@ def test_the_results_are_those_of_every_checkpoint(source, tmp_path, monkeypatch
         found = Folder(run.folder.path)
         metrics = json.loads(found.read("metrics.json"))
         report = found.read("report.html") if found.has("report.html") else b""
-        weights = read_model(found).parameters["weights"].tolist()
-        assert weights == open_run(run.folder.path).games.parameters()["weights"].tolist()
+        weights = read_model(found).parameters.weights.tolist()
+        assert weights == open_run(run.folder.path).games.parameters().weights.tolist()
         seen.append((metrics["rounds"], open_run(run.folder.path).trace.rounds, len(report) > 0))
 
     monkeypatch.setattr(Run, "checkpoint", look)
@@ -71,8 +71,8 @@ class Clock:
 def test_checkpoints_come_as_often_as_asked_when_compiled(source, tmp_path, monkeypatch, every, expected):
     """A compiled run plays a whole piece at once, if nothing else is due."""
     run, inputs, items = begin([source], Settings("y", learner="adagrad"), tmp_path / "r", lambda text: None)
-    monkeypatch.setattr("holdfast.runs.schedule.time", Clock(run))
-    monkeypatch.setattr("holdfast.runs.schedule._LEAST", 1)
+    monkeypatch.setattr("holdfast.runs.learning.time", Clock(run))
+    monkeypatch.setattr("holdfast.runs.learning._LEAST", 1)
     monkeypatch.setattr(run.compiling, "decide", lambda piece, rounds, progress: None)
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 1 << 40)
     at, checkpoint = [], Run.checkpoint
@@ -144,7 +144,7 @@ def test_predict_takes_up_a_newer_model(source, tmp_path, monkeypatch, capfdbina
 def test_a_model_that_cannot_be_read_does_not_replace_the_one_before(source, tmp_path):
     run = tmp_path / "r"
     assert main(["learn", str(source), *ARGS, "--to", str(run)]) == 0
-    newest = newest_model.NewestModel(run)
+    newest = reading.NewestModel(run)
     before = newest.get()
     (run / "model.safetensors").write_bytes(b"damaged")
     assert newest.get() is before

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.runs.groups import Groups
+from holdfast.runs.audit_summary import Groups
 
 ROWS = [3, 4, 4, 7, 20, 31, 32, 33, 34, 60]
 REASONS = [

@@ -14,9 +14,9 @@ from cli.conftest import bits
 from runs.kills import killed_runs
 from runs.small import called, refused, rewrite
 
-from holdfast.runs import state_parts
+from holdfast.fleet import parts as state_parts
+from holdfast.fleet.prior import is_sweep, next_upkeep
 from holdfast.runs.run import Run, open_run
-from holdfast.runs.upkeep import is_sweep, next_upkeep
 
 ROWS, SEED = 700, 6
 ARGS = ("--target", "y", "--key", "who", "--learner", "adagrad")
@@ -93,9 +93,9 @@ def test_a_checkpoint_writes_only_the_keys_that_changed(source, learn, tmp_path,
     written, checkpoint = [], Run.checkpoint
 
     def counted(run, last=False):
-        before = set(run.states.words)
+        before = set(run.states.bytes)
         checkpoint(run, last)
-        new = set(run.states.words) - before
+        new = set(run.states.bytes) - before
         written.append((int(np.isin(run.games.table.parts, list(new)).sum()), len(run.games.keys)))
 
     monkeypatch.setattr(Run, "checkpoint", counted)
@@ -103,14 +103,14 @@ def test_a_checkpoint_writes_only_the_keys_that_changed(source, learn, tmp_path,
     assert len(written) > 10
     keys, most = metrics(run)["keys"]["count"], max(count for count, _ in written[2:])
     assert most < 0.75 * keys  # some are written again because their part is outdated
-    needed = sum(open_run(run).states.words.values())
+    needed = sum(open_run(run).states.bytes.values())
     on_disk = sum(path.stat().st_size for path in (run / "states").iterdir())
-    assert on_disk < 8 * needed + 10_000 * len(list((run / "states").iterdir()))
+    assert on_disk < needed + 10_000 * len(list((run / "states").iterdir()))
 
 
 def test_outdated_parts_are_written_again_and_small_ones_joined(monkeypatch):
     parts = state_parts.StateParts()
-    parts.words = {0: 100, 1: 100, 2: 100}
+    parts.bytes = {0: 100, 1: 100, 2: 100}
     owner, sizes = np.array([0] * 10 + [1] * 2 + [2] * 1 + [-1] * 5), np.full(18, 10)
     assert parts._outdated(owner, sizes) == [2]
     owner = np.array([0] * 10 + [1] * 10 + [2] * 9)

@@ -10,10 +10,10 @@ import pytest
 from runs.small import called, learned, refused, write_source
 
 from holdfast.flatten import layout_digest
+from holdfast.fleet.games import Games
 from holdfast.learners.adagrad import AdaGradState
+from holdfast.linear_model import empty_models
 from holdfast.runs import checkpoint, model
-from holdfast.runs.folder import Folder
-from holdfast.runs.games import Games
 from holdfast.runs.settings import Settings
 from holdfast.sketches import LogHistogram, histogram
 
@@ -105,14 +105,9 @@ def test_states_of_another_layout_are_not_resumed(source, tmp_path, args):
     answer = resumed(source, run, *args)
     assert refused(answer)
     assert "checkpoint.safetensors: the states have another layout than in this version" in answer[2]
-    assert "another folder with --to; predict, inspect and audit still read this run" in answer[2]
-    for command in (
-        ["predict", run, source],
-        ["audit", run],
-        ["audit", run, "--replay", "k=2"],
-        ["inspect", run],
-    ):
-        assert not refused(called(*command)), command
+    assert "another folder with --to" in answer[2]
+    assert refused(called("audit", run)) and refused(called("inspect", run))
+    assert not refused(called("predict", run, source))  # the model has a layout of its own
     assert files(run) == before
     assert not refused(called("learn", source, "--target", "y", "--drop", "who", "--to", tmp_path / "again"))
 
@@ -122,26 +117,23 @@ def test_a_state_of_other_settings_is_another_layout():
         return Games(Settings("y", **settings).player(True), 2, None, ("",)).layout
 
     assert games() != games(learner="ogd")
-    assert games() == games(loss="absolute")
+    assert games() == games(loss="absolute_error")
 
 
 @pytest.mark.parametrize("change", ["column", "header"])
-def test_tables_of_another_layout_are_not_resumed(source, tmp_path, monkeypatch, change):
+def test_tables_of_another_layout_are_refused_but_the_model_predicts(source, tmp_path, monkeypatch, change):
     run = learned(source, tmp_path / "run")
-    counts = called("audit", run)[1].splitlines()[0]
-    weights = called("inspect", run)[1].partition("weights")[2]
     if change == "column":
         monkeypatch.setitem(checkpoint._ONE_KEY, "games.counts", ("kept", "rounds", "unmeasured"))
     else:
         layout = checkpoint.table_layout()
         monkeypatch.setattr(checkpoint, "table_layout", lambda: [[*layout[0], "more"], *layout[1:]])
-    for answer in (resumed(source, run), called("report", run)):
+    for answer in (
+        resumed(source, run),
+        *(called(command, run) for command in ("report", "audit", "inspect")),
+    ):
         assert refused(answer)
         assert "the tables have another layout" in answer[2]
-        assert "predict, inspect and audit still read this run" in answer[2]
-    assert called("audit", run)[1].splitlines()[0] == counts
-    assert called("inspect", run)[1].partition("weights")[2] == weights
-    assert not refused(called("audit", run, "--replay", "k=2"))
     assert not refused(called("predict", run, source))
 
 
@@ -155,26 +147,6 @@ def test_a_model_of_another_layout_does_not_predict(source, tmp_path, monkeypatc
     assert "model.safetensors: the parameters have another layout" in answer[2]
 
 
-def test_a_model_of_an_earlier_format_predicts_with_the_values_that_it_did_not_have(
-    source, tmp_path, monkeypatch
-):
-    run = learned(source, tmp_path / "run")
-    expected = called("predict", run, source)
-    parameters = model.Parameters._fields
-
-    class Longer(NamedTuple):
-        more: float
-
-    monkeypatch.setattr(Longer, "_fields", (*parameters, "more"))
-    monkeypatch.setattr(model, "Parameters", Longer)
-    monkeypatch.setitem(model._LAYOUT, "more", ["float64", ("games",)])
-    assert refused(called("predict", run, source))
-    monkeypatch.setattr(model, "EARLIER", {model.FORMAT: {"more": 7.0}})
-    monkeypatch.setattr(model, "FORMAT", "holdfast model 99")
-    assert called("predict", run, source) == expected
-    assert model.read_model(Folder(run)).parameters["more"].tolist() == [7.0]
-
-
 def test_the_number_of_keys_and_features_does_not_change_the_layout_of_a_model():
     for shape in ((1, 2), (30, 4)):
-        assert model._layout(model.zero_parameters(*shape)._asdict()) == model._LAYOUT
+        assert model._layout(empty_models(*shape)._asdict()) == model._LAYOUT

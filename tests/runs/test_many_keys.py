@@ -46,14 +46,14 @@ def test_a_million_keys_fit_into_three_gigabytes_and_few_changes_write_little(tm
 
     found = open_run(run)
     found.folder.lock()
-    whole = sum(found.states.words.values())
+    whole = sum(found.states.bytes.values())
     keys = np.sort(rng.choice(KEYS, CHANGED, replace=False))
     X = rng.normal(size=(CHANGED, FEATURES))
     found.games.table.touch(keys, 2 * KEYS + 1 + np.arange(CHANGED))
     found.games.play(keys, 0, DenseRows(X), X[:, 0], True)
-    before = set(found.states.words)
+    before = set(found.states.bytes)
     found.checkpoint()
-    written = sum(found.states.words[number] for number in set(found.states.words) - before)
-    print(f"states: {8 * whole:,} bytes, of which {8 * written:,} were written")
+    written = sum(found.states.bytes[number] for number in set(found.states.bytes) - before)
+    print(f"states: {whole:,} bytes, of which {written:,} were written")
     assert written < 0.05 * whole
     found.folder.close()

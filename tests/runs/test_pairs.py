@@ -5,15 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from runs.small import called, refused, rewrite_tensors
+from runs.small import called
 
+from holdfast.fleet.games import Games
 from holdfast.io.columns import Layout, Number, Target
 from holdfast.io.rows import DenseRows
 from holdfast.losses import Logistic
 from holdfast.runs.folder import Folder
-from holdfast.runs.games import Games
-from holdfast.runs.model import read_model
-from holdfast.runs.outcomes import targets_of
+from holdfast.runs.model import read_model, targets_of
 from holdfast.runs.run import open_run
 from holdfast.runs.settings import Settings
 from holdfast.sklearn import RobustClassifier
@@ -95,7 +94,7 @@ def test_each_key_has_the_models_of_its_own_rows(table, learned):
     for _, rows in table.groupby("who"):
         expected = estimated(rows, learner="adagrad").predict(rows[COLUMNS].to_numpy())
         assert found.prediction[rows.index].tolist() == expected.tolist()
-    assert len(read_model(Folder(run)).parameters["low"]) == 2 * 6
+    assert len(read_model(Folder(run)).parameters.low) == 2 * 6
 
 
 def test_rows_of_other_labels_are_neither_skipped_nor_unreadable(table, learned):
@@ -171,36 +170,6 @@ def test_more_than_20_labels_have_one_model_each(learned):
     assert found.prediction.tolist() == expected.predict(table[["a", "b"]].to_numpy()).tolist()
 
 
-@pytest.mark.parametrize("args", [("--drop", "who"), ("--key", "who")])
-def test_a_run_with_a_model_for_each_label_is_read_but_not_continued(
-    table, learned, args, tmp_path, monkeypatch
-):
-    with monkeypatch.context() as patch:
-        patch.setattr("holdfast.classes.MOST_PAIRED", 2)
-        run, found = learned(table, "--learner", "adagrad", *args)
-    rewrite_tensors(run, "model.safetensors", lambda about, _: about.update(format="holdfast model 2"))
-    assert called("predict", run, tmp_path / "rows.csv", "--to", tmp_path / "again.csv", "--quiet")[0] == 0
-    assert pd.read_csv(tmp_path / "again.csv").equals(found)
-    assert called("audit", run)[0] == 0
-    status, said, _ = called("inspect", run)
-    assert status == 0
-    if "--drop" in args:
-        assert "weights of high: " in said and "weights of top: " in said
-    answer = called(
-        "learn",
-        tmp_path / "rows.csv",
-        "--target",
-        "y",
-        "--to",
-        run,
-        "--resume",
-        "--learner",
-        "adagrad",
-        *args,
-    )
-    assert refused(answer) and "have another layout than in this version" in answer[2]
-
-
 def test_compiled_games_have_the_same_bits(table):
     target = Target("y", tuple(np.unique(NAMES)))
     y = np.searchsorted(target.labels, table.y).astype(float)
@@ -217,11 +186,11 @@ def test_compiled_games_have_the_same_bits(table):
 
 def test_rows_that_were_skipped_by_some_pairs_can_be_released(table, learned, tmp_path):
     run, _ = learned(table, "--drop", "who")
-    before = read_model(Folder(run)).parameters["weights"]
+    before = read_model(Folder(run)).parameters.weights
     assert called("audit", run, "--skipped", tmp_path / "quarantine.csv")[0] == 0
     status, said, errors = called("release", run, tmp_path / "quarantine.csv", "--json")
     assert status == 0, errors
     counts = json.loads(said)
     assert counts["others"] == 0 and counts["released"] == len(pd.read_csv(tmp_path / "quarantine.csv"))
-    after = read_model(Folder(run)).parameters["weights"]
+    after = read_model(Folder(run)).parameters.weights
     assert (before != after).any(axis=1).all()

@@ -8,6 +8,7 @@ from runs.small import called, learned, rewrite, write_source
 from runs.test_model import model
 
 from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.linear_model import empty_models
 from holdfast.runs.folder import Folder
 from holdfast.runs.model import RowMeasure, read_model
 from holdfast.runs.predicting import interval, isotonic, outliers, probability
@@ -84,7 +85,7 @@ def test_the_farthest_cell_of_sparse_rows_is_that_of_the_same_dense_rows():
     rng = np.random.default_rng(2)
     X = np.where(rng.random((50, 6)) < 0.4, rng.normal(size=(50, 6)), 0.0)
     X[7] = 0.0
-    p = {"center": np.zeros((1, 6)), "factors": rng.random((1, 6)) + 0.5}
+    p = empty_models(1, 6)._replace(factors=rng.random((1, 6)) + 0.5)
     filled = X != 0.0
     starts = np.concatenate([[0], np.cumsum(filled.sum(axis=1))])
     sparse = SparseRows(X[filled], np.nonzero(filled)[1], starts, 6)

@@ -19,8 +19,10 @@ from holdfast.cli.exits import Failure
 from holdfast.defaults import recommended
 from holdfast.filters import Everything
 from holdfast.play import play
+from holdfast.rounds import Round, after_round
 from holdfast.runs.release import Unfiltered, without_filters
 from holdfast.runs.run import Run, open_run
+from holdfast.steady.state import EPOCH, ROUNDS
 from holdfast.terminal import STOPPED
 
 PLAYERS = {
@@ -36,21 +38,20 @@ def test_a_released_round_is_learned_from_as_without_filters(name):
     X = rng.normal(size=(200, 2))
     record = play(player, Replay(X, X @ [1.0, -2.0], Absolute()), compiled=False)
     state, x, y, slope = record.state[0], np.array([40.0, -30.0]), 500.0, -1.0
-    refused_state, decision = player.observe(player.set_target(copy.deepcopy(state), y), slope, x)
-    assert not decision.kept
+    refused_state, verdict = player.observe(copy.deepcopy(state), Round(slope, x, y))
+    assert not verdict.kept
     free = Unfiltered(player)
-    after, decision = free.observe(free.set_target(copy.deepcopy(state), y), slope, x)
-    assert decision.kept
+    after, verdict = free.observe(copy.deepcopy(state), Round(slope, x, y))
+    assert verdict.kept
 
     def core(found):
         return found.inner if name == "certified" else found
 
     learner = player.core().learner
-    expected = learner.update(learner.set_target(copy.deepcopy(core(state)).learner, y), slope, x)
+    expected = after_round(learner, copy.deepcopy(core(state)).learner, Round(slope, x, y))
     assert same(core(after).learner, expected)
     assert not same(core(after).learner, core(refused_state).learner)
-    before = core(player.set_target(copy.deepcopy(state), y))
-    assert same(core(after)._replace(learner=0), before._replace(learner=0))
+    assert same(core(after)._replace(learner=0), core(state)._replace(learner=0))
 
 
 @pytest.mark.parametrize("regression", [True, False])
@@ -60,18 +61,16 @@ def test_a_released_round_of_the_default_moves_only_what_predicts(regression):
     y = X @ [1.0, -2.0]
     record = play(player, Replay(X, y if regression else np.sign(y), player.loss), compiled=False)
     state, x, y = record.state[0], np.array([4000.0, -3000.0]), 500.0 if regression else -1.0
-    assert not player.observe(player.set_target(copy.deepcopy(state), y), -1.0, x)[1].kept
+    assert not player.observe(copy.deepcopy(state), Round(-1.0, x, y))[1].kept
     free = without_filters(player)
-    before = free.set_target(state, y)
-    after, decision = free.observe(copy.deepcopy(before), -1.0, x)
-    assert decision.kept
-    changed = {name for name in state._fields if not same(getattr(after, name), getattr(before, name))}
-    assert (
-        {"learner", "fallback", "v"}
-        <= changed
-        <= {*("learner", "fallback", "v", "row", "low", "high", "learned")}
-    )
-    assert not free.observe(copy.deepcopy(before), -1.0, x * np.inf)[1].kept
+    after, verdict = free.observe(copy.deepcopy(state), Round(-1.0, x, y))
+    assert verdict.kept
+    changed = {name for name in state._fields if not same(getattr(after, name), getattr(state, name))}
+    assert {"learner", "fallback", "v"} <= changed <= {"learner", "fallback", "v", "row", "numbers"}
+    assert same(
+        *(found.numbers[[EPOCH, ROUNDS]] for found in (after, state))
+    )  # the range of targets may change
+    assert not free.observe(copy.deepcopy(state), Round(-1.0, x * np.inf, y))[1].kept
 
 
 def same(one, other):

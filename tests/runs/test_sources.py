@@ -15,8 +15,7 @@ from runs.kills import killed_runs
 from runs.rotating import HEADER, rows
 from runs.small import called, refused
 
-from holdfast.runs.checkpoint import read_checkpoint
-from holdfast.runs.folder import Folder
+from holdfast.runs.run import open_run
 
 LINES = rows(150)
 ARGS = ("--target", "y", "--learner", "adagrad")
@@ -84,8 +83,7 @@ def test_the_next_file_goes_on_with_the_same_model(tmp_path, months, whole):
     for path in months[1:]:
         into(run, path)
     assert same(run, whole)
-    header, _ = read_checkpoint(Folder(run))
-    assert [(record.name, record.base, record.last) for record in header.records()] == [
+    assert [(record.name, record.base, record.last) for record in open_run(run).sources] == [
         (str(path), 50 * i, 50) for i, path in enumerate(months)
     ]
 
@@ -120,8 +118,7 @@ def test_of_a_file_that_has_grown_only_the_new_rows_are_learned(tmp_path, months
     assert same(run, whole)
     write(tmp_path / "a.csv", [*LINES[:100], *rows(5, 3)])
     into(run, tmp_path / "a.csv")
-    header, _ = read_checkpoint(Folder(run))
-    assert [record.last_row for record in header.records()] == [100, 150, 155]
+    assert [record.last_row for record in open_run(run).sources] == [100, 150, 155]
 
 
 def test_a_row_without_an_end_is_learned_when_it_is_whole(tmp_path, whole):

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 from runs.small import called, learned, refused, rewrite, rewrite_tensors, write_source
 
-from holdfast.defaults import LEARNERS
 from holdfast.flatten import check_flat, flatten, restore
-from holdfast.runs.grouped_rounds import first_invalid
+from holdfast.fleet.grouped_rounds import first_invalid
+from holdfast.options import LEARNERS
+from holdfast.rounds import Round
 from holdfast.runs.settings import Settings
 from holdfast.runs.tables import table_bytes
 from holdfast.sketches import LogHistogram
@@ -67,10 +68,10 @@ def played(player, state, rounds, seed):
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
         for i in range(rounds):
-            state = player.set_target(state, float(rng.normal()))
+            y = float(rng.normal())
             x = rng.normal(size=3) * (1e6 if i % 17 == 5 else 1.0)
             dot(player.predict(state), x)
-            state, _ = player.observe(state, float(rng.normal()), x)
+            state, _ = player.observe(state, Round(float(rng.normal()), x, y))
     return state
 
 
@@ -93,7 +94,7 @@ def restored(player, row):
 @pytest.mark.parametrize("outliers", ["auto", "7", "quantile:0.9"])
 @pytest.mark.parametrize("scale", [True, False])
 def test_a_tampered_state_is_refused_or_can_be_played(name, outliers, scale):
-    loss = "squared" if name in ("onlineridge", "vaw", "ons") else "absolute"
+    loss = "squared_error" if name in ("onlineridge", "vaw", "ons") else "absolute_error"
     player = Settings("y", learner=name, loss=loss, outliers=outliers, scale=scale).player(True)
     rng = np.random.default_rng(1)
     for rounds in (0, 5, 40):

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from holdfast.runs.trace import KeySums, ThinnedTable, Trace
+from holdfast.fleet.key_sums import KeySums
+from holdfast.runs.trace import ThinnedTable, Trace
 
 ROUNDS = 5_000
 RNG = np.random.default_rng(1)

@@ -59,7 +59,7 @@ def test_one_row_ahead_the_short_memory_wins_and_a_batch_ahead_it_does_not():
 @pytest.mark.parametrize("delay", [0, -1, 2.5, True, "row", None])
 def test_other_delays_are_refused(delay):
     X, y = stream(RobustRegressor, rows=20)
-    with pytest.raises(ValueError, match='delay is "batch" or a number of rows, at least 1'):
+    with pytest.raises(ValueError, match='delay must be "batch" or a number of rows from 1 to'):
         RobustRegressor(delay=delay).partial_fit(X, y)
 
 

@@ -35,7 +35,7 @@ def test_the_display_takes_axes_and_a_measure():
     display = AuditDisplay.from_estimator(RobustRegressor().fit(X, y), ax=axes[1])
     assert display.figure_ is axes[0].figure
     assert display.ax_.get_ylabel() == "target: size"
-    assert display.plot(measure="gradient").ax_.get_ylabel() == "gradient: size"
+    assert display.plot(measure="features").ax_.get_ylabel() == "features: size"
     with pytest.raises(ValueError, match="measure must be one of"):
         display.plot(measure="rows")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn_estimators.tables import three_classes
 
-from holdfast.compiling import expecting
+from holdfast._compiled.compiling import expecting
 from holdfast.sklearn import RobustClassifier, passes
 
 PARAMETERS = {"outliers": 0, "learner": "ogd", "scale": False, "loss": "hinge"}  # fast to compile

@@ -7,9 +7,9 @@ import pytest
 from samples import slow
 
 import holdfast as hf
-from holdfast.defaults import ALL_LEARNERS, LEARNER
 from holdfast.learners import Mixture, OnlineLogistic, RobustRidge
 from holdfast.losses import EpsilonInsensitive, Pinball, SquaredHinge
+from holdfast.options import ALL_LEARNERS, LEARNER
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 from holdfast.steady import Logits, Ridges
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +18,7 @@ X, Y = linear_table(200)
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [
-        (RobustRegressor(loss=hf.Logistic()), "loss for labels"),
+        (RobustRegressor(loss=hf.Logistic()), "is for labels"),
         (RobustRegressor(loss=hf.Linear()), "no smallest value"),
         (RobustClassifier(loss=hf.Linear()), "no smallest value"),
         (RobustRegressor(learner=hf.AdaHedge()), "never negative"),
@@ -38,6 +39,31 @@ def test_what_cannot_work_is_refused_at_once(estimator, words):
     y = Y if isinstance(estimator, RobustRegressor) else Y > 0.0
     with pytest.raises((TypeError, ValueError), match=words):
         estimator.fit(X, y)
+
+
+def test_a_subclass_may_have_fewer_parameters():
+    class Strict(RobustRegressor):
+        def __init__(self, outliers=0.3):
+            super().__init__(outliers, n_epochs=1, random_state=0)
+
+    same = RobustRegressor(0.3, n_epochs=1, random_state=0).fit(X, Y)
+    assert Strict().fit(X, Y).coef_.tobytes() == same.coef_.tobytes()
+    assert clone(Strict(0.2)).get_params() == {"outliers": 0.2}
+
+
+def test_text_means_what_it_means_on_the_command_line():
+    text = RobustRegressor("5%", learner="auto", memory="50", patience="70", random_state=0).fit(X, Y)
+    same = RobustRegressor(0.05, learner=None, memory=50, patience=70, random_state=0).fit(X, Y)
+    assert text.coef_.tobytes() == same.coef_.tobytes()
+    assert RobustRegressor("20", loss="huber:2", n_epochs=1).fit(X, Y)._loss == hf.Huber(2.0)
+
+
+def test_after_an_error_in_the_first_call_nothing_is_predicted():
+    model = RobustRegressor(learner="onlineridge", loss="squared_error")
+    with pytest.raises(ValueError, match="rows cannot have weights"):
+        model.fit(X, Y, sample_weight=np.linspace(0.5, 1.5, len(Y)))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_parameters_of_rules_have_names():
@@ -62,6 +88,8 @@ def test_names_become_rules_if_their_parameters_are_set():
     assert (
         RobustRegressor().set_params(learner="ogd", learner__domain__radius=2.0).learner.domain.radius == 2.0
     )
+    assert RobustRegressor(learner="adagrad:0.5").set_params(learner__ballast=2.0).learner.rate == 0.5
+    assert RobustRegressor("quantile:0.9").set_params(outliers__p=0.8).outliers.p == 0.8
     with pytest.raises(ValueError, match="no parameters of its own"):
         RobustRegressor().set_params(outliers__k=3)
 

@@ -8,8 +8,8 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from holdfast.sklearn import RobustClassifier, RobustRegressor, sparse_rows
-from holdfast.sklearn.sparse_rows import centred, usual_values
+from holdfast.sklearn import RobustClassifier, RobustRegressor
+from holdfast.sklearn.rows import centred, usual_values
 
 
 def table(levels, rows=1_500):
@@ -59,7 +59,6 @@ def test_sparse_batches_have_the_bits_of_dense_ones(make):
 
 @pytest.mark.parametrize("make", [RobustRegressor, RobustClassifier])
 def test_rows_that_stay_sparse_are_centred_too(make, monkeypatch):
-    monkeypatch.setattr(sparse_rows, "MOST_DENSE", 10)
     monkeypatch.setattr("holdfast.sklearn.small_tables.MOST_DENSE", 10)
     X, y, labels = table(60)
     answers = y if make is RobustRegressor else labels

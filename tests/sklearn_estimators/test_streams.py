@@ -27,7 +27,7 @@ def test_partial_fit_in_parts_is_one_partial_fit(rows, scale, average):
         assert same_state(whole, parts)
         assert whole.coef_.tobytes() == parts.coef_.tobytes()
         assert whole.intercept_.tobytes() == parts.intercept_.tobytes()
-        assert all((whole.audit_[name] == parts.audit_[name]).all() for name in ("round", "by"))
+        assert all((whole.audit_[name] == parts.audit_[name]).all() for name in ("round", "reason"))
 
 
 def test_batches_of_outliers_do_not_change_the_model():

@@ -57,7 +57,7 @@ def test_the_names_of_a_data_frame_are_kept():
     ("parameters", "words"),
     [
         ({"outliers": "some"}, "outliers must be"),
-        ({"outliers": -1}, "cannot be negative"),
+        ({"outliers": -1}, "outliers must be"),
         ({"loss": "log"}, "loss must be one of"),
         ({"missing": "drop"}, "missing must be"),
         ({"n_epochs": 0}, "n_epochs is"),

@@ -11,9 +11,10 @@ from unittest import mock
 import numpy as np
 
 import holdfast as hf
-import holdfast._compiled as room
+from holdfast._compiled import calls as room
 from holdfast.adversaries import SparseReplay
-from holdfast.defaults import LEARNER, recommended
+from holdfast.defaults import recommended
+from holdfast.options import LEARNER
 
 T = 5_000
 NONZEROS = 30

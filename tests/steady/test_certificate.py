@@ -29,7 +29,7 @@ def test_it_can_be_read():
     assert text.startswith("Leave out any 4 of the 268 rounds that were judged since the last start. On the")
     assert "within 1 of those that it started from" in text and "Margins" not in text
     assert "32 other rounds" in text
-    player = choice.for_labels(Logits())
+    player = choice.steady_for(Logits())
     assert "Margins beyond 3 count as 3" in str(default_certificate(player, state_of(player, labels=True), 0))
 
 
@@ -69,7 +69,7 @@ def test_a_target_that_does_not_vary_at_first_is_judged_later():
 @pytest.mark.parametrize(
     ("player", "why"),
     [
-        (choice.for_numbers(ridges_for(hf.Squared())), "no theorem for Squared"),
+        (choice.steady_for(ridges_for(hf.Squared())), "no theorem for Squared"),
         (Steady(weighted=True), "rounds with weights"),
         (Steady(fallback=Bettors(largest=10.0)), "the fallback cuts gradients"),
         (Steady(loss=hf.Huber(5.0)), "the fallback cuts gradients"),

@@ -55,16 +55,16 @@ class Erratic:
     def predict(self, state):
         return state.w
 
-    def update(self, state, slope, x):
-        w = np.random.default_rng([self.seed, state.n]).normal(0.0, 5.0, len(x))
+    def update(self, state, round):
+        w = np.random.default_rng([self.seed, state.n]).normal(0.0, 5.0, len(round.x))
         return ErraticState(self.domain.project(w), state.n + 1)
 
 
 def proves(proof, record, k):
     """Whether the certificate holds for every 𝒮 and u, tried one by one."""
-    T = len(record.sizes)
+    T = len(record.size)
     for inliers in inlier_sets(T, np.full(T, k)):
-        G = record.sizes[inliers].max(initial=0.0)
+        G = record.size[inliers].max(initial=0.0)
         if not in_order(
             hf.regret.linearised_regret(record, inliers), proof.bounds[proof.sizes >= G][-1], scale=9 * G * T
         ):

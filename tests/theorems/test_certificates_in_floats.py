@@ -73,7 +73,7 @@ def violations(proof, record, gradients, k):
     for count in range(k + 1):
         for outliers in itertools.combinations(range(T), count):
             S = [t for t in range(T) if t not in outliers]
-            largest = max((record.sizes[t] for t in S), default=0.0)
+            largest = max((record.size[t] for t in S), default=0.0)
             bound = proof.bounds[proof.sizes >= largest][-1]
             total = [sum((gradients[t][i] for t in S), Fraction(0)) for i in range(record.iterates.shape[1])]
             if bound < np.inf and not at_most(record.domain, sum(products[t] for t in S), total, bound):
@@ -82,7 +82,7 @@ def violations(proof, record, gradients, k):
 
 def holds(player, adversary, k, rows=None):
     record = hf.play(player, adversary, keep=KEEP, compiled=False)
-    assert np.isfinite(record.sizes).all()
+    assert np.isfinite(record.size).all()
     certified = hf.play(hf.Certified(player, k), adversary, keep=(), compiled=False)
     for proof in (record.certificate(k), certified.certificate(k)):
         for gradients in [[exact(g) for g in record.gradients]] if rows is None else rows(record):

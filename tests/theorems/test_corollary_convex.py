@@ -28,9 +28,9 @@ BALL = hf.Ball(1.0)
 def holds(record, inliers, k, D=2.0, regret=None):
     """The corollary for this 𝒮: the regret and all forms of the bound, in order."""
     regret = hf.regret.linearised_regret(record, inliers) if regret is None else regret
-    sizes, T = record.sizes[inliers], len(record.sizes)
+    sizes, T = record.size[inliers], len(record.size)
     G, squares = float(sizes.max(initial=0.0)), float((sizes**2).sum())
-    hindsight = bounds.corollary_2_hindsight(D, record.sizes, record.kept, inliers)
+    hindsight = bounds.corollary_2_hindsight(D, record.size, record.kept, inliers)
     from_sizes = bounds.corollary_2_sizes(D, sizes, k)
     from_squares = bounds.corollary_2_squares(D, G, k, squares)
     printed = bounds.corollary_2_squares_paper(D, G, k, squares)
@@ -45,7 +45,7 @@ def holds(record, inliers, k, D=2.0, regret=None):
 def test_it_holds_in_all_its_forms_for_every_set_of_inliers(stream, k):
     record = played(hf.Filtered(hf.OGD(BALL), hf.TopK(k)), hf.Gradients(stream))
     for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
-        if has_a_square(record.sizes[inliers].max(initial=0.0)):
+        if has_a_square(record.size[inliers].max(initial=0.0)):
             assert holds(record, inliers, k)
 
 
@@ -66,7 +66,7 @@ def test_from_sizes_it_holds_at_any_slack(stream, k, slack):
     )
     for G in levels(record, k):
         worst = worst_up_to(record, G, k)
-        bound = bounds.corollary_2_sizes(2.0, record.sizes[worst.inliers], k, slack)
+        bound = bounds.corollary_2_sizes(2.0, record.size[worst.inliers], k, slack)
         assert in_order(worst.regret, bound, scale=2.0 * G * len(stream))
 
 
@@ -97,4 +97,4 @@ def test_the_tight_sequence_nearly_attains_it():
     record = played(hf.Filtered(hf.OGD(tight.domain), hf.TopK(300)), tight)
     regret = hf.regret.linearised_regret(record, tight.inliers, tight.comparator)
     assert holds(record, tight.inliers, 300, D=1.0, regret=regret)
-    assert regret >= 0.9 * bounds.corollary_2_hindsight(1.0, record.sizes, record.kept, tight.inliers)
+    assert regret >= 0.9 * bounds.corollary_2_hindsight(1.0, record.size, record.kept, tight.inliers)

@@ -34,12 +34,12 @@ def best(record, sigma, inliers):
 
 
 def holds(record, sigma, inliers, k, slack=2.0):
-    T, G = len(record.sizes), record.sizes[inliers].max(initial=0.0)
+    T, G = len(record.size), record.size[inliers].max(initial=0.0)
     for u in (best(record, sigma, inliers), np.zeros(record.iterates.shape[1])):
         regret, at_u = quadratics(record, sigma, inliers, u)
-        b = at_u[record.sizes <= slack * G].max(initial=0.0)
+        b = at_u[record.size <= slack * G].max(initial=0.0)
         forms = [
-            bounds.corollary_3_hindsight(sigma, record.sizes, record.kept, inliers, at_u),
+            bounds.corollary_3_hindsight(sigma, record.size, record.kept, inliers, at_u),
             bounds.corollary_3(G, b, sigma, k, T, slack),
         ]
         printed = [bounds.corollary_3_paper(G, b, sigma, k, T)] if slack == 2.0 else []
@@ -57,7 +57,7 @@ def player(sigma, k, slack=2.0, domain=BALL):
 def test_it_holds_for_every_set_of_inliers(stream, k, sigma, slack):
     record = played(player(sigma, k, slack), hf.Gradients(stream))
     for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
-        if has_a_square(record.sizes[inliers].max(initial=0.0)):
+        if has_a_square(record.size[inliers].max(initial=0.0)):
             assert holds(record, sigma, inliers, k, slack)
 
 
@@ -66,7 +66,7 @@ def test_it_holds_for_every_set_of_inliers(stream, k, sigma, slack):
 def test_it_holds_in_longer_streams_with_the_largest_left_out(stream, k, sigma):
     record = played(player(sigma, k), hf.Gradients(stream))
     for G in levels(record, k):
-        assert holds(record, sigma, record.sizes <= G, k)
+        assert holds(record, sigma, record.size <= G, k)
 
 
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0])

@@ -22,8 +22,8 @@ values = st.sampled_from([0.0, 1.0, -1.0, 0.1, -0.3, 3.0, 1e16, -1e16, 1e-16, 1e
 
 def exact_regret(record, corners, k, size):
     """The largest regret over all u and all 𝒮 with sizes up to `size` and at most k outliers, exactly."""
-    small = record.sizes <= size
-    left, worst = k - int((np.isfinite(record.sizes) & ~small).sum()), None
+    small = record.size <= size
+    left, worst = k - int((np.isfinite(record.size) & ~small).sum()), None
     for u in corners:
         pairs = zip(record.iterates[small], record.gradients[small], strict=True)
         terms = [

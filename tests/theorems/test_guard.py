@@ -13,7 +13,7 @@ from holdfast import bounds
 from holdfast.adversaries import Tight
 
 D, BALL = 2.0, hf.Ball(1.0)
-KEEP = ("sizes", "kept", "products", "gradients", "guard")
+KEEP = ("sizes", "kept", "products", "gradients")
 kinds = st.one_of(
     st.builds(lambda k, slack: hf.TopK(k, slack), st.integers(0, 3), slacks),
     st.builds(
@@ -41,8 +41,8 @@ def filters_of(guarded, record, y):
     """Each filter of the guard with its sizes and its rounds."""
     everywhere = np.ones(len(y), bool)
     of_gradients = [y < 0.0, y >= 0.0] if guarded.labels else [everywhere]
-    gradients = [(guarded.gradient, record.sizes, rounds) for rounds in of_gradients]
-    return gradients, [(guarded.features, record.feature_sizes, everywhere)]
+    gradients = [(guarded.gradient, record.size, rounds) for rounds in of_gradients]
+    return gradients, [(guarded.features, record.sizes[:, 0], everywhere)]
 
 
 def holds(guarded, record, y, inliers):

@@ -57,7 +57,7 @@ def test_theorem_7_on_bowls(filter, step):
         adversary = bowls(seed)
         record = losses(filter, step, adversary)
         inliers = adversary.inliers
-        G = record.sizes[inliers].max(initial=0.0)
+        G = record.size[inliers].max(initial=0.0)
         surplus.append(record.losses[inliers].sum() - bounds.theorem_7(G, 2.0, K))  # u loses nothing
     mean, error = mean_and_error(surplus)
     assert mean >= -4.0 * error

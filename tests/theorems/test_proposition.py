@@ -53,7 +53,7 @@ def test_the_mean_regret_is_below_the_bound(ranks, loss, far, lipschitz):
         stream = QuantileStream(p, T, 3, seed, X_P, Pareto(0.2) if seed % 2 else Uniform(1.0))
         record = played(player, Liar(stream.stream.G, loss, far))
         lengths = np.abs(stream.stream.G).max(axis=1)
-        assert np.array_equal(record.sizes, lengths)  # the slope does not matter
+        assert np.array_equal(record.size, lengths)  # the slope does not matter
         regrets.append(hf.regret.linearised_regret(record, stream.inliers))
     B = bounds.ogd(D, lipschitz * X_P, p * T)
     exact = bounds.theorem_8_exact(B, D, lipschitz * X_P, bounds.ranks(quantile, T), p)

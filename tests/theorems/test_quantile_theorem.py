@@ -63,7 +63,7 @@ def test_the_mean_regret_is_below_every_form(ranks, p, tail, adaptive):
     games = list(regrets(quantile, p, T, 25, tail, adaptive))
     mean, error = mean_and_error([regret for regret, _ in games])
     assert mean <= exact + 4.0 * error
-    kept = [bounds.ogd_hindsight(D, record.sizes[record.kept]) for _, record in games]
+    kept = [bounds.ogd_hindsight(D, record.size[record.kept]) for _, record in games]
     failed = [
         bounds.theorem_8_probable(B, D, G, schedule, p, 0.2) < R
         for (R, _), B in zip(games, kept, strict=True)

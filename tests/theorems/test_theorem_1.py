@@ -31,16 +31,16 @@ LINE = hf.domains.Interval(-1.0, 1.0)
 def holds(record, inliers, k, D, slack=2.0, regret=None):
     """The theorem for this 𝒮, from its tightest form to the printed one."""
     regret = hf.regret.linearised_regret(record, inliers) if regret is None else regret
-    B, sizes = hf.regret.linearised_regret(record, record.kept), record.sizes[inliers]
+    B, sizes = hf.regret.linearised_regret(record, record.kept), record.size[inliers]
     G = sizes.max(initial=0.0)
     forms = [
-        bounds.theorem_1_hindsight(B, D, record.sizes, record.kept, inliers),
+        bounds.theorem_1_hindsight(B, D, record.size, record.kept, inliers),
         bounds.theorem_1_sizes(B, D, sizes, k, slack),
         bounds.theorem_1(B, D, G, k, slack),
     ]
     printed = [bounds.theorem_1_paper(B, D, G, k)] if slack == 2.0 else []
-    small = (record.sizes[record.kept] <= slack * G).all()  # Lemma A1
-    return small and in_order(regret, *forms, *printed, scale=D * G * len(record.sizes))
+    small = (record.size[record.kept] <= slack * G).all()  # Lemma A1
+    return small and in_order(regret, *forms, *printed, scale=D * G * len(record.size))
 
 
 @settings(max_examples=120, deadline=None)
@@ -75,7 +75,7 @@ def test_its_4_is_attained(k):
     record = played(hf.Filtered(hf.OGD(tight.domain), hf.TopK(k)), tight)
     regret = hf.regret.linearised_regret(record, tight.inliers, tight.comparator)
     assert holds(record, tight.inliers, k, 5.0, regret=regret)
-    B = bounds.ogd_hindsight(5.0, record.sizes[record.kept])
+    B = bounds.ogd_hindsight(5.0, record.size[record.kept])
     assert 4.0 * 5.0 * 3.0 * k <= regret <= bounds.theorem_1(B, 5.0, 3.0, k)
 
 

@@ -15,9 +15,9 @@ T, D, BALL = 400, 2.0, hf.Ball(1.0)
 
 
 def holds(record, inliers, k, slack, error):
-    B, G = hf.regret.linearised_regret(record, record.kept), record.sizes[inliers].max(initial=0.0)
+    B, G = hf.regret.linearised_regret(record, record.kept), record.size[inliers].max(initial=0.0)
     regret, bound = hf.regret.linearised_regret(record, inliers), bounds.theorem_g(B, D, G, k, slack, error)
-    small = (record.sizes[record.kept] <= slack * G).all()
+    small = (record.size[record.kept] <= slack * G).all()
     return small and in_order(regret, bound, scale=D * G * len(inliers))
 
 

@@ -26,7 +26,7 @@ def blocks(rounds, window):
 
 def holds(record, inliers, window, k, slack, error=0.0):
     """W1, W2 and W3 for this 𝒮, with the budgets k of all rounds."""
-    sizes, kept, G, K, before = record.sizes, record.kept, [], [], 0.0
+    sizes, kept, G, K, before = record.size, record.kept, [], [], 0.0
     band = slack / (1.0 + error)
     factor = band / (band - 1.0)
     for block in blocks(len(sizes), window):
@@ -45,8 +45,8 @@ def holds(record, inliers, window, k, slack, error=0.0):
 
 def bands_hold(record, window, k, band):
     """W2, for any a: at most K_b skipped rounds of a block have sizes in (a / c, a]."""
-    for block in blocks(len(record.sizes), window):
-        skipped = record.sizes[block][~record.kept[block]]
+    for block in blocks(len(record.size), window):
+        skipped = record.size[block][~record.kept[block]]
         for a in set(skipped) - {0.0}:
             if np.sum((a / band < skipped) & (skipped <= a)) > k[block][-1]:
                 return False
@@ -185,6 +185,6 @@ def test_certificates_are_valid_with_a_window(stream, k, kind):
     record = played(hf.Filtered(hf.OGD(BALL), filter), hf.Gradients(stream))
     proof = record.certificate(k)
     for inliers in inlier_sets(len(stream), np.full(len(stream), k)):
-        G = record.sizes[inliers].max(initial=0.0)
+        G = record.size[inliers].max(initial=0.0)
         regret, bound = hf.regret.linearised_regret(record, inliers), proof.bounds[proof.sizes >= G][-1]
         assert in_order(regret, bound, scale=9 * G * len(stream))

@@ -21,6 +21,7 @@ POISONERS = [FeatureBlowUp, LabelFlip, Ramp, Accumulating]
 entries = st.sampled_from([0.0, 0.5, -1.0, 1.0, 1.0, -2.0, 2.0, 3.0, 1e-300, 1e300, -1e300]) | st.floats(
     -10.0, 10.0, width=16
 )
+many = st.sampled_from([0.0, 1.0, -1.0, 0.5, -2.0, 4.0, -1e6, 1e-9]) | st.floats(-10.0, 10.0, width=16)
 budgets = st.integers(0, 3)
 slacks = st.sampled_from([1.25, 1.5, 2.0, 2.0, 3.0])
 
@@ -49,7 +50,7 @@ def topshare_budgets(share, delta, rounds):
 
 def levels(record, k):
     """Every possible G(𝒮) with k outliers whose square neither overflows nor underflows."""
-    return [float(size) for size in np.sort(record.sizes)[::-1][: k + 1] if has_a_square(size)]
+    return [float(size) for size in np.sort(record.size)[::-1][: k + 1] if has_a_square(size)]
 
 
 def has_a_square(size):
@@ -59,8 +60,9 @@ def has_a_square(size):
 
 def worst_up_to(record, G, k):
     """The largest regret over all 𝒮 with sizes up to G and at most k outliers."""
-    small = record.sizes <= G
-    return worst_case(replace(record, sizes=np.where(small, record.sizes, np.nan)), k - int((~small).sum()))
+    small = record.size <= G
+    sizes = np.where(small, record.size, np.nan)[:, None]
+    return worst_case(replace(record, sizes=sizes), k - int((~small).sum()))
 
 
 def in_order(*values, scale=0.0):
@@ -76,3 +78,35 @@ def mean_and_error(values):
 def at_most_delta(failures, delta):
     """Whether the share of failures is at most delta, up to four sampling errors."""
     return np.mean(failures) <= delta + 4.0 * math.sqrt(delta * (1.0 - delta) / len(failures))
+
+
+LOSSES = (
+    hf.Absolute(),
+    hf.Huber(),
+    hf.losses.Pinball(0.8),
+    hf.losses.EpsilonInsensitive(0.1),
+    hf.Logistic(),
+    hf.Hinge(),
+)
+
+
+def targets_for(loss, y):
+    """Targets that a loss has: labels for those of labels, whose slope is |y| otherwise."""
+    return np.where(np.asarray(y) > 0.0, 1.0, -1.0) if isinstance(loss, hf.Logistic | hf.Hinge) else y
+
+
+@functools.cache
+def subsets(rounds):
+    """All sets of inliers, one a row."""
+    return np.array(list(itertools.product([True, False], repeat=rounds)), bool).reshape(-1, rounds)
+
+
+def largest_ratio(left, right, scale):
+    """The largest left / right, where left is more than rounding."""
+    left = left - 1e-12 * scale
+    some = left > 1e-9 * scale
+    return float((left[some] / right[some]).max(initial=0.0))
+
+
+def values(loss, z, y):
+    return np.array([float(loss.value(float(a), float(b))) for a, b in zip(z, y, strict=True)])

@@ -10,21 +10,15 @@ from typing import TYPE_CHECKING
 from holdfast.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from holdfast.adversaries.accumulating import Accumulating
-    from holdfast.adversaries.chaser import Chaser
+    from holdfast.adversaries.adaptive import Chaser, Contrarian
     from holdfast.adversaries.contaminated import Contaminated
-    from holdfast.adversaries.contrarian import Contrarian
-    from holdfast.adversaries.featureblowup import FeatureBlowUp
-    from holdfast.adversaries.functions import Functions
-    from holdfast.adversaries.gradients import Gradients
+    from holdfast.adversaries.gradients import Functions, Gradients
     from holdfast.adversaries.heavytails import HeavyTails
-    from holdfast.adversaries.iidlowerbound import IidLowerBound
-    from holdfast.adversaries.labelflip import LabelFlip
+    from holdfast.adversaries.lower_bounds import IidLowerBound, StronglyConvexLowerBound
+    from holdfast.adversaries.poisoners import Accumulating, FeatureBlowUp, LabelFlip, Ramp
     from holdfast.adversaries.quantilestream import Exponential, Pareto, QuantileStream, Uniform
-    from holdfast.adversaries.ramp import Ramp
     from holdfast.adversaries.replay import Replay
     from holdfast.adversaries.sparsereplay import SparseReplay
-    from holdfast.adversaries.stronglyconvexlowerbound import StronglyConvexLowerBound
     from holdfast.adversaries.tight import Tight
     from holdfast.adversaries.weighted import Weighted
 
@@ -52,5 +46,8 @@ __all__ = [
 ]
 
 _HOME = {name: name.lower() for name in __all__}
+_HOME |= {"Chaser": "adaptive", "Contrarian": "adaptive", "Functions": "gradients"}
 _HOME |= dict.fromkeys(["Exponential", "Pareto", "Uniform"], "quantilestream")
+_HOME |= dict.fromkeys(["IidLowerBound", "StronglyConvexLowerBound"], "lower_bounds")
+_HOME |= dict.fromkeys(["Accumulating", "FeatureBlowUp", "LabelFlip", "Ramp"], "poisoners")
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

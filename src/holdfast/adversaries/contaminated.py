@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.adversaries.draws import frozen
-from holdfast.protocols import Adversary
-from holdfast.rule import rule
+from holdfast.protocols import Adversary, Row, Weights
+from holdfast.rule import replaced, rule
 from holdfast.vectors import add
 
 
@@ -28,9 +28,9 @@ class Contaminated:
     ----------
     inner, outer : adversaries
         P and Q, of equal extent.
-    share : float
+    share
         ε, the probability of an outlier.
-    seed : int
+    seed
         For the M_t that choose between the two.
 
     Attributes
@@ -61,7 +61,7 @@ class Contaminated:
     seed: int = 0
     inliers: Any = None
 
-    def check(self):
+    def check(self) -> Any:
         if not 0.0 <= self.share <= 1.0:
             raise ValueError(f"share is a probability: expected 0 <= share <= 1, got {self.share}")
         if self.inner.extent() != self.outer.extent():
@@ -70,15 +70,15 @@ class Contaminated:
                 f"got {self.inner.extent()} and {self.outer.extent()}"
             )
         rounds, _ = self.inner.extent()
-        return self._replace(inliers=frozen(np.random.default_rng(self.seed).random(rounds) >= self.share))
+        return replaced(self, inliers=frozen(np.random.default_rng(self.seed).random(rounds) >= self.share))
 
-    def extent(self):
+    def extent(self) -> tuple[int, int]:
         return self.inner.extent()
 
-    def start(self):
+    def start(self) -> Any:
         return ContaminatedState(self.inner.start(), self.outer.start(), np.zeros(self.extent()[1]))
 
-    def reveal(self, state, t, w):
+    def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         inner, outer = state.inner, state.outer
         state.x[:] = (
             0.0  # compiled, all rows need one type, but P may have float32 or sparse rows and Q float64

@@ -1,11 +1,15 @@
 """Convert arrays, lists and data frames to the arrays that a game reads."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from holdfast.losses import refuse_zero_one
+from holdfast.protocols import Loss
 
 
-def matrix(values, name):
+def matrix(values: Any, name: str) -> np.ndarray:
     """A read-only float32 or float64 matrix in C order, copied only if necessary."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" and hasattr(values, "columns"):  # a frame of several types
@@ -13,13 +17,13 @@ def matrix(values, name):
     return _readonly(array, name, "one row for each round and one column for each feature", dim=2)
 
 
-def vector(values, name):
+def vector(values: ArrayLike, name: str) -> np.ndarray:
     """A read-only float64 vector."""
     array = _readonly(_numbers(values, name), name, "one number for each round", dim=1)
     return array.astype(np.float64, copy=False)
 
 
-def labels(values, count, loss):
+def labels(values: ArrayLike, count: int, loss: Loss) -> np.ndarray:
     """Targets or labels, one for each of `count` rows, that the loss can use."""
     y = vector(values, "y")
     if len(y) != count:
@@ -28,7 +32,7 @@ def labels(values, count, loss):
     return y
 
 
-def _numbers(values, name):
+def _numbers(values: ArrayLike, name: str) -> np.ndarray:
     array = np.asarray(values)
     if array.dtype.kind == "O":  # mixed types: NA and None are missing values, text is an error
         text = next((value for value in array.flat if isinstance(value, str | bytes)), None)
@@ -45,7 +49,7 @@ def _numbers(values, name):
     return array
 
 
-def _readonly(values, name, shape, dim):
+def _readonly(values: np.ndarray, name: str, shape: str, dim: int) -> np.ndarray:
     array = _numbers(values, name)
     if array.ndim != dim:
         raise ValueError(

@@ -1,6 +1,7 @@
 """The online-to-batch example (section 4 of the paper): heavy-tailed features with infinite variance."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from holdfast.adversaries.draws import axes, frozen
 from holdfast.adversaries.replay import Replay
 from holdfast.domains import Box
 from holdfast.losses import Logistic
-from holdfast.rule import rule
+from holdfast.rule import replaced, rule
 
 
 @rule
@@ -26,15 +27,15 @@ class HeavyTails:
 
     Parameters
     ----------
-    gamma : float
+    gamma
         γ, any positive number; between 0 and 1 in the paper.
     rounds, dim : int
         1 dimension in the paper.
-    seed : int
+    seed
         For features and labels.
     truth : array or float
         The minimiser, within [-1, 1] in every entry.
-    p : float
+    p
         The share of rounds that are inliers; 1 - 1/√rounds unless given.
 
     Attributes
@@ -69,7 +70,7 @@ class HeavyTails:
     inliers: Any = None
     domain: Any = None
 
-    def check(self):
+    def check(self) -> Any:
         if not self.gamma > 0.0:
             raise ValueError(f"gamma must be positive, or the risk is infinite: got {self.gamma}")
         truth = np.zeros(self.dim) + np.asarray(self.truth, float)
@@ -83,7 +84,8 @@ class HeavyTails:
         X = rest[:, None] ** (-1.0 / (1.0 + self.gamma)) * axes(rng, self.rounds, self.dim)
         with np.errstate(over="ignore"):
             y = np.where(rng.random(self.rounds) * (1.0 + np.exp(-X @ truth)) < 1.0, 1.0, -1.0)
-        return self._replace(
+        return replaced(
+            self,
             truth=frozen(truth),
             p=p,
             stream=Replay(X, y, Logistic()),
@@ -93,24 +95,24 @@ class HeavyTails:
 
     extent, start, reveal = draws.extent, draws.start, draws.reveal
 
-    def risk(self, w):
+    def risk(self, w: Iterable[float]) -> float:
         """E f(w) over features and labels, by numerical integration (needs SciPy)."""
         return sum(_risk_on_axis(self.gamma, *pair) for pair in zip(w, self.truth, strict=True)) / self.dim
 
 
-def _risk_on_axis(gamma, w, truth):
+def _risk_on_axis(gamma: float, w: float, truth: float) -> float:
     """E ln(1 + exp(-y w x)), with ln(1 + exp(-m)) = max(-m, 0) + ln(1 + exp(-|m|)), over v = P(‖x‖ > r)."""
     from scipy.integrate import quad
 
     exponent = -1.0 / (1.0 + gamma)
 
-    def radius(v):
+    def radius(v: float) -> float:
         return max(v, 1e-300) ** exponent
 
-    def wrong(v):  # the probability of y w x < 0
+    def wrong(v: float) -> float:  # the probability of y w x < 0
         return 1.0 / (1.0 + math.exp(min(math.copysign(truth, w * truth) * radius(v), 700.0)))
 
-    def rest(v):
+    def rest(v: float) -> float:
         return math.log1p(math.exp(-abs(w) * radius(v)))
 
     linear = quad(wrong, 0.0, 1.0, weight="alg", wvar=(exponent, 0.0), limit=200)[0]  # weighted with r

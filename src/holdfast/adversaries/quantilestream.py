@@ -9,7 +9,7 @@ from holdfast.adversaries import draws
 from holdfast.adversaries.draws import axes, frozen
 from holdfast.adversaries.gradients import Gradients
 from holdfast.protocols import Tail
-from holdfast.rule import rule
+from holdfast.rule import replaced, rule
 
 
 @rule
@@ -24,11 +24,11 @@ class Uniform:
 
     width: float = 1.0
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.width < math.inf:
             raise ValueError(f"width must be positive: got {self.width}")
 
-    def stretch(self, v):
+    def stretch(self, v: np.ndarray) -> np.ndarray:
         return 1.0 + self.width * v
 
 
@@ -44,11 +44,11 @@ class Exponential:
 
     scale: float = 1.0
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.scale < math.inf:
             raise ValueError(f"scale must be positive: got {self.scale}")
 
-    def stretch(self, v):
+    def stretch(self, v: np.ndarray) -> np.ndarray:
         return 1.0 - self.scale * np.log1p(-v)
 
 
@@ -64,11 +64,11 @@ class Pareto:
 
     exponent: float = 1.0
 
-    def check(self):
+    def check(self) -> None:
         if not self.exponent > 0.0:
             raise ValueError(f"exponent must be positive: got {self.exponent}")
 
-    def stretch(self, v):
+    def stretch(self, v: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # an outlier may be infinite
             return (1.0 - v) ** (-1.0 / self.exponent)
 
@@ -86,17 +86,17 @@ class QuantileStream:
 
     Parameters
     ----------
-    p : float
+    p
         P(size < G).
     rounds, dim : int
         The extent.
-    seed : int
+    seed
         For sizes and directions.
-    G : float
+    G
         The quantile G_p.
     tail : Uniform, Exponential or Pareto
         How far above G the outliers are.
-    atom : float
+    atom
         P(size = G), at most 1 - p.
 
     Attributes
@@ -132,7 +132,7 @@ class QuantileStream:
     stream: Any = None
     inliers: Any = None
 
-    def check(self):
+    def check(self) -> Any:
         if not 0.0 < self.p < 1.0:
             raise ValueError(f"p is the share of inliers: expected 0 < p < 1, got {self.p}")
         if not 0.0 <= self.atom <= 1.0 - self.p:
@@ -141,7 +141,8 @@ class QuantileStream:
         level, v = rng.random(self.rounds), rng.random(self.rounds)
         sizes = np.where(level < self.p, self.G * v, self.G * self.tail.stretch(v))
         sizes[(level >= self.p) & (level < self.p + self.atom)] = self.G
-        return self._replace(
+        return replaced(
+            self,
             stream=Gradients(sizes[:, None] * axes(rng, self.rounds, self.dim)),
             inliers=frozen(sizes <= self.G),
         )

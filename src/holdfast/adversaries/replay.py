@@ -7,8 +7,8 @@ import numpy as np
 from holdfast.adversaries.data import labels, matrix
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.losses import slope_at
-from holdfast.protocols import Loss
-from holdfast.rule import rule
+from holdfast.protocols import Loss, Row, Weights
+from holdfast.rule import replaced, rule
 from holdfast.vectors import dot, prefetch_row, target_for
 
 
@@ -39,38 +39,39 @@ class Replay:
     y: Any
     loss: Loss
 
-    def check(self):
+    def check(self) -> Any:
         if hasattr(self.X, "tocsr"):
             return SparseReplay.of(self.X.tocsr(), self.y, self.loss)
         X, y = matrix(self.X, "X"), labels(self.y, len(self.X), self.loss)
-        return self._replace(X=X, y=y)
+        return replaced(self, X=X, y=y)
 
-    def extent(self):
+    def extent(self) -> tuple[int, int]:
         return self.X.shape
 
-    def start(self):
+    def start(self) -> Any:
         return 0
 
-    def expect(self, t):
+    def expect(self, t: int) -> None:
         prefetch_row(self.X, t)
         prefetch_row(self.y, t)
 
-    def target_at(self, t):
+    def target_at(self, t: int) -> float:
         return float(self.y[t])
 
-    def reveal(self, state, t, w):
+    def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         x, y = self.X[t], target_for(w, float(self.y[t]))
         z = dot(w, x)
         slope = slope_at(self.loss, z, y)
         return state, self.loss.value(z, y), slope, x
 
 
-def replay_of_arrays(X, y, loss):
+def replay_of_arrays(X: np.ndarray, y: np.ndarray, loss: Loss) -> Replay:
     """`Replay(X, y, loss)` without its checks: for float64 arrays, and a loss that fits them."""
-    return Replay._make((_readonly(X), _readonly(y), loss))
+    made: Any = Replay
+    return made._make((_readonly(X), _readonly(y), loss))
 
 
-def _readonly(array):
+def _readonly(array: np.ndarray) -> np.ndarray:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

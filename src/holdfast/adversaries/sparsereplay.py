@@ -6,8 +6,8 @@ import numpy as np
 
 from holdfast.adversaries.data import labels, vector
 from holdfast.losses import slope_at
-from holdfast.protocols import Loss
-from holdfast.rule import rule
+from holdfast.protocols import Loss, Row, Weights
+from holdfast.rule import replaced, rule
 from holdfast.vectors import Sparse, dot, prefetch_at, target_for
 
 
@@ -22,7 +22,7 @@ class SparseReplay:
     ----------
     values, places, starts : arrays
         The matrix in compressed rows: row t has values[starts[t]:starts[t+1]], in the columns `places`.
-    dim : int
+    dim
         The number of columns.
     y, loss
         As in `Replay`.
@@ -46,13 +46,13 @@ class SparseReplay:
     loss: Loss
 
     @staticmethod
-    def of(csr, y, loss):
+    def of(csr: Any, y: np.ndarray, loss: Loss) -> "SparseReplay":
         if not csr.has_canonical_format:  # a column twice in one row
             csr = csr.copy()
             csr.sum_duplicates()
         return SparseReplay(csr.data, csr.indices, csr.indptr, csr.shape[1], y, loss)
 
-    def check(self):
+    def check(self) -> Any:
         values, places, starts = (
             np.ascontiguousarray(each) for each in (self.values, self.places, self.starts)
         )
@@ -78,21 +78,21 @@ class SparseReplay:
             )
         y = labels(self.y, len(starts) - 1, self.loss)
         values, places, starts = (_readonly(array) for array in (values, places, starts))
-        return self._replace(values=values, places=places, starts=starts, y=y)
+        return replaced(self, values=values, places=places, starts=starts, y=y)
 
-    def extent(self):
+    def extent(self) -> tuple[int, int]:
         return len(self.starts) - 1, self.dim
 
-    def start(self):
+    def start(self) -> Any:
         return 0
 
-    def is_sparse(self):
+    def is_sparse(self) -> bool:
         return True
 
-    def target_at(self, t):
+    def target_at(self, t: int) -> float:
         return float(self.y[t])
 
-    def reveal(self, state, t, w):
+    def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         first, last = self.starts[t], self.starts[t + 1]
         x = Sparse(self.places[first:last], self.values[first:last], self.dim)
         y = target_for(w, float(self.y[t]))
@@ -103,7 +103,7 @@ class SparseReplay:
         return state, self.loss.value(z, y), slope, x
 
 
-def _readonly(array):
+def _readonly(array: np.ndarray) -> np.ndarray:
     view = array.view()  # the caller's array stays writeable
     view.flags.writeable = False
     return view

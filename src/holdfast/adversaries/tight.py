@@ -9,7 +9,7 @@ from holdfast.adversaries import draws
 from holdfast.adversaries.draws import frozen
 from holdfast.adversaries.gradients import Gradients
 from holdfast.domains import Interval
-from holdfast.rule import rule
+from holdfast.rule import replaced, rule
 
 _LEVELS = 14  # the skipped inliers then cost all but 2⁻¹⁴ of 2 D G k
 _LEAP = 2.0 * (1.0 + 1e-9)  # from level to level: just more than TopK's slack
@@ -27,7 +27,7 @@ class Tight:
 
     Parameters
     ----------
-    k : int
+    k
         The k of the filter, and the number of outliers.
     G, D : float
         The size of the largest inlier, and the width of the domain.
@@ -58,14 +58,15 @@ class Tight:
     comparator: Any = None
     domain: Any = None
 
-    def check(self):
+    def check(self) -> Any:
         if self.k < 1:
             raise ValueError(f"k is the number of outliers, at least 1: got {self.k}")
         levels = np.repeat(self.G * _LEAP ** -np.arange(_LEVELS - 1.0, -1.0, -1.0), self.k)
         g = np.concatenate(
             [np.full(self.k + 1, -1e-9 * self.G), levels, self.G * np.array(_third_part(self.k))]
         )
-        return self._replace(
+        return replaced(
+            self,
             stream=Gradients(g[:, None]),
             inliers=frozen(g > -1.5 * self.G),
             comparator=frozen(np.array([-0.5 * self.D])),
@@ -75,7 +76,7 @@ class Tight:
     extent, start, reveal = draws.extent, draws.start, draws.reveal
 
 
-def _third_part(k):
+def _third_part(k: int) -> list[float]:
     """The third part, in units of G, found by simulating OGD on [-1/2, 1/2] until it arrives at u."""
     gradients, w, total = [], 0.5, 0.0
     while k > 0 or w > -0.5:

@@ -1,8 +1,10 @@
 """An adversary whose rounds have weights."""
 
+from typing import Any
+
 import numpy as np
 
-from holdfast.protocols import Adversary
+from holdfast.protocols import Adversary, Row, Weights
 from holdfast.rule import rule
 
 
@@ -31,7 +33,7 @@ class Weighted:
     inner: Adversary
     weights: np.ndarray
 
-    def check(self):
+    def check(self) -> None:
         rounds = self.inner.extent()[0]
         if self.weights.shape != (rounds,):
             raise ValueError(
@@ -40,22 +42,25 @@ class Weighted:
         if not (np.isfinite(self.weights) & (self.weights >= 0.0)).all():
             raise ValueError("weights must be finite and not negative")
 
-    def extent(self):
+    def extent(self) -> tuple[int, int]:
         return self.inner.extent()
 
-    def start(self):
+    def start(self) -> Any:
         return self.inner.start()
 
-    def is_sparse(self):
-        return self.inner.is_sparse()
+    def is_sparse(self) -> bool:
+        inner: Any = self.inner
+        return inner.is_sparse()
 
-    def expect(self, t):
-        self.inner.expect(t)
+    def expect(self, t: int) -> None:
+        inner: Any = self.inner
+        inner.expect(t)
 
-    def target_at(self, t):
-        return self.inner.target_at(t)
+    def target_at(self, t: int) -> float:
+        inner: Any = self.inner
+        return inner.target_at(t)
 
-    def reveal(self, state, t, w):
+    def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         state, loss, slope, x = self.inner.reveal(state, t, w)
         weight = float(self.weights[t])
         return state, weight * loss, weight * slope, x

@@ -23,7 +23,6 @@ How much regret can 50 outliers cause online gradient descent in 10,000 rounds?
 '966'
 """
 
-from holdfast.bounds.budget import binomial_budget
 from holdfast.bounds.convex import (
     corollary_2,
     corollary_2_hindsight,
@@ -31,9 +30,11 @@ from holdfast.bounds.convex import (
     corollary_2_sizes,
     corollary_2_squares,
     corollary_2_squares_paper,
+    corollary_3,
+    corollary_3_hindsight,
+    corollary_3_paper,
 )
 from holdfast.bounds.default import default_bound, mixability_gap, theorem_p, theorem_x
-from holdfast.bounds.guard import theorem_h
 from holdfast.bounds.huber import (
     corollary_5,
     corollary_5_paper,
@@ -79,18 +80,20 @@ from holdfast.bounds.quantile import (
     theorem_8_uniform,
     uniform_ranks,
 )
-from holdfast.bounds.strongly_convex import corollary_3, corollary_3_hindsight, corollary_3_paper
 from holdfast.bounds.topk import (
     best_slack,
+    binomial_budget,
     theorem_1,
     theorem_1_at_best_slack,
     theorem_1_hindsight,
     theorem_1_paper,
     theorem_1_sizes,
     theorem_g,
+    theorem_h,
+    theorem_w,
     topshare_budget,
+    window_budget,
 )
-from holdfast.bounds.window import theorem_w, window_budget
 
 __all__ = [
     "RankOdds",

@@ -2,12 +2,12 @@
 
 import math
 
-from holdfast.bounds.budget import binomial_budget
 from holdfast.bounds.checks import probability
 from holdfast.bounds.convex import corollary_2
+from holdfast.bounds.topk import binomial_budget
 
 
-def lemma_4_expectation(R, eps, T):
+def lemma_4_expectation(R: float, eps: float, T: int) -> float:
     """R / ((1 - eps) T), eq. (9): in expectation, for an expected robust regret R against any fixed u.
 
     >>> lemma_4_expectation(R=90.0, eps=0.1, T=1000)
@@ -16,7 +16,7 @@ def lemma_4_expectation(R, eps, T):
     return R / ((1.0 - probability("eps", eps, zero=True)) * T)
 
 
-def lemma_4(R, B, eps, T, delta):
+def lemma_4(R: float, B: float, eps: float, T: int, delta: float) -> float:
     """[R / T + B sqrt(2 ln(1/delta) / T)] / (1 - eps), with probability 1 - delta, for a robust regret R.
 
     B bounds |f(w) - f(u)| on inliers. An outlier's modified excess loss is 0, an inlier's spans 2B, and the
@@ -28,7 +28,7 @@ def lemma_4(R, B, eps, T, delta):
     return lemma_4_expectation(R + B * math.sqrt(2.0 * T * -math.log(delta)), eps, T)
 
 
-def lemma_4_paper(R, B, eps, T, delta):
+def lemma_4_paper(R: float, B: float, eps: float, T: int, delta: float) -> float:
     """[R / T + 2B sqrt(2 ln(1/delta) / T)] / (1 - eps), eq. (10).
 
     >>> round(lemma_4_paper(R=90.0, B=1.0, eps=0.1, T=1000, delta=0.05), 3)
@@ -37,7 +37,7 @@ def lemma_4_paper(R, B, eps, T, delta):
     return lemma_4(R, 2.0 * B, eps, T, delta)
 
 
-def corollary_5(D, G, eps, T, delta):
+def corollary_5(D: float, G: float, eps: float, T: int, delta: float) -> float:
     """Lemma 4 with Corollary 2 and k = `huber_budget`: excess risk with probability 1 - delta.
 
     Inliers' gradients have size at most G everywhere, and `TopK(huber_budget(eps, T, delta))` stands before
@@ -50,7 +50,7 @@ def corollary_5(D, G, eps, T, delta):
     return lemma_4(corollary_2(D, G, k, T), D * G, eps, T, delta / 2.0)
 
 
-def corollary_5_paper(D, G, eps, T, delta):
+def corollary_5_paper(D: float, G: float, eps: float, T: int, delta: float) -> float:
     """12 D G eps + 2 D G (5 sqrt(2L) + 2) / sqrt(T) + 2 D G (L + 10) / T with L = ln(2/delta), eq. (11).
 
     For eps <= 1/2.
@@ -64,7 +64,7 @@ def corollary_5_paper(D, G, eps, T, delta):
     return D * G * (12.0 * eps + 2.0 * (5.0 * math.sqrt(2.0 * L) + 2.0) / math.sqrt(T) + 2.0 * (L + 10.0) / T)
 
 
-def huber_budget(eps, T, delta):
+def huber_budget(eps: float, T: int, delta: float) -> int:
     """The smallest k with P(Bin(T, eps) > k) <= delta / 2.
 
     >>> huber_budget(eps=0.01, T=3000, delta=0.05)
@@ -73,7 +73,7 @@ def huber_budget(eps, T, delta):
     return binomial_budget(eps, T, probability("delta", delta) / 2.0)
 
 
-def huber_budget_paper(eps, T, delta):
+def huber_budget_paper(eps: float, T: int, delta: float) -> int:
     """ceil(eps T + sqrt(2 T eps (1-eps) L) + (1-eps) L / 3) with L = ln(2/delta), by Bernstein's inequality.
 
     >>> huber_budget_paper(eps=0.01, T=3000, delta=0.05)
@@ -83,7 +83,7 @@ def huber_budget_paper(eps, T, delta):
     return math.ceil(eps * T + math.sqrt(2.0 * T * eps * (1.0 - eps) * L) + (1.0 - eps) * L / 3.0)
 
 
-def huber_floor(D, G, eps):
+def huber_floor(D: float, G: float, eps: float) -> float:
     """D G eps / (2 (1 - eps)): excess risk that contamination by eps <= 1/2 makes unavoidable, at any T.
 
     The two distributions of the paper's remark have excess risks G eps/(1-eps) (D/2 - w) and the same with

@@ -3,7 +3,7 @@
 import math
 
 
-def theorem_6(D, G, k):
+def theorem_6(D: float, G: float, k: int) -> float:
     """D G k/2 (1 - C(2k, k) / 4^k): expected regret that i.i.d. losses force on any learner; T >= 2k - 1.
 
     The paper's losses ± G w, but with up to k of the wrong sign left out of 2k rounds, not of the first k.
@@ -16,7 +16,7 @@ def theorem_6(D, G, k):
     return D * G * k / 2.0 * (1.0 - central)
 
 
-def theorem_6_paper(D, G, k):
+def theorem_6_paper(D: float, G: float, k: int) -> float:
     """D G k / 4, for T >= k.
 
     >>> theorem_6_paper(D=1.0, G=1.0, k=100)
@@ -25,7 +25,7 @@ def theorem_6_paper(D, G, k):
     return D * G * k / 4.0
 
 
-def theorem_7(G, sigma, k):
+def theorem_7(G: float, sigma: float, k: int) -> float:
     """G² k / (16 sigma): expected regret that sigma-strongly convex losses can force on any learner; T >= k.
 
     >>> theorem_7(G=2.0, sigma=0.5, k=10)
@@ -34,7 +34,7 @@ def theorem_7(G, sigma, k):
     return G * G * k / (16.0 * sigma)
 
 
-def theorem_6_combined(D, G, k, T):
+def theorem_6_combined(D: float, G: float, k: int, T: int) -> float:
     """max(`theorem_6`, D G/2 E|ξ_1 + ... + ξ_T|): of order D G (sqrt(T) + k); T >= 2k - 1.
 
     On the coins of Theorem 6 a learner loses nothing on average, and the better of the two ends of the domain
@@ -49,7 +49,7 @@ def theorem_6_combined(D, G, k, T):
     return max(theorem_6(D, G, k), D * G * T / 2.0 * math.exp(ways - (T - 1) * math.log(2.0)))
 
 
-def theorem_7_combined(G, sigma, k, T):
+def theorem_7_combined(G: float, sigma: float, k: int, T: int) -> float:
     """max(`theorem_7`, G² (1 + 1/2 + ... + 1/(T+1)) / (12 sigma)): of order G²/sigma (ln T + k); T >= k.
 
     The second is for losses sigma/2 (w - W ξ_t)² whose coins show +1 with a probability that is itself drawn
@@ -63,7 +63,7 @@ def theorem_7_combined(G, sigma, k, T):
     return max(theorem_7(G, sigma, k), G * G * _harmonic(T + 1) / (12.0 * sigma))
 
 
-def specialists(D, G, k, T):
+def specialists(D: float, G: float, k: int, T: int) -> float:
     """D G sqrt(T ln C(T, k)): what one specialist for each set of k outliers would cost, up to a constant.
 
     The paper's comparison: an expert for every 𝒮, active on 𝒮 only. It is at least D G sqrt(k T ln(T/k)), so
@@ -76,7 +76,7 @@ def specialists(D, G, k, T):
     return D * G * math.sqrt(T * ways)
 
 
-def _harmonic(n):
+def _harmonic(n: int) -> float:
     """1 + 1/2 + ... + 1/n, rounded down where n is large."""
     if n <= 1000:
         return math.fsum(1.0 / i for i in range(1, n + 1))

@@ -1,10 +1,12 @@
 """What a schedule of ranks does: exact probabilities."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.bounds.checks import probability
+from holdfast.filters.quantile import Quantile
 
 
 class RankOdds(NamedTuple):
@@ -15,7 +17,7 @@ class RankOdds(NamedTuple):
     spoiled: np.ndarray  # phi_n: the same, for the first time in its epoch
 
 
-def ranks(quantile, T):
+def ranks(quantile: Quantile, T: int) -> np.ndarray:
     """The rank that a `Quantile` uses in each of T rounds: r_n with n past sizes, n = 0, ..., T - 1.
 
     >>> from holdfast import Quantile
@@ -25,7 +27,7 @@ def ranks(quantile, T):
     return np.array([order.rank for order, _ in _steps(quantile, T)], dtype=int)
 
 
-def ends(quantile, T):
+def ends(quantile: Quantile, T: int) -> np.ndarray:
     """When the epoch of each round ends, for a `Quantile` that restarts the learner; T for one that does not.
 
     >>> from holdfast import Quantile
@@ -39,7 +41,7 @@ def ends(quantile, T):
     return found
 
 
-def _steps(quantile, T):
+def _steps(quantile: Quantile, T: int) -> Iterator[tuple[Any, Any]]:
     if quantile.window is not None:
         raise ValueError(
             f"there is no theorem for a Quantile with a window: use one without; got window={quantile.window}"
@@ -51,7 +53,12 @@ def _steps(quantile, T):
         plan = plan.after(n + 1)
 
 
-def rank_odds(ranks, p, ends=None, ties=False):
+def rank_odds(
+    ranks: Sequence[int] | np.ndarray,
+    p: float,
+    ends: Sequence[int] | np.ndarray | None = None,
+    ties: bool = False,
+) -> RankOdds:
     """What happens in each round if it is kept iff its size is at most the r_n-th smallest of n past sizes.
 
     Sizes are i.i.d., and inliers with probability p. With K ~ Bin(n + 1, p), a_n = E(K - r_n)₊ / (n + 1) and
@@ -67,7 +74,7 @@ def rank_odds(ranks, p, ends=None, ties=False):
     return _walk(ranks, lambda n, j: p, ends, ties)
 
 
-def empirical_rank_odds(ranks, R, ties=False):
+def empirical_rank_odds(ranks: Sequence[int] | np.ndarray, R: float, ties: bool = False) -> RankOdds:
     """`rank_odds` if the inliers are the R smallest of T = len(ranks) sizes, which come in random order.
 
     Only exchangeability is needed; K is then hypergeometric.
@@ -80,7 +87,7 @@ def empirical_rank_odds(ranks, R, ties=False):
     return _walk(ranks, lambda n, j: np.clip((R - j) / (T - n), 0.0, 1.0), None, ties)
 
 
-def empirical_overhead(ranks, R, ties=False):
+def empirical_overhead(ranks: Sequence[int] | np.ndarray, R: float, ties: bool = False) -> float:
     """Σ a_n + Σ phi_n (T - n - 1), in units of D G: the overhead if G is the R-th smallest of all T sizes.
 
     The paper's closing remark, without its inflated p; the learner's B is for R rounds. After a kept outlier
@@ -96,7 +103,12 @@ def empirical_overhead(ranks, R, ties=False):
 _NEGLIGIBLE = 1e-30
 
 
-def _walk(ranks, inlier, ends, ties):
+def _walk(
+    ranks: Sequence[int] | np.ndarray,
+    inlier: Callable[[int, np.ndarray], Any],
+    ends: Sequence[int] | np.ndarray | None,
+    ties: bool,
+) -> RankOdds:
     """The distribution of the number of inliers, round after round, with and without an outlier kept."""
     T = len(ranks)
     odds = RankOdds(np.zeros(T), np.zeros(T), np.zeros(T))

@@ -5,7 +5,7 @@ from holdfast.bounds.learner import ogd
 from holdfast.bounds.quantile import proposition_9
 
 
-def heavy_tails(R, D, tail, T, L=1.0):
+def heavy_tails(R: float, D: float, tail: float, T: float, L: float = 1.0) -> float:
     """R / T + L D E[|X|; |X| > X_p]: excess risk of the mean of all w_t on *all* data, outliers included.
 
     In expectation, for L-Lipschitz h_t and an expected robust regret R against the minimiser of the risk.
@@ -17,7 +17,7 @@ def heavy_tails(R, D, tail, T, L=1.0):
     return R / T + L * D * tail
 
 
-def pareto_quantile(gamma, p):
+def pareto_quantile(gamma: float, p: float) -> float:
     """X_p = (1-p)^(-1/(1+gamma)) for P(|X| > x) = x^-(1+gamma), x >= 1.
 
     >>> round(pareto_quantile(gamma=0.5, p=0.999), 9)
@@ -26,7 +26,7 @@ def pareto_quantile(gamma, p):
     return (1.0 - probability("p", p)) ** (-1.0 / (1.0 + gamma))
 
 
-def pareto_tail(gamma, p):
+def pareto_tail(gamma: float, p: float) -> float:
     """E[|X|; |X| > X_p] = (1 + 1/gamma)(1-p) X_p for the same X. The paper omits the 1.
 
     >>> round(pareto_tail(gamma=0.5, p=0.999), 9)
@@ -35,7 +35,7 @@ def pareto_tail(gamma, p):
     return (1.0 + 1.0 / gamma) * (1.0 - p) * pareto_quantile(gamma, p)
 
 
-def heavy_tails_example(gamma, T):
+def heavy_tails_example(gamma: float, T: int) -> float:
     """`heavy_tails` for the paper's example: w in [-1, 1], logistic loss, Pareto features, p = 1 - T^-1/2.
 
     >>> [round(heavy_tails_example(gamma=0.9, T=10**n), 3) for n in (4, 6, 8)]
@@ -46,7 +46,7 @@ def heavy_tails_example(gamma, T):
     return heavy_tails(proposition_9(ogd(D, X, p * T), D, X, p, T), D, pareto_tail(gamma, p), T)
 
 
-def heavy_tails_rate(gamma):
+def heavy_tails_rate(gamma: float) -> float:
     """gamma / (2 (1 + gamma)): the example's risk falls like T to the minus this.
 
     >>> heavy_tails_rate(gamma=1.0)

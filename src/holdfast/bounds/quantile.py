@@ -1,6 +1,7 @@
 """Theorem 8 and Proposition 9: sizes are i.i.d., and the outliers are those above their p-quantile."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from holdfast.bounds.checks import above_one, probability
 from holdfast.bounds.odds import rank_odds
 
 
-def theorem_8(B, D, G, p, T, delta=None):
+def theorem_8(B: float, D: float, G: float, p: float, T: int, delta: float | None = None) -> float:
     """B + D G [2 sqrt(2 p q T L) + (L/3 + p)(1 + ln T) + q delta T² / 2] with L = ln(1/delta), q = 1 - p.
 
     Expected regret against the best u in hindsight, behind `Quantile(p)` with Bernstein or binomial ranks at
@@ -25,7 +26,7 @@ def theorem_8(B, D, G, p, T, delta=None):
     return B + D * G * overhead
 
 
-def theorem_8_paper(B, D, G, p, T):
+def theorem_8_paper(B: float, D: float, G: float, p: float, T: int) -> float:
     """B + D G [4 sqrt(2 p (1-p) T ln T) + 13/3 (ln T)² + 3], for delta = T^-2.
 
     True, though not by the paper's proof, which would need 8 sqrt(p (1-p) T ln T). The ranks as printed, with
@@ -39,7 +40,15 @@ def theorem_8_paper(B, D, G, p, T):
     return B + D * G * overhead
 
 
-def theorem_8_exact(B, D, G, ranks, p, ends=None, ties=False):
+def theorem_8_exact(
+    B: float,
+    D: float,
+    G: float,
+    ranks: Sequence[int] | np.ndarray,
+    p: float,
+    ends: Sequence[int] | np.ndarray | None = None,
+    ties: bool = False,
+) -> float:
     """B + D G [Σ_n a_n + p Σ_n phi_n (end_n - n - 1)], for any ranks that do not depend on the sizes.
 
     In round n + 1 an inlier is skipped with probability a_n, and the first outlier of an epoch kept with
@@ -55,13 +64,15 @@ def theorem_8_exact(B, D, G, ranks, p, ends=None, ties=False):
     338
     """
     T = len(ranks)
-    ends = np.minimum(T, np.full(T, T) if ends is None else ends)
-    odds = rank_odds(ranks, p, ends, ties)
-    ahead = ends - np.arange(T) - 1
+    last = np.minimum(T, np.full(T, T) if ends is None else ends)
+    odds = rank_odds(ranks, p, last, ties)
+    ahead = last - np.arange(T) - 1
     return B + D * G * float(odds.skipped.sum() + p * np.sum(odds.spoiled * ahead))
 
 
-def theorem_8_uniform(B, D, G, p, T, delta=None, rho=2.0):
+def theorem_8_uniform(
+    B: float, D: float, G: float, p: float, T: int, delta: float | None = None, rho: float = 2.0
+) -> float:
     """B + D G [2 gamma sqrt(2 p q T L) + (L/3 + p)(1 + ln T) + delta T], for the ranks of `uniform_ranks`.
 
     Here `delta`, T^-1/2 by default, is the probability that any of the T thresholds fails, L = ln(J / delta)
@@ -78,7 +89,7 @@ def theorem_8_uniform(B, D, G, p, T, delta=None, rho=2.0):
     return B + D * G * overhead
 
 
-def uniform_ranks(p, T, delta=None, rho=2.0):
+def uniform_ranks(p: float, T: int, delta: float | None = None, rho: float = 2.0) -> np.ndarray:
     """max(0, ceil(n p - gamma sqrt(2 p q L n) - L/3)) for n = 0, ..., T - 1, as `theorem_8_uniform` has it.
 
     >>> uniform_ranks(p=0.5, T=10_000)[[10, 100, 1000]].tolist()
@@ -89,13 +100,15 @@ def uniform_ranks(p, T, delta=None, rho=2.0):
     return np.maximum(0, np.ceil(n * p - gamma * np.sqrt(2.0 * p * q * L * n) - L / 3.0 - 1e-9)).astype(int)
 
 
-def _uniform(p, T, delta, rho):
+def _uniform(p: float, T: int, delta: float | None, rho: float) -> tuple[float, float, float, float]:
     delta = T**-0.5 if delta is None else probability("delta", delta)
     J = 1 + math.floor(math.log(T) / math.log(above_one(rho)))
     return 1.0 - probability("p", p), delta, math.log(J / delta), (rho**0.25 + rho**-0.25) / 2.0
 
 
-def theorem_8_probable(B, D, G, ranks, p, delta):
+def theorem_8_probable(
+    B: float, D: float, G: float, ranks: Sequence[int] | np.ndarray, p: float, delta: float
+) -> float:
     """B + D G [Σ (p - r_n/(n+1)) + sqrt(2 T p q L) + q L/3 + sqrt(2 V L) + L/3], not only in expectation.
 
     L = ln(2/delta) and V = Σ r_n/(n+1) (1 - r_n/(n+1)); for continuous sizes, with probability at least
@@ -116,7 +129,7 @@ def theorem_8_probable(B, D, G, ranks, p, delta):
     return B + D * G * (float(np.sum(p - share)) + deviation)
 
 
-def failure_probability(ranks, p, ties=False):
+def failure_probability(ranks: Sequence[int] | np.ndarray, p: float, ties: bool = False) -> float:
     """The probability that any outlier is kept in len(ranks) rounds.
 
     >>> from holdfast import Quantile
@@ -127,7 +140,7 @@ def failure_probability(ranks, p, ties=False):
     return float(rank_odds(ranks, p, ties=ties).spoiled.sum())
 
 
-def epochs_factor(growth):
+def epochs_factor(growth: float) -> float:
     """sqrt(1 + kappa²), kappa² = (sqrt(growth) + 1) / (sqrt(growth) - 1): what restarting costs B.
 
     The sum of beta G sqrt(length) over epochs that end at n_0, growth n_0, growth² n_0, ... is at most this
@@ -140,7 +153,9 @@ def epochs_factor(growth):
     return math.sqrt(1.0 + (root + 1.0) / (root - 1.0))
 
 
-def proposition_9(B, D, X, p, T, delta=None, L=1.0):
+def proposition_9(
+    B: float, D: float, X: float, p: float, T: int, delta: float | None = None, L: float = 1.0
+) -> float:
     """`theorem_8` for losses h_t(⟨w, x_t⟩) with |h_t'| <= L, X the p-quantile of the i.i.d. ‖x_t‖*.
 
     The h_t may be chosen by an adversary; the filter judges features (`Filtered(..., on=Features())`). Any
@@ -152,7 +167,7 @@ def proposition_9(B, D, X, p, T, delta=None, L=1.0):
     return theorem_8(B, D, L * X, p, T, delta)
 
 
-def proposition_9_paper(B, D, X, p, T):
+def proposition_9_paper(B: float, D: float, X: float, p: float, T: int) -> float:
     """`theorem_8_paper` with X for G; "Lipschitz" must be read as |h_t'| <= 1.
 
     >>> round(proposition_9_paper(B=0.0, D=1.0, X=1.0, p=0.5, T=10_000))

@@ -4,11 +4,12 @@ __all__ = ["Certificate"]
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
-from holdfast.certificates.certified import Certified, allowance, require_bounded
+from holdfast.certificates.certified import Certified, CertifiedState, allowance, require_bounded
 from holdfast.filters.binomial_quantile import smallest
 from holdfast.vectors import sum_abs
 
@@ -39,7 +40,7 @@ class Certificate:
         """The bound if the k largest sizes are the outliers."""
         return float(self.bounds[-1])
 
-    def at(self, size):
+    def at(self, size: float) -> float:
         """The bound for every 𝒮 whose largest size is at most `size`."""
         is_enough = self.sizes >= size
         if not is_enough.any() or not self.sizes[-1] <= size:
@@ -49,20 +50,20 @@ class Certificate:
             )
         return float(self.bounds[is_enough][-1])
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Any:
         """Draw the bounds over the largest size of a good round with matplotlib; returns the axes."""
         from holdfast.pages.plots import draw_bounds
 
         return draw_bounds(self.sizes, self.bounds, self.rounds, ax)
 
-    def _repr_html_(self):
-        rows = {"rounds": self.rounds, "kept": self.kept, "outliers, at most": self.k}
+    def _repr_html_(self) -> str:
+        rows: dict[str, float] = {"rounds": self.rounds, "kept": self.kept, "outliers, at most": self.k}
         rows |= {"regret, at most": self.bound, "the same, a round": self.bound / max(self.rounds, 1)}
         from holdfast.pages.notebook import facts
 
         return facts("Certificate", rows, str(self))
 
-    def __str__(self):
+    def __str__(self) -> str:
         sentences = [
             f"In {self.rounds:,} rounds ({self.kept:,} kept), for every set of at most {self.k:,} outliers: "
             f"the other rounds cost at most {self.bound:.4g} more than any fixed weights of the domain "
@@ -75,14 +76,14 @@ class Certificate:
         return " ".join(sentences)
 
 
-def certificate(record, k):
+def certificate(record: Any, k: int) -> Certificate:
     """The certificate of a run, for all sets of at most k outliers.
 
     Parameters
     ----------
-    record : Record
+    record
         If it has no products and gradients, the game is played again with a `Certified` player.
-    k : int
+    k
         The largest number of outliers, not counting rounds without a finite size.
 
     Examples
@@ -107,7 +108,7 @@ def certificate(record, k):
     return _certificate(k, rows, below[kept], regret, len(sizes), int(kept.sum()), record.unmeasured_count)
 
 
-def certificate_of_state(state, rule, k, unmeasured):
+def certificate_of_state(state: CertifiedState, rule: Certified, k: int, unmeasured: int) -> Certificate:
     """The certificate from the state of a `Certified` player, for any k up to its own."""
     if not 0 <= k <= rule.k:
         raise ValueError(f"the player tracks certificates for at most {rule.k} outliers: got k = {k}")
@@ -117,7 +118,9 @@ def certificate_of_state(state, rule, k, unmeasured):
     return _certificate(k, state.rows, state.pulls, regret + others, state.rounds, state.kept, unmeasured)
 
 
-def _regret(domain, products, gradients, magnitudes, rounds):
+def _regret(
+    domain: Any, products: list[float], gradients: np.ndarray, magnitudes: float, rounds: int
+) -> list[float]:
     """Terms whose exact sum is at least the regret on the kept rounds. (`docs/math.md`, 8.1)
 
     They include an allowance for all rounding so far, and for products that underflow.
@@ -131,12 +134,14 @@ def _regret(domain, products, gradients, magnitudes, rounds):
     return [*products, most, relative * magnitudes, underflow, underflow * widest]
 
 
-def _sums(rounds):
+def _sums(rounds: int) -> float:
     """The largest error of a compensated sum of this many terms, relative to the sum of their magnitudes."""
     return 4.0 * (rounds * _EPS) * (rounds * _EPS)
 
 
-def _certificate(k, rows, pulls, regret, rounds, kept, unmeasured):
+def _certificate(
+    k: int, rows: np.ndarray, pulls: np.ndarray, regret: list[float], rounds: int, kept: int, unmeasured: int
+) -> Certificate:
     """Theorem B from rows (size, kept, push) of at least the k+2 largest rounds, and the k largest pulls.
 
     The terms in `regret` sum to the regret on the kept rounds plus the pushes of all skipped rounds that are
@@ -156,12 +161,12 @@ def _certificate(k, rows, pulls, regret, rounds, kept, unmeasured):
     return Certificate(k, largest[: k + 1], np.array(bounds), rounds, kept, doubts)
 
 
-def _total(terms):
+def _total(terms: np.ndarray) -> float:
     """At least the sum of these numbers, which are not negative; each is in at most 85 additions."""
     return sum_abs(terms) * (1.0 + 128.0 * _EPS)
 
 
-def _above(terms):
+def _above(terms: list[float]) -> float:
     """A float above the exact sum of the terms; inf if the sum overflows or a term is not finite."""
     try:
         return math.nextafter(math.fsum(terms), math.inf) if np.isfinite(terms).all() else math.inf
@@ -169,7 +174,7 @@ def _above(terms):
         return math.inf
 
 
-def quantile_certificate(record, p, confidence=0.95):
+def quantile_certificate(record: Any, p: float, confidence: float = 0.95) -> tuple[float, float]:
     """A bound on the regret on the rounds with sizes up to their p-quantile, with this confidence.
 
     Assumes that the sizes are i.i.d.; ties are allowed. The quantile need not be known: two order statistics
@@ -193,16 +198,16 @@ def quantile_certificate(record, p, confidence=0.95):
     return _above([*regret, _total(outliers), _total(inliers)]), float(upper)
 
 
-def _rank(n, p, level):
+def _rank(n: int, p: float, level: float) -> int:
     """The largest r with P(Bin(n, p) < r) <= level."""
     return n - smallest(n, 1.0 - p, p, level)
 
 
-def _parts(record):
+def _parts(record: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:
     """Size, kept, max_u <u - w, g> and max_u <w - u, g> of measured rounds; the regret on the kept rounds."""
-    measured = np.isfinite(record.column("sizes"))
+    measured = np.isfinite(record.size)
     products, gradients = (column[measured] for column in record.linear())
-    sizes, kept = record.sizes[measured], record.column("kept")[measured]
+    sizes, kept = record.size[measured], record.column("kept")[measured]
     with np.errstate(all="ignore"):
         reached = np.array([record.domain.reaches(g) for g in gradients]).reshape(-1, 3)
         error = allowance(gradients.shape[1]) * reached[:, 2]
@@ -213,7 +218,7 @@ def _parts(record):
     return sizes, kept, np.maximum(below, 0.0), np.maximum(above, 0.0), regret
 
 
-def _nearest(terms):
+def _nearest(terms: np.ndarray) -> float:
     """The float nearest to the exact sum of the terms; NaN if the sum overflows or is not defined."""
     try:
         return math.fsum(terms)
@@ -221,7 +226,7 @@ def _nearest(terms):
         return math.nan
 
 
-def _doubts(k, largest, rounds, kept, unmeasured):
+def _doubts(k: int, largest: np.ndarray, rounds: int, kept: int, unmeasured: int) -> tuple[str, ...]:
     """Signs in the run that the assumption of at most k outliers is wrong."""
     doubts = []
     if unmeasured:

@@ -1,10 +1,12 @@
 """holdfast audit: what a run skipped and why, and what another budget would skip."""
 
 import math
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
+from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_json, add_run, describe
 from holdfast.terminal import DONE, print_json, quoted, tell, visible
 
 REASONS = {
@@ -17,12 +19,12 @@ REASONS = {
 }
 
 
-def meaning(reason):
+def meaning(reason: str) -> str:
     """What a reason means; empty for one of another version."""
     return REASONS.get(reason, "")
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -72,11 +74,11 @@ def add(parser):
     add_json(parser)
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
         from holdfast.runs.run import open_run
 
-        found = open_run(options.run, older=True)
+        found = open_run(options.run)
         if options.replay is not None:
             from holdfast.runs.replay import replayed
 
@@ -99,7 +101,7 @@ def run(options):
     return DONE
 
 
-def _budget(text):
+def _budget(text: str) -> str:
     """The value of --outliers for k=50, share=1% or quantile=0.99."""
     name, found, value = text.partition("=")
     if not found:
@@ -112,7 +114,7 @@ def _budget(text):
     return words[name].format(value)
 
 
-def _summary_lines(answer):
+def _summary_lines(answer: dict[str, Any]) -> list[str]:
     lines = [f"{answer['rounds']:,} rounds, {answer['skipped']:,} skipped"]
     if answer["learned_little"]:
         lines[0] += f", of which {answer['learned_little']:,} have taught a little"
@@ -134,7 +136,7 @@ def _summary_lines(answer):
     return lines + ([""] if answer["worst"] else []) + _row_lines(answer["worst"])
 
 
-def _group_line(group):
+def _group_line(group: dict[str, Any]) -> str:
     found = f"  rows {group['first']:,} to {group['last']:,}: {group['rows']:,} skipped, "
     found += f"most by {group['reason']}"
     if group["column"]:
@@ -142,7 +144,7 @@ def _group_line(group):
     return found
 
 
-def cell(column, low, high=None):
+def cell(column: str, low: float | None, high: float | None = None) -> str:
     """A column and its value, or the smallest and the largest of several values."""
     name = visible(column, 80)
     if low is None:
@@ -151,27 +153,31 @@ def cell(column, low, high=None):
     return f"{name} = {first}" if first == last else f"{name} from {first} to {last}"
 
 
-def _number(value):
+def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) < 1e12 and value == math.floor(value) else f"{value:.6g}"
 
 
-def _row_lines(rows):
+def _row_lines(rows: list[dict[str, Any]]) -> list[str]:
     if not rows:
         return []
-    lines = [f"{'row':>10} {'reason':13} {'size of':9} {'size':>10} {'threshold':>10} {'times':>9}"]
+    lines = [f"{'row':>10} {'reason':13} {'size':>10} {'threshold':>10} {'times':>9}"]
     for row in rows:
-        times = f"{row['times']:9.3g}" if row["times"] else " " * 9
+        size, threshold = (_figure(row[name], "10.4g") for name in ("size", "threshold"))
         names = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
         little = "learned a little" if row["learned"] == "little" else ""
         note = "  ".join(filter(None, (cell(row["column"], row["value"]), names, row["detail"], little)))
         lines.append(
-            f"{row['row']:>10,} {row['reason']:13} {row['measure']:9} {row['size']:10.4g} "
-            f"{row['threshold']:10.4g} {times}  {note}".rstrip()
+            f"{row['row']:>10,} {row['reason']:13} {size:>10} {threshold:>10} "
+            f"{_figure(row['times'], '9.3g'):>9}  {note}".rstrip()
         )
     return lines
 
 
-def _replay_lines(answer):
+def _figure(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _replay_lines(answer: dict[str, Any]) -> list[str]:
     lines = [
         f"outliers {answer['outliers']}: {answer['skipped']:,} of {answer['rounds']:,} rounds would be "
         f"skipped; the run skipped {answer['skipped_in_the_run']:,}"

@@ -1,13 +1,15 @@
 """holdfast completion: a script with which the shell completes commands and options."""
 
+from argparse import ArgumentParser, Namespace
+
+from holdfast.cli.arguments import describe
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import describe
 from holdfast.terminal import DONE, write_bytes
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -21,7 +23,7 @@ def add(parser):
     parser.add_argument("shell", choices=SHELLS)
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
         import shtab
 

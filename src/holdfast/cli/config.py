@@ -1,13 +1,16 @@
 """`--config FILE`: options from a TOML file, with the names that they have on the command line."""
 
 import tomllib
+from argparse import Action, ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from holdfast.cli.options import as_names
+from holdfast.cli.arguments import as_names
 from holdfast.terminal import quoted
 
 
-def add_config(parser):
+def add_config(parser: ArgumentParser) -> None:
     """Let a command read options from a file. Those on the command line count more."""
     parser.add_argument(
         "--config",
@@ -17,7 +20,7 @@ def add_config(parser):
     )
 
 
-def with_config(parser, args):
+def with_config(parser: ArgumentParser, args: Sequence[str]) -> Sequence[str]:
     """The arguments, after those of the file that --config names, if it does.
 
     An option of the file is left out if one of the arguments excludes it, such as --into excludes --to.
@@ -39,7 +42,7 @@ def with_config(parser, args):
     return [*found, *args]
 
 
-def _given(options, args):
+def _given(options: dict[str, Action], args: Sequence[str]) -> dict[str, str | None]:
     """The long options among the arguments, and what follows each. Names may be abbreviated."""
     found = {}
     for arg, after in zip(args, [*args[1:], "--"], strict=True):
@@ -53,13 +56,13 @@ def _given(options, args):
     return found
 
 
-def _excluded(parser, actions):
+def _excluded(parser: ArgumentParser, actions: list[Action]) -> list[Action]:
     """The options that cannot be used together with one of these."""
     groups = [group._group_actions for group in parser._mutually_exclusive_groups]
     return [other for group in groups if any(action in group for action in actions) for other in group]
 
 
-def _read(parser, path):
+def _read(parser: ArgumentParser, path: str) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except OSError as problem:
@@ -68,7 +71,7 @@ def _read(parser, path):
         parser.error(f"--config {path} is not TOML: {problem}")
 
 
-def _as_arguments(parser, path, name, value, is_flag):
+def _as_arguments(parser: ArgumentParser, path: str, name: str, value: Any, is_flag: bool) -> list[str]:
     """The option as it is written on the command line."""
     if is_flag:
         if not isinstance(value, bool):

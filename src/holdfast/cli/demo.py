@@ -3,12 +3,17 @@
 import itertools
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from holdfast.cli.arguments import describe
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import describe
 from holdfast.terminal import DONE, WRONG, print_error, tell
+
+if TYPE_CHECKING:
+    from holdfast.runs.run import Run
 
 _ABOUT = """9,357 hours of five cheap gas sensors beside a road, and the benzene that a certified analyser
 measured (De Vito 2008, UCI Machine Learning Repository, CC BY 4.0). In 366 of them a sensor failed and the
@@ -18,7 +23,7 @@ learner behind the same kind of filter, and the same learner without one.
 _TEXTBOOK = {"... --learner adagrad": "auto", "... ... --outliers none": "none"}
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -26,10 +31,7 @@ def add(parser):
             "Learn to predict benzene from cheap gas sensors, with filters and without; print a table and\n"
             "write a report. The data set is bundled; where a sensor failed it has -200."
         ),
-        [
-            "holdfast demo",
-            "holdfast demo --to benzene.run",
-        ],
+        ["holdfast demo", "holdfast demo --to benzene.run"],
     )
     parser.add_argument(
         "--to",
@@ -39,7 +41,7 @@ def add(parser):
     )
 
 
-def run(options):
+def run(options: Namespace) -> int:
     to = options.to or _new_folder()
     if to.exists():
         print_error(f"{to} is there already: remove it, or choose another folder with --to")
@@ -72,20 +74,21 @@ def run(options):
     return DONE
 
 
-def _new_folder():
+def _new_folder() -> Path:
     names = itertools.chain(["holdfast-demo.run"], (f"holdfast-demo-{i}.run" for i in itertools.count(2)))
     return next(path for path in map(Path, names) if not path.exists())
 
 
-def _learned(source, to, learner="auto", outliers="auto"):
+def _learned(source: Path, to: Path, learner: str = "auto", outliers: str = "auto") -> "Run":
     import contextlib
 
     from holdfast.cli.progress import progress_for
-    from holdfast.runs.learning import begin, learn
+    from holdfast.runs.beginning import begin
+    from holdfast.runs.learning import learn
     from holdfast.runs.settings import Settings
 
     settings = Settings("benzene", drop=("outlier", "time"), learner=learner, outliers=outliers)
-    found, opened, rows = begin([source], settings, to, lambda text: None)
+    found, opened, rows = begin([str(source)], settings, to, lambda text: None)
     bar = progress_for(quiet=False)
     with contextlib.closing(opened):
         learn(found, opened, rows, (float("inf"), 30.0), bar, lambda: False)
@@ -93,7 +96,7 @@ def _learned(source, to, learner="auto", outliers="auto"):
     return found
 
 
-def _line(name, found, source):
+def _line(name: str, found: "Run", source: Path) -> str:
     import gzip
 
     import numpy as np
@@ -117,7 +120,7 @@ def _line(name, found, source):
     return f"{name:25}{error:>20.2f}{counts:>14}{(skipped & ~broken).sum():>12,}"
 
 
-def _next(to):
+def _next(to: Path) -> list[str]:
     """Commands to copy; with the path of holdfast if it is installed in a .venv of this folder."""
     here = Path(sys.prefix).name == ".venv" and Path(sys.prefix).parent == Path.cwd()
     command = ".venv/bin/holdfast" if here else "holdfast"

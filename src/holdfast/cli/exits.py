@@ -1,25 +1,42 @@
-"""How commands end: with an exit status, and with one sentence if something went wrong."""
+"""How commands end: with an exit status, with one sentence if something went wrong, and on signals."""
 
 import contextlib
 import errno
 import functools
 import importlib.util
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from holdfast.terminal import FAILED, WRONG, OutputLost, Refusal, print_error, print_json
+from holdfast.terminal import (
+    DONE,
+    FAILED,
+    HUNG_UP,
+    STOPPED,
+    TERMINATED,
+    WRONG,
+    OutputLost,
+    Refusal,
+    print_error,
+    print_json,
+)
 
+_STATUSES = {"SIGINT": STOPPED, "SIGTERM": TERMINATED, "SIGHUP": HUNG_UP}
+STATUSES = {getattr(signal, name): status for name, status in _STATUSES.items() if hasattr(signal, name)}
 _NEEDED = ("jinja2", "pyarrow", "safetensors", "shtab", "tqdm")
 
 
 class Failure(BaseException):
     """Ends a command with this exit status. The message is already printed."""
 
-    def __init__(self, status):
+    def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
 
 
 @contextlib.contextmanager
-def report_errors():
+def report_errors() -> Iterator[None]:
     """Errors inside end the command with one sentence, which `main` prints; so does a missing package."""
     for name in _NEEDED:
         if not _is_installed(name):
@@ -28,12 +45,12 @@ def report_errors():
 
 
 @functools.cache
-def _is_installed(name):
+def _is_installed(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
 @contextlib.contextmanager
-def errors_in_words(as_json):
+def errors_in_words(as_json: bool) -> Iterator[None]:
     """Print what went wrong in one sentence, and end with the exit status that fits."""
     try:
         yield
@@ -45,13 +62,13 @@ def errors_in_words(as_json):
         raise Failure(status) from None
 
 
-def print_json_error(text, status):
+def print_json_error(text: object, status: int) -> None:
     """Print the last line of a command with --json that failed."""
     with contextlib.suppress(OutputLost):
         print_json({"event": "error", "text": str(text), "status": status})
 
 
-def _in_words(problem):
+def _in_words(problem: Refusal | OSError | MemoryError) -> tuple[str, int]:
     """A sentence and an exit status."""
     if isinstance(problem, Refusal):
         return str(problem), WRONG
@@ -68,3 +85,45 @@ def _in_words(problem):
     else:
         text = f"{problem.strerror or problem}; what was saved before stands"
     return f"{place}{text}", FAILED
+
+
+# -- signals
+
+
+@contextlib.contextmanager
+def handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Call this handler for the signals. One that is ignored, as SIGHUP after nohup, stays ignored."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # elsewhere, signals cannot be handled
+        for number in STATUSES:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old if old is not None else signal.SIG_DFL)
+
+
+def end(number: int, frame: Any) -> None:
+    """End the command, so that it removes its temporary files."""
+    raise Failure(STATUSES[number])
+
+
+class StopSignals:
+    """While a run learns (`wait`), the first signal is stored, and the run stops after a round."""
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self.wait = False
+
+    def store(self, number: int, frame: Any) -> None:
+        if self._number is not None or not self.wait:
+            end(number, frame)
+        self._number = number
+
+    def arrived(self) -> bool:
+        return self._number is not None
+
+    def status(self) -> int:
+        return DONE if self._number is None else STATUSES[self._number]

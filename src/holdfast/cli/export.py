@@ -1,16 +1,21 @@
 """holdfast export: the model of a run for scikit-learn or ONNX."""
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from holdfast.cli.arguments import add_run, describe
 from holdfast.cli.exits import Failure, report_errors
-from holdfast.cli.options import add_run, describe
 from holdfast.cli.outputs import check_output
 from holdfast.terminal import DONE, WRONG, print_error, tell
+
+if TYPE_CHECKING:
+    from holdfast.runs.model import Model
 
 _KINDS = {"sklearn": "joblib", "onnx": "onnx"}
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -32,7 +37,7 @@ def add(parser):
     )
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
         from holdfast.runs.files import atomic_file
         from holdfast.runs.folder import Folder
@@ -53,7 +58,7 @@ def run(options):
     return DONE
 
 
-def _pickled(model):
+def _pickled(model: "Model") -> bytes:
     import io
 
     import joblib
@@ -66,7 +71,7 @@ def _pickled(model):
     return sink.getvalue()
 
 
-def _graph(model):
+def _graph(model: "Model") -> bytes:
     import onnx  # noqa: F401  (raises if it is not installed)
 
     from holdfast.cli.onnx_graph import onnx_bytes

@@ -1,13 +1,19 @@
 """holdfast inspect: what a run has learned."""
 
 import json
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_json, add_run, describe
 from holdfast.terminal import DONE, print_json, tell, visible
 
+if TYPE_CHECKING:
+    from holdfast.runs.run import Run
+    from holdfast.runs.settings import Settings
 
-def add(parser):
+
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -33,12 +39,12 @@ def add(parser):
     add_json(parser)
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
-        from holdfast.runs.checkpoint import CONFIG
+        from holdfast.runs.config import CONFIG
         from holdfast.runs.run import open_run
 
-        found = open_run(options.run, older=True)
+        found = open_run(options.run)
         config = json.loads(found.folder.read(CONFIG))
         if options.json:
             print_json(
@@ -79,7 +85,7 @@ def run(options):
     return DONE
 
 
-def certificate(found):
+def certificate(found: "Run") -> dict[str, Any]:
     return (
         found.certificate()
         if found.trace.rounds
@@ -87,7 +93,7 @@ def certificate(found):
     )
 
 
-def _sources(found):
+def _sources(found: "Run") -> list[dict[str, Any]]:
     """The sources in order, each with the numbers of its rows."""
     ends = [record.last_row for record in found.sources]
     starts = [1, *(end + 1 for end in ends)]
@@ -97,19 +103,19 @@ def _sources(found):
     ]
 
 
-def _weights(found):
+def _weights(found: "Run") -> dict[str, dict[str, float]]:
     """Weights by game and feature: how far one unit of the scale of the feature moves the prediction."""
     if found.settings.key is not None or not found.trace.rounds:
         return {}
     names = found.layout.features()
-    answer = {}
-    p = found.parameters()
-    for place, label in enumerate(found.game_names()):
-        answer[label] = dict(zip(names, (p["y_spread"][place] * p["weights"][place]).tolist(), strict=True))
-    return answer
+    effects = found.parameters().effects().tolist()
+    return {
+        label: dict(zip(names, own, strict=True))
+        for label, own in zip(found.games.labels, effects, strict=True)
+    }
 
 
-def _changed(settings):
+def _changed(settings: "Settings") -> str:
     default = type(settings)(settings.target)
     changed = [
         f"{name} {value}"

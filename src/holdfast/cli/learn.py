@@ -2,33 +2,32 @@
 
 import contextlib
 import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.exits import Failure, report_errors
+from holdfast.cli.exits import Failure, StopSignals, handled_by, report_errors
 from holdfast.cli.learn_options import add_options
-from holdfast.cli.learn_summary import summary
+from holdfast.cli.learn_summary import skipped_status, summary
 from holdfast.cli.outputs import check_output
 from holdfast.cli.progress import progress_for
-from holdfast.cli.signals import StopSignals, handled_by
-from holdfast.cli.skipped_limit import skipped_status
-from holdfast.terminal import (
-    DONE,
-    OutputLost,
-    print_error,
-    print_json,
-    print_note,
-    tell,
-    visible,
-)
+from holdfast.terminal import DONE, OutputLost, print_error, print_json, print_note, tell, visible
+
+if TYPE_CHECKING:
+    from holdfast.runs.run import Run
+    from holdfast.runs.settings import Settings
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     add_options(parser, run)
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
+        from holdfast.runs.beginning import default_folder
         from holdfast.runs.inputs import expand
-        from holdfast.runs.learning import default_folder, learn
+        from holdfast.runs.learning import learn
 
         _check(options)
         paths = expand(options.sources)
@@ -62,11 +61,11 @@ def run(options):
 
             page = write(found)
         if options.json:
-            paths = {"run": str(to), "report": str(page) if page else None}
+            written_to = {"run": str(to), "report": str(page) if page else None}
             print_json(
                 {"event": "end"}
                 | found.metrics()
-                | paths
+                | written_to
                 | {"new_rounds": found.trace.rounds - before, "seconds": round(seconds, 3)}
             )
         elif not options.quiet:
@@ -76,7 +75,7 @@ def run(options):
         return signals.status() or skipped_status(options.fail_if_skipped, new, skipped)
 
 
-def _check(options):
+def _check(options: Namespace) -> None:
     """Raise if options do not go together."""
     from holdfast.runs.files import RunError
 
@@ -86,10 +85,10 @@ def _check(options):
         raise RunError("--dry-run reads the first rows of a file: leave out --follow and --into")
 
 
-def _open(options, paths, to):
+def _open(options: Namespace, paths: list[Any], to: Path) -> tuple[Any, Any, Any]:
     """Begin a run or resume it: the run, its sources, and what to learn from."""
+    from holdfast.runs.beginning import begin, can_resume, resume
     from holdfast.runs.files import RunError
-    from holdfast.runs.learning import begin, can_resume, resume
 
     say = (lambda text: None) if options.quiet or options.json else print_note
     if len(paths) > 1:
@@ -103,9 +102,9 @@ def _open(options, paths, to):
     return begin(paths, settings, to, say, options.follow)
 
 
-def _dry_run(options, paths):
+def _dry_run(options: Namespace, paths: list[Any]) -> int:
     """Print what would be learned."""
-    from holdfast.runs.guess import Guess
+    from holdfast.runs.beginning import Guess
     from holdfast.runs.inputs import Inputs
 
     settings = settings_of(options)
@@ -117,18 +116,18 @@ def _dry_run(options, paths):
     return DONE
 
 
-def _report_writer(run):
+def _report_writer(run: "Run") -> Callable[["Run"], None]:
     from holdfast.cli.page import writer
 
     return writer(run)
 
 
-def _listed(paths):
+def _listed(paths: list[Any]) -> str:
     shown = ", ".join(visible(path, 80) for path in paths[:20])
     return f"{shown} and {len(paths) - 20:,} more" if len(paths) > 20 else shown
 
 
-def settings_of(options):
+def settings_of(options: Namespace) -> "Settings":
     """The settings of the run, from the options of the command line."""
     from holdfast.runs.settings import Settings
 

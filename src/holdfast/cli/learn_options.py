@@ -2,15 +2,19 @@
 
 import argparse
 import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from holdfast.cli.arguments import LEARN_EXITS, add_sources, column_names, describe, share
 from holdfast.cli.config import add_config
-from holdfast.cli.options import LEARN_EXITS, add_sources, column_names, describe
-from holdfast.cli.skipped_limit import share
 from holdfast.terminal import quoted
 
+_Group = Any  # a group of argparse, which has no public type
 
-def add_options(parser, run):
+
+def add_options(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None:
     describe(
         parser,
         run,
@@ -35,158 +39,120 @@ def add_options(parser, run):
         LEARN_EXITS,
     )
     add_sources(parser)
-    parser.add_argument("--target", metavar="COLUMN", help="the column to predict (svmlight: label)")
-    parser.add_argument(
-        "--task",
-        choices=("auto", "regression", "classification"),
-        default="auto",
-        help="numbers or labels (default: what the first rows look like)",
-    )
-    parser.add_argument(
+    _add_model(parser.add_argument_group("the model"))
+    _add_columns(parser.add_argument_group("columns and keys"))
+    _add_run(parser.add_argument_group("the run"))
+    add_config(parser)
+
+
+def _add_model(group: _Group) -> None:
+    group.add_argument("--target", metavar="COLUMN", help="the column to predict (svmlight: label)")
+    tasks = ("auto", "regression", "classification")
+    _text(group, "--task", None, "numbers or labels (default: what the first rows look like)", choices=tasks)
+    _text(
+        group,
         "--loss",
-        default="auto",
-        help="absolute, squared, huber[:KNEE], pinball[:TAU], epsilon_insensitive[:EPSILON] for numbers; "
-        "hinge, squared_hinge, logistic for labels (default: absolute, logistic)",
+        "NAME",
+        "absolute_error, squared_error, huber[:KNEE], pinball[:TAU], epsilon_insensitive[:EPSILON] for "
+        "numbers; hinge, squared_hinge, log_loss for labels (default: absolute_error, log_loss)",
     )
-    parser.add_argument(
+    _text(
+        group,
         "--outliers",
-        default="auto",
-        metavar="HOW MANY",
-        help="a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 15%% of the rows and of "
-        "the targets for numbers; 10%% of the rows and some 5%% of the labels (default: %(default)s)",
+        "HOW MANY",
+        "a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 15%% of the rows, 15%% of "
+        "the targets if they are numbers, some 5%% of the labels (default: %(default)s)",
     )
-    parser.add_argument(
+    _text(
+        group,
         "--learner",
-        default="auto",
-        metavar="NAME",
-        help="first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
-        "docs/learners.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
+        "NAME",
+        "first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
+        "docs/benchmarks.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
         "scaleinvariant (default: for numbers second_order, with more than 300 columns first_order; for "
         "labels and log loss logits; for other losses and sparse columns adagrad)",
     )
-    parser.add_argument(
+    _text(
+        group,
         "--memory",
-        default="auto",
-        metavar="ROWS",
-        help="after so many rows a row counts about a third in the model, at most (default: several "
-        "memories, the longest for ever)",
+        "ROWS",
+        "after so many rows a row counts about a third in the model, at most (default: several memories, the "
+        "longest for ever)",
     )
-    parser.add_argument(
+    _text(
+        group,
         "--patience",
-        default="auto",
-        metavar="ROWS",
-        help="so many bad rows in a row are withstood, and about as many good ones are lost "
-        "after a change of units (default: 1000)",
+        "ROWS",
+        "so many bad rows in a row are withstood, and about as many good ones are lost after a change of "
+        "units (default: 1000)",
     )
-    parser.add_argument(
+    _text(
+        group,
         "--delay",
+        "ROWS",
+        "predict so many rows before learning from them, and judge the model by these predictions: as many "
+        "as come in while you wait for targets; with --key, rows of the key (default: %(default)s)",
         type=int,
         default=1,
-        metavar="ROWS",
-        help="predict so many rows before learning from them, and judge the model by these predictions: as "
-        "many as come in while you wait for targets; with --key, rows of the key (default: %(default)s)",
     )
-    parser.add_argument(
-        "--no-scale",
-        dest="scale",
-        action="store_false",
-        help="do not scale the features: needed for a certificate",
-    )
-    columns = parser.add_mutually_exclusive_group()
-    columns.add_argument(
-        "--features", type=column_names, default=(), metavar="A,B,...", help="predict from these columns"
-    )
-    columns.add_argument(
-        "--drop",
-        type=column_names,
-        default=(),
-        metavar="A,B,...",
-        help="predict from all columns but these; a name with a comma in quotes, as in CSV: '\"a,b\",c'",
-    )
-    parser.add_argument(
-        "--labels",
-        type=column_names,
-        default=(),
-        metavar="A,B,...",
-        help="all labels, if the first rows do not have them",
-    )
-    parser.add_argument(
+    _off(group, "scale", "do not scale the features: needed for a certificate")
+
+
+def _add_columns(group: _Group) -> None:
+    names: dict[str, Any] = {"type": column_names, "default": ()}
+    columns = group.add_mutually_exclusive_group()
+    _text(columns, "--features", "A,B,...", "predict from these columns", **names)
+    others = "predict from all columns but these; a name with a comma in quotes, as in CSV: '\"a,b\",c'"
+    _text(columns, "--drop", "A,B,...", others, **names)
+    _text(group, "--labels", "A,B,...", "all labels, if the first rows do not have them", **names)
+    _text(
+        group,
         "--missing",
-        choices=("auto", "skip", "fill"),
-        default="auto",
-        help="skip rows with a missing cell, or fill it with the median of the first rows and mark it in an "
-        "extra feature (default: fill if more than 10%% of the first rows would be skipped)",
+        None,
+        "skip rows with a missing cell, or impute it: the median of the first rows, and a mark in an extra "
+        "feature (default: impute if more than 10%% of the first rows would be skipped)",
+        choices=("auto", "skip", "impute"),
     )
-    parser.add_argument("--key", metavar="COLUMN", help="a separate model for each value of this column")
-    parser.add_argument(
-        "--no-prior",
-        dest="prior",
-        action="store_false",
-        help="a new key starts from nothing, not from what was learned from the first rows of other keys",
-    )
-    parser.add_argument(
-        "--evict",
-        type=int,
-        metavar="ROWS",
-        help="forget a key that has had no row for so many rows (default: never)",
-    )
-    where = parser.add_mutually_exclusive_group()
+    group.add_argument("--key", metavar="COLUMN", help="a separate model for each value of this column")
+    _off(group, "prior", "a new key starts from nothing, not from what was learned of other keys")
+    evict = "forget a key that has had no row for so many rows (default: never)"
+    group.add_argument("--evict", type=int, metavar="ROWS", help=evict)
+
+
+def _add_run(group: _Group) -> None:
+    where = group.add_mutually_exclusive_group()
     where.add_argument("--to", type=Path, metavar="RUN", help="the run folder (default: SOURCE.run, here)")
-    where.add_argument(
-        "--into",
-        type=Path,
-        metavar="RUN",
-        help="go on with the model of this run, with its settings; what it has learned before is left out",
-    )
-    parser.add_argument(
-        "--resume", action="store_true", help="go on with the run in that folder, if there is one"
-    )
-    parser.add_argument(
-        "--follow",
-        action="store_true",
-        help="wait for more lines at the end of the last SOURCE, also after it was rotated, until Ctrl-C",
-    )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="print the columns and their types, as a schema file, and what was guessed; write nothing",
-    )
-    parser.add_argument(
-        "--checkpoint",
-        type=_every,
-        default="30s",
-        metavar="EVERY",
-        help="rounds, such as 100000, or seconds, such as 30s (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--no-sizes",
-        dest="sizes",
-        action="store_false",
-        help="do not record the sizes of all rounds, about 20 bytes each, which audit --replay needs",
-    )
-    parser.add_argument("--report", action="store_true", help="write report.html when done")
-    parser.add_argument(
-        "--metrics",
-        type=Path,
-        metavar="FILE",
-        help="write the figures of each checkpoint to this file, for Prometheus",
-    )
-    parser.add_argument(
-        "--fail-if-skipped",
-        type=share,
-        metavar="SHARE",
-        help="exit with status 3 if more of the new rows were skipped, such as 20%%",
-    )
-    add_config(parser)
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="only JSON lines on standard output: the progress every two seconds, then the results",
-    )
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    into = "go on with the model of this run, with its settings; what it has learned before is left out"
+    where.add_argument("--into", type=Path, metavar="RUN", help=into)
+    _on(group, "--resume", "go on with the run in that folder, if there is one")
+    _on(group, "--follow", "wait for more lines at the end of the last SOURCE, also if it is rotated")
+    _on(group, "--dry-run", "print the columns, as a schema file, and what was guessed; write nothing")
+    every = "rounds, such as 100000, or seconds, such as 30s (default: %(default)s)"
+    group.add_argument("--checkpoint", type=_every, default="30s", metavar="EVERY", help=every)
+    _off(group, "sizes", "do not record sizes, about 20 bytes a round, which audit --replay needs")
+    _on(group, "--report", "write report.html when done")
+    metrics = "write the figures of each checkpoint to this file, for Prometheus"
+    group.add_argument("--metrics", type=Path, metavar="FILE", help=metrics)
+    most = "exit with status 3 if more of the new rows were skipped, such as 20%%"
+    group.add_argument("--fail-if-skipped", type=share, metavar="SHARE", help=most)
+    _on(group, "--json", "only JSON lines on standard output: the progress, then the results")
+    _on(group, "--quiet", "print nothing but errors")
 
 
-def _every(text):
+def _text(group: _Group, name: str, metavar: str | None, words: str, **settings: Any) -> None:
+    """An option with a value, by default "auto"."""
+    group.add_argument(name, metavar=metavar, help=words, **{"default": "auto"} | settings)
+
+
+def _on(group: _Group, name: str, words: str) -> None:
+    group.add_argument(name, action="store_true", help=words)
+
+
+def _off(group: _Group, name: str, words: str) -> None:
+    group.add_argument(f"--no-{name}", dest=name, action="store_false", help=words)
+
+
+def _every(text: str) -> tuple[float, float]:
     """The number of rounds and of seconds between checkpoints."""
     try:
         rounds, seconds = (math.inf, float(text[:-1])) if text.endswith("s") else (int(text), math.inf)

@@ -1,10 +1,13 @@
-"""What holdfast learn prints at the end."""
+"""What holdfast learn prints at the end, and the exit status if too many rows were skipped."""
+
+from pathlib import Path
+from typing import Any
 
 from holdfast.runs.settings import learner_name
-from holdfast.terminal import DONE, percent, visible
+from holdfast.terminal import DONE, TOO_MANY_SKIPPED, percent, print_error, visible
 
 
-def summary(found, to, page, seconds, status=DONE):
+def summary(found: Any, to: Path, page: Path | None, seconds: float, status: int = DONE) -> list[str]:
     """The result of the run, in a few lines."""
     metrics = found.metrics()
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in metrics["skipped_by_reason"].items())
@@ -32,14 +35,14 @@ def summary(found, to, page, seconds, status=DONE):
     return lines
 
 
-def asked(delay):
+def asked(delay: int) -> str:
     """When rounds were predicted."""
     if delay == 1:
         return "each round predicted before it was learned from"
     return f"{delay:,} rounds at a time predicted before they were learned from"
 
 
-def _key_lines(keys):
+def _key_lines(keys: dict[str, Any]) -> list[str]:
     """The summary over keys, and the keys with the largest share of skipped rounds."""
     lines = [
         f"{keys['count']:,} keys, {keys['rounds']['least']:,.0f} to {keys['rounds']['most']:,.0f} rounds each"
@@ -64,3 +67,14 @@ def _key_lines(keys):
         key = visible(one["key"] or "(none)", 80)
         lines.append(f"  {key:20} {one['rounds']:>9,} rounds, {skipped:,} skipped, {error}")
     return lines
+
+
+def skipped_status(limit: float | None, rounds: int, skipped: int) -> int:
+    """The exit status for --fail-if-skipped. Prints why, if it is not 0."""
+    if limit is None or skipped <= limit * rounds:
+        return DONE
+    print_error(
+        f"{skipped:,} of {rounds:,} rows were skipped ({100.0 * skipped / rounds:.3g} %), more than "
+        f"--fail-if-skipped {100.0 * limit:.3g}%; what was learned is saved: see holdfast audit"
+    )
+    return TOO_MANY_SKIPPED

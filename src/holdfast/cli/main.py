@@ -1,15 +1,24 @@
 """The `holdfast` command: parse the arguments, run the command, return the exit status."""
 
+import gc
+import importlib.abc
 import sys
+from collections.abc import Sequence
+from typing import Any
 
-from holdfast.cli.exits import Failure, errors_in_words
-from holdfast.cli.lean_start import lean_start
+from holdfast.cli.exits import Failure, end, errors_in_words, handled_by
 from holdfast.cli.parser import new_parser
-from holdfast.cli.signals import end, handled_by
 from holdfast.terminal import OutputLost, open_streams
 
+LEAN = ("audit", "inspect", "learn", "predict", "release", "report", "verify")
+# pyarrow imports pandas, and numba imports scipy and cffi, whenever they are installed. These commands need
+# none of them. Without them, and with fewer garbage collections, `learn` on 60,000 rows takes 1.4 s of CPU
+# time instead of 2.1, and 270 MB instead of 315.
+_NOT_NEEDED = ("cffi", "pandas", "scipy")
+_NEW_OBJECTS = 100_000  # between two garbage collections; modules being imported leave little garbage
 
-def main(argv=None):
+
+def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return the exit status: 0 for success, 1 for a failure, 2 for a wrong call.
 
     141 if nothing reads its output any more, like a process that SIGPIPE ended.
@@ -26,6 +35,21 @@ def main(argv=None):
         return failure.status
     except OutputLost as lost:
         return lost.report()
+
+
+class _Absent(importlib.abc.MetaPathFinder):
+    """Lets packages appear as not installed."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        if name in _NOT_NEEDED:
+            raise ModuleNotFoundError(f"holdfast does not import {name} here", name=name)
+
+
+def lean_start(command: str | None = None) -> None:
+    """Let this command start with less time and memory. It changes how all later imports work."""
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
+    if command in LEAN:
+        sys.meta_path.insert(0, _Absent())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import numpy as np
 
 from holdfast.io.columns import Number
 from holdfast.runs.files import RunError
+from holdfast.runs.model import Model
 
 _OPSET, _IR = 18, 8  # from 2022; older programs may still read them
 
@@ -62,7 +63,7 @@ Gather     labels best         prediction
 """
 
 
-def onnx_bytes(model):
+def onnx_bytes(model: Model) -> bytes:
     """The graph as bytes. Its input is `X`, float64, with NaN where a cell is missing."""
     from onnx import TensorProto, checker, helper
 
@@ -104,16 +105,17 @@ def onnx_bytes(model):
     return found.SerializeToString()
 
 
-def _constants(model):
+def _constants(model: Model) -> dict[str, np.ndarray]:
     """Arrays by name; those of the features have an axis for rows, one for games, and one for features."""
     pairs, sides = _pairs_of_labels(model) if model.has_pairs() else (np.zeros(0, np.int64), np.zeros(0))
     columns, p = model.layout.columns, model.parameters
-    filled = np.array([column.middle is not None for column in columns])
+    middles = [column.middle if isinstance(column, Number) else None for column in columns]
+    filled = np.array([middle is not None for middle in middles])
     places = [i for j, f in enumerate(filled) for i in ([j, len(columns) + j] if f else [j])]
     texts = [label.encode() for label in model.target.labels]
-    return {
+    return p._asdict() | {
         "filled": filled,
-        "middles": np.array([0.0 if column.middle is None else column.middle for column in columns]),
+        "middles": np.array([0.0 if middle is None else middle for middle in middles]),
         "places": np.array(places, np.int64),
         "last": np.array([1], np.int64),
         "third": np.array([2], np.int64),
@@ -121,16 +123,16 @@ def _constants(model):
         "sides": sides,
         "zero": np.array(0.0),
         "one": np.array(1.0),
-        "knee": p["knee"][:, None],
-        "least": -p["clip"][:, None],
-        "most": p["clip"][:, None],
-        **{name: p[name] for name in ("center", "factors", "weights", "constant", "y_spread", "y_center")},
-        **{name: p[name] for name in ("low", "high")},
-        **({"labels": np.array(texts), "first": np.array(texts[:1]), "second": np.array(texts[1:2])}),
+        "knee": p.knee[:, None],
+        "least": -p.clip[:, None],
+        "most": p.clip[:, None],
+        "labels": np.array(texts),
+        "first": np.array(texts[:1]),
+        "second": np.array(texts[1:2]),
     }
 
 
-def _pairs_of_labels(model):
+def _pairs_of_labels(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """For each label its games; and the signs with which their outcomes are the margins of its rivals."""
     games = np.array(model.target.class_models())
     pairs = [np.flatnonzero((games == label).any(axis=1)) for label in range(len(model.target.labels))]
@@ -138,7 +140,7 @@ def _pairs_of_labels(model):
     return np.array(pairs), np.array(sides)
 
 
-def _check(model):
+def _check(model: Model) -> None:
     if model.key is not None:
         raise RunError("ONNX has no keys: export one model for all rows, or use --to sklearn")
     others = [column.name for column in model.layout.columns if not isinstance(column, Number)]

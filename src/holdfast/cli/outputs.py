@@ -1,10 +1,17 @@
-"""A command must not replace a file that it reads, nor a device."""
+"""Files that a command writes: which it may replace, and tables of Arrow as CSV or Parquet."""
 
+import contextlib
+import csv
+import io
 import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
+
+from holdfast.terminal import write_bytes
 
 
-def check_output(path, option, inputs, run=None):
+def check_output(path: Path | None, option: str, inputs: Iterable[Any], run: Path | None = None) -> None:
     """Raise if an option names one of the inputs, a file of the run in this folder, or no file at all."""
     from holdfast.runs.files import RunError, check_replaceable
     from holdfast.runs.folder import Folder
@@ -19,8 +26,60 @@ def check_output(path, option, inputs, run=None):
         raise RunError(f"{option} {path} is the name of a file of the run: choose another file")
 
 
-def _is_same(path, name):
+def _is_same(path: Path, name: Any) -> bool:
     try:
         return os.path.samefile(path, name)
     except OSError:  # one of them is not there, or standard input
         return False
+
+
+def check_path(path: Path, option: str) -> None:
+    """Raise if a file of this name can be neither CSV nor Parquet."""
+    from holdfast.runs.files import RunError
+
+    if path.suffix not in (".csv", ".parquet"):
+        raise RunError(f"{option} must end in .csv or .parquet: got {path}")
+
+
+@contextlib.contextmanager
+def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
+    """A function that writes one table after the other, all with the same columns.
+
+    If the path is None, they go to standard output as CSV, each at once. A file gets its name when it is
+    complete.
+    """
+    import pyarrow.csv as pacsv
+    import pyarrow.parquet as pq
+
+    from holdfast.runs.files import atomic_file
+
+    writer: Any = None
+    target: Any = None
+
+    def write(table: Any) -> None:
+        nonlocal writer
+        if writer is None and path is not None and path.suffix == ".parquet":
+            writer = pq.ParquetWriter(target, table.schema)
+        elif writer is None:
+            # pyarrow would put every name in quotes.
+            names = io.StringIO()
+            csv.writer(names, lineterminator="\n").writerow(table.column_names)
+            target.write(names.getvalue().encode())
+            form = pacsv.WriteOptions(include_header=False, quoting_style="needed")
+            writer = pacsv.CSVWriter(target, table.schema, write_options=form)
+        writer.write_table(table)
+        if path is None:
+            write_bytes(target.getvalue())
+            target.seek(0)
+            target.truncate()
+
+    if path is None:
+        target = io.BytesIO()
+        yield write
+        return
+    with atomic_file(path) as target:
+        try:
+            yield write
+        finally:  # also after an error, or its destructor would write into the closed file
+            if writer is not None:
+                writer.close()

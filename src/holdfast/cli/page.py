@@ -1,5 +1,8 @@
 """The report of a run: one HTML page without network access or scripts, for large and small screens."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from holdfast import __version__
 from holdfast.cli import report_plots as plots
 from holdfast.cli import report_tables as tables
@@ -9,11 +12,12 @@ from holdfast.cli.learn_summary import asked
 from holdfast.pages.render import render
 from holdfast.runs.audit_summary import AuditSummary
 from holdfast.runs.files import atomic_file
+from holdfast.runs.run import Run
 
 _ROWS = 100  # rows of a table
 
 
-def write(found, to=None):
+def write(found: Run, to: Path | None = None) -> Path:
     """Write the page of a run; return its path."""
     if to is None:
         found.folder.write_alone("report.html", page(found))
@@ -23,13 +27,13 @@ def write(found, to=None):
     return to
 
 
-def writer(found):
+def writer(found: Run) -> Callable[[Run], None]:
     """A function that writes the page into the folder of a run that learns, after each checkpoint."""
     summary = AuditSummary(found, _ROWS)
     return lambda run: run.folder.write([("report.html", page(run, summary))])
 
 
-def page(found, summary=None):
+def page(found: Run, summary: AuditSummary | None = None) -> str:
     """The page. The summary of the audit, if there is one, needs only the newest parts."""
     summary = summary or AuditSummary(found, _ROWS)
     metrics, skipped = found.metrics(), summary.update()
@@ -61,7 +65,7 @@ def page(found, summary=None):
         weights=plots.weights(found),
         weight_table=tables.weights(found, _ROWS),
         layout=tables.columns(found.layout)[:_ROWS],
-        notes=found.notes,
+        notes=found.config.notes,
         left_out=found.settings.drop,
         keys=tables.keys(found, _ROWS),
         proof=certificate(found)["words"],

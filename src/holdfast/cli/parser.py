@@ -2,12 +2,14 @@
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pkgutil import resolve_name
+from typing import Any, NoReturn
 
 from holdfast import __version__
 from holdfast.cli.config import with_config
 from holdfast.cli.exits import print_json_error
-from holdfast.terminal import WRONG, tell, visible
+from holdfast.terminal import WRONG, print_error, tell, visible
 
 # Name: the function that adds the options of the command, and one line of help.
 COMMANDS = {
@@ -52,19 +54,19 @@ COMMANDS = {
         "compile in advance what estimators and holdfast learn need, for an image or a CI job",
     ),
     "reproduce": (
-        "holdfast.lab.commands:add_reproduce",
+        "holdfast_lab.commands:add_reproduce",
         "run the experiments behind every result of the paper, and write a report",
     ),
     "bench": (
-        "holdfast.lab.commands:add_bench",
+        "holdfast_lab.commands:add_bench",
         "measure the speed of holdfast and of other libraries on this machine",
     ),
     "trials": (
-        "holdfast.lab.commands:add_trials",
+        "holdfast_lab.commands:add_trials",
         "measure what outliers cost on real data, for holdfast and for other libraries",
     ),
     "learners": (
-        "holdfast.lab.commands:add_learners",
+        "holdfast_lab.commands:add_learners",
         "measure every learner: its regret with and without outliers, its time, its worst case",
     ),
     "completion": (
@@ -73,14 +75,16 @@ COMMANDS = {
     ),
 }
 
+_LAB = "holdfast_lab"  # the package of the repository's folder lab/; it is not in the wheel
 
-def new_parser():
+
+def new_parser() -> argparse.ArgumentParser:
     """The parser of `holdfast`. It imports a command when it parses its name."""
     parser, _ = _parsers()
     return parser
 
 
-def whole_parser():
+def whole_parser() -> argparse.ArgumentParser:
     """The parser with the options of all commands, for shell completion."""
     parser, commands = _parsers()
     for command in commands:
@@ -88,24 +92,40 @@ def whole_parser():
     return parser
 
 
-def _parsers():
+def _parsers() -> tuple["_Parser", list["_Command"]]:
     parser = _Parser(prog="holdfast", description="Online learning that outliers cannot derail.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Command)
-    return parser, [commands.add_parser(name, help=does, add=add) for name, (add, does) in COMMANDS.items()]
+    has_lab = find_spec(_LAB) is not None
+    listed = []
+    for name, (add, does) in COMMANDS.items():
+        if has_lab or not add.startswith(_LAB):
+            listed.append(commands.add_parser(name, help=does, add=add))
+        else:
+            commands.add_parser(name, add="holdfast.cli.parser:no_lab")  # without help it is not listed
+    return parser, listed
+
+
+def no_lab(parser: argparse.ArgumentParser) -> None:
+    """For a command of the laboratory, if that is not installed: say where it is, and end."""
+    print_error(
+        f"{parser.prog} is not in the wheel but in the folder lab/ of the repository and of the source "
+        "package: pip install ./lab"
+    )
+    parser.exit(WRONG)
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser that prints with `tell`; argparse itself ignores errors while it prints."""
 
-    def print_help(self, file=None):
+    def print_help(self, file: Any = None) -> None:
         tell(*self.format_help().removesuffix("\n").split("\n"))
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._json = "--json" in (sys.argv[1:] if args is None else args)
         return super().parse_known_args(args, namespace)
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         if self._json:
             print_json_error(message, WRONG)
         super().error(visible(message))
@@ -114,17 +134,17 @@ class _Parser(argparse.ArgumentParser):
 class _Command(_Parser):
     """The parser of a command. It has no options until it is loaded."""
 
-    def __init__(self, add, **settings):
+    def __init__(self, add: str, **settings: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
-        self._add = add
+        self._add: str | None = add
 
-    def load(self):
+    def load(self) -> None:
         """Import the command and add its options, the first time."""
         if self._add is not None:
             resolve_name(self._add)(self)
             self._add = None
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self.load()
         self._json = "--json" in args  # an error may be in the file
         return super().parse_known_args(with_config(self, args), namespace)
@@ -133,6 +153,6 @@ class _Command(_Parser):
 class _Version(argparse.Action):
     """Print the version."""
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         tell(f"holdfast {__version__}")
         parser.exit()

@@ -3,17 +3,21 @@
 import argparse
 import contextlib
 import functools
-import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.arguments import add_run, add_source, column_names, describe, reading_of, share
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_run, add_source, column_names, describe, reading_of
-from holdfast.cli.outputs import check_output
-from holdfast.cli.tables import check_path, table_writer
+from holdfast.cli.outputs import check_output, check_path, table_writer
 from holdfast.terminal import DONE, print_note, quoted
 
+if TYPE_CHECKING:
+    from holdfast.runs.model import Model
 
-def add(parser):
+
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -51,7 +55,7 @@ def add(parser):
     passed.add_argument("--all-columns", action="store_true", help="write all columns of SOURCE, too")
     parser.add_argument(
         "--interval",
-        type=_share,
+        type=_interval,
         default=0.9,
         metavar="SHARE",
         help="the share of the targets that low and high are meant to enclose, such as 80%% or 0.8 "
@@ -66,7 +70,7 @@ def add(parser):
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
         from holdfast.runs.files import RunError
 
@@ -87,17 +91,17 @@ def run(options):
     return DONE
 
 
-def _predictions(options, counts):
+def _predictions(options: Namespace, counts: dict[str, int]) -> Iterator[Any]:
     """The answers, a table for each piece of the source; an empty one if there are no rows."""
     from holdfast.io.sources import open_source, pieces
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
-    from holdfast.runs.newest_model import followed_pieces
+    from holdfast.runs.reading import followed_pieces
 
     if options.follow:
         reading, also = reading_of(options), functools.partial(_passed, options)
-        found = followed_pieces(options.run, options.source, reading, also)
-        yield from _tables(found, options.interval, counts)
+        followed = followed_pieces(options.run, options.source, reading, also)
+        yield from _tables(followed, options.interval, counts)
         return
     model = read_model(Folder(options.run))
     with contextlib.closing(open_source(options.source, eager=True, reading=reading_of(options))) as source:
@@ -109,7 +113,7 @@ def _predictions(options, counts):
         yield from tables
 
 
-def _passed(options, source):
+def _passed(options: Namespace, source: Any) -> tuple[str, ...]:
     """The columns of the source to write; raises if one is not there."""
     from holdfast.io.sources import SourceError
 
@@ -119,7 +123,7 @@ def _passed(options, source):
     return tuple(source.names) if options.all_columns else options.passed
 
 
-def _tables(pieces, share, counts):
+def _tables(pieces: Iterable[tuple["Model", Any]], share: float, counts: dict[str, int]) -> Iterator[Any]:
     """The answers for pieces, each given with its model."""
     from holdfast.runs.predicting import answers
 
@@ -134,13 +138,13 @@ def _tables(pieces, share, counts):
         yield _with_columns(table, piece.also)
 
 
-def _sum(column):
+def _sum(column: Any) -> int:
     import pyarrow.compute as pc
 
     return pc.sum(column).as_py() or 0
 
 
-def _without_rows(model, passed):
+def _without_rows(model: "Model", passed: tuple[str, ...]) -> Any:
     import pyarrow as pa
 
     from holdfast.runs.predicting import answer_types
@@ -149,7 +153,7 @@ def _without_rows(model, passed):
     return _with_columns(table, {name: pa.array([], pa.string()) for name in passed})
 
 
-def _with_columns(table, columns):
+def _with_columns(table: Any, columns: dict[str, Any]) -> Any:
     """The table and more columns; one whose name is taken gets another name."""
     for name, column in columns.items():
         while name in table.column_names:
@@ -158,11 +162,11 @@ def _with_columns(table, columns):
     return table
 
 
-def _share(text):
+def _interval(text: str) -> float:
+    """A share above 0; 80 is 80 %."""
     with contextlib.suppress(ValueError):
-        text = text.strip()
-        share = float(text.removesuffix("%"))
-        share = share / 100.0 if text.endswith("%") or share >= 1.0 else share
-        if 0.0 < share < 1.0 and not math.isnan(share):
-            return share
-    raise argparse.ArgumentTypeError(f"must be above 0 and below 100, such as 90%: got {quoted(text)}")
+        text = f"{text}%" if float(text) >= 1.0 else text
+    found = share(text)
+    if found == 0.0:
+        raise argparse.ArgumentTypeError(f"must be above 0, such as 90%: got {quoted(text)}")
+    return found

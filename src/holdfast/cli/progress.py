@@ -2,6 +2,7 @@
 
 import sys
 import time
+from typing import Any
 
 from holdfast.terminal import ProgressLine, is_live, percent, print_json, print_note
 
@@ -11,19 +12,22 @@ class Progress:
 
     interval = 0.2  # seconds
 
-    def __init__(self):
-        self.start = self.reported = self.first_round = self.first_byte = None
+    def __init__(self) -> None:
+        self.start: float | None = None
+        self.reported = 0.0
+        self.first_round = self.first_byte = 0
 
-    def __call__(self, run, source, read):
+    def __call__(self, run: Any, source: Any, read: int | None) -> None:
         """Report if the interval is over. `read` counts the bytes of the source that were read."""
         now = time.monotonic()
         if self.start is None:  # the time to start and to compile says nothing about the speed
-            self.start, self.reported, self.first_round, self.first_byte = now, now, run.trace.rounds, read
+            self.start, self.reported = now, now
+            self.first_round, self.first_byte = run.trace.rounds, read or 0
         if now - self.reported >= self.interval:
             self.reported = now
             self.report(self._figures(run, source, read, now - self.start), source, read)
 
-    def _figures(self, run, source, read, spent):
+    def _figures(self, run: Any, source: Any, read: int | None, spent: float) -> dict[str, Any]:
         rounds = run.trace.rounds
         found = {
             "rounds": rounds,
@@ -34,43 +38,43 @@ class Progress:
             "seconds_left": None,
         }
         if source.size and read:
-            new = read - (self.first_byte or 0)
+            new = read - self.first_byte
             found["done_share"] = min(read / source.size, 1.0)
             found["seconds_left"] = spent / new * max(source.size - read, 0) if new > 0 else None
         return found
 
-    def report(self, figures, source, read):
+    def report(self, figures: dict[str, Any], source: Any, read: int | None) -> None:
         pass
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         """Say why something takes long."""
 
-    def end(self):
+    def end(self) -> None:
         pass
 
 
 class Sentences(Progress):
     """In a pipe: only notes."""
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         print_note(text)
 
 
 class Bar(Progress):
     """On a terminal: one line that is overwritten."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.line = ProgressLine()
 
-    def report(self, figures, source, read):
+    def report(self, figures: dict[str, Any], source: Any, read: int | None) -> None:
         self.line.show(in_words(figures), read or 0, source.size)
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         self.line.clear()
         print_note(text)
 
-    def end(self):
+    def end(self) -> None:
         self.line.clear()
 
 
@@ -79,14 +83,14 @@ class Events(Progress):
 
     interval = 2.0
 
-    def report(self, figures, source, read):
+    def report(self, figures: dict[str, Any], source: Any, read: int | None) -> None:
         print_json({"event": "progress"} | figures)
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         print_json({"event": "note", "text": text})
 
 
-def progress_for(quiet, json=False):
+def progress_for(quiet: bool, json: bool = False) -> Progress:
     """The progress that fits the options and standard error."""
     if json:
         return Events()
@@ -95,7 +99,7 @@ def progress_for(quiet, json=False):
     return Bar() if is_live(sys.stderr) else Sentences()
 
 
-def in_words(figures):
+def in_words(figures: dict[str, Any]) -> str:
     words = [f"{figures['rounds']:,} rounds"]
     words += [f"{figures['rounds_a_second']:,}/s"] if figures["rounds_a_second"] is not None else []
     words += [f"{percent(figures['skipped_share'])} skipped"]

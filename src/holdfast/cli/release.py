@@ -1,13 +1,14 @@
 """holdfast release: learn from rows that a run has skipped."""
 
 import contextlib
+from argparse import ArgumentParser, Namespace
 
+from holdfast.cli.arguments import add_json, add_run, add_source, describe, reading_of
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_json, add_run, add_source, describe, reading_of
 from holdfast.terminal import DONE, print_json, tell
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -28,7 +29,7 @@ def add(parser):
     add_json(parser)
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
         from holdfast.io.sources import open_source
         from holdfast.runs.folder import Folder

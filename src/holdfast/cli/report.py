@@ -1,14 +1,15 @@
 """holdfast report: a page about a run."""
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from holdfast.cli.arguments import add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_run, describe
 from holdfast.cli.outputs import check_output
 from holdfast.terminal import DONE, tell
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -28,7 +29,7 @@ def add(parser):
     )
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
         from holdfast.cli.page import write
         from holdfast.runs.run import open_run

@@ -1,17 +1,21 @@
 """The plots of the report of a run."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from holdfast.pages.palette import NAMES
 from holdfast.pages.render import figure
 from holdfast.pages.svg import Plot
 from holdfast.runs.predicting import feature_names
+from holdfast.runs.run import Run
 from holdfast.runs.trace import SAMPLES
 
 _SERIES = NAMES[:8]  # colours of lines
 
 
-def errors(found, metrics):
+def errors(found: Run, metrics: dict[str, Any]) -> str | None:
     """The error so far, the recent error and the error of the baseline; None if there is nothing to plot."""
     table = found.trace.points.table
     if len(table) < 2:
@@ -34,13 +38,13 @@ def errors(found, metrics):
     return plot.svg()
 
 
-def _recent(table, total, count):
+def _recent(table: np.ndarray, total: int, count: int) -> np.ndarray:
     window = max(len(table) // 20, 1)
     before = np.concatenate([np.zeros((window, table.shape[1])), table])[: len(table)]
     return (table[:, total] - before[:, total]) / (table[:, count] - before[:, count])
 
 
-def answers(found):
+def answers(found: Run) -> dict[str, Any] | None:
     """Predicted against actual numbers of a sample of the kept rounds; None if there is nothing to plot."""
     samples = found.trace.samples.table
     predicted, actual, kept = (samples[:, SAMPLES.index(name)] for name in ("predicted", "actual", "kept"))
@@ -58,7 +62,7 @@ def answers(found):
     return {"plot": plot.svg(), "count": int(shown.sum())}
 
 
-def sizes(found, samples_of_skipped):
+def sizes(found: Run, samples_of_skipped: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """A plot for each filter that has seen sizes above 0: what it measures, the plot, and its thresholds.
 
     `samples_of_skipped` has rounds that it has skipped, by measure.
@@ -77,11 +81,11 @@ def sizes(found, samples_of_skipped):
         plot = Plot(f"Sizes of the {measure}", found.trace.rounds, low, high, log=True)
         plot.dots(rounds, found_sizes, "grey")
         plot.line(rounds, np.where(thresholds > 0, thresholds, np.nan), "green", 2.5, "threshold")
-        plot.crosses(*marked, "red")
+        plot.crosses(marked[0], marked[1], "red")
         yield measure, plot.svg(), _drift(rounds, thresholds)
 
 
-def _drift(rounds, thresholds):
+def _drift(rounds: np.ndarray, thresholds: np.ndarray) -> str:
     """The threshold after a tenth and half of the rounds, and at the end; empty if there is none."""
     known = np.flatnonzero(np.isfinite(thresholds) & (thresholds > 0.0))
     if not len(known):
@@ -92,16 +96,16 @@ def _drift(rounds, thresholds):
     return f"The threshold was {early} after a tenth of the rounds, {half} after half, and is {last} now."
 
 
-def _largest(values):
+def _largest(values: np.ndarray) -> float:
     return float(values[np.isfinite(values)].max(initial=0.0))
 
 
-def weights(found):
+def weights(found: Run) -> dict[str, Any] | None:
     """A plot of the largest weights; None if there is nothing to plot."""
     table = found.trace.weights
     if len(table) < 2 or not found.trace.wide:
         return None
-    factors = found.games.parameters()["factors"][0]
+    factors = found.games.parameters().factors[0]
     with np.errstate(all="ignore"):
         units = np.where(factors > 0, 1.0 / factors, 0.0)  # a unit of the scale of each feature
     values = table[:, 1:] * units

@@ -1,22 +1,25 @@
 """The figures and tables of the report of a run."""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from holdfast.cli.audit import cell
-from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
+from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
 from holdfast.pages.render import figure
 from holdfast.runs.predicting import feature_names
+from holdfast.runs.run import Run
 from holdfast.runs.source_records import names_of
 
 _MOST_LABELS = 12  # in a table
 
 
-def command(found):
+def command(found: Run) -> str:
     """The command that begins such a run."""
-    names = names_of(found.sources) or [found.source_name]
+    names = names_of(found.sources) or [found.config.source]
     words = ["holdfast", "learn", *("-" if name == "standard input" else name for name in names)]
     default = type(found.settings)(found.settings.target)
     for name, value in found.settings.to_json().items():
@@ -31,13 +34,13 @@ def command(found):
     return shlex.join([*words, "--to", str(found.folder.path)])
 
 
-def sources(found):
+def sources(found: Run) -> str:
     """The name of the first source, and how many more there are."""
     more = len(names_of(found.sources)) - 1
-    return Path(found.source_name).name + (f" and {more:,} more" if more > 0 else "")
+    return Path(found.config.source).name + (f" and {more:,} more" if more > 0 else "")
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """A time in words; empty if it is not known."""
     if seconds < 1.0:
         return "less than a second" if seconds > 0.0 else ""
@@ -47,7 +50,7 @@ def duration(seconds):
     return " ".join(f"{count} {unit}" for count, unit in parts if count)
 
 
-def cards(metrics):
+def cards(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The main figures, each with its meaning."""
     rounds, skipped = metrics["rounds"], metrics["skipped"]
     yield figure(rounds), "rounds"
@@ -62,7 +65,7 @@ def cards(metrics):
         yield figure(metrics["baseline"]), f"{metrics['error_is']} of the baseline"
 
 
-def comparison(found, metrics):
+def comparison(found: Run, metrics: dict[str, Any]) -> list[str]:
     """What the errors mean, in sentences."""
     error, baseline, of_all = (metrics[name] for name in ("error", "baseline", "error_of_all_rounds"))
     if error is None or baseline is None:
@@ -81,7 +84,7 @@ def comparison(found, metrics):
     return sentences
 
 
-def confusion(found):
+def confusion(found: Run) -> dict[str, Any] | None:
     """How often each label was predicted for each label, on kept rounds; None if that was not counted."""
     counts, labels = found.answers.confusion, found.target.labels
     if not counts.sum() > 0:
@@ -95,7 +98,7 @@ def confusion(found):
     return {"labels": [labels[j] for j in shown], "rows": rows, "others": len(labels) - len(shown)}
 
 
-def groups(found):
+def groups(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """The groups of two rows or more."""
     return [
         (f"{group['first']:,} to {group['last']:,}", group["rows"], group["reason"], _cell(group))
@@ -104,54 +107,53 @@ def groups(found):
     ]
 
 
-def _cell(group):
+def _cell(group: dict[str, Any]) -> str:
     return cell(group["column"], group["low"], group["high"]) if group["column"] else ""
 
 
-def worst(rows):
+def worst(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """The skipped rows that exceed their threshold by the largest factor."""
     return [
         (
             row["row"],
             " ".join(filter(None, (row["reason"], row.get("key"), row.get("label"), _little(row)))),
             cell(row["column"], row["value"]) if row["column"] else row["detail"],
-            row["measure"],
             row["size"],
             row["threshold"],
-            row["times"] or None,
+            row["times"],
         )
         for row in rows
     ]
 
 
-def _little(row):
+def _little(row: dict[str, Any]) -> str:
     return "(learned a little)" if row["learned"] == "little" else ""
 
 
-def weights(found, most):
+def weights(found: Run, most: int) -> dict[str, Any] | None:
     """The features with the largest weights, as a head and rows; None if there are none or many models."""
     if found.settings.key is not None or not found.trace.rounds:
         return None
     p = found.games.parameters()
-    effects = (p["y_spread"][:, None] * p["weights"])[:_MOST_LABELS]
+    effects = p.effects()[:_MOST_LABELS]
     order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:most]
     labels = [label or "effect" for label in found.games.labels][:_MOST_LABELS]
     with np.errstate(all="ignore"):
-        spread = np.where(p["factors"][0] > 0, 1.0 / p["factors"][0], np.nan)
+        spread = np.where(p.factors[0] > 0, 1.0 / p.factors[0], np.nan)
     rows = []
     for i, name in zip(order, feature_names(found.layout, order), strict=True):
         row = (name, *map(float, effects[:, i]))
-        rows.append((*row, float(p["center"][0, i]), float(spread[i])) if found.games.scaled else row)
+        rows.append((*row, float(p.center[0, i]), float(spread[i])) if found.games.scaled else row)
     head = ("feature", *labels, *(("center", "spread") if found.games.scaled else ()))
     return {"head": head, "rows": rows, "scaled": found.games.scaled}
 
 
-def columns(layout):
+def columns(layout: Layout) -> list[tuple[str, str]]:
     """Each column that features are made from, and how."""
     return [(column.name, _use(column)) for column in layout.columns]
 
 
-def _use(column):
+def _use(column: Any) -> str:
     match column:
         case Number(middle=None, truth=truth):
             return "true or false" if truth else "a number"
@@ -165,9 +167,10 @@ def _use(column):
             return f"many values, hashed into {count} features"
         case SparseColumns(width=width):
             return f"{width:,} sparse columns"
+    raise TypeError(f"there is no such column: {column!r}")
 
 
-def keys(found, most):
+def keys(found: Run, most: int) -> dict[str, Any] | None:
     """The keys with the largest share of skipped rounds; None in a run without keys."""
     if found.settings.key is None:
         return None

@@ -1,11 +1,13 @@
 """holdfast verify: check that every file of a run is what the run wrote."""
 
+from argparse import ArgumentParser, Namespace
+
+from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import add_json, add_run, describe
 from holdfast.terminal import DONE, WRONG, print_error, print_json, tell
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -14,18 +16,15 @@ def add(parser):
             "checkpoint can be read, and the parts of the audit belong together. Nothing is changed. The\n"
             "exit status is 2 if a file is damaged, missing, or not of this run."
         ),
-        [
-            "holdfast verify sensors.run",
-            "holdfast verify sensors.run --json",
-        ],
+        ["holdfast verify sensors.run", "holdfast verify sensors.run --json"],
     )
     add_run(parser)
     add_json(parser)
 
 
-def run(options):
+def run(options: Namespace) -> int:
     with report_errors():
-        from holdfast.runs.verifying import verify
+        from holdfast.runs.reading import verify
 
         found = verify(options.run)
     if options.json:

@@ -3,17 +3,21 @@
 import contextlib
 import math
 import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-from holdfast.cache_folder import writable
+from holdfast._compiled.cache_folder import writable
+from holdfast.cli.arguments import describe
 from holdfast.cli.exits import report_errors
-from holdfast.cli.options import describe
-from holdfast.terminal import DONE, WRONG, Refusal, print_error, tell
+from holdfast.terminal import DONE, WRONG, print_error, tell
 
 _MODELS = ("regressor", "classifier")
 _ROWS = ("dense", "sparse")
 
 
-def add(parser):
+def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
@@ -40,14 +44,14 @@ def add(parser):
     parser.add_argument("--loss", metavar="NAME", help="a loss of the estimator, such as hinge or huber")
     parser.add_argument("--learner", metavar="NAME", help="a learner by name, such as ogd")
     parser.add_argument(
-        "--outliers", type=_outliers, default="auto", metavar="HOW MANY", help="auto, a share or a count"
+        "--outliers", default="auto", metavar="HOW MANY", help="auto, a share such as 1%%, a count or none"
     )
     parser.add_argument(
         "--learn", action="store_true", help="also compile what `holdfast learn` needs for dense rows"
     )
 
 
-def run(options):
+def run(options: Namespace) -> int:
     if options.loss and not options.only:
         print_error("a loss is for one estimator: add --only regressor or --only classifier")
         return WRONG
@@ -61,36 +65,29 @@ def run(options):
         except ImportError as problem:
             print_error(f"{problem}; pip install 'holdfast[sklearn]'")
             return WRONG
+        from holdfast.options import TERMINAL, read_learner, read_loss, read_outliers
+
+        models = [options.only] if options.only else _MODELS
+        read_outliers(options.outliers, TERMINAL)
+        for model in models:
+            loss = read_loss(options.loss, model == "regressor", TERMINAL)
+            read_learner(options.learner, loss, TERMINAL)
         tell(f"Into {folder}:")
-        for name, work in _jobs(options):
-            start = time.perf_counter()
-            try:
-                work()
-            except ValueError as problem:  # a loss, a learner or outliers that an estimator refuses
-                raise Refusal(f"{name}: {problem}") from None
-            tell(f"  {name:48}{time.perf_counter() - start:6.1f} s")
+        for model in models:
+            for rows in [options.rows] if options.rows else _ROWS:
+                _timed(f"{model}, {rows} rows", partial(_fit, model, rows, options))
+            if options.learn:
+                _timed(f"holdfast learn, {model}", partial(_learn, model))
     return DONE
 
 
-def _outliers(text):
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return int(number) if 1.0 <= number < math.inf else number
+def _timed(name: str, work: Callable[[], None]) -> None:
+    start = time.perf_counter()
+    work()
+    tell(f"  {name:48}{time.perf_counter() - start:6.1f} s")
 
 
-def _jobs(options):
-    """What to compile: a name, and a function that does it."""
-    models = [options.only] if options.only else _MODELS
-    for model in models:
-        for rows in [options.rows] if options.rows else _ROWS:
-            yield f"{model}, {rows} rows", lambda m=model, r=rows: _fit(m, r, options)
-        if options.learn:
-            yield f"holdfast learn, {model}", lambda m=model: _learn(m)
-
-
-def _new(model, options):
+def _new(model: str, options: Namespace) -> Any:
     from holdfast.sklearn import RobustClassifier, RobustRegressor
 
     chosen = {"loss": options.loss} if options.loss else {}
@@ -98,35 +95,36 @@ def _new(model, options):
     return make(options.outliers, learner=options.learner, n_epochs=1, **chosen)
 
 
-def _table(model):
+def _table(model: str) -> tuple[Any, Any]:
     import numpy as np
 
     X = np.arange(20.0).reshape(10, 2) % 7.0
     return X, np.arange(10) % 2 if model == "classifier" else X[:, 0]
 
 
-def _fit(model, rows, options):
+def _fit(model: str, rows: str, options: Namespace) -> None:
     from scipy.sparse import csr_array
 
-    from holdfast.compiling import expecting
+    from holdfast._compiled.compiling import expecting
 
     X, y = _table(model)
     with expecting(math.inf):
         _new(model, options).fit(csr_array(X) if rows == "sparse" else X, y)
 
 
-def _learn(model):
+def _learn(model: str) -> None:
     """Learn from a small file with the default settings, compiled."""
     import tempfile
     from pathlib import Path
 
     import numpy as np
 
+    from holdfast._compiled.compiling import WORTH_COMPILING
     from holdfast.cli.learn import settings_of
     from holdfast.cli.parser import new_parser
     from holdfast.cli.progress import progress_for
-    from holdfast.compiling import WORTH_COMPILING
-    from holdfast.runs.learning import begin, learn
+    from holdfast.runs.beginning import begin
+    from holdfast.runs.learning import learn
 
     X, y = _table(model)
     task = "classification" if model == "classifier" else "regression"

@@ -1,11 +1,13 @@
 """The Euclidean ball."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from holdfast.domains.shifted import ROUNDING, checked_ball
 from holdfast.norms import euclidean
+from holdfast.protocols import Weights
 from holdfast.rule import rule
 from holdfast.vectors import dot, largest, lazy, scale_by
 
@@ -28,13 +30,13 @@ class Ball:
     radius: float
     around: "float | np.ndarray" = 0.0
 
-    def check(self):
+    def check(self) -> Any:
         return checked_ball(self)
 
-    def project(self, w):
+    def project(self, w: Weights) -> Weights:
         return self.project_with_reach(w, math.inf)[0]
 
-    def project_with_reach(self, w, reach):
+    def project_with_reach(self, w: Weights, reach: float) -> tuple[Weights, float]:
         if reach <= self.radius:  # an upper bound of the length of w, so w is inside
             return w, reach
         size = euclidean(w)
@@ -50,7 +52,7 @@ class Ball:
             scale_by(w, self.radius / euclidean(w))
         return w, self.radius
 
-    def nearest(self, v, h):
+    def nearest(self, v: np.ndarray, h: np.ndarray) -> np.ndarray:
         """The point w with the least sum of h (w - v)², for h > 0: hv / (h + mu).
 
         If v is outside, mu is such that ‖w‖ = radius. 1 / ‖w‖ is concave in mu, so Newton's method from 0
@@ -66,22 +68,22 @@ class Ball:
             w = v * (h / (h + mu))
         return w
 
-    def to_lazy(self, state, summed):
+    def to_lazy(self, state: Any, summed: bool) -> Any:
         return lazy(state, summed)
 
-    def contains(self, w):
+    def contains(self, w: Weights) -> bool:
         """Whether w is in the domain, up to rounding."""
         return euclidean(w) <= self.radius * (1.0 + ROUNDING)
 
-    def center(self, dim):
+    def center(self, dim: int) -> np.ndarray:
         return np.zeros(dim)
 
-    def diameter(self, norm, dim=0):
+    def diameter(self, norm: Any, dim: int = 0) -> float:
         return 2.0 * self.radius * norm.over_ball(dim)
 
-    def support(self, g):
+    def support(self, g: np.ndarray) -> float:
         return self.radius * euclidean(g)
 
-    def reaches(self, g):
+    def reaches(self, g: np.ndarray) -> tuple[float, float, float]:
         most = self.support(g)
         return most, most, most

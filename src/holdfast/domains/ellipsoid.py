@@ -1,12 +1,13 @@
 """The ellipsoid."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from holdfast.domains.shifted import ROUNDING, placed
 from holdfast.norms import euclidean, hypotenuse, positive_definite
-from holdfast.rule import rule
+from holdfast.rule import replaced, rule
 from holdfast.vectors import add, dot, largest, sum_abs
 
 
@@ -36,28 +37,28 @@ class Ellipsoid:
 
     shape: np.ndarray
     around: "float | np.ndarray" = 0.0
-    axes: "np.ndarray | None" = None
-    lengths: "np.ndarray | None" = None
+    axes: Any = None
+    lengths: Any = None
     longest: float = 0.0
     blur: float = 0.0
 
-    def check(self):
+    def check(self) -> Any:
         M, squares, vectors = positive_definite("Ellipsoid: shape", self.shape)
         axes, lengths = np.ascontiguousarray(vectors.T), np.sqrt(squares / squares[-1])
         for array in (M, axes, lengths):
             array.flags.writeable = False
         longest = math.sqrt(squares[-1])
         blur = longest * math.sqrt(_distance(M / longest / longest, axes, lengths))
-        return placed(self._make((M, self.around, axes, lengths, longest, blur)))
+        return placed(replaced(self, shape=M, axes=axes, lengths=lengths, longest=longest, blur=blur))
 
-    def along(self, w):
+    def along(self, w: np.ndarray) -> np.ndarray:
         """The coordinates of w along the axes."""
         y = np.empty(len(w))
         for i in range(len(w)):
             y[i] = dot(self.axes[i], w)
         return y
 
-    def project(self, w):
+    def project(self, w: np.ndarray) -> np.ndarray:
         m = largest(w)
         if not 0.0 < m < math.inf:
             return w
@@ -78,7 +79,7 @@ class Ellipsoid:
             add(w, self.longest * s[i] * p[i], self.axes[i])
         return w
 
-    def contains(self, w):
+    def contains(self, w: np.ndarray) -> bool:
         """Whether w is in the domain, up to rounding."""
         m = largest(w)
         if not 0.0 < m < math.inf:
@@ -86,29 +87,29 @@ class Ellipsoid:
         y = self.along(w / m) * min(m / self.longest, 1e30)
         return euclidean(y / (self.lengths + ROUNDING)) <= 1.0
 
-    def center(self, dim):
+    def center(self, dim: int) -> np.ndarray:
         return np.zeros(dim)
 
-    def diameter(self, norm, dim=0):
+    def diameter(self, norm: Any, dim: int = 0) -> float:
         return 2.0 * norm.over_ellipsoid(self.shape, self.longest)
 
-    def support(self, g):
+    def support(self, g: np.ndarray) -> float:
         m = largest(g)
         if not 0.0 < m < math.inf:
             return m
         return m * self.longest * euclidean(self.lengths * self.along(g.astype(np.float64) / m))
 
-    def reaches(self, g):
+    def reaches(self, g: np.ndarray) -> tuple[float, float, float]:
         most = hypotenuse(self.support(g), self.blur * euclidean(g))
         return most, most, self.longest * sum_abs(g)
 
-    def check_dim(self, dim):
+    def check_dim(self, dim: int) -> None:
         d = len(self.lengths)
         if d != dim:
             raise ValueError(f"an ellipsoid from a {d} by {d} matrix cannot hold vectors of {dim} entries")
 
 
-def _distance(M, axes, lengths):
+def _distance(M: np.ndarray, axes: np.ndarray, lengths: np.ndarray) -> float:
     """An upper bound of the Frobenius norm of M - axes' diag(lengths²) axes, with its rounding errors."""
     rows, d = lengths[:, None] * axes, len(M)
     rounding = (d + 16) * 2.0**-53 * (np.abs(rows).T @ np.abs(rows) + np.abs(M))

@@ -1,6 +1,7 @@
 """All points: no constraint."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -20,21 +21,21 @@ class Everywhere:
     (False, inf)
     """
 
-    def bounded(self):
+    def bounded(self) -> bool:
         return False
 
-    def project(self, w):
+    def project(self, w: np.ndarray) -> np.ndarray:
         return w
 
-    def contains(self, w):
+    def contains(self, w: np.ndarray) -> bool:
         """Whether w is in the domain, up to rounding."""
         return largest(w) < math.inf
 
-    def center(self, dim):
+    def center(self, dim: int) -> np.ndarray:
         return np.zeros(dim)
 
-    def diameter(self, norm, dim=0):
+    def diameter(self, norm: Any, dim: int = 0) -> float:
         return math.inf
 
-    def support(self, g):
+    def support(self, g: np.ndarray) -> float:
         return 0.0 if largest(g) == 0.0 else math.inf

@@ -1,11 +1,13 @@
 """Shifted domains, and functions that several domains share."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from holdfast.protocols import Domain
-from holdfast.rule import rule
+from holdfast.rule import replaced, rule
 from holdfast.vectors import dot, largest
 
 ROUNDING = 1e-12  # the rounding error that `contains` allows, relative to the size of the domain
@@ -34,14 +36,15 @@ class Shifted:
     dim: int = 0
     far: float = 0.0
 
-    def check(self):
+    def check(self) -> Any:
         around = point("around", self.around)
         dim = np.size(around) * np.ndim(around)
+        domain: Any = self.domain
         if dim > 0:
-            self.domain.check_dim(dim)
-        return self._make((self.domain, around, dim, largest(around)))
+            domain.check_dim(dim)
+        return replaced(self, around=around, dim=dim, far=largest(around))
 
-    def project(self, w):
+    def project(self, w: np.ndarray) -> np.ndarray:
         if largest(w) < math.inf:
             offset = w - self.around
             nearest = self.domain.project(offset.copy())
@@ -49,60 +52,62 @@ class Shifted:
                 return write(w, self.around + nearest)
         return w
 
-    def contains(self, w):
+    def contains(self, w: np.ndarray) -> bool:
         """Whether w is in the domain, up to rounding."""
         if not largest(w) < math.inf:
             return False
         offset = w - self.around
         return largest(self.domain.project(offset.copy()) - offset) <= ROUNDING * self.far
 
-    def center(self, dim):
+    def center(self, dim: int) -> np.ndarray:
         return self.domain.center(dim) + self.around
 
-    def diameter(self, norm, dim=0):
+    def diameter(self, norm: Any, dim: int = 0) -> float:
         return self.domain.diameter(norm, self.dim if self.dim > 0 else dim)
 
-    def support(self, g):
+    def support(self, g: np.ndarray) -> float:
         return self.domain.support(g) + dot(g, np.zeros(len(g)) + self.around)
 
-    def reaches(self, g):
-        up, down, size = self.domain.reaches(g)
+    def reaches(self, g: np.ndarray) -> tuple[float, float, float]:
+        domain: Any = self.domain
+        up, down, size = domain.reaches(g)
         offset = np.zeros(len(g)) + self.around
         shift = dot(g, offset)
         return up + shift, down - shift, size + dot(np.abs(g), np.abs(offset) + 2.0 * ROUNDING * self.far)
 
-    def check_dim(self, dim):
-        self.domain.check_dim(dim)
+    def check_dim(self, dim: int) -> None:
+        domain: Any = self.domain
+        domain.check_dim(dim)
         if self.dim not in (0, dim):
             raise ValueError(f"around has {self.dim} entries, but the vectors have {dim}")
 
 
-def placed(domain):
+def placed(domain: Any) -> Any:
     """The domain with `around` 0; shifted if its `around` is not 0."""
     around = point(f"{type(domain).__name__}: around", domain.around)
     centered = domain._replace(around=0.0)
     return centered if isinstance(around, float) and around == 0.0 else Shifted(centered, around)
 
 
-def checked_ball(ball):
+def checked_ball(ball: Any) -> Any:
     if not 0.0 < ball.radius < math.inf:
         name = type(ball).__name__
         raise ValueError(f"{name}: the radius must be positive and finite, got {ball.radius}")
     return placed(ball)
 
 
-def point(name, value):
+def point(name: str, value: ArrayLike) -> float | np.ndarray:
     """A number as a float, a vector as a read-only array."""
     point = np.array(value, dtype=np.float64)
     if point.ndim > 1 or point.size == 0:
         raise ValueError(f"{name} must be a number or a vector, got an array of shape {point.shape}")
     if not largest(point) <= 1e290:  # so that w - point does not overflow for a finite w
-        raise ValueError(f"{name} must be finite and at most 1e290 in size, got {value}")
+        raise ValueError(f"{name} must be finite and at most 1e290 in size, got {value!s}")
     point.flags.writeable = False
     return point if point.ndim > 0 else float(point)
 
 
-def write(w, values):
+def write(w: np.ndarray, values: np.ndarray) -> np.ndarray:
     """w[:] = values, but compiles ten times as fast. -0 becomes 0: processors differ in max(-0, 0)."""
     np.add(values, 0.0, w)
     return w

@@ -1,6 +1,7 @@
 """The probability simplex, and the L1 ball, whose projection uses that of the simplex."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +22,13 @@ class Simplex:
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    def project(self, w):
+    def project(self, w: np.ndarray) -> np.ndarray:
         if self.contains(w) or not largest(w) < math.inf:
             return w
         below = 2.0 * np.maximum(0.5 * w - 0.5 * w.max(), -0.5)  # halves, so that no difference overflows
         return write(w, _shares(below))
 
-    def nearest(self, v, h):
+    def nearest(self, v: np.ndarray, h: np.ndarray) -> np.ndarray:
         """The point w with the least sum of h (w - v)², for h > 0: max(v - theta / h, 0).
 
         The loop raises theta, and more entries become 0, until the entries sum to 1.
@@ -42,20 +43,20 @@ class Simplex:
         w = np.maximum(v - theta * flat, 0.0)
         return w / sum_abs(w)
 
-    def contains(self, w):
+    def contains(self, w: np.ndarray) -> bool:
         """Whether w is in the domain, up to rounding."""
         return bool(w.min() >= 0.0) and abs(sum_abs(w) - 1.0) <= ROUNDING
 
-    def center(self, dim):
+    def center(self, dim: int) -> np.ndarray:
         return np.full(dim, 1.0 / dim)
 
-    def diameter(self, norm, dim=0):
+    def diameter(self, norm: Any, dim: int = 0) -> float:
         return 0.0 if dim == 1 else norm.over_edges()
 
-    def support(self, g):
+    def support(self, g: np.ndarray) -> float:
         return float(g.max())
 
-    def reaches(self, g):
+    def reaches(self, g: np.ndarray) -> tuple[float, float, float]:
         return float(g.max()), -float(g.min()), largest(g)
 
 
@@ -74,35 +75,35 @@ class L1Ball:
     radius: float
     around: "float | np.ndarray" = 0.0
 
-    def check(self):
+    def check(self) -> Any:
         return checked_ball(self)
 
-    def project(self, w):
+    def project(self, w: np.ndarray) -> np.ndarray:
         m = largest(w)
         if self.contains(w) or not m < math.inf:
             return w
         below = np.maximum(np.abs(w) - m, -self.radius) / self.radius
         return write(w, np.copysign(self.radius * _shares(below), w))
 
-    def contains(self, w):
+    def contains(self, w: np.ndarray) -> bool:
         """Whether w is in the domain, up to rounding."""
         return sum_abs(w) <= self.radius * (1.0 + ROUNDING)
 
-    def center(self, dim):
+    def center(self, dim: int) -> np.ndarray:
         return np.zeros(dim)
 
-    def diameter(self, norm, dim=0):
+    def diameter(self, norm: Any, dim: int = 0) -> float:
         return 2.0 * self.radius * norm.over_axes()
 
-    def support(self, g):
+    def support(self, g: np.ndarray) -> float:
         return self.radius * largest(g)
 
-    def reaches(self, g):
+    def reaches(self, g: np.ndarray) -> tuple[float, float, float]:
         most = self.support(g)
         return most, most, most
 
 
-def _shares(below):
+def _shares(below: np.ndarray) -> np.ndarray:
     """The probability vector nearest to w, where `below` is w - max(w), and -1 for smaller differences.
 
     Theta is subtracted from all entries, and negative results become 0. The total is 1 if theta is the

@@ -1,4 +1,4 @@
-"""Tails of the binomial distribution, updated from round to round in O(1)."""
+"""Tails of the binomial distribution, updated from round to round in O(1), also over a window."""
 
 import math
 from typing import NamedTuple
@@ -36,28 +36,28 @@ class BinomialTail(NamedTuple):
     figures: np.ndarray  # n, k, P(Bin(n, share) = k), P(Bin(n, share) > k), and the n for a fresh sum
 
     @staticmethod
-    def at_start(share):
+    def at_start(share: float) -> "BinomialTail":
         return BinomialTail(share, 1.0 - share, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
 
     @staticmethod
-    def of_quantile(p):
+    def of_quantile(p: float) -> "BinomialTail":
         return BinomialTail(1.0 - p, p, np.array([0.0, 0.0, 1.0, 0.0, 1.0]))
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """True if `window` is None: n only grows."""
         return window is None
 
-    def is_for(self, p):
+    def is_for(self, p: float) -> bool:
         """Whether it is the tail of `of_quantile(p)`."""
         return self.share == 1.0 - p and self.rest == p
 
-    def cleared(self):
+    def cleared(self) -> "BinomialTail":
         """The tail before the first round, in the same array."""
         self.figures[:] = 0.0
         self.figures[_MASS], self.figures[_FRESH_AT] = 1.0, 1.0
         return self
 
-    def valid(self, n):
+    def valid(self, n: int) -> bool:
         """Whether n rounds can lead here, or at least no later round fails or runs without end."""
         figures = self.figures
         return (
@@ -69,7 +69,7 @@ class BinomialTail(NamedTuple):
             and figures[_FRESH_AT] <= n + n // 64 + 1.0
         )
 
-    def next_round(self, level, weight=1.0):
+    def next_round(self, level: float, weight: float = 1.0) -> int:
         """Add a round, and return the smallest k for level / weight."""
         figures = self.figures
         n, k, mass = float(figures[_N]) + 1.0, float(figures[_K]), float(figures[_MASS])
@@ -81,7 +81,7 @@ class BinomialTail(NamedTuple):
             return int(k)
         return self.find(level / weight)
 
-    def find(self, level):
+    def find(self, level: float) -> int:
         """The k for this level. Sums the tail again if n has reached `_FRESH_AT`."""
         figures, odds = self.figures, self.share / self.rest
         n, k = float(figures[_N]), float(figures[_K])
@@ -101,7 +101,7 @@ class BinomialTail(NamedTuple):
         return int(k)
 
 
-def _sum_up(n, k, mass, odds):
+def _sum_up(n: float, k: float, mass: float, odds: float) -> float:
     """P(Bin(n, share) > k) from P(Bin(n, share) = k), with odds = share / (1 - share)."""
     total, term = 0.0, mass
     while k < n and term > 1e-18 * total:
@@ -109,3 +109,53 @@ def _sum_up(n, k, mass, odds):
         total += term
         k += 1.0
     return total
+
+
+class WindowedTail(NamedTuple):
+    """A `BinomialTail` for n = 1, ..., 2 W, then W + 1, ..., 2 W again and again.
+
+    The numbers of n = W are saved, and restored after n = 2 W.
+
+    Examples
+    --------
+    >>> tail = WindowedTail.of_quantile(0.5, window=2)
+    >>> [tail.next_round(level=0.3) for _ in range(8)]
+    [1, 1, 2, 3, 2, 3, 2, 3]
+    """
+
+    tail: BinomialTail
+    saved: np.ndarray
+    window: int
+
+    @staticmethod
+    def of_quantile(p: float, window: int) -> "WindowedTail":
+        tail = BinomialTail.of_quantile(p)
+        return WindowedTail(tail, np.zeros(len(tail.figures)), window)
+
+    def has_window(self, window: int | None) -> bool:
+        """Whether its blocks have this length."""
+        return self.window == window
+
+    def is_for(self, p: float) -> bool:
+        """As `BinomialTail.is_for`."""
+        return self.tail.is_for(p)
+
+    def cleared(self) -> "WindowedTail":
+        """The tail before the first round, in the same arrays."""
+        self.saved[:] = 0.0
+        return WindowedTail(self.tail.cleared(), self.saved, self.window)
+
+    def valid(self, n: int) -> bool:
+        """As `BinomialTail.valid`, with n < 2 W."""
+        saved = BinomialTail(self.tail.share, self.tail.rest, self.saved)
+        return self.tail.valid(n) and (n < self.window or saved.valid(self.window))
+
+    def next_round(self, level: float, weight: float = 1.0) -> int:
+        """Add a round, and return the smallest k for level / weight."""
+        k = self.tail.next_round(level, weight)
+        n = self.tail.figures[0]
+        if n == self.window:
+            self.saved[:] = self.tail.figures
+        if n == 2 * self.window:
+            self.tail.figures[:] = self.saved
+        return k

@@ -11,7 +11,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @rarely_called
-def smallest(n, share, rest, level, k=0):
+def smallest(n: int, share: float, rest: float, level: float, k: int = 0) -> int:
     """The smallest k with P(Bin(n, share) > k) <= level, for a level below 1/2, from a k that is not larger.
 
     `rest` is 1 - share: a difference would lose digits where it is small.
@@ -33,7 +33,7 @@ def smallest(n, share, rest, level, k=0):
     return k
 
 
-def mass_at(n, k, share, rest):
+def mass_at(n: int, k: int, share: float, rest: float) -> float:
     """P(Bin(n, share) = k), to a dozen digits also where n is 10⁸ (C. Loader's saddle point expansion, 2000).
 
     >>> round(mass_at(10, 3, 0.5, 0.5) * 2**10, 9)
@@ -48,7 +48,7 @@ def mass_at(n, k, share, rest):
     return math.exp(rounding - unlikely - _HALF_LOG_2PI) * math.sqrt(n / (float(k) * (n - k)))
 
 
-def _stirling(n):
+def _stirling(n: int) -> float:
     """ln n! less Stirling's formula, sqrt(2 pi n) (n/e)^n."""
     if n < 16:
         return _FIRST[n]
@@ -61,7 +61,7 @@ _FIRST = np.array(
 )
 
 
-def _apart(k, mean):
+def _apart(k: float, mean: float) -> float:
     """k ln(k / mean) - k + mean, also where these nearly cancel."""
     if abs(k - mean) >= 0.1 * (k + mean):
         return k * math.log(k / mean) - k + mean
@@ -73,7 +73,7 @@ def _apart(k, mean):
     return total
 
 
-def tail_over_mass(n, k, share):
+def tail_over_mass(n: int, k: int, share: float) -> float:
     """P(Bin(n, share) > k) / P(Bin(n, share) = k), by the incomplete beta function's continued fraction.
 
     Evaluated from its beginning (Lentz). Far above the mean a dozen terms do.

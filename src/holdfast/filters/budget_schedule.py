@@ -33,15 +33,15 @@ class BudgetSchedule(NamedTuple):
     figures: np.ndarray  # those of a `BinomialTail`; then the last round of the step, its k, a threshold
 
     @staticmethod
-    def at_start():
+    def at_start() -> "BudgetSchedule":
         return BudgetSchedule(np.zeros(8)).cleared()
 
-    def cleared(self):
+    def cleared(self) -> "BudgetSchedule":
         """The schedule before the first round, in the same array."""
         BinomialTail(0.0, 1.0, self.figures).cleared()
         return self
 
-    def valid(self, n):
+    def valid(self, n: int) -> bool:
         """Whether n rounds can lead here."""
         end, budget, threshold = self.figures[_END], self.figures[_BUDGET], self.figures[_THRESHOLD]
         tail = BinomialTail(0.0, 1.0, self.figures)
@@ -54,27 +54,27 @@ class BudgetSchedule(NamedTuple):
             and threshold >= 0.0
         )
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """True if `window` is None: n only grows."""
         return window is None
 
-    def last_round(self):
+    def last_round(self) -> int:
         """The last round of the step."""
         return int(self.figures[_END])
 
-    def store(self, threshold):
+    def store(self, threshold: float) -> None:
         """Store a threshold of this step."""
         self.figures[_THRESHOLD] = threshold
 
-    def stored(self):
+    def stored(self) -> float:
         """The threshold that was stored last."""
         return float(self.figures[_THRESHOLD])
 
-    def surely_kept(self, n, size):
+    def surely_kept(self, n: int, size: float) -> bool:
         """Whether round n is in the step, and its size is at most the stored threshold."""
         return size <= self.figures[_THRESHOLD] and n <= self.figures[_END]
 
-    def at(self, n, share, level):
+    def at(self, n: int, share: float, level: float) -> int:
         """The k of round n, which is the last one or the next."""
         if n > self.figures[_END]:
             end = last_of_step(n, share)
@@ -87,12 +87,12 @@ class BudgetSchedule(NamedTuple):
         return int(self.figures[_BUDGET])
 
 
-def last_of_step(n, share):
+def last_of_step(n: int, share: float) -> int:
     """The last round of the step that begins with round n."""
     return n + min(n // 32, int(0.5 * math.sqrt(n / share))) if n >= _EARLY else n
 
 
-def end_of_step(n, share):
+def end_of_step(n: int, share: float) -> int:
     """The last round of the step to which round n belongs.
 
     >>> end_of_step(100, share=0.1), end_of_step(100_000, share=0.1)

@@ -18,11 +18,11 @@ class Everything:
     True
     """
 
-    def init(self, dim):
+    def init(self, dim: int) -> int:
         return 0
 
-    def keeps_all(self):
+    def keeps_all(self) -> bool:
         return True
 
-    def decide(self, state, size):
+    def decide(self, state: int, size: float) -> tuple[int, float, bool]:
         return state, math.inf, size < math.inf

@@ -9,23 +9,23 @@ class FixedDelta(NamedTuple):
 
     delta: float
 
-    def cleared(self):
+    def cleared(self) -> "FixedDelta":
         """The plan before the first round."""
         return self
 
-    def valid(self, n):
+    def valid(self, n: int) -> bool:
         """Whether n rounds can lead here."""
         return 0.0 < self.delta < 1.0
 
-    def ahead(self, n):
+    def ahead(self, n: int) -> int:
         """How many rounds come after this one, if n came before it."""
         return 0
 
-    def after(self, n):
+    def after(self, n: int) -> "FixedDelta":
         """The plan after n rounds."""
         return self
 
-    def starts_epoch(self):
+    def starts_epoch(self) -> bool:
         """Whether the learner must start from scratch with the next round."""
         return False
 
@@ -37,19 +37,19 @@ class Horizon(NamedTuple):
     length: int
     end: int
 
-    def cleared(self):
+    def cleared(self) -> "Horizon":
         return Horizon(self.delta, self.length, self.length)
 
-    def valid(self, n):
+    def valid(self, n: int) -> bool:
         return 0.0 < self.delta < 1.0 and self.length >= 1 and n < self.end <= n + self.length
 
-    def ahead(self, n):
+    def ahead(self, n: int) -> int:
         return self.end - n - 1
 
-    def after(self, n):
+    def after(self, n: int) -> "Horizon":
         return self if n < self.end else Horizon(self.delta, self.length, self.end + self.length)
 
-    def starts_epoch(self):
+    def starts_epoch(self) -> bool:
         return False
 
 
@@ -64,32 +64,32 @@ class Epochs(NamedTuple):
     end: int
     restart: bool
 
-    def cleared(self):
+    def cleared(self) -> "Epochs":
         return first_epoch(self.growth)
 
-    def valid(self, n):
+    def valid(self, n: int) -> bool:
         return self.delta == confidence(self.end) and 1.0 < self.growth < math.inf and self.end > n
 
-    def ahead(self, n):
+    def ahead(self, n: int) -> int:
         return self.end - n - 1
 
-    def after(self, n):
+    def after(self, n: int) -> "Epochs":
         if n < self.end:
             return Epochs(self.delta, self.growth, self.end, False)
         end = math.ceil(self.growth * self.end)
         return Epochs(confidence(end), self.growth, end, True)
 
-    def starts_epoch(self):
+    def starts_epoch(self) -> bool:
         return self.restart
 
 
 _FIRST_EPOCH = 1024
 
 
-def first_epoch(growth):
+def first_epoch(growth: float) -> Epochs:
     return Epochs(confidence(_FIRST_EPOCH), growth, _FIRST_EPOCH, False)
 
 
-def confidence(rounds):
+def confidence(rounds: int) -> float:
     """delta = T^-2, the choice of the theorem."""
     return 1.0 / (float(rounds) * float(rounds)) if rounds > 1 else 0.5

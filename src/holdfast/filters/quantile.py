@@ -3,9 +3,9 @@
 import math
 from typing import Any, NamedTuple
 
+from holdfast.filters.binomial import WindowedTail
 from holdfast.filters.horizon import FixedDelta, Horizon, confidence, first_epoch
 from holdfast.filters.rank_rules import ORDERS, Binomial
-from holdfast.filters.windowed_tail import WindowedTail
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
@@ -31,23 +31,23 @@ class Quantile:
 
     Parameters
     ----------
-    p : float
+    p
         The share of the rounds that are inliers, in (0, 1).
-    horizon : int, optional
+    horizon
         The number of rounds T, for delta = T^-2 as in the paper. Past it the guarantee ends; the filter goes
         on, as if T more rounds were to come.
-    delta : float, optional
+    delta
         Instead of a horizon: the probability with which one round's bound may fail.
     ranks : {"binomial", "bernstein", "newsvendor"}
         How the order statistic is chosen: exactly, by the paper's inequality, or to minimise the expected
         overhead for a horizon (which needs sizes without ties).
-    growth : float
+    growth
         With neither horizon nor delta, epochs for an unknown horizon: the first ends after 1,024 rounds, each
         later one at `growth` times the round at which the last one did. The learner restarts with each,
         because an outlier that was kept once would spoil it for ever. The sizes are remembered throughout.
-    exact : bool
+    exact
         Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
-    window : int, optional
+    window
         Remember only the last `window` to 2 `window` rounds. Then there are no epochs: with neither horizon
         nor delta, delta = window^-2. Newsvendor ranks are refused. By default nothing is forgotten.
 
@@ -80,7 +80,7 @@ class Quantile:
     exact: bool = False
     window: int | None = None
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.p < 1.0:
             raise ValueError(
                 f"p is the share of inliers: expected 0 < p < 1, got {self.p}; to keep all use Everything()"
@@ -109,9 +109,9 @@ class Quantile:
         if not 1.0 < self.growth < math.inf:
             raise ValueError(f"growth must exceed 1 for epochs to get longer: got {self.growth}")
 
-    def init(self, dim):
+    def init(self, dim: int) -> QuantileState:
         if self.window is not None:
-            return QuantileState(*self._windowed())
+            return QuantileState(*self._windowed(self.window))
         plan: Any = first_epoch(self.growth)
         if self.horizon is not None:
             plan = Horizon(confidence(self.horizon), self.horizon, self.horizon)
@@ -120,28 +120,28 @@ class Quantile:
         memory = Ranks.empty() if self.exact else LogHistogram.empty()
         return QuantileState(memory, ORDERS[self.ranks](self.p), plan)
 
-    def _windowed(self):
+    def _windowed(self, window: int) -> tuple[Any, Any, FixedDelta]:
         """Memory, order and plan for a window."""
-        memory: Any = WindowedHistogram.empty(self.window)
+        memory: Any = WindowedHistogram.empty(window)
         if self.exact:
-            memory = Windowed(Ranks.empty(), Ranks.empty(), 0, self.window)
+            memory = Windowed(Ranks.empty(), Ranks.empty(), 0, window)
         order = ORDERS[self.ranks](self.p)
         if self.ranks == "binomial":
-            order = Binomial(WindowedTail.of_quantile(self.p, self.window), 0)
+            order = Binomial(WindowedTail.of_quantile(self.p, window), 0)
         delta = self.delta
         if delta is None:
-            delta = confidence(self.window if self.horizon is None else self.horizon)
+            delta = confidence(window if self.horizon is None else self.horizon)
         return memory, order, FixedDelta(delta)
 
-    def valid(self, state):
+    def valid(self, state: QuantileState) -> bool:
         n = state.memory.seen()
         fits = state.memory.has_window(self.window) and state.order.has_window(self.window)
         return fits and state.memory.valid() and state.order.valid(self.p, n) and state.plan.valid(n)
 
-    def reset(self, state, dim):
+    def reset(self, state: QuantileState, dim: int) -> QuantileState:
         return QuantileState(state.memory.cleared(), state.order.cleared(), state.plan.cleared())
 
-    def decide(self, state, size):
+    def decide(self, state: QuantileState, size: float) -> tuple[QuantileState, float, bool]:
         if not size < math.inf:
             return state, math.nan, False
         memory, plan = state.memory, state.plan
@@ -153,5 +153,5 @@ class Quantile:
         kept = size <= threshold
         return QuantileState(memory.push(size), order, plan.after(n + 1)), threshold, kept
 
-    def restarts(self, state):
+    def restarts(self, state: QuantileState) -> bool:
         return state.plan.starts_epoch()

@@ -17,20 +17,20 @@ class Bernstein(NamedTuple):
     delta: float
     log: float  # of 1 / delta
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """True: the rank depends on n alone."""
         return True
 
-    def cleared(self):
+    def cleared(self) -> "Bernstein":
         """The rule before the first size."""
         return Bernstein(self.p, 0, 1.0, 0.0)
 
-    def valid(self, p, n):
+    def valid(self, p: float, n: int) -> bool:
         """Whether n sizes can lead here, if p is the share of inliers."""
         known = self.p == p and 0.0 < self.delta <= 1.0 and self.log == math.log(1.0 / self.delta)
         return known and 0 <= self.rank <= n
 
-    def next_round(self, n, delta, ahead):
+    def next_round(self, n: int, delta: float, ahead: int) -> "Bernstein":
         """The rank for n past sizes, confidence 1 - delta and `ahead` more rounds after this one."""
         if n == 0:
             return self
@@ -46,17 +46,17 @@ class Binomial(NamedTuple):
     tail: Any  # a `BinomialTail`, or with a window a `WindowedTail`
     rank: int
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """Whether the tail is for a window of this length."""
         return self.tail.has_window(window)
 
-    def cleared(self):
+    def cleared(self) -> "Binomial":
         return Binomial(self.tail.cleared(), 0)
 
-    def valid(self, p, n):
+    def valid(self, p: float, n: int) -> bool:
         return self.tail.is_for(p) and 0 <= self.rank <= n and self.tail.valid(max(n - 1, 0))
 
-    def next_round(self, n, delta, ahead):
+    def next_round(self, n: int, delta: float, ahead: int) -> "Binomial":
         if n == 0:
             return self
         return Binomial(self.tail, n - self.tail.next_round(delta))
@@ -72,16 +72,16 @@ class Newsvendor(NamedTuple):
     tail: BinomialTail
     rank: int
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         return self.tail.has_window(window)
 
-    def cleared(self):
+    def cleared(self) -> "Newsvendor":
         return Newsvendor(self.tail.cleared(), 0)
 
-    def valid(self, p, n):
+    def valid(self, p: float, n: int) -> bool:
         return self.tail.is_for(p) and 0 <= self.rank <= n and self.tail.valid(n)
 
-    def next_round(self, n, delta, ahead):
+    def next_round(self, n: int, delta: float, ahead: int) -> "Newsvendor":
         k = self.tail.next_round(1.0 / (1.0 + self.tail.rest * max(ahead, 1)))
         return Newsvendor(self.tail, min(n + 1 - k, n) if ahead > 0 else n)
 

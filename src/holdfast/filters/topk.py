@@ -1,6 +1,7 @@
 """The Top-k filter (Algorithm 1): at most k rounds are outliers, of any size, in any order."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +21,12 @@ class TopK:
 
     Parameters
     ----------
-    k : int
+    k
         How many outliers to withstand. Until k+1 sizes above zero were seen, only zeros are kept.
-    slack : float
+    slack
         2 in the paper, which is the best choice for the worst case. It must exceed 1: at 1 there is no
         bound on how many inliers are skipped.
-    window : int, optional
+    window
         Remember only the last `window` to 2 `window` rounds, and withstand k outliers among them. After a
         lasting fall of all sizes the threshold follows within 2 `window` rounds. By default nothing is
         forgotten.
@@ -53,7 +54,7 @@ class TopK:
     slack: float = 2.0
     window: int | None = None
 
-    def check(self):
+    def check(self) -> None:
         if self.k < 0:
             raise ValueError(f"k counts outliers, so it cannot be negative: got {self.k}")
         if not 1.0 < self.slack < math.inf:
@@ -64,19 +65,19 @@ class TopK:
                 f"window={self.window}"
             )
 
-    def init(self, dim):
+    def init(self, dim: int) -> Largest | Windowed:
         memory = Largest(np.zeros(self.k + 1))
         if self.window is None:
             return memory
         return Windowed(memory, Largest(np.zeros(self.k + 1)), 0, self.window)
 
-    def valid(self, state):
+    def valid(self, state: Any) -> bool:
         return state.has_window(self.window) and state.valid()
 
-    def reset(self, state, dim):
+    def reset(self, state: Any, dim: int) -> Any:
         return state.cleared()
 
-    def decide(self, state, size):
+    def decide(self, state: Any, size: float) -> tuple[Any, float, bool]:
         state = state.push(size)
         threshold = self.slack * state.smallest()
         return state, threshold, size <= threshold and size < math.inf

@@ -36,18 +36,18 @@ class TopShare:
 
     Parameters
     ----------
-    share : float
+    share
         The largest probability with which a round may be an outlier, in (0, 1).
-    delta : float
+    delta
         The probability that the guarantee fails.
-    slack : float
+    slack
         As for `TopK`.
-    exact : bool
+    exact
         Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
-    window : int, optional
+    window
         Remember only the last `window` to 2 `window` rounds; k_t is then the budget for as many rounds as are
         remembered. By default nothing is forgotten.
-    patience : int
+    patience
         Only with a window. Of n remembered rounds at least 0.4 n or n - 200 may be outliers, whichever is
         more, but no more than `patience` of them. So behind 200 good rounds up to `patience` bad ones in a
         row are skipped; and after a lasting rise of all sizes, about as many good ones are lost before the
@@ -87,7 +87,7 @@ class TopShare:
     window: int | None = None
     patience: int = 0
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.share < 1.0:
             raise ValueError(
                 f"share is the part of rounds that may be wrong: expected 0 < share < 1, got {self.share}; "
@@ -107,7 +107,7 @@ class TopShare:
                 f"patience={self.patience} and window={self.window}"
             )
 
-    def init(self, dim):
+    def init(self, dim: int) -> TopShareState:
         if self.window is None:
             memory = Ranks.empty() if self.exact else LogHistogram.empty()
             return TopShareState(memory, BudgetSchedule.at_start())
@@ -116,15 +116,15 @@ class TopShare:
             return TopShareState(Windowed(Ranks.empty(), Ranks.empty(), 0, self.window), budget)
         return TopShareState(WindowedHistogram.empty(self.window), budget)
 
-    def valid(self, state):
+    def valid(self, state: TopShareState) -> bool:
         memory, budget = state.memory, state.budget
         fits = memory.has_window(self.window) and budget.has_window(self.window)
         return fits and memory.valid() and budget.valid(memory.seen())
 
-    def reset(self, state, dim):
+    def reset(self, state: TopShareState, dim: int) -> TopShareState:
         return TopShareState(state.memory.cleared(), state.budget.cleared())
 
-    def decide(self, state, size):
+    def decide(self, state: TopShareState, size: float) -> tuple[TopShareState, float, bool]:
         if not size < math.inf:
             return state, math.nan, False
         memory, budget = state.memory.push(size), state.budget

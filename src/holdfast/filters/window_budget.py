@@ -37,20 +37,20 @@ class WindowBudget(NamedTuple):
     patience: int
 
     @staticmethod
-    def at_start(share, delta, window, patience):
+    def at_start(share: float, delta: float, window: int, patience: int) -> "WindowBudget":
         budgets = np.array(block_budgets(share, delta, window, patience))
         return WindowBudget(BudgetSchedule.at_start(), budgets, np.zeros(3), window, patience)
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """Whether its blocks have this length."""
         return self.window == window
 
-    def cleared(self):
+    def cleared(self) -> "WindowBudget":
         """The schedule before the first round, in the same arrays."""
         self.step[:] = 0.0
         return WindowBudget(self.first.cleared(), self.budgets, self.step, self.window, self.patience)
 
-    def valid(self, n):
+    def valid(self, n: int) -> bool:
         """Whether rounds can lead here if n of them are remembered."""
         end, budget, last = self.step[_END], self.step[_BUDGET], 2 * self.window
         for most in self.budgets:
@@ -65,19 +65,19 @@ class WindowBudget(NamedTuple):
             and self.step[_THRESHOLD] >= 0.0
         )
 
-    def store(self, threshold):
+    def store(self, threshold: float) -> None:
         """Store a threshold of this step."""
         self.step[_THRESHOLD] = threshold
 
-    def stored(self):
+    def stored(self) -> float:
         """The threshold that was stored last."""
         return float(self.step[_THRESHOLD])
 
-    def surely_kept(self, n, size):
+    def surely_kept(self, n: int, size: float) -> bool:
         """Whether n is in the step, and the size is at most the stored threshold."""
         return size <= self.step[_THRESHOLD] and n <= self.step[_END]
 
-    def at(self, n, share, level):
+    def at(self, n: int, share: float, level: float) -> int:
         """The budget of n remembered rounds; n is that of the last call or the next one."""
         step = self.step
         if n > step[_END]:
@@ -94,7 +94,7 @@ class WindowBudget(NamedTuple):
         return int(step[_BUDGET])
 
 
-def least_budget(n, patience):
+def least_budget(n: int, patience: int) -> int:
     """The least budget of n remembered rounds: 0.4 n or n - 200, whichever is more, and at most `patience`.
 
     So behind 200 good rounds a burst of `patience` bad ones is withstood.
@@ -102,13 +102,13 @@ def least_budget(n, patience):
     return min(max(int(0.4 * n), n - _SURE), patience)
 
 
-def last_of(i, window, steps):
+def last_of(i: int, window: int, steps: int) -> int:
     """How many rounds are remembered at the end of step i = 0, 1, ... of a block."""
     return window + (i + 1) * window // steps
 
 
 @functools.lru_cache
-def block_budgets(share, delta, window, patience):
+def block_budgets(share: float, delta: float, window: int, patience: int) -> list[float]:
     """The budgets of the steps of a block, all of which hold at once with probability 1 - delta.
 
     For a step at whose end e rounds are remembered: the smallest k with P(Bin(e, share) > k) at most delta

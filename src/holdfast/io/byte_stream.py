@@ -6,15 +6,19 @@ import select
 import stat
 import sys
 import zlib
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.io.following import FOLLOWED, FollowedFile, FollowedPipe
-from holdfast.io.open_quotes import open_row
+from holdfast.io.quotes import open_row
 from holdfast.io.unpacking import DAMAGED, is_archive, is_packed, unpacked
 from holdfast.terminal import Refusal, quoted, visible
 
+Fingerprint = dict[str, int]  # bytes and crc32
+Mark = dict[str, Any]  # offset, row, the fingerprint of what begins there, and the SHA-256 of what is before
 BLOCK = 2 << 20  # bytes; twice as many take 40 MB more memory and as much time
 BOM = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 _HEAD = 4096  # bytes
@@ -39,25 +43,25 @@ class LineBlock(NamedTuple):
     before: str  # SHA-256 of all bytes before it, after unpacking
 
     @property
-    def mark(self):
+    def mark(self) -> Mark:
         """The position of this block, the fingerprint of what begins there, and the SHA-256 before it."""
         begins = fingerprint(self.data)
         return {"offset": self.offset, "row": self.row, "begins": begins, "before": self.before}
 
 
-def fingerprint(data, most=None):
+def fingerprint(data: bytes, most: int | None = None) -> Fingerprint:
     """Length and CRC-32 of the first bytes, to recognise a source or a position in it."""
     head = data[: _HEAD if most is None else most]
     return {"bytes": len(head), "crc32": zlib.crc32(head)}
 
 
-def file_sha256(path):
+def file_sha256(path: str | Path) -> str:
     """The SHA-256 of a file, as stored."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def another_source(name, row):
+def another_source(name: str | Path, row: int) -> AnotherSourceError:
     """The error if a source differs from the one that the run began with."""
     return AnotherSourceError(
         f"{name}, row {row:,}: not what the run has learned from before: go on with the same source, or "
@@ -65,7 +69,7 @@ def another_source(name, row):
     )
 
 
-def no_column(source, name, why=""):
+def no_column(source: Any, name: str, why: str = "") -> SourceError:
     """The error if a source does not have a column. Names with a comma are shown as options need them."""
     names = [visible(each, 40) for each in source.names[:20]]
     shown = ", ".join([f'"{each}"' if "," in each else each for each in names])
@@ -82,15 +86,17 @@ class ByteStream:
     is not the end of the stream, unless the file is rotated.
     """
 
-    def __init__(self, path, whole_lines=False, eager=False, follow=False):
+    def __init__(
+        self, path: str | Path, whole_lines: bool = False, eager: bool = False, follow: bool = False
+    ) -> None:
         self.path, self.follow = str(path), follow
         self._whole_lines, self._eager = whole_lines or follow, follow or (eager and self.path == "-")
         self.unfinished = 0  # bytes of a last line that was left out
         self.name = "standard input" if self.path == "-" else self.path
-        self.size = None  # bytes of the file as stored; None if unknown
+        self.size: int | None = None  # bytes of the file as stored; None if unknown
         self.is_file = False  # whether it can be read again
         try:
-            self._raw = self._open()
+            self._raw: Any = self._open()
         except OSError as problem:
             raise SourceError(f"{self.path}: {problem.strerror}") from None
         self._peeked = b""
@@ -110,7 +116,7 @@ class ByteStream:
             self._raw.close()
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
 
-    def _open(self):
+    def _open(self) -> Any:
         if self.path == "-":
             return sys.stdin.buffer
         found = os.stat(self.path)
@@ -127,28 +133,28 @@ class ByteStream:
         return open(self.path, "rb")
 
     @property
-    def seekable(self):
+    def seekable(self) -> bool:
         return self.is_file and self._unpacked is self._raw and not self.follow
 
-    def stop(self):
+    def stop(self) -> None:
         """Let a thread that waits for a followed file return."""
         if isinstance(self._raw, FOLLOWED):
             self._raw.stop()
 
-    def close(self):
+    def close(self) -> None:
         if self.path != "-":
             self._unpacked.close()
             self._raw.close()
 
-    def rotation(self):
+    def rotation(self) -> int | None:
         """When a followed file was last written to before it was rotated; None if it was not followed."""
         return self._raw.changed if isinstance(self._raw, FOLLOWED) else None
 
-    def has_more(self):
+    def has_more(self) -> bool:
         """Whether more lines may be read without waiting."""
         return bool(self._peeked) or not self._waits()
 
-    def peek(self, count):
+    def peek(self, count: int) -> bytes:
         """The next bytes, without reading on. If `eager`: at least a line, and what is there by now."""
         while len(self._peeked) < count:
             if self._eager and b"\n" in self._peeked and self._waits():
@@ -159,20 +165,20 @@ class ByteStream:
             self._peeked += more
         return self._peeked[:count]
 
-    def _waits(self):
+    def _waits(self) -> bool:
         """Whether the next read would wait."""
         return not (self._raw.has_more() if isinstance(self._raw, FOLLOWED) else _has_more(self._raw))
 
-    def first_lines(self):
+    def first_lines(self) -> list[bytes]:
         """The whole lines of the first megabyte; none if the source is empty."""
         *lines, last = self.peek(1 << 20).split(b"\n")
         return lines or [last] * bool(last)
 
-    def progress(self):
+    def progress(self) -> int | None:
         """How many bytes of the file as stored were read."""
         return self._raw.tell() if self.is_file else None
 
-    def read(self, count):
+    def read(self, count: int) -> bytes:
         if self._peeked:
             data, self._peeked = self._peeked[:count], self._peeked[count:]
         else:
@@ -180,14 +186,14 @@ class ByteStream:
         self._offset += len(data)
         return data
 
-    def _hash(self, data):
+    def _hash(self, data: bytes) -> None:
         """Add lines to the SHA-256 of all bytes so far."""
         self._sha256.update(data)
         if self._hashed < _HEAD:
             self.head = max(self.head, self.head[: self._hashed] + data[:_HEAD], key=len)[:_HEAD]
         self._hashed += len(data)
 
-    def continue_at(self, mark):
+    def continue_at(self, mark: Mark) -> None:
         """Move to this mark; raises if other bytes are there, or before it, than when it was made."""
         while self._offset < mark["offset"]:
             data = self.read(min(BLOCK, mark["offset"] - self._offset))
@@ -202,12 +208,12 @@ class ByteStream:
         if begins != mark["begins"] or self._sha256.hexdigest() != mark["before"]:
             raise another_source(self.name, mark["row"])
 
-    def end(self):
+    def end(self) -> Mark:
         """The mark of the end, after the last block."""
         before = self._sha256.hexdigest()
         return {"offset": self._hashed, "row": self._row, "begins": fingerprint(b""), "before": before}
 
-    def line(self):
+    def line(self) -> bytes | None:
         """The next line, without its end; None at the end of the source."""
         count, data = 4096, b""
         while True:
@@ -222,13 +228,14 @@ class ByteStream:
         self._hash(line)
         return line.rstrip(b"\r\n") if line else None
 
-    def blocks(self, row=1, is_row=None):
+    def blocks(self, row: int = 1, is_row: Callable[[bytes], bool] | None = None) -> Iterator[LineBlock]:
         """The remaining lines, in blocks.
 
         With `is_row`, cells may be quoted, and no block ends inside a quote. It says whether a line looks
         like a whole row. That counts at the end of what is there: a stray quote shall not hold back rows.
         """
-        parts, start, self._row = [], self._offset, row
+        parts: list[bytes] = []
+        start, self._row = self._offset, row
         while True:
             data = self.read(BLOCK)
             end = data.rfind(b"\n") + 1
@@ -259,7 +266,7 @@ class ByteStream:
                     f"{self.name}, row {self._row:,}: a line of more than {_LONGEST_LINE >> 20} MB"
                 )
 
-    def _read(self, count):
+    def _read(self, count: int) -> bytes:
         """At most `count` bytes. From a pipe: what is there now, at least one byte until it ends."""
         try:
             if self.is_file or not hasattr(self._unpacked, "read1"):
@@ -278,12 +285,12 @@ class ByteStream:
             raise SourceError(f"{self.name}: {problem.strerror or problem}") from None
 
 
-def _line_ends(block):
+def _line_ends(block: bytes) -> int:
     """How many lines end in a block. `bytes.count` takes three times as long for so many."""
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
-def _has_more(pipe):
+def _has_more(pipe: Any) -> bool:
     """Whether bytes can be read without waiting."""
     try:
         return bool(select.select([pipe], [], [], 0.0)[0])

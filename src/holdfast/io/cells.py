@@ -3,20 +3,24 @@
 import datetime
 import decimal
 import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+Array: TypeAlias = pa.Array | pa.ChunkedArray
+Parsed = tuple[np.ndarray, list[int]]  # numbers, and the positions of cells that are wrong
 EXACT = 1 << 53  # float64 cannot hold all larger integers
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None", "?")
 
 
-def is_text(array):
+def is_text(array: Array) -> bool:
     return pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
 
 
-def plain(array):
+def plain(array: Array) -> pa.Array:
     """One array of values, without dictionary and chunks."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
@@ -25,7 +29,7 @@ def plain(array):
     return array
 
 
-def numbers(array, decimal="."):
+def numbers(array: Array, decimal: str = ".") -> Parsed:
     """Cells as float64, NaN where missing; and the positions of cells that are not numbers.
 
     `decimal` is the mark before the decimal places in texts.
@@ -42,12 +46,12 @@ def numbers(array, decimal="."):
     return _to_numpy(pc.cast(array, pa.float64(), safe=False)), []
 
 
-def booleans(array):
+def booleans(array: Array) -> Parsed:
     """Cells as 0 and 1, NaN where missing; and the positions of cells that are not true or false."""
     return _parse_each(array, _boolean) if is_text(array) else numbers(array)
 
 
-def times(array):
+def times(array: Array) -> Parsed:
     """Cells as seconds since 1970, NaN where missing; and the positions of cells that are not times."""
     if is_text(array):
         try:
@@ -60,7 +64,7 @@ def times(array):
     return _to_numpy(pc.cast(pc.cast(array, pa.int64()), pa.float64(), safe=False)) / unit, []
 
 
-def labels(array):
+def labels(array: Array) -> pa.Array:
     """Keys or labels as text, null where missing. Two labels are equal if their texts are equal.
 
     Text is not changed. A number is written in the shortest way that has all its digits. A truth value is
@@ -80,14 +84,14 @@ def labels(array):
     return pc.take(names, coded.indices)
 
 
-def can_be_labels(arrow_type):
+def can_be_labels(arrow_type: pa.DataType) -> bool:
     """Whether `labels` accepts arrays of this type."""
     t = pa.types
     tests = (t.is_string, t.is_large_string, t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)
     return any(test(arrow_type) for test in (*tests, t.is_timestamp, t.is_date, t.is_null))
 
 
-def label(value):
+def label(value: Any) -> str | None:
     """The text of a number: 7 for the integer, for 7.0 and for Decimal("7.00"); None for NaN."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -100,7 +104,7 @@ def label(value):
     return "0" if text == "-0" else text
 
 
-def number(text, decimal="."):
+def number(text: str, decimal: str = ".") -> float | None:
     """The number in a text, NaN if the text means a missing value; None if it is not a number."""
     if text in MISSING:
         return math.nan
@@ -112,11 +116,11 @@ def number(text, decimal="."):
         return None
 
 
-def _boolean(text):
+def _boolean(text: str) -> float | None:
     return {"true": 1.0, "false": 0.0}.get(text.strip().lower())
 
 
-def _time(text):
+def _time(text: str) -> float | None:
     try:
         moment = datetime.datetime.fromisoformat(text.strip())
     except ValueError:
@@ -126,9 +130,10 @@ def _time(text):
     return moment.timestamp()
 
 
-def _parse_each(array, read):
+def _parse_each(array: Array, read: Callable[[str], float | None]) -> Parsed:
     """The parsed texts, NaN where null; and the positions where `read` returns None."""
-    values, wrong = np.full(len(array), math.nan), []
+    values = np.full(len(array), math.nan)
+    wrong: list[int] = []
     for i, text in enumerate(array.to_pylist()):
         if text is None:
             continue
@@ -140,7 +145,7 @@ def _parse_each(array, read):
     return values, wrong
 
 
-def _to_numpy(array):
+def _to_numpy(array: Array) -> np.ndarray:
     array = plain(array)
     values = array.to_numpy(zero_copy_only=False)
     return values if values.dtype == np.float64 else values.astype(np.float64)

@@ -3,6 +3,8 @@
 import abc
 import itertools
 import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +12,15 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from holdfast.io.byte_stream import SourceError, another_source, file_sha256, fingerprint
+from holdfast.io.byte_stream import (
+    ByteStream,
+    Fingerprint,
+    Mark,
+    SourceError,
+    another_source,
+    file_sha256,
+    fingerprint,
+)
 from holdfast.io.cells import plain
 from holdfast.io.rows import TEXT, Batch
 from holdfast.terminal import quoted
@@ -23,11 +33,11 @@ NOT_HASHED = ""  # until all rows are read
 class RowBlock(NamedTuple):
     """Some rows, and the number of the first."""
 
-    data: Any
+    data: pa.RecordBatch
     row: int
 
     @property
-    def mark(self):
+    def mark(self) -> Mark:
         return {
             "offset": 0,
             "row": self.row,
@@ -47,16 +57,16 @@ class Columnar(abc.ABC):
     is_file = True  # whether it can be read again
     _read = 0
 
-    def _set_schema(self, schema):
+    def _set_schema(self, schema: pa.Schema) -> None:
         self.names, self._schema = list(schema.names), schema
 
-    def blocks(self, mark=None):
+    def blocks(self, mark: Mark | None = None) -> Iterator[RowBlock]:
         """The blocks from this mark on; raises if other rows are there."""
         found = self._blocks(mark)
         first = [block for _, block in zip(range(1), found, strict=False)] if mark else []
         return itertools.chain(first, found)
 
-    def _blocks(self, mark):
+    def _blocks(self, mark: Mark | None) -> Iterator[RowBlock]:
         row = mark["row"] if mark else 1
         try:
             for batch in self._batches(row - 1):
@@ -75,19 +85,19 @@ class Columnar(abc.ABC):
                 f"{self.name}, row {row:,}: damaged ({_brief(problem)}): get it again"
             ) from None
 
-    def end(self, last):
+    def end(self, last: Mark | None) -> tuple[Mark, int]:
         """The mark of the last block with the SHA-256 of the file, and how many rows of it are done."""
         last = last or {"offset": 0, "row": 1, "begins": fingerprint(b"")}
         return last | {"before": self.sha256()}, max(self._read + 1 - last["row"], 0)
 
-    def fingerprint(self, most=None):
+    def fingerprint(self, most: int | None = None) -> Fingerprint:
         """The fingerprint of the names and types of the columns."""
         return fingerprint(str(self._schema.remove_metadata()).encode(), most)
 
-    def sample(self, block):
+    def sample(self, block: RowBlock) -> Batch:
         return self.decode(block, dict.fromkeys(self.names, TEXT))
 
-    def decode(self, block, kinds):
+    def decode(self, block: RowBlock, kinds: Iterable[str]) -> Batch:
         columns = {}
         for name in kinds:
             column = block.data.column(name)
@@ -101,37 +111,37 @@ class Columnar(abc.ABC):
                 ) from None
         return Batch(columns, np.arange(block.row, block.row + block.data.num_rows), {})
 
-    def decode_kind(self, name, kind):
+    def decode_kind(self, name: str, kind: str) -> str:
         return TEXT
 
-    def span(self, block):
+    def span(self, block: RowBlock) -> tuple[int, int] | None:
         """The rows of the source up to this block, and with it; None if the total is unknown."""
         return (block.row - 1, block.row - 1 + block.data.num_rows) if self.size else None
 
-    def stop(self):
-        return None  # such files are not followed
+    def stop(self) -> None:
+        return  # such files are not followed
 
-    def has_more(self):
+    def has_more(self) -> bool:
         return True
 
-    def rotation(self):
+    def rotation(self) -> int | None:
         return None
 
     @abc.abstractmethod
-    def sha256(self):
+    def sha256(self) -> str:
         """The SHA-256 of the file, as stored."""
 
     @abc.abstractmethod
-    def close(self): ...
+    def close(self) -> None: ...
 
     @abc.abstractmethod
-    def _batches(self, first): ...
+    def _batches(self, first: int) -> Iterator[pa.RecordBatch]: ...
 
 
 class Parquet(Columnar):
     """A Parquet file, row group after row group."""
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         self.name, self._path = str(path), path
         try:
             # The name as bytes, because it need not be UTF-8.
@@ -141,13 +151,13 @@ class Parquet(Columnar):
         self._set_schema(self._file.schema_arrow)
         self.size = self._file.metadata.num_rows or None
 
-    def sha256(self):
+    def sha256(self) -> str:
         return file_sha256(self._path)
 
-    def close(self):
+    def close(self) -> None:
         self._file.close()
 
-    def _batches(self, first):
+    def _batches(self, first: int) -> Iterator[pa.RecordBatch]:
         groups, start = [], 0
         for i in range(self._file.metadata.num_row_groups):
             length = self._file.metadata.row_group(i).num_rows
@@ -165,8 +175,10 @@ class Parquet(Columnar):
 class Arrow(Columnar):
     """An Arrow file, or a stream of record batches, also from a pipe."""
 
-    def __init__(self, stream):
-        self.name, self._stream, self._file, self._reader = stream.name, stream, None, None
+    def __init__(self, stream: ByteStream) -> None:
+        self.name, self._stream = stream.name, stream
+        self._file: Any = None
+        self._reader: Any = None
         self.is_file = stream.is_file
         try:
             if stream.peek(6) == b"ARROW1" and stream.seekable:
@@ -181,13 +193,14 @@ class Arrow(Columnar):
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(f"{stream.name}: no Arrow file ({_brief(problem)})") from None
 
-    def sha256(self):
+    def sha256(self) -> str:
         return file_sha256(self._stream.path) if self._stream.is_file else NOT_HASHED
 
-    def close(self):
+    def close(self) -> None:
         self._stream.close()
 
-    def _batches(self, skip):
+    def _batches(self, first: int) -> Iterator[pa.RecordBatch]:
+        skip = first
         if self._file is not None:
             batches = (self._file.get_batch(i) for i in range(self._file.num_record_batches))
         else:
@@ -202,10 +215,10 @@ class _Readable:
 
     closed = False
 
-    def __init__(self, stream):
+    def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
 
-    def read(self, count=-1):
+    def read(self, count: int = -1) -> bytes:
         parts, size = [], 0
         while size < count:
             data = self._stream.read(count - size)
@@ -215,14 +228,14 @@ class _Readable:
             size += len(data)
         return b"".join(parts)
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def close(self):
+    def close(self) -> None:
         pass
 
 
-def _first_rows(rows):
+def _first_rows(rows: pa.RecordBatch) -> bytes:
     """The first rows as bytes; no bytes if they cannot be converted to Python."""
     head = rows.slice(0, _HEAD)
     try:
@@ -232,5 +245,5 @@ def _first_rows(rows):
         return b""
 
 
-def _brief(problem):
+def _brief(problem: Exception) -> str:
     return str(problem).splitlines()[0][:160] if str(problem) else type(problem).__name__

@@ -2,17 +2,19 @@
 
 import math
 import zlib
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holdfast.classes import models_for
+from holdfast.classes import ClassModel, models_for
 from holdfast.io import cells
-from holdfast.io.rows import DenseRows, SparseRows, wrong_cell
+from holdfast.io.rows import Batch, DenseRows, SparseRows, wrong_cell
 from holdfast.io.typed import typed
 
+Wrong = tuple[list[int], str]  # rows with a wrong cell, and what was expected there
 _DAY, _WEEK = 86_400.0, 604_800.0
 _MOST_FEATURES = 1 << 23  # of one column, more than any reader makes
 
@@ -24,10 +26,10 @@ class Number(NamedTuple):
     middle: float | None = None
     truth: bool = False  # whether the cells are true and false
 
-    def features(self):
+    def features(self) -> list[str]:
         return [self.name] if self.middle is None else [self.name, f"{self.name} is missing"]
 
-    def write(self, array, X):
+    def write(self, array: cells.Array, X: np.ndarray) -> Wrong:
         """Write the features into X; return the rows with a wrong cell, and what was expected there."""
         X[:, 0], wrong = (cells.booleans if self.truth else cells.numbers)(array)
         if self.middle is not None:
@@ -43,10 +45,10 @@ class Time(NamedTuple):
     name: str
     fill: bool = False  # whether a missing time is the centre of the circles; otherwise it is NaN
 
-    def features(self):
+    def features(self) -> list[str]:
         return [f"{self.name}: {part}" for part in ("day sin", "day cos", "week sin", "week cos")]
 
-    def write(self, array, X):
+    def write(self, array: cells.Array, X: np.ndarray) -> Wrong:
         seconds, wrong = cells.times(array)
         for i, period in enumerate((_DAY, _WEEK)):
             angle = 2.0 * math.pi * ((seconds % period) / period)
@@ -62,10 +64,10 @@ class Category(NamedTuple):
     name: str
     values: tuple[str, ...]
 
-    def features(self):
+    def features(self) -> list[str]:
         return [f"{self.name} = {value}" for value in self.values]
 
-    def write(self, array, X):
+    def write(self, array: cells.Array, X: np.ndarray) -> Wrong:
         places = {value: i for i, value in enumerate(self.values)}
         return _write_one_hot(array, X, lambda text: places.get(text, -1))
 
@@ -76,10 +78,10 @@ class Hashed(NamedTuple):
     name: str
     groups: int
 
-    def features(self):
+    def features(self) -> list[str]:
         return [f"{self.name} # {group}" for group in range(self.groups)]
 
-    def write(self, array, X):
+    def write(self, array: cells.Array, X: np.ndarray) -> Wrong:
         return _write_one_hot(array, X, lambda text: zlib.crc32(text.encode()) % self.groups)
 
 
@@ -89,14 +91,15 @@ class SparseColumns(NamedTuple):
     name: str
     width: int
 
-    def features(self):
+    def features(self) -> list[str]:
         return [str(index) for index in range(self.width)]
 
 
+Column = Number | Time | Category | Hashed | SparseColumns
 _KINDS = {"number": Number, "time": Time, "category": Category, "hashed": Hashed, "sparse": SparseColumns}
 
 
-def column_kind(column):
+def column_kind(column: Column) -> str:
     """The type of a column, as in a schema file."""
     kinds = {made: kind for kind, made in _KINDS.items()}
     return "truth" if isinstance(column, Number) and column.truth else kinds[type(column)]
@@ -105,26 +108,28 @@ def column_kind(column):
 class Layout(NamedTuple):
     """The columns that features are made from, in order."""
 
-    columns: tuple
+    columns: tuple[Column, ...]
 
-    def features(self):
+    def features(self) -> list[str]:
         return [feature for column in self.columns for feature in column.features()]
 
-    def is_sparse(self):
+    def is_sparse(self) -> bool:
         return any(isinstance(column, SparseColumns) for column in self.columns)
 
-    def feature_count(self):
-        return self.columns[0].width if self.is_sparse() else len(self.features())
+    def feature_count(self) -> int:
+        first = self.columns[0] if self.columns else None
+        return first.width if isinstance(first, SparseColumns) else len(self.features())
 
-    def rows(self, batch, start, stop):
+    def rows(self, batch: Batch, start: int, stop: int) -> tuple[DenseRows | SparseRows, dict[int, str]]:
         """The features of some rows of a batch, NaN where they are missing, and what is wrong with rows."""
         unreadable = {i - start: fault for i, fault in batch.faults.items() if start <= i < stop}
-        if self.is_sparse():
-            column, width = self.columns[0]
-            found = SparseRows.from_maps(cells.plain(batch.columns[column].slice(start, stop - start)), width)
-            return found.with_nan(list(unreadable)) if unreadable else found, unreadable
-        X, faults, place = np.empty((stop - start, len(self.features()))), {}, 0
+        X, place = np.empty((stop - start, 0 if self.is_sparse() else len(self.features()))), 0
+        faults: dict[int, str] = {}
         for column in self.columns:
+            if isinstance(column, SparseColumns):
+                maps = cells.plain(batch.columns[column.name].slice(start, stop - start))
+                found = SparseRows.from_maps(maps, column.width)
+                return found.with_nan(list(unreadable)) if unreadable else found, unreadable
             width = len(column.features())
             array = batch.columns[column.name].slice(start, stop - start)
             wrong, expected = column.write(array, X[:, place : place + width])
@@ -135,14 +140,14 @@ class Layout(NamedTuple):
         X[list(faults)] = np.nan
         return DenseRows(X), faults
 
-    def to_json(self):
+    def to_json(self) -> list[dict[str, Any]]:
         kinds = {made: kind for kind, made in _KINDS.items()}
         return [{"kind": kinds[type(column)]} | column._asdict() for column in self.columns]
 
 
-def read_layout(found):
+def read_layout(found: Any) -> Layout:
     """The layout that `to_json` wrote; raises ValueError if it is anything else."""
-    columns = []
+    columns: list[Column] = []
     for entry in found if isinstance(found, list) else ():
         kind = entry.get("kind") if isinstance(entry, dict) else None
         if not isinstance(kind, str) or kind not in _KINDS:
@@ -162,18 +167,18 @@ class Target(NamedTuple):
     labels: tuple[str, ...]
 
     @property
-    def regression(self):
+    def regression(self) -> bool:
         return not self.labels
 
-    def class_models(self, paired=True):
+    def class_models(self) -> list[ClassModel]:
         """The models that tell the labels apart, as in `holdfast.classes.models_for`; none for numbers."""
-        return models_for(len(self.labels), paired) if self.labels else []
+        return models_for(len(self.labels)) if self.labels else []
 
-    def model_names(self, paired=True):
+    def model_names(self) -> tuple[str, ...]:
         """A name for each model: empty for numbers, the second of two labels, `b, not a` for a pair."""
-        return tuple(model.name(self.labels) for model in self.class_models(paired)) or ("",)
+        return tuple(model.name(self.labels) for model in self.class_models()) or ("",)
 
-    def read(self, batch, start, stop):
+    def read(self, batch: Batch, start: int, stop: int) -> tuple[np.ndarray, dict[int, str]]:
         """For each row a number, or the index of its label, NaN if missing; and what is wrong with rows."""
         array = batch.columns[self.name].slice(start, stop - start)
         if self.regression:
@@ -184,13 +189,13 @@ class Target(NamedTuple):
         y = pc.cast(codes, pa.float64()).to_numpy(zero_copy_only=False)
         known = texts.is_valid().to_numpy(zero_copy_only=False)
         unknown = np.flatnonzero(known & np.isnan(y))
-        return y, {i: wrong_cell(self.name, texts[i], "none of the labels") for i in unknown}
+        return y, {i: wrong_cell(self.name, texts[i], "none of the labels") for i in unknown.tolist()}
 
-    def to_json(self):
+    def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "labels": list(self.labels)}
 
 
-def read_target(found):
+def read_target(found: Any) -> Target:
     """The target that `to_json` wrote; raises ValueError if it is anything else."""
     target = typed(Target, found)
     if len(target.labels) == 1:
@@ -198,7 +203,7 @@ def read_target(found):
     return target
 
 
-def _write_one_hot(array, X, column_of):
+def _write_one_hot(array: cells.Array, X: np.ndarray, column_of: Callable[[str], int]) -> Wrong:
     """Write 1 into the column of each value, 0 elsewhere; a value whose column is -1 has none."""
     X[:] = 0.0
     coded = pc.dictionary_encode(array if cells.is_text(array) else cells.labels(array))

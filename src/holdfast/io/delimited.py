@@ -1,19 +1,22 @@
 """Comma or tab separated values. A row is a line, or several lines if a quoted cell contains line ends."""
 
 import csv
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from holdfast.io.byte_stream import BOM, SourceError, fingerprint
+from holdfast.io.byte_stream import BOM, ByteStream, Fingerprint, LineBlock, Mark, SourceError, fingerprint
 from holdfast.io.cells import MISSING, number
+from holdfast.io.quotes import first_lines, outside_quotes
 from holdfast.io.rows import NUMBER, TEXT, Batch, wrong_cell
 from holdfast.terminal import quoted
 
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
 _PARTS = 16  # a block that pyarrow cannot read is cut into this many
-_LONGEST_ROW = 100  # lines
+Kinds = Mapping[str, str]  # as what each column is read
 csv.field_size_limit(1 << 28)  # characters, as many as a line may have; its own limit is 131,072
 
 
@@ -25,16 +28,18 @@ class Delimited:
     """
 
     quoted = True  # whether a row can have several lines
-    _read = 0  # bytes of a packed file, up to the last block
+    _read: int | None = 0  # bytes of a packed file, up to the last block
     decimal = "."  # the mark before the decimal places
     without_header = False  # whether the names of the columns are not in the text
 
-    def __init__(self, stream, delimiter, names=None, decimal="."):
+    def __init__(
+        self, stream: ByteStream, delimiter: str, names: Sequence[str] | None = None, decimal: str = "."
+    ) -> None:
         self.stream, self.delimiter, self.decimal = stream, delimiter, decimal
         self.without_header = bool(names)
         self.names = list(names) if names else self._read_names()
 
-    def _read_names(self):
+    def _read_names(self) -> list[str]:
         stream = self.stream
         header = stream.line()
         if header is None:
@@ -43,26 +48,26 @@ class Delimited:
             raise SourceError(f"{stream.name}: its first line is empty: expected the names of the columns")
         return [cell.strip() for cell in first_cells(header, self.delimiter, stream.name)]
 
-    def blocks(self, mark=None):
+    def blocks(self, mark: Mark | None = None) -> Iterator[LineBlock]:
         if mark is not None:
             self.stream.continue_at(mark)
         return self.stream.blocks(mark["row"] if mark else 1, self._is_row if self.quoted else None)
 
-    def _is_row(self, line):
+    def _is_row(self, line: bytes) -> bool:
         """Whether a line looks like a whole row: as many cells as there are columns, and a number."""
         cells = line.decode("utf-8", "replace").rstrip("\r").split(self.delimiter)
         some = any(number(cell, self.decimal) is not None for cell in cells if cell)
         return some and len(cells) == len(self.names)
 
-    def end(self, last):
+    def end(self, last: Mark | None) -> tuple[Mark, int]:
         """The mark of the end, and how many rows of the block that begins there are done."""
         return self.stream.end(), 0
 
-    def fingerprint(self, most=None):
+    def fingerprint(self, most: int | None = None) -> Fingerprint:
         """The fingerprint of the first bytes, by which a source is recognised when it has grown."""
         return fingerprint(self.stream.head, most)
 
-    def span(self, block):
+    def span(self, block: LineBlock) -> tuple[int, int] | None:
         """Where this block begins and ends in the file, in bytes; None if the length is unknown.
 
         Of a packed file only the bytes that were read so far are known.
@@ -70,48 +75,49 @@ class Delimited:
         if self.stream.seekable:
             return block.offset, block.offset + len(block.data)
         begin, self._read = self._read, self.stream.progress()
-        return None if self._read is None else (begin, self._read)
+        return None if begin is None or self._read is None else (begin, self._read)
 
-    def close(self):
+    def close(self) -> None:
         self.stream.close()
 
-    def stop(self):
+    def stop(self) -> None:
         """Let a thread that waits for a followed file return."""
         self.stream.stop()
 
-    def rotation(self):
+    def rotation(self) -> int | None:
         """When a followed file was last written to before it was rotated; None if it is not followed."""
         return self.stream.rotation()
 
-    def has_more(self):
+    def has_more(self) -> bool:
         """Whether more rows may be read without waiting."""
         return self.stream.has_more()
 
     @property
-    def is_file(self):
+    def is_file(self) -> bool:
         """Whether it can be read again."""
         return self.stream.is_file
 
     @property
-    def size(self):
+    def size(self) -> int | None:
         return self.stream.size
 
     @property
-    def unfinished(self):
+    def unfinished(self) -> int:
         return self.stream.unfinished
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.stream.name
 
-    def sample(self, block):
+    def sample(self, block: LineBlock) -> Batch:
         """All columns of a block, as text."""
         return self.decode(block, dict.fromkeys(self.names, TEXT))
 
-    def decode(self, block, kinds):
+    def decode(self, block: LineBlock, kinds: Kinds) -> Batch:
         """These columns of a block, read as numbers or as text."""
         parts = list(self._parts(block.data, block.row, block.lines, kinds))
-        faults, start = {}, 0
+        faults: dict[int, str] = {}
+        start = 0
         for part in parts:
             faults |= {start + place: fault for place, fault in part.faults.items()}
             start += len(part.rows)
@@ -119,11 +125,11 @@ class Delimited:
         rows = np.concatenate([part.rows for part in parts])
         return Batch({name: column.combine_chunks() for name, column in columns.items()}, rows, faults)
 
-    def decode_kind(self, name, kind):
+    def decode_kind(self, name: str, kind: str) -> str:
         """As which kind to decode a column that is needed as `kind`."""
         return NUMBER if kind == NUMBER else TEXT
 
-    def _parts(self, data, row, count, kinds):
+    def _parts(self, data: bytes, row: int, count: int, kinds: Kinds) -> Iterator[Batch]:
         whole = self._parse_block(data, row, count, kinds)
         if whole is not None:
             yield whole
@@ -133,12 +139,12 @@ class Delimited:
             lines = data.split(b"\n")[:count]
             step, start = max(-(-count // _PARTS), _FEW), 0
             while start < count:
-                stop = _outside_quotes(lines, start, start + step)
+                stop = outside_quotes(lines, start, start + step)
                 some = lines[start:stop]
                 yield from self._parts(b"\n".join(some) + b"\n", row + start, len(some), kinds)
                 start = stop
 
-    def _parse_block(self, data, row, count, kinds):
+    def _parse_block(self, data: bytes, row: int, count: int, kinds: Kinds) -> Batch | None:
         """The rows as pyarrow reads them; None if it fails or the number of rows is wrong."""
         quoted = b'"' in data
         if quoted and data.count(b'"') % 2:
@@ -160,19 +166,22 @@ class Delimited:
         except pa.ArrowInvalid:
             return None
         if quoted and table.num_rows != count:
-            firsts = _first_lines(data)
+            firsts = first_lines(data)
             batch = Batch.from_table(table, row, len(firsts), kinds)
             return batch._replace(rows=row + firsts) if batch is not None else None
         return Batch.from_table(table, row, count, kinds)
 
-    def _parse_lines(self, lines, row, kinds):
-        rows, faults, cells, next_line = [], {}, {name: [] for name in kinds}, 0
+    def _parse_lines(self, lines: Sequence[bytes], row: int, kinds: Kinds) -> Batch:
+        rows: list[int] = []
+        faults: dict[int, str] = {}
+        cells: dict[str, list[Any]] = {name: [] for name in kinds}
+        next_line = 0
         for i, line in enumerate(lines):
             if i < next_line or not line.strip():
                 continue
             values, fault, next_line = self._parse_row(lines, i)
             for name in kinds:
-                value = None if values is None else values[name]
+                value: Any = None if values is None else values[name]
                 value = None if value in MISSING else value
                 if value is not None and kinds[name] == NUMBER:
                     found = number(value, self.decimal)
@@ -189,17 +198,17 @@ class Delimited:
         columns = {name: pa.array(cells[name], types[kind]) for name, kind in kinds.items()}
         return Batch(columns, np.array(rows, np.int64), faults)
 
-    def _parse_row(self, lines, i):
+    def _parse_row(self, lines: Sequence[bytes], i: int) -> tuple[dict[str, str] | None, str | None, int]:
         """The cells of the row that begins at line i, what is wrong with it, and the line after it."""
         values, fault = self._cells(lines[i])
         if fault and lines[i].count(b'"') % 2:
-            stop = _outside_quotes(lines, i, i + 1)
+            stop = outside_quotes(lines, i, i + 1)
             longer, wrong = self._cells(b"\n".join(lines[i:stop]))
             if not wrong:
                 return longer, None, stop
         return values, fault, i + 1
 
-    def _cells(self, line):
+    def _cells(self, line: bytes) -> tuple[dict[str, str] | None, str | None]:
         text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
         try:
             cells = next(csv.reader([text], delimiter=self.delimiter, strict=True))
@@ -210,7 +219,7 @@ class Delimited:
         return dict(zip(self.names, cells, strict=True)), None
 
 
-def first_cells(line, delimiter, name):
+def first_cells(line: bytes, delimiter: str, name: str) -> list[str]:
     """The cells of the first line; raises if it is not text."""
     try:
         text = line.removeprefix(BOM).decode("utf-8")
@@ -229,26 +238,7 @@ def first_cells(line, delimiter, name):
         ) from None
 
 
-def _outside_quotes(lines, start, stop):
-    """The first line from `stop` on that begins outside of quotes; `stop` if none of the next 100 does."""
-    open_quote = sum(line.count(b'"') for line in lines[start:stop]) % 2
-    for place in range(stop, min(stop + _LONGEST_ROW, len(lines))):
-        if not open_quote:
-            return place
-        open_quote = (open_quote + lines[place].count(b'"')) % 2
-    return min(stop + _LONGEST_ROW, len(lines)) if not open_quote else min(stop, len(lines))
-
-
-def _first_lines(data):
-    """The first line of each row, from 0. A line end inside quotes does not end a row."""
-    found = np.frombuffer(data, np.uint8)
-    ends, quotes = np.flatnonzero(found == ord("\n")), np.flatnonzero(found == ord('"'))
-    closed = np.flatnonzero(np.searchsorted(quotes, ends) % 2 == 0)
-    starts = np.concatenate([[0], closed + 1])
-    return starts[:-1] if data.endswith(b"\n") else starts
-
-
-def _is_utf8(text):
+def _is_utf8(text: str) -> bool:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

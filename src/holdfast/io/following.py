@@ -5,36 +5,36 @@ import os
 import select
 import time
 from pathlib import Path
+from typing import Any
 
 _INTERVAL = 0.2  # seconds between two looks at the file
 _HEAD = 4096  # bytes that are compared to notice that a file was written again
 
 
-def wait():
+def wait() -> None:
     time.sleep(_INTERVAL)
 
 
 class FollowedFile:
     """The bytes of a file. At its end `read` waits for more, and returns nothing once it was rotated."""
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         self._path, self._file = path, open(path, "rb", buffering=0)  # noqa: SIM115
         self._head, self._stopped = b"", False
-        self.changed = os.fstat(
-            self._file.fileno()
-        ).st_mtime_ns  # when it was written to, before it was rotated
+        # When it was written to, before it was rotated.
+        self.changed = os.fstat(self._file.fileno()).st_mtime_ns
 
-    def fileno(self):
+    def fileno(self) -> int:
         return self._file.fileno()
 
-    def tell(self):
+    def tell(self) -> int:
         return self._file.tell()
 
-    def has_more(self):
+    def has_more(self) -> bool:
         """Whether bytes can be read without waiting."""
         return os.fstat(self.fileno()).st_size > self.tell()
 
-    def read(self, count):
+    def read(self, count: int) -> bytes:
         renamed = 0  # how often the name was found to be that of another file
         while not self._stopped:
             if self._was_truncated():
@@ -50,27 +50,27 @@ class FollowedFile:
             wait()
         return b""
 
-    def _is_at_head(self, data):
+    def _is_at_head(self, data: bytes) -> bool:
         return self.tell() - len(data) == len(self._head)
 
-    def _was_renamed(self):
+    def _was_renamed(self) -> bool:
         try:
             found = os.stat(self._path)
         except FileNotFoundError:  # the new file is not there yet
             return False
         return not os.path.samestat(found, os.fstat(self.fileno()))
 
-    def _was_truncated(self):
+    def _was_truncated(self) -> bool:
         """Whether the file is shorter than what was read, or begins otherwise."""
         if os.fstat(self.fileno()).st_size < self.tell():
             return True
         return hasattr(os, "pread") and os.pread(self.fileno(), len(self._head), 0) != self._head
 
-    def stop(self):
+    def stop(self) -> None:
         """Let `read` return nothing, in whatever thread it waits."""
         self._stopped = True
 
-    def close(self):
+    def close(self) -> None:
         self._file.close()
 
 
@@ -79,34 +79,35 @@ class FollowedPipe:
 
     changed = None
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         handle = os.open(path, os.O_RDWR)  # also as a writer, so that it does not end
-        self._file, self._stopped = os.fdopen(handle, "rb", buffering=0), False
+        self._file: Any = os.fdopen(handle, "rb", buffering=0)
+        self._stopped = False
 
-    def tell(self):
+    def tell(self) -> int:
         return 0
 
-    def has_more(self):
+    def has_more(self) -> bool:
         return bool(select.select([self._file], [], [], 0.0)[0])
 
-    def read(self, count):
+    def read(self, count: int) -> bytes:
         while not self._stopped:
             if self.has_more():
                 return self._file.read(count)
             wait()
         return b""
 
-    def stop(self):
+    def stop(self) -> None:
         self._stopped = True
 
-    def close(self):
+    def close(self) -> None:
         self._file.close()
 
 
 FOLLOWED = (FollowedFile, FollowedPipe)
 
 
-def rotated_since(path, time_ns):
+def rotated_since(path: str | Path, time_ns: int) -> list[Path]:
     """The files that `path` was renamed to, written to at this time or later; the oldest first.
 
     Their names begin with its name, such as log.csv.1 and log.csv-20260101.gz.
@@ -115,7 +116,7 @@ def rotated_since(path, time_ns):
     return sorted((place for place in found if found[place] >= time_ns), key=lambda place: found[place])
 
 
-def candidates(path):
+def candidates(path: str | Path) -> dict[Path, int]:
     """Files that may have been `path` before, with the times of the last changes.
 
     They are in the same folder, and their names begin with its name up to the first dot.
@@ -123,11 +124,11 @@ def candidates(path):
     return _neighbours(path, Path(path).name.split(".")[0])
 
 
-def _neighbours(path, start):
+def _neighbours(path: str | Path, start: str) -> dict[Path, int]:
     """The other files in the folder of `path` whose names begin so, with the times of their last changes."""
-    path, found = Path(path), {}
-    for place in sorted(path.parent.iterdir()):
-        if place.name.startswith(start) and place.name != path.name and place.is_file():
+    own, found = Path(path), {}
+    for place in sorted(own.parent.iterdir()):
+        if place.name.startswith(start) and place.name != own.name and place.is_file():
             with contextlib.suppress(FileNotFoundError):  # it was renamed just now
                 found[place] = place.stat().st_mtime_ns
     return found

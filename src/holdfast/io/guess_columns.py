@@ -1,6 +1,7 @@
 """Guess from the first rows of a table which columns to use as features, and how."""
 
 import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ import pyarrow.compute as pc
 
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError, no_column
-from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time, column_kind
+from holdfast.io.columns import Category, Column, Hashed, Layout, Number, SparseColumns, Time, column_kind
+from holdfast.io.rows import Batch
 from holdfast.io.schema import DROP, check_fit, types_of
 from holdfast.terminal import quoted, visible
 
@@ -29,37 +31,42 @@ class Head(NamedTuple):
     decimal: str = "."  # the mark before the decimal places in texts
 
     @staticmethod
-    def of(batches, decimal="."):
+    def of(batches: Sequence[Batch], decimal: str = ".") -> "Head":
         """The first `ROWS` rows of some batches."""
         names = list(batches[0].columns)
         joined = {name: _joined([batch.columns[name] for batch in batches]) for name in names}
         table = pa.table(joined).slice(0, ROWS)
-        faults, start = {}, 0
+        faults: dict[int, str] = {}
+        start = 0
         for batch in batches:
             faults |= {start + i: fault for i, fault in batch.faults.items() if start + i < ROWS}
             start += len(batch.rows)
         columns = {name: cells.plain(table.column(name)) for name in names}
         return Head(columns, table.num_rows, faults, decimal)
 
-    def kind(self, name):
+    def kind(self, name: str) -> str:
         """What is in a column: number, truth, time, text, sparse, empty, or other."""
         return kind_of(self.columns[name], self.decimal)
 
-    def numbers(self, name):
+    def numbers(self, name: str) -> np.ndarray:
         """A column as float64, NaN where it has no number."""
         return cells.numbers(self.columns[name], self.decimal)[0]
 
 
-def _joined(arrays):
+def _joined(arrays: Sequence[cells.Array]) -> pa.ChunkedArray:
     """The parts of a column as one; as text if their types differ."""
     if len({array.type for array in arrays}) > 1:
         arrays = [cells.labels(array) for array in arrays]
     return pa.chunked_array(arrays)
 
 
-def first_blocks(source, blocks, has_more=lambda: True):
+def first_blocks(
+    source: Any, blocks: Iterable[Any], has_more: Callable[[], bool] = lambda: True
+) -> tuple[list[Any], list[Batch]]:
     """Blocks with at least `ROWS` rows, if the source has so many before it has to wait; and their rows."""
-    raw, batches, rows = [], [], 0
+    raw: list[Any] = []
+    batches: list[Batch] = []
+    rows = 0
     for block in blocks:
         raw.append(block)
         batches.append(source.sample(block))
@@ -72,16 +79,10 @@ def first_blocks(source, blocks, has_more=lambda: True):
     return raw, batches
 
 
-def feature_columns(source, settings):
+def feature_columns(source: Any, settings: Any) -> list[str]:
     """The names of the columns to predict from; raises if the settings name a column that is not there."""
-    asked = [
-        settings.target,
-        *settings.features,
-        *settings.drop,
-        *([] if settings.key is None else [settings.key]),
-    ]
-    asked += types_of(settings.schema)
-    for name in asked:
+    keys = [] if settings.key is None else [settings.key]
+    for name in (settings.target, *settings.features, *settings.drop, *keys, *types_of(settings.schema)):
         if name not in source.names:
             raise no_column(source, name)
     if settings.key == settings.target:
@@ -90,7 +91,7 @@ def feature_columns(source, settings):
     return [name for name in names if name not in (settings.target, settings.key)]
 
 
-def kind_of(array, decimal="."):
+def kind_of(array: cells.Array, decimal: str = ".") -> str:
     """What is in a column: number, truth, time, text, sparse, empty, or other."""
     t, kind = pa.types, array.type
     if array.null_count == len(array) or t.is_null(kind):
@@ -114,7 +115,9 @@ def kind_of(array, decimal="."):
     return "text"
 
 
-def guess_layout(head, names, missing, types=None):
+def guess_layout(
+    head: Head, names: Sequence[str], missing: str, types: Mapping[str, str] | None = None
+) -> tuple[Layout, list[str]]:
     """The layout of these columns, and a sentence about each one that is left out or encoded.
 
     `types` has the types of columns that are not guessed.
@@ -125,7 +128,7 @@ def guess_layout(head, names, missing, types=None):
     said = [f"{visible(name, 80)}: {note}" for name, note in notes.items()]
     lost = _rows_with_missing(head, layout)
     share = float(lost.mean()) if len(lost) else 0.0
-    fill = missing == "fill" or (missing == "auto" and share > _MANY_MISSING)
+    fill = missing == "impute" or (missing == "auto" and share > _MANY_MISSING)
     if share > 0.0:
         what = "filled in, with a feature that says so" if fill else "skipped"
         said.append(f"rows with a missing cell: {100 * share:.3g} % of the first {len(lost):,}: {what}")
@@ -134,9 +137,12 @@ def guess_layout(head, names, missing, types=None):
     return layout, said
 
 
-def guess_encoding(head, names, types):
+def guess_encoding(
+    head: Head, names: Sequence[str], types: Mapping[str, str]
+) -> tuple[Layout, dict[str, str]]:
     """The layout of these columns before missing cells are filled in, and notes by column."""
-    used, notes = [], {}
+    used: list[Column] = []
+    notes: dict[str, str] = {}
     for name in names:
         found = head.kind(name)
         kind = types.get(name, found)
@@ -147,7 +153,7 @@ def guess_encoding(head, names, types):
     return Layout(tuple(used)), notes
 
 
-def _encoded(head, name, kind, found, alone):
+def _encoded(head: Head, name: str, kind: str, found: str, alone: bool) -> tuple[Column | None, str]:
     """A column as features, None if it is left out; and a note. `kind` is `found`, or what the user says."""
     array = head.columns[name]
     if kind == DROP:
@@ -171,13 +177,13 @@ def _encoded(head, name, kind, found, alone):
     return Hashed(name, _GROUPS), f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
 
 
-def types_in(layout, names):
+def types_in(layout: Layout, names: Iterable[str]) -> dict[str, str]:
     """The type of each of these columns, as in a schema file."""
     kinds = {column.name: column_kind(column) for column in layout.columns}
     return {name: kinds.get(name, DROP) for name in names}
 
 
-def _rows_with_missing(head, layout):
+def _rows_with_missing(head: Head, layout: Layout) -> np.ndarray:
     """For each row that can be read, whether it has a missing cell."""
     missing = np.zeros(head.rows, bool)
     for column in layout.columns:
@@ -186,7 +192,7 @@ def _rows_with_missing(head, layout):
     return np.delete(missing, list(head.faults))
 
 
-def _with_filling(head, column):
+def _with_filling(head: Head, column: Column) -> Column:
     """The column, with what replaces a missing cell."""
     if isinstance(column, Time):
         return column._replace(fill=True)

@@ -1,6 +1,7 @@
 """Guess from the first rows whether the target is a number or a label, and which labels there are."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow.compute as pc
@@ -8,13 +9,14 @@ import pyarrow.compute as pc
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Target
+from holdfast.io.guess_columns import Head
 from holdfast.terminal import quoted, visible
 
 _MOST_LABELS = 100
 _FEW_NUMBERS = 10  # so few different integers are labels
 
 
-def guess_target(head, name, task, labels, where):
+def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where: str) -> tuple[Target, str]:
     """The target, and a sentence about it."""
     array, place = head.columns[name], f"{where}, column {quoted(name)}"
     if not cells.can_be_labels(array.type):
@@ -56,23 +58,24 @@ def guess_target(head, name, task, labels, where):
     return Target(name, tuple(found)), f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
 
 
-def _found(array):
+def _found(array: cells.Array) -> list[str]:
     """The labels of a column, each once, in order."""
     return sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist(), key=_order)
 
 
-def _order(text):
+def _order(text: str) -> tuple[bool, float, str]:
     """A key to sort by: numbers first, by value; then the other texts."""
     value = cells.number(text)
-    known = value is not None and math.isfinite(value)
-    return not known, value if known else 0.0, text
+    if value is None or not math.isfinite(value):
+        return True, 0.0, text
+    return False, value, text
 
 
-def _are_labels(values):
+def _are_labels(values: np.ndarray) -> bool:
     found = np.unique(values[np.isfinite(values)])
     return len(found) <= 2 or (len(found) <= _FEW_NUMBERS and bool((found == np.round(found)).all()))
 
 
-def _listed(labels):
+def _listed(labels: Sequence[str]) -> str:
     shown = ", ".join(visible(label, 40) for label in labels[:6])
     return f"{shown} and {len(labels) - 6} more" if len(labels) > 6 else shown

@@ -1,15 +1,17 @@
 """JSON lines: each line is an object."""
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from holdfast.io.byte_stream import BOM, SourceError
+from holdfast.io.byte_stream import BOM, ByteStream, LineBlock, SourceError
 from holdfast.io.cells import EXACT, MISSING, is_text, label, labels, number
-from holdfast.io.delimited import Delimited
+from holdfast.io.delimited import Delimited, Kinds
 from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch
 from holdfast.terminal import quoted
 
@@ -22,7 +24,7 @@ class JsonLines(Delimited):
 
     quoted = False
 
-    def __init__(self, stream):
+    def __init__(self, stream: ByteStream) -> None:
         self.stream = stream
         lines = stream.first_lines()
         if not lines:
@@ -40,17 +42,17 @@ class JsonLines(Delimited):
         self._types = {name: column.type for name, column in columns.items()}
         self._kinds = {name: _kind([found.get(name) for found in objects]) for name in self.names}
 
-    def decode_kind(self, name, kind):
+    def decode_kind(self, name: str, kind: str) -> str:
         return LABEL if kind == LABEL else self._kinds[name]
 
-    def sample(self, block):
+    def sample(self, block: LineBlock) -> Batch:
         lines = [line for line in enumerate(block.data.split(b"\n")) if line[1].strip()]
         objects = [_object(line) for _, line in lines]
         faults = {i: "no JSON object" for i, found in enumerate(objects) if found is None}
         columns = {name: _column([(found or {}).get(name) for found in objects]) for name in self.names}
         return Batch(columns, np.array([block.row + i for i, _ in lines], np.int64), faults)
 
-    def _parse_block(self, data, row, count, kinds):
+    def _parse_block(self, data: bytes, row: int, count: int, kinds: Kinds) -> Batch | None:
         types = {name: self._types[name] if kind == LABEL else _TYPES[kind] for name, kind in kinds.items()}
         schema = pa.schema(list(types.items()))
         parsing = pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
@@ -70,8 +72,10 @@ class JsonLines(Delimited):
         }
         return batch._replace(columns=columns)
 
-    def _parse_lines(self, lines, row, kinds):
-        rows, faults, cells = [], {}, {name: [] for name in kinds}
+    def _parse_lines(self, lines: Sequence[bytes], row: int, kinds: Kinds) -> Batch:
+        rows: list[int] = []
+        faults: dict[int, str] = {}
+        cells: dict[str, list[Any]] = {name: [] for name in kinds}
         for i, line in enumerate(lines):
             if not line.strip():
                 continue
@@ -88,7 +92,7 @@ class JsonLines(Delimited):
         return Batch(columns, np.array(rows, np.int64), faults)
 
 
-def _object(line):
+def _object(line: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
         json.dumps(found, ensure_ascii=False).encode()  # raises if a text has a lone surrogate
@@ -97,7 +101,7 @@ def _object(line):
     return found if isinstance(found, dict) else None
 
 
-def _cell(value, kind):
+def _cell(value: Any, kind: str) -> tuple[Any, str | None]:
     """A value as this kind, and what is wrong with it."""
     if value is None or (isinstance(value, str) and value in MISSING):
         return None, None
@@ -110,20 +114,20 @@ def _cell(value, kind):
     return (found, None) if found is not None else (None, f"{shown} is not a number")
 
 
-def _float(value):
+def _float(value: Any) -> float | None:
     try:
         return float(value) if isinstance(value, int | float) else None
     except OverflowError:
         return float("inf")
 
 
-def _text(value):
+def _text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     return label(value) if isinstance(value, int | float) else json.dumps(value)
 
 
-def _texts(column):
+def _texts(column: Any) -> Any:
     """Labels or text, null where the text means a missing value."""
     texts = labels(column)
     if not is_text(column):
@@ -131,12 +135,12 @@ def _texts(column):
     return pc.if_else(pc.is_in(texts, pa.array(MISSING)), pa.scalar(None, pa.string()), texts)
 
 
-def _is_rounded(column):
+def _is_rounded(column: Any) -> bool:
     """Whether a float64 may have rounded an integer of this column."""
     return pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) >= EXACT
 
 
-def _kind(values):
+def _kind(values: Sequence[Any]) -> str:
     """The kind of these values, without the missing ones."""
     known = [value for value in values if value is not None]
     if known and all(isinstance(value, bool) for value in known):
@@ -146,7 +150,7 @@ def _kind(values):
     return TEXT
 
 
-def _column(values):
+def _column(values: list[Any]) -> pa.Array:
     """A column with the exact values; text if an integer fits neither int64 nor float64."""
     kind = _kind(values)
     if kind == _BOOLEAN:

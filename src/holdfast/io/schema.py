@@ -2,6 +2,8 @@
 
 import json
 import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 
 from holdfast.io.byte_stream import SourceError
 from holdfast.terminal import quoted
@@ -19,7 +21,7 @@ _FITS = {
 _WORDS = {"number": "numbers", "truth": "truth values", "time": "times", "text": "texts", "empty": "nothing"}
 
 
-def read_schema(path):
+def read_schema(path: str | Path) -> str:
     """The types by column, in the order of the file, as JSON."""
     try:
         with open(path, "rb") as file:
@@ -40,12 +42,12 @@ def read_schema(path):
     return json.dumps(found)
 
 
-def types_of(schema):
+def types_of(schema: str | None) -> dict[str, str]:
     """The types by column, from what `read_schema` returned; none if it is None."""
     return json.loads(schema) if schema is not None else {}
 
 
-def check_fit(name, kind, found):
+def check_fit(name: str, kind: str, found: str) -> None:
     """Raise if a column whose first rows are of kind `found` cannot have this type."""
     if kind == LABEL:
         raise SourceError(f"--schema, column {quoted(name)}: only the target can be a label; use category")
@@ -56,14 +58,14 @@ def check_fit(name, kind, found):
         )
 
 
-def task_of(kind, name):
+def task_of(kind: str | None, name: str) -> str | None:
     """The task, from the type of the target in the schema; None if it has none."""
     if kind not in (None, NUMBER, LABEL):
         raise SourceError(f"--schema, column {quoted(name)}: the target is a number or a label, not {kind}")
-    return {NUMBER: "regression", LABEL: "classification"}.get(kind)
+    return None if kind is None else {NUMBER: "regression", LABEL: "classification"}[kind]
 
 
-def as_lines(types, notes):
+def as_lines(types: Mapping[str, str], notes: Mapping[str, str]) -> list[str]:
     """The lines of a schema file with these types, and a note after some of them."""
     return [
         f"{_in_quotes(name)} = {_in_quotes(kind)}" + (f"  # {notes[name]}" if name in notes else "")
@@ -71,6 +73,6 @@ def as_lines(types, notes):
     ]
 
 
-def _in_quotes(text):
+def _in_quotes(text: str) -> str:
     """A text as TOML writes it."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

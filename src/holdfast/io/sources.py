@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +12,11 @@ import pyarrow.compute as pc
 
 from holdfast.io import cells
 from holdfast.io.byte_stream import BOM, ByteStream, SourceError, no_column
-from holdfast.io.columnar import Arrow, Parquet
-from holdfast.io.columns import Number
+from holdfast.io.columnar import Arrow, Columnar, Parquet
+from holdfast.io.columns import Layout, Number, Target
 from holdfast.io.delimited import Delimited, first_cells
 from holdfast.io.jsonlines import JsonLines
-from holdfast.io.rows import LABEL, NUMBER, TEXT
+from holdfast.io.rows import LABEL, NUMBER, TEXT, DenseRows, SparseRows
 from holdfast.io.schema import types_of
 from holdfast.io.svmlight import SvmLight
 from holdfast.io.unpacking import SUFFIXES as PACKED
@@ -37,6 +38,7 @@ _OTHER_ENCODINGS = {  # and the first bytes of each; those of UTF-32 begin with 
     "UTF-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
     "UTF-16": (b"\xff\xfe", b"\xfe\xff"),
 }
+Source = Delimited | Columnar
 _ENTRIES = 1 << 21  # of a piece
 _SPARSE_ROWS = 1 << 16  # of a piece
 
@@ -50,7 +52,16 @@ class Reading(NamedTuple):
     schema: str | None = None  # types by column (`holdfast.io.schema`)
 
 
-def open_source(path, form=None, whole_lines=False, eager=False, *, reading=None, follow=False, names=None):
+def open_source(
+    path: str | Path,
+    form: str | None = None,
+    whole_lines: bool = False,
+    eager: bool = False,
+    *,
+    reading: Reading | None = None,
+    follow: bool = False,
+    names: Sequence[str] | None = None,
+) -> Source:
     """The rows of a file, or of standard input if `path` is "-": `names`, `blocks`, `sample` and `decode`.
 
     The first bytes decide the format, then the name of the file, then the first line. `names` are those of
@@ -68,12 +79,12 @@ def open_source(path, form=None, whole_lines=False, eager=False, *, reading=None
         raise
 
 
-def is_columnar(stream, reading):
+def is_columnar(stream: ByteStream, reading: Reading) -> bool:
     """Whether this is Parquet or Arrow."""
     return (reading.format or _format(stream)) in ("parquet", "arrow")
 
 
-def _opened(stream, form, reading, names):
+def _opened(stream: ByteStream, form: str | None, reading: Reading, names: Sequence[str] | None) -> Source:
     if form in ("parquet", "arrow") and stream.follow and stream.is_file:
         raise SourceError(f"{stream.name}: {form} does not grow by lines: learn from it without --follow")
     if form == "parquet":
@@ -98,7 +109,7 @@ def _opened(stream, form, reading, names):
     return Delimited(stream, delimiter, names, _decimal(stream, delimiter, reading.decimal))
 
 
-def _given_names(stream, delimiter, reading):
+def _given_names(stream: ByteStream, delimiter: str, reading: Reading) -> list[str]:
     """The names of the columns of a text without a header: those of the schema, or 1, 2, ..."""
     width = len(first_cells(stream.first_lines()[0] if stream.head else b"", delimiter, stream.name))
     names = list(types_of(reading.schema)) or [str(i + 1) for i in range(width)]
@@ -110,10 +121,10 @@ def _given_names(stream, delimiter, reading):
     return names
 
 
-def _decimal(stream, delimiter, wanted):
+def _decimal(stream: ByteStream, delimiter: str, wanted: str) -> str:
     """The mark before the decimal places: a comma if cells look so, and another mark separates them."""
-    if DECIMALS[wanted]:
-        return DECIMALS[wanted]
+    if (mark_of_user := DECIMALS[wanted]) is not None:
+        return mark_of_user
     if delimiter == ",":
         return "."
     mark = re.escape(delimiter.encode())
@@ -124,7 +135,7 @@ def _decimal(stream, delimiter, wanted):
     return "," if cells_with[1] > cells_with[0] else "."
 
 
-def _format(stream):
+def _format(stream: ByteStream) -> str | None:
     head = stream.peek(4096)
     if head[:4] == b"PAR1":
         return "parquet"
@@ -141,7 +152,7 @@ def _format(stream):
     return None
 
 
-def _delimiter(stream, form, header):
+def _delimiter(stream: ByteStream, form: str | None, header: bool) -> str:
     """A comma for .csv, if the first line has one; otherwise what the first line has most of.
 
     If the first line is a row, its commas may be decimal ones: a mark that all lines have equally often is
@@ -158,7 +169,7 @@ def _delimiter(stream, form, header):
     return max((",", "\t", ";", "|"), key=lambda mark: lines[0].count(mark.encode()))
 
 
-def _checked(source, name):
+def _checked(source: Source, name: str) -> Source:
     twice = [column for column, count in Counter(source.names).items() if count > 1]
     if twice:
         places = [str(i + 1) for i, column in enumerate(source.names) if column == twice[0]]
@@ -172,7 +183,7 @@ def _checked(source, name):
 class Piece(NamedTuple):
     """Some rows as numbers, and their position in the source."""
 
-    features: Any  # `DenseRows` or `SparseRows`
+    features: DenseRows | SparseRows
     y: np.ndarray  # numbers, or indices of labels; NaN where missing
     keys: Any  # the key of each row, as text of Arrow; None without a key column
     rows: np.ndarray
@@ -185,7 +196,15 @@ class Piece(NamedTuple):
     record: Any = None  # of the source, as of the last row (`holdfast.runs.source_records`)
 
 
-def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
+def pieces(
+    source: Any,
+    blocks: Iterable[Any],
+    layout: Layout,
+    target: Target | None,
+    key: str | None = None,
+    skip: int = 0,
+    also: Sequence[str] = (),
+) -> Iterator[Piece]:
     """The rows of these blocks in pieces, without the first `skip`. If `target` is None, none is read.
 
     `also` are columns that each piece has as they are in the source: text, or with the type of the file.
@@ -201,9 +220,8 @@ def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
                 raise SourceError(f"{source.name}, column {quoted(name)}: no CSV file can have such values")
         for start in range(skip, len(batch.rows), step):
             stop = min(start + step, len(batch.rows))
-            read = span and tuple(
-                span[0] + (span[1] - span[0]) * place / len(batch.rows) for place in (start, stop)
-            )
+            share = (span[1] - span[0]) / len(batch.rows) if span else 0.0
+            read = (span[0] + share * start, span[0] + share * stop) if span else None
             features, faults = layout.rows(batch, start, stop)
             y = np.full(stop - start, np.nan)
             if target is not None:
@@ -222,7 +240,7 @@ def pieces(source, blocks, layout, target, key=None, skip=0, also=()):
         )
 
 
-def unchanged(source, block, names, rows):
+def unchanged(source: Any, block: Any, names: Iterable[str], rows: np.ndarray) -> dict[str, Any]:
     """These columns of a block as they are, for the rows of these numbers. CSV and JSON lines have text.
 
     Without columns of lists and the like, which no CSV file can have.
@@ -235,7 +253,9 @@ def unchanged(source, block, names, rows):
     return {name: column.take(places) for name, column in columns.items()}
 
 
-def column_kinds(source, layout, target=None, key=None):
+def column_kinds(
+    source: Source, layout: Layout, target: Target | None = None, key: str | None = None
+) -> dict[str, str]:
     """As which kind to decode each column that is used; raises if the source does not have it."""
     kinds = {
         column.name: NUMBER if isinstance(column, Number) and not column.truth else TEXT
@@ -250,7 +270,7 @@ def column_kinds(source, layout, target=None, key=None):
     return {name: source.decode_kind(name, kind) for name, kind in kinds.items()}
 
 
-def keys_of(array, name, where):
+def keys_of(array: cells.Array, name: str, where: str) -> Any:
     """The key of each row as text; empty where it is missing."""
     if not cells.can_be_labels(array.type):
         raise SourceError(

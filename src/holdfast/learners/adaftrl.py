@@ -1,7 +1,7 @@
 """AdaFTRL on a ball: follow the leader, regularised by how wrong it was (Orabona and Pál, 2018)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from holdfast.domains.shifted import Shifted
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.learners.recentered import placed
 from holdfast.norms import euclidean, gradient_size
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot, scale_by
 
@@ -48,7 +49,7 @@ class AdaFTRL:
     >>> adaftrl = AdaFTRL(Ball(1.0))
     >>> state = adaftrl.init(dim=2)
     >>> for g in ([3.0, 0.0], [-1.0, 0.0]):
-    ...     state = adaftrl.update(state, slope=1.0, x=np.array(g))
+    ...     state = adaftrl.update(state, Round(slope=1.0, x=np.array(g)))
     ...     print(adaftrl.predict(state).round(3).tolist(), round(state.gap, 3))
     [-0.5, 0.0] 3.0
     [-0.324, 0.0] 3.083
@@ -56,7 +57,7 @@ class AdaFTRL:
 
     domain: Domain
 
-    def check(self):
+    def check(self) -> Any:
         if not isinstance(self.domain, Ball | Shifted):
             raise TypeError(
                 f"AdaFTRL has a formula for balls, Ball(radius): got {self.domain!r}; "
@@ -64,30 +65,32 @@ class AdaFTRL:
             )
         return placed(self)
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("a ball", EUCLIDEAN, "convex", True)
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.domain.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> AdaFTRLState:
         return AdaFTRLState(self.domain.center(dim), math.inf, 0.0)
 
-    def reset(self, state, dim):
+    def reset(self, state: AdaFTRLState, dim: int) -> AdaFTRLState:
         assign(state.w, self.domain.center(dim))
         return AdaFTRLState(state.w, math.inf, 0.0)
 
-    def to_lazy(self, state, summed):
+    def to_lazy(self: Any, state: AdaFTRLState, summed: bool) -> AdaFTRLState:
         return state._replace(w=self.domain.to_lazy(state.w, summed))
 
-    def predict(self, state):
+    def predict(self, state: AdaFTRLState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: AdaFTRLState, round: Round) -> AdaFTRLState:
+        domain: Any = self.domain
+        slope, x = round.slope, round.x
         size = gradient_size(slope, x)
         if not size > 0.0:
             return state
-        R, w, knee = self.domain.radius, state.w, 2.0 * state.gap
+        R, w, knee = domain.radius, state.w, 2.0 * state.gap
         product, before = slope * dot(w, x) / R, 0.0
         share = min(state.share, R / size, _LIMIT)  # so that neither part of the sum is too large for a float
         if state.share < math.inf:
@@ -100,12 +103,12 @@ class AdaFTRL:
         scale_by(w, share_now / share)
         return AdaFTRLState(w, share_now, gap)
 
-    def bound(self, state, u):
+    def bound(self: Any, state: AdaFTRLState, u: np.ndarray) -> float:
         ratio = euclidean(u) / self.domain.radius
         return self.domain.radius * state.gap * (1.0 + ratio * ratio)
 
 
-def mixability_gap(product, size, before, after, knee):
+def mixability_gap(product: float, size: float, before: float, after: float, knee: float) -> float:
     """<w, g> / R + h(after) - h(before), for the lengths of the sum of gradients before and after g.
 
     R h(n) is what the best point gains on a sum of length n: h is quadratic up to the knee, R / eta, and then
@@ -121,5 +124,5 @@ def mixability_gap(product, size, before, after, knee):
     return min(max(product + gained, 0.0), 2.0 * size)
 
 
-def _huber(n, knee):
+def _huber(n: float, knee: float) -> float:
     return n * (n / (2.0 * knee)) if n < knee else n - 0.5 * knee

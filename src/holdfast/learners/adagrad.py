@@ -1,14 +1,15 @@
 """Diagonal AdaGrad: a step of its own for every weight."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.entrywise import LEAST, MOST, adagrad_step
-from holdfast.learners.adagrad_projected import ProjectedAdaGrad
+from holdfast.learners.adagrad_projected import ProjectedAdaGrad, check_steps
 from holdfast.learners.needs import EACH_WEIGHT, Needs
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rarely_called, rule
 from holdfast.vectors import assign, dot, place, values_of
 
@@ -38,10 +39,10 @@ class AdaGrad:
     ----------
     domain : Box
         Where the weights may lie. With a `Ball` or a `Simplex` it becomes a `ProjectedAdaGrad`.
-    rate : float
+    rate
         1 in the theorem, for weights that may be anywhere in the box. In a box that is much wider than the
         weights one expects, less.
-    ballast : float
+    ballast
         What the sums of squares begin with. With 0 the first step of a weight is the same length for any
         gradient; with the square of a typical one, a small gradient moves it less.
 
@@ -55,7 +56,7 @@ class AdaGrad:
     >>> from holdfast.domains import Box
     >>> adagrad = AdaGrad(Box(-1.0, 1.0))
     >>> state = adagrad.init(dim=2)
-    >>> state = adagrad.update(state, slope=1.0, x=np.array([3.0, 0.0]))
+    >>> state = adagrad.update(state, Round(slope=1.0, x=np.array([3.0, 0.0])))
     >>> adagrad.predict(state).tolist()
     [-1.0, 0.0]
     """
@@ -64,59 +65,56 @@ class AdaGrad:
     rate: float = 1.0
     ballast: float = 0.0
 
-    def check(self):
+    def check(self) -> Any:
         if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
             return ProjectedAdaGrad(self.domain, self.rate, self.ballast)
-        if not 0.0 < self.rate < math.inf:
-            raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
-        if not 0.0 <= self.ballast < math.inf:
-            raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
+        check_steps(self.rate, self.ballast)
         return None
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("bounded", EACH_WEIGHT, "convex", True)
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.domain.check_dim(dim)
 
-    def init(self, dim):
-        low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
+    def init(self, dim: int) -> AdaGradState:
+        domain: Any = self.domain
+        low, high = np.zeros(dim) + domain.low, np.zeros(dim) + domain.high
         steps = self.rate * (high - low) / _WIDTHS
-        return AdaGradState(
-            self.domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high
-        )
+        return AdaGradState(domain.center(dim), np.full(dim, self.ballast), np.ones(dim), steps, low, high)
 
-    def valid(self, state):
+    def valid(self, state: AdaGradState) -> bool:
         units, squares = state.units, state.squares
         return bool(np.all((units > 0.0) & (units < math.inf) & (squares >= 0.0) & (squares < math.inf)))
 
-    def reset(self, state, dim):
+    def reset(self, state: AdaGradState, dim: int) -> AdaGradState:
         assign(state.w, self.domain.center(dim))
         assign(state.squares, np.full(dim, self.ballast))
         assign(state.units, np.ones(dim))
         return state
 
-    def predict(self, state):
+    def predict(self, state: AdaGradState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: AdaGradState, round: Round) -> AdaGradState:
+        slope, x = round.slope, round.x
         w, squares, units, steps, low, high = state
         if slope != 0.0 and not adagrad_step(w, squares, units, steps, low, high, slope, x):
-            _descend_rescaled(w, squares, units, steps, low, high, slope, x)
+            _descend_rescaled(state, slope, x)
         return state
 
-    def bound(self, state, u):
+    def bound(self, state: AdaGradState, u: np.ndarray) -> float:
         factor = (self.rate + 1.0 / self.rate) / math.sqrt(2.0)
         return factor * dot(state.high - state.low, np.sqrt(state.squares) / state.units)
 
 
 @rarely_called
-def _descend_rescaled(w, squares, units, steps, low, high, slope, x):
+def _descend_rescaled(state: AdaGradState, slope: float, x: Row) -> None:
     """The step of the entries that `adagrad_step` has marked, in a unit in which their sums are precise.
 
     Units are powers of 2, so that no step depends on them, to the last bit.
     """
-    values = values_of(x)
+    (w, squares, units, steps, low, high), values = state, values_of(x)
     for j in range(len(values)):
         i, g = place(x, j), float(slope) * float(values[j])
         if math.copysign(1.0, float(squares[i])) > 0.0:

@@ -1,7 +1,7 @@
 """Diagonal AdaGrad where weights depend on each other: a ball, a simplex (Duchi, Hazan and Singer, 2011)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from holdfast.domains.simplex import Simplex
 from holdfast.learners.needs import EACH_WEIGHT, Needs
 from holdfast.learners.recentered import placed
 from holdfast.norms import LInf, hypotenuse
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import assign, largest, place, sum_abs, values_of
 
@@ -38,7 +39,7 @@ class ProjectedAdaGrad:
     ----------
     domain : Ball or Simplex
         Around anything but 0 it becomes a `Recentered`.
-    rate, ballast : float
+    rate, ballast
         As for `AdaGrad`.
 
     Guarantee
@@ -53,7 +54,7 @@ class ProjectedAdaGrad:
     >>> adagrad = AdaGrad(Simplex())
     >>> state = adagrad.init(dim=3)
     >>> for g in ([1.0, 0.0, 0.0], [0.0, 0.5, 0.0]):
-    ...     state = adagrad.update(state, slope=1.0, x=np.array(g))
+    ...     state = adagrad.update(state, Round(slope=1.0, x=np.array(g)))
     >>> adagrad.predict(state).round(3).tolist()
     [0.0, 0.0, 1.0]
     """
@@ -62,34 +63,33 @@ class ProjectedAdaGrad:
     rate: float = 1.0
     ballast: float = 0.0
 
-    def check(self):
+    def check(self) -> Any:
         if not isinstance(self.domain, Ball | Simplex | Shifted):
             raise TypeError(
                 "AdaGrad moves weights in a Box(low, high), a Ball(radius) or a Simplex(): "
                 f"got {self.domain!r}"
             )
-        if not 0.0 < self.rate < math.inf:
-            raise ValueError(f"rate multiplies the steps, so it must be positive: got {self.rate}")
-        if not 0.0 <= self.ballast < math.inf:
-            raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {self.ballast}")
+        check_steps(self.rate, self.ballast)
         return placed(self)
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("a ball or simplex", EACH_WEIGHT, "convex", True)
 
-    def init(self, dim):
+    def init(self, dim: int) -> ProjectedAdaGradState:
         roots = np.full(dim, math.sqrt(self.ballast))
         return ProjectedAdaGradState(self.domain.center(dim), roots, self.domain.diameter(_LINF, dim))
 
-    def reset(self, state, dim):
+    def reset(self, state: ProjectedAdaGradState, dim: int) -> ProjectedAdaGradState:
         assign(state.w, self.domain.center(dim))
         assign(state.roots, np.full(dim, math.sqrt(self.ballast)))
         return state
 
-    def predict(self, state):
+    def predict(self, state: ProjectedAdaGradState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: ProjectedAdaGradState, round: Round) -> ProjectedAdaGradState:
+        domain: Any = self.domain
+        slope, x = round.slope, round.x
         w, roots, values = state.w, state.roots, values_of(x)
         if slope == 0.0:
             return state
@@ -103,9 +103,16 @@ class ProjectedAdaGrad:
             i, g = place(x, j), float(slope) * float(values[j])
             if g != 0.0:
                 w[i] = float(w[i]) - eta * (g / max(float(roots[i]), _SMALL * most))
-        assign(w, self.domain.nearest(w, np.maximum(roots / most, _SMALL)))
-        return ProjectedAdaGradState(self.domain.project(w), roots, state.width)
+        assign(w, domain.nearest(w, np.maximum(roots / most, _SMALL)))
+        return ProjectedAdaGradState(domain.project(w), roots, state.width)
 
-    def bound(self, state, u):
+    def bound(self, state: ProjectedAdaGradState, u: np.ndarray) -> float:
         roots = np.maximum(state.roots, _SMALL * state.roots.max(initial=0.0))
         return (self.rate + 1.0 / self.rate) / math.sqrt(2.0) * state.width * sum_abs(roots)
+
+
+def check_steps(rate: float, ballast: float) -> None:
+    if not 0.0 < rate < math.inf:
+        raise ValueError(f"rate multiplies the steps, so it must be positive: got {rate}")
+    if not 0.0 <= ballast < math.inf:
+        raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {ballast}")

@@ -1,13 +1,14 @@
 """AdaHedge: experts, and a rate that adapts (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.needs import RANGE, Needs
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot, largest, scale_by, sum_abs
 
@@ -46,7 +47,7 @@ class AdaHedge:
     >>> adahedge = AdaHedge()
     >>> state = adahedge.init(dim=2)
     >>> for losses in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.0]):
-    ...     state = adahedge.update(state, slope=1.0, x=np.array(losses))
+    ...     state = adahedge.update(state, Round(slope=1.0, x=np.array(losses)))
     ...     print(adahedge.predict(state).round(3).tolist(), round(adahedge.bound(state, np.eye(2)[1]), 3))
     [0.2, 0.8] 1.0
     [0.5, 0.5] 1.278
@@ -55,39 +56,40 @@ class AdaHedge:
 
     domain: Domain = Simplex()
 
-    def check(self):
+    def check(self) -> None:
         if not isinstance(self.domain, Simplex):
             raise TypeError(f"AdaHedge divides weight among experts, on a Simplex(): got {self.domain!r}")
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("simplex", RANGE, "convex", True)
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.domain.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> AdaHedgeState:
         return AdaHedgeState(self.domain.center(dim), np.zeros(dim), 0.0)
 
-    def reset(self, state, dim):
+    def reset(self, state: AdaHedgeState, dim: int) -> AdaHedgeState:
         assign(state.w, self.domain.center(dim))
         assign(state.behind, np.zeros(dim))
         return AdaHedgeState(state.w, state.behind, 0.0)
 
-    def predict(self, state):
+    def predict(self, state: AdaHedgeState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: AdaHedgeState, round: Round) -> AdaHedgeState:
+        slope, x = round.slope, round.x
         if slope == 0.0 or len(state.w) == 1:
             return state
         g = np.zeros(len(state.w))
         add(g, slope, x)
         return after_losses(state, g)
 
-    def bound(self, state, u):
+    def bound(self, state: AdaHedgeState, u: np.ndarray) -> float:
         return state.gap * (1.0 + information(u) / math.log(len(u))) if len(u) > 1 else 0.0
 
 
-def after_losses(state, g):
+def after_losses(state: AdaHedgeState, g: np.ndarray) -> AdaHedgeState:
     """The state after a round with these losses of at least two experts. Overwrites g."""
     w, behind, log_count = state.w, state.behind, math.log(len(state.w))
     subtract_least(g)  # what all experts have lost alike is no regret
@@ -98,11 +100,11 @@ def after_losses(state, g):
     return AdaHedgeState(w, behind, gap)
 
 
-def step(gap, log_count):
+def step(gap: float, log_count: float) -> float:
     return min(log_count / gap, _LIMIT) if gap > 0.0 else _LIMIT
 
 
-def subtract_least(values):
+def subtract_least(values: np.ndarray) -> None:
     least = math.inf
     for i in range(len(values)):
         least = min(least, float(values[i]))
@@ -110,14 +112,14 @@ def subtract_least(values):
         values[i] -= least
 
 
-def weigh(w, behind, eta):
+def weigh(w: np.ndarray, behind: np.ndarray, eta: float) -> None:
     """w_i proportional to exp(-eta behind_i); the least of these losses is 0."""
     for i in range(len(w)):
         w[i] = math.exp(-eta * float(behind[i]))
     scale_by(w, 1.0 / sum_abs(w))
 
 
-def mixability_gap(w, behind, g, eta):
+def mixability_gap(w: np.ndarray, behind: np.ndarray, g: np.ndarray, eta: float) -> float:
     """What w lose on g beyond the mix loss, -ln(Σ w exp(-eta g)) / eta, if w are the weights for `behind`."""
     mean, most = dot(w, g), largest(g)
     if eta * mean < 1.0:
@@ -134,7 +136,7 @@ def mixability_gap(w, behind, g, eta):
     return min(max(mean - best + (math.log(after) - math.log(before)) / eta, 0.0), most)
 
 
-def information(u):
+def information(u: np.ndarray) -> float:
     """The Kullback-Leibler divergence of u from the uniform distribution."""
     inside = np.asarray(u)[np.asarray(u) > 0.0]
     return float(np.sum(inside * np.log(inside * len(u))))

@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import check_hints
-from holdfast.protocols import Learner
+from holdfast.learners.needs import Needs, check_hints
+from holdfast.protocols import Learner, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign
 
@@ -28,7 +29,7 @@ class Averaged:
 
     Parameters
     ----------
-    learner : a learner
+    learner
         Such as `AdaGrad(Box(-10, 10))`.
 
     Guarantee: that of the learner.
@@ -40,42 +41,41 @@ class Averaged:
     >>> averaged = Averaged(OGD(Ball(1.0)))
     >>> state = averaged.init(dim=1)
     >>> for slope in (1.0, 1.0, -1.0, -1.0):
-    ...     state = averaged.update(state, slope, np.ones(1))
+    ...     state = averaged.update(state, Round(slope, np.ones(1)))
     >>> (state.summed / state.rounds).round(3).tolist()
     [-0.546]
     """
 
     learner: Learner
 
-    def needs(self):
+    def needs(self: Any) -> Needs | None:
         return self.learner.needs()
 
-    def reads_rows(self):
+    def reads_rows(self: Any) -> bool:
         return self.learner.reads_rows()
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         check_hints(self.learner)
         self.learner.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> AveragedState:
         return AveragedState(self.learner.init(dim), np.zeros(dim), 0.0)
 
-    def valid(self, state):
+    def valid(self: Any, state: AveragedState) -> bool:
         return self.learner.valid(state.inner)
 
-    def reset(self, state, dim):
+    def reset(self: Any, state: AveragedState, dim: int) -> AveragedState:
         assign(state.summed, np.zeros(dim))
         return AveragedState(self.learner.reset(state.inner, dim), state.summed, 0.0)
 
-    def predict(self, state):
+    def predict(self, state: AveragedState) -> Weights:
         return self.learner.predict(state.inner)
 
-    def set_target(self, state, y):
-        return AveragedState(self.learner.set_target(state.inner, y), state.summed, state.rounds)
-
-    def update(self, state, slope, x):
+    def update(self, state: AveragedState, round: Round) -> AveragedState:
         add(state.summed, 1.0, self.learner.predict(state.inner))
-        return AveragedState(self.learner.update(state.inner, slope, x), state.summed, state.rounds + 1.0)
+        learner: Any = self.learner
+        inner = learner.update(state.inner, learner.in_units(state.inner, round))
+        return AveragedState(inner, state.summed, state.rounds + 1.0)
 
-    def bound(self, state, u):
+    def bound(self: Any, state: AveragedState, u: np.ndarray) -> float:
         return self.learner.bound(state.inner, u)

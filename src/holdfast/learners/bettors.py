@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.box import Box
+from holdfast.kernels import Entry, each_entry, where
 from holdfast.learners.needs import EACH_WEIGHT, Needs
-from holdfast.rule import rule
-from holdfast.vectors import place, values_of
+from holdfast.rounds import Round
+from holdfast.rule import replaced, rule
 
 _LEAST, _MOST = 1e-100, 1e100  # of parameters: their squares and products are floats
 
@@ -22,8 +23,33 @@ class BettorsState(NamedTuple):
     sums: np.ndarray  # of the gradients learned from, with a minus
     squares: np.ndarray  # a², the squared limit and the sum of the squared gradients
     wealth: np.ndarray
-    paid: np.ndarray  # Q, the sum of g² / a², with the a before the round
     limits: np.ndarray  # the largest possible gradients
+
+
+@np.errstate(all="ignore")
+@each_entry("w", "bets", "sums", "squares", "wealth")
+def _bet(
+    w: Entry,
+    around: Entry,
+    bets: Entry,
+    sums: Entry,
+    squares: Entry,
+    wealth: Entry,
+    limits: Entry,
+    slope: float,
+    box: float,
+    x: Entry,
+) -> tuple[Entry, Entry, Entry, Entry, Entry]:
+    g, at = slope * x, around + bets
+    g = where(abs(g) < math.inf, g, 0.0)
+    g = where(((g < 0.0) & (at > box)) | ((g > 0.0) & (at < -box)), 0.0, g)  # it would go further out
+    g = where(g > limits, limits, where(g < -limits, -limits, g))
+    owned, total, square = wealth - g * bets, sums - g, squares + g * g
+    inverse = 1.0 / np.sqrt(square)
+    pull = total * inverse
+    bet = where(pull > 1.0, 1.0, where(pull < -1.0, -1.0, pull)) * (0.5 * owned * inverse)
+    at = around + bet
+    return where(at > box, box, where(at < -box, -box, at)), bet, total, square, owned
 
 
 @rule
@@ -41,15 +67,15 @@ class Bettors:
 
     Parameters
     ----------
-    steepest : float
+    steepest
         The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss.
-    largest : float
+    largest
         The largest absolute entry of a row.
-    box : float
+    box
         Weights are between -box and box.
-    wealth : float
+    wealth
         What each weight may lose.
-    constant : bool
+    constant
         Whether the last entry of every row is 1: then its limit is `steepest`.
     domain : computed
         The box.
@@ -57,18 +83,18 @@ class Bettors:
     Guarantee
     ---------
     Against u in the box, regret at most the sum over weights of
-    wealth + 2|u - around| a max(ln(2|u - around| a / wealth) + Q / 2 - 3/4, 0) on the rounds since the last
-    start, Q being at most log2(a² / limit²) (`docs/math.md`, 11, Theorem P). `hindsight` is less, and also
-    proved: it measures the wealth.
+    wealth + 2|u - around| a max(ln(2|u - around| a / wealth) + log2(a / limit) - 3/4, 0) on the rounds since
+    the last start (`docs/math.md`, 11, Theorem P). `hindsight` is less, and also proved: it measures the
+    wealth.
 
     Examples
     --------
     >>> bettors = Bettors()
     >>> state = bettors.init(dim=2)
     >>> for _ in range(30):
-    ...     state = bettors.update(state, slope=-1.0, x=np.array([1.0, 0.0]))
+    ...     state = bettors.update(state, Round(slope=-1.0, x=np.array([1.0, 0.0])))
     >>> bettors.predict(state).round(3).tolist(), round(bettors.bound(state, [1.0, 0.0]), 1)
-    ([2.18, 0.0], 48.9)
+    ([2.18, 0.0], 54.3)
     >>> state = bettors.restarted(state, np.array([3.0, -70.0]))
     >>> bettors.predict(state).tolist(), bettors.bound(state, [1.0, 0.0])
     ([3.0, -10.0], 0.0)
@@ -81,85 +107,64 @@ class Bettors:
     constant: bool = False
     domain: Any = None
 
-    def check(self):
+    def check(self) -> Any:
         numbers = (self.steepest, self.largest, self.steepest * self.largest, self.box, self.wealth)
         names = ("steepest", "largest", "steepest times largest", "box", "wealth")
         for name, value in zip(names, numbers, strict=True):
             if not _LEAST <= value <= _MOST:
                 raise ValueError(f"{name} must be positive, from 1e-100 to 1e100: got {value}")
-        return self._make((*numbers[:2], self.box, self.wealth, self.constant, Box(-self.box, self.box)))
+        return replaced(self, domain=Box(-self.box, self.box))
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("box", EACH_WEIGHT, "Lipschitz", True)
 
-    def init(self, dim):
-        w, around, bets, sums, paid = (
-            np.zeros(dim),
-            np.zeros(dim),
-            np.zeros(dim),
-            np.zeros(dim),
-            np.zeros(dim),
-        )
+    def init(self, dim: int) -> BettorsState:
+        w, around, bets, sums = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
         limits = np.full(dim, self.steepest * self.largest)
         if self.constant and dim > 0:
             limits[dim - 1] = self.steepest
-        return BettorsState(w, around, bets, sums, limits * limits, np.full(dim, self.wealth), paid, limits)
+        return BettorsState(w, around, bets, sums, limits * limits, np.full(dim, self.wealth), limits)
 
-    def valid(self, state):
+    def valid(self, state: BettorsState) -> bool:
         near = np.abs(state.around) <= self.box
         some = (state.wealth > 0.0) & (state.squares > 0.0) & (state.limits > 0.0)
         return bool(np.all(near & some & (np.abs(state.w) <= self.box) & (state.squares < math.inf)))
 
-    def reset(self, state, dim):
+    def reset(self, state: BettorsState, dim: int) -> BettorsState:
         return self.restarted(state, np.zeros(dim))
 
-    def restarted(self, state, around):
+    def restarted(self, state: BettorsState, around: np.ndarray) -> BettorsState:
         """A new start from these weights, brought into the box. What is not finite counts as 0."""
         for i in range(len(state.w)):
             start = float(around[i])
             start = min(max(start, -self.box), self.box) if abs(start) < math.inf else 0.0
             state.w[i], state.around[i], state.bets[i], state.sums[i] = start, start, 0.0, 0.0
             state.squares[i] = state.limits[i] * state.limits[i]
-            state.wealth[i], state.paid[i] = self.wealth, 0.0
+            state.wealth[i] = self.wealth
         return state
 
-    def predict(self, state):
+    def predict(self, state: BettorsState) -> np.ndarray:
         return state.w
 
-    def update(self, state, slope, x):
-        if slope == 0.0:
-            return state
-        w, around, bets, sums, squares, wealth, paid, limits = state
-        values, box = values_of(x), self.box
-        for j in range(len(values)):
-            i, g = place(x, j), float(slope) * float(values[j])
-            if not 0.0 < abs(g) < math.inf:
-                continue
-            start, bet = float(around[i]), float(bets[i])
-            if (g < 0.0 and start + bet > box) or (g > 0.0 and start + bet < -box):
-                continue  # it is outside of the box, and would go further out
-            g = min(max(g, -float(limits[i])), float(limits[i]))
-            before, owned, total = float(squares[i]), float(wealth[i]) - g * bet, float(sums[i]) - g
-            after = before + g * g
-            a = math.sqrt(after)
-            bet = min(max(total / a, -1.0), 1.0) * (owned / (2.0 * a))
-            paid[i] += g * g / before
-            sums[i], squares[i], wealth[i], bets[i] = total, after, owned, bet
-            w[i] = min(max(start + bet, -box), box)
+    def update(self, state: Any, round: Round) -> Any:
+        if round.slope != 0.0:
+            w, around, bets, sums, squares, wealth, limits = state
+            _bet(w, around, bets, sums, squares, wealth, limits, float(round.slope), self.box, round.x)
         return state
 
-    def bound(self, state, u):
+    def bound(self, state: BettorsState, u: np.ndarray) -> float:
         most = 0.0
         for i in range(len(u)):
             far, a = abs(float(u[i]) - float(state.around[i])), math.sqrt(float(state.squares[i]))
-            if state.paid[i] > 0.0:
+            limit = float(state.limits[i])
+            if a > limit:
                 most += self.wealth
                 if far > 0.0:
-                    grown = math.log(2.0 * far * a / self.wealth) + 0.5 * float(state.paid[i]) - 0.75
+                    grown = math.log(2.0 * far * a / self.wealth) + math.log2(a / limit) - 0.75
                     most += 2.0 * far * a * max(grown, 0.0)
         return most
 
-    def hindsight(self, state, u):
+    def hindsight(self, state: BettorsState, u: np.ndarray) -> float:
         """The regret against u is at most this, from the wealth that is left: never above `bound`."""
         regret = 0.0
         for i in range(len(u)):

@@ -4,8 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.needs import Needs
 from holdfast.norms import euclidean
-from holdfast.protocols import Domain, LearnerInDomain
+from holdfast.protocols import Domain, LearnerInDomain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot
 
@@ -30,7 +32,6 @@ class Bounded:
     ----------
     learner : a learner without a domain
         Such as `Clipped(FreeGrad())`.
-    domain : a domain
 
     Guarantee: that of the learner (`docs/math.md`, 9.5).
 
@@ -41,7 +42,7 @@ class Bounded:
     >>> bounded = Bounded(Clipped(FreeGrad()), Ball(1.0))
     >>> state = bounded.init(dim=1)
     >>> for _ in range(100):
-    ...     state = bounded.update(state, slope=1.0, x=np.ones(1))
+    ...     state = bounded.update(state, Round(slope=1.0, x=np.ones(1)))
     >>> bounded.predict(state)
     array([-1.])
     """
@@ -49,56 +50,59 @@ class Bounded:
     learner: LearnerInDomain
     domain: Domain
 
-    def check(self):
-        if self.learner.domain.bounded():
-            raise TypeError(
-                f"Bounded is for learners without a domain, and this one has one: {self.learner!r}"
-            )
+    def check(self) -> None:
+        learner: Any = self.learner
+        if learner.domain.bounded():
+            raise TypeError(f"Bounded is for learners without a domain, and this one has one: {learner!r}")
 
-    def needs(self):
+    def needs(self: Any) -> Needs | None:
         return self.learner.needs()
 
-    def reads_rows(self):
+    def reads_rows(self: Any) -> bool:
         return self.learner.reads_rows()
 
-    def needs_hints(self):
+    def needs_hints(self: Any) -> bool:
         return self.learner.needs_hints()
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.learner.check_dim(dim)
         self.domain.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> BoundedState:
         center = self.domain.center(dim)
         return BoundedState(self.learner.init(dim), center.copy(), np.zeros(dim), center)
 
-    def valid(self, state):
+    def valid(self: Any, state: BoundedState) -> bool:
         return self.learner.valid(state.inner)
 
-    def reset(self, state, dim):
+    def reset(self, state: BoundedState, dim: int) -> BoundedState:
+        learner: Any = self.learner
         assign(state.w, state.center)
         assign(state.out, np.zeros(dim))
-        return BoundedState(self.learner.reset(state.inner, dim), state.w, state.out, state.center)
+        return BoundedState(learner.reset(state.inner, dim), state.w, state.out, state.center)
 
-    def predict(self, state):
+    def predict(self, state: BoundedState) -> Weights:
         return state.w
 
-    def gauge(self, slope, x):
+    def gauge(self: Any, slope: float, x: Row) -> float:
         return self.learner.gauge(slope, x)
 
-    def set_hint(self, state, hint):
+    def set_hint(self: Any, state: BoundedState, hint: float) -> BoundedState:
         return self.placed(self.learner.set_hint(state.inner, hint), state)
 
-    def update(self, state, slope, x):
+    def update(self, state: BoundedState, round: Round) -> BoundedState:
+        slope, x = round.slope, round.x
         out, far = state.out, euclidean(state.out)
         along = slope * dot(out, x) / far if far > 0.0 else 0.0
         g = np.zeros(len(out))
         add(g, slope, x)
         if along < 0.0:
             add(g, -along / far, out)
-        return self.placed(self.learner.update(state.inner, 1.0, g), state)
+        learner: Any = self.learner
+        moved = learner.in_units(state.inner, Round(1.0, g, round.y, g, 0.0))
+        return self.placed(learner.update(state.inner, moved), state)
 
-    def placed(self, inner, state):
+    def placed(self, inner: Any, state: BoundedState) -> BoundedState:
         """The state with its weights in the domain."""
         assign(state.w, state.center)
         add(state.w, 1.0, self.learner.predict(inner))
@@ -107,5 +111,5 @@ class Bounded:
         add(state.out, -1.0, w)  # 0, bit for bit, if nothing had to be projected
         return BoundedState(inner, w, state.out, state.center)
 
-    def bound(self, state, u):
+    def bound(self: Any, state: BoundedState, u: np.ndarray) -> float:
         return self.learner.bound(state.inner, np.asarray(u, float) - state.center)

@@ -13,14 +13,14 @@ from holdfast.norms import euclidean, hypotenuse
 from holdfast.vectors import add, dot
 
 
-def rotate_in(R, x):
+def rotate_in(R: np.ndarray, x: np.ndarray) -> None:
     """R becomes the factor of R'R + xx', and x is spent."""
     for k in range(len(x)):
         if x[k] != 0.0:
             rotate(R[k], x, k)
 
 
-def rotate(row, x, k):
+def rotate(row: np.ndarray, x: np.ndarray, k: int) -> tuple[float, float]:
     """Rotate x into a row of the factor, both from entry k on, so that x[k] becomes 0. The turn: cos, sin."""
     length = hypotenuse(abs(float(row[k])), abs(float(x[k])))
     if not length > 0.0:
@@ -33,7 +33,7 @@ def rotate(row, x, k):
     return c, s
 
 
-def solved_below(R, x):
+def solved_below(R: np.ndarray, x: np.ndarray) -> np.ndarray:
     """z with R'z = x; x is spent."""
     z = np.zeros(len(x))
     for k in range(len(x)):
@@ -42,7 +42,7 @@ def solved_below(R, x):
     return z
 
 
-def solved_above(R, z):
+def solved_above(R: np.ndarray, z: np.ndarray) -> np.ndarray:
     """w with Rw = z."""
     w = np.zeros(len(z))
     for k in range(len(z) - 1, -1, -1):
@@ -50,7 +50,7 @@ def solved_above(R, z):
     return w
 
 
-def shift(R, mu):
+def shift(R: np.ndarray, mu: float) -> None:
     """R becomes the factor of A + mu I. A unit vector turns only the rows from its own on."""
     for k in range(len(R)):
         row = np.zeros(len(R))
@@ -58,7 +58,7 @@ def shift(R, mu):
         rotate_in(R, row)
 
 
-def nearest(R, v, radius):
+def nearest(R: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """The point w with ‖w‖ <= radius and the least (w - v)'A(w - v); v, if it is inside.
 
     Outside, it is (A + mu I)⁻¹ A v for the mu that puts it on the boundary. 1 / ‖w‖ is concave in mu, so that

@@ -4,10 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.learners.needs import Needs
 from holdfast.norms import TINY
-from holdfast.protocols import HintedLearner, Learner
+from holdfast.protocols import HintedLearner, Learner, Weights
 from holdfast.role_checks import check_role
-from holdfast.rule import rule
+from holdfast.rounds import Round
+from holdfast.rule import replaced, rule
 from holdfast.vectors import add, assign, dot
 
 
@@ -46,7 +48,7 @@ class Clipped:
     >>> clipped = Clipped(FreeGrad())
     >>> state = clipped.init(dim=1)
     >>> for g in (1.0, 1.0, 5.0):
-    ...     state = clipped.update(state, slope=g, x=np.ones(1))
+    ...     state = clipped.update(state, Round(slope=g, x=np.ones(1)))
     ...     print(state.hint, state.left)
     1.0 [1.]
     1.0 [1.]
@@ -56,52 +58,56 @@ class Clipped:
     learner: Learner
     domain: Any = None
 
-    def check(self):
-        if not self.learner.needs_hints():
+    def check(self) -> Any:
+        learner: Any = self.learner
+        if not learner.needs_hints():
             raise TypeError(
                 f"Clipped is for learners that must know how large gradients can be, and "
-                f"{type(self.learner).__name__} need not: use it as it is"
+                f"{type(learner).__name__} need not: use it as it is"
             )
-        check_role(self.learner, HintedLearner)
-        return self._make((self.learner, self.learner.domain))
+        check_role(learner, HintedLearner)
+        return replaced(self, domain=learner.domain)
 
-    def needs(self):
+    def needs(self: Any) -> Needs | None:
         return self.learner.needs()
 
-    def reads_rows(self):
+    def reads_rows(self: Any) -> bool:
         return self.learner.reads_rows()
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.learner.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> ClippedState:
         return ClippedState(self.learner.init(dim), 0.0, np.zeros(dim), 0.0)
 
-    def valid(self, state):
+    def valid(self: Any, state: ClippedState) -> bool:
         return self.learner.valid(state.inner)
 
-    def reset(self, state, dim):
+    def reset(self: Any, state: ClippedState, dim: int) -> ClippedState:
         assign(state.left, np.zeros(dim))
         return ClippedState(self.learner.reset(state.inner, dim), 0.0, state.left, 0.0)
 
-    def predict(self, state):
+    def predict(self, state: ClippedState) -> Weights:
         return self.learner.predict(state.inner)
 
-    def update(self, state, slope, x):
-        size = self.learner.gauge(slope, x)
+    def update(self, state: ClippedState, round: Round) -> ClippedState:
+        learner: Any = self.learner
+        slope, x = round.slope, round.x
+        size = learner.gauge(slope, x)
         if not size > TINY:
             return state
         inner, hint, lost = state.inner, state.hint, state.lost
         share = hint / size if size > hint else 1.0
         if share < 1.0:
-            lost += (1.0 - share) * slope * dot(self.learner.predict(inner), x)
+            lost += (1.0 - share) * slope * dot(learner.predict(inner), x)
             add(state.left, (1.0 - share) * slope, x)
         if share > 0.0:
-            inner = self.learner.update(inner, share * slope, x)
+            shorter = learner.in_units(inner, Round(share * slope, x, round.y, x, 0.0))
+            inner = learner.update(inner, shorter)
         if size > hint:
             hint = size
-            inner = self.learner.set_hint(inner, hint)
+            inner = learner.set_hint(inner, hint)
         return ClippedState(inner, hint, state.left, lost)
 
-    def bound(self, state, u):
+    def bound(self: Any, state: ClippedState, u: np.ndarray) -> float:
         return self.learner.bound(state.inner, u) + state.lost - dot(state.left, np.asarray(u, float))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.matrices import padded, shrink_rows, sum_of_rows
+from holdfast.protocols import Row
 from holdfast.vectors import add, assign, scale_by, squared
 
 _UNIT = 2.0**16
@@ -23,13 +24,13 @@ class Covariance(NamedTuple):
     growth: float
 
 
-def independent(dim, variance):
+def independent(dim: int, variance: float) -> Covariance:
     """The covariance of weights that are independent, all with this variance."""
     root = np.eye(dim, padded(dim)) * math.sqrt(variance)
     return Covariance(root, np.zeros(padded(dim)), np.zeros(dim), 1.0)
 
 
-def set_independent(covariance, variance):
+def set_independent(covariance: Covariance, variance: float) -> Covariance:
     """The same, in the arrays of another covariance."""
     root, product, along, _ = covariance
     for k in range(len(root)):
@@ -40,25 +41,25 @@ def set_independent(covariance, variance):
     return Covariance(root, product, along, 1.0)
 
 
-def clear_buffers(covariance):
+def clear_buffers(covariance: Covariance) -> None:
     """Set both buffers to 0, in place."""
     assign(covariance.product, np.zeros(len(covariance.product)))
     assign(covariance.along, np.zeros(len(covariance.along)))
 
 
-def variance_of(covariance, x):
+def variance_of(covariance: Covariance, x: Row) -> float:
     """x'Px, the variance of the prediction for a row."""
     sum_of_rows(covariance.root, x, covariance.product)
     return covariance.growth * squared(covariance.product)
 
 
-def variance_of_weight(covariance, k):
+def variance_of_weight(covariance: Covariance, k: int) -> float:
     """That of the k-th weight, as if its row had been measured."""
     assign(covariance.product, covariance.root[k])
     return covariance.growth * squared(covariance.product)
 
 
-def shrink(covariance, variance, noise):
+def shrink(covariance: Covariance, variance: float, noise: float) -> None:
     """Learn from the row that was measured last: P becomes P - Pxx'P / (variance + noise).
 
     Leaves SS'x in `along`: Px is growth times that. S becomes S (I - beta aa') with a = S'x.
@@ -68,14 +69,14 @@ def shrink(covariance, variance, noise):
     shrink_rows(covariance.root, covariance.product, -beta, covariance.along)
 
 
-def learn(w, covariance, variance, noise, error):
+def learn(w: np.ndarray, covariance: Covariance, variance: float, noise: float, error: float) -> None:
     """Move weights and covariance by the row that was measured last."""
     if 0.0 < variance < math.inf and noise < math.inf:
         shrink(covariance, variance, noise)
         add(w, covariance.growth / (noise + variance) * error, covariance.along)
 
 
-def forget(covariance, memory):
+def forget(covariance: Covariance, memory: float) -> Covariance:
     """The covariance after a round of a memory that fades: it grows."""
     root, product, along, growth = covariance
     growth /= 1.0 - 1.0 / memory

@@ -8,7 +8,8 @@ import numpy as np
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.adahedge import information, mixability_gap, weigh
 from holdfast.learners.needs import RANGE, Needs
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign
 
@@ -33,10 +34,10 @@ class LogWealth:
     (-0.6931471805599453, -0.5)
     """
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return -math.log(z) if z > 0.0 else math.inf + 0.0 * z
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return -1.0 / z if z > 0.0 else -math.inf + 0.0 * z
 
 
@@ -49,7 +50,7 @@ class EG:
 
     Parameters
     ----------
-    rate : float
+    rate
         eta, the step. Over T days in which gradients have a range up to s, sqrt(8 ln K / T) / s is best.
     domain : Simplex
         There is no version of it for other domains.
@@ -65,7 +66,7 @@ class EG:
     >>> state = eg.init(dim=2)
     >>> for x in ([1.0, 2.0], [1.0, 0.5], [1.0, 2.0]):
     ...     x = np.array(x)
-    ...     state = eg.update(state, slope=-1.0 / float(eg.predict(state) @ x), x=x)
+    ...     state = eg.update(state, Round(slope=-1.0 / float(eg.predict(state) @ x), x=x))
     >>> eg.predict(state).round(3).tolist()
     [0.422, 0.578]
     """
@@ -73,27 +74,28 @@ class EG:
     rate: float
     domain: Domain = Simplex()
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.rate < math.inf:
             raise ValueError(f"rate is a step, so it must be positive: got {self.rate}")
         if not isinstance(self.domain, Simplex):
             raise TypeError(f"EG divides money among assets, on a Simplex(): got {self.domain!r}")
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("simplex", RANGE, "convex", True)
 
-    def init(self, dim):
+    def init(self, dim: int) -> EGState:
         return EGState(self.domain.center(dim), np.zeros(dim), 0.0)
 
-    def reset(self, state, dim):
+    def reset(self, state: EGState, dim: int) -> EGState:
         assign(state.w, self.domain.center(dim))
         assign(state.behind, np.zeros(dim))
         return EGState(state.w, state.behind, 0.0)
 
-    def predict(self, state):
+    def predict(self, state: EGState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: EGState, round: Round) -> EGState:
+        slope, x = round.slope, round.x
         if slope == 0.0:
             return state
         w, behind, g = state.w, state.behind, np.zeros(len(state.w))
@@ -105,5 +107,5 @@ class EG:
         weigh(w, behind, self.rate)
         return EGState(w, behind, paid)
 
-    def bound(self, state, u):
+    def bound(self, state: EGState, u: np.ndarray) -> float:
         return information(u) / self.rate + state.paid

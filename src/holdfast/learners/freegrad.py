@@ -1,14 +1,15 @@
 """FreeGrad: no step size, no domain, no scale (Mhammedi and Koolen, 2020)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import euclidean, gradient_size, hypotenuse
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, scale_by
 
@@ -36,7 +37,7 @@ class FreeGrad:
 
     Parameters
     ----------
-    epsilon : float
+    epsilon
         What may be lost against u = 0, in units of the first hint.
     domain : Everywhere
         There is no version of it for other domains.
@@ -52,7 +53,7 @@ class FreeGrad:
     >>> learner = Clipped(FreeGrad())
     >>> state = learner.init(dim=1)
     >>> for _ in range(30):
-    ...     state = learner.update(state, slope=1e9, x=np.ones(1))
+    ...     state = learner.update(state, Round(slope=1e9, x=np.ones(1)))
     >>> learner.predict(state).round(1)
     array([-84.3])
     """
@@ -60,31 +61,32 @@ class FreeGrad:
     epsilon: float = 1.0
     domain: Domain = Everywhere()
 
-    def check(self):
+    def check(self) -> None:
+        domain: Any = self.domain
         if not 0.0 < self.epsilon < math.inf:
             raise ValueError(f"epsilon is an amount to lose, so it must be positive: got {self.epsilon}")
-        if self.domain.bounded():
-            raise TypeError(f"FreeGrad has no domain: write Bounded(Clipped(FreeGrad()), {self.domain!r})")
+        if domain.bounded():
+            raise TypeError(f"FreeGrad has no domain: write Bounded(Clipped(FreeGrad()), {domain!r})")
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("any", EUCLIDEAN, "convex", False)
 
-    def needs_hints(self):
+    def needs_hints(self) -> bool:
         return True
 
-    def gauge(self, slope, x):
+    def gauge(self, slope: float, x: Row) -> float:
         """The size of a gradient, as the hints mean it."""
         return gradient_size(slope, x)
 
-    def init(self, dim):
+    def init(self, dim: int) -> FreeGradState:
         return FreeGradState(np.zeros(dim), np.zeros(dim), 1.0, 0.0, 0.0)
 
-    def reset(self, state, dim):
+    def reset(self, state: FreeGradState, dim: int) -> FreeGradState:
         assign(state.w, np.zeros(dim))
         assign(state.total, np.zeros(dim))
         return FreeGradState(state.w, state.total, 1.0, 0.0, 0.0)
 
-    def set_hint(self, state, hint):
+    def set_hint(self, state: FreeGradState, hint: float) -> FreeGradState:
         if not hint > state.hint:
             return state
         if not state.hint > 0.0:
@@ -93,17 +95,18 @@ class FreeGrad:
         scale_by(state.total, smaller)
         return self.placed(state, state.root * smaller, hint)
 
-    def predict(self, state):
+    def predict(self, state: FreeGradState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: FreeGradState, round: Round) -> FreeGradState:
+        slope, x = round.slope, round.x
         if not state.hint > 0.0:
             return state
         size = self.gauge(slope, x) / state.hint
         add(state.total, slope / state.hint, x)
         return self.placed(state, hypotenuse(state.root, size), state.hint)
 
-    def placed(self, state, root, hint):
+    def placed(self, state: FreeGradState, root: float, hint: float) -> FreeGradState:
         """The state with the weights that follow from its sums."""
         G, V, ratio = euclidean(state.total), root * root, state.first / hint
         assign(state.w, state.total)
@@ -112,7 +115,7 @@ class FreeGrad:
             scale_by(state.w, -reach * math.exp(min(G * (G / (2.0 * V + 2.0 * G)), _LARGEST)))
         return FreeGradState(state.w, state.total, root, hint, state.first)
 
-    def bound(self, state, u):
+    def bound(self, state: FreeGradState, u: np.ndarray) -> float:
         far, h, h1 = euclidean(np.asarray(u, float)), state.hint, state.first
         if not far * h > 0.0:
             return self.epsilon * h1

@@ -1,15 +1,18 @@
 """The parameter `memory` of learners that forget: after n more rounds a round counts (1 - 1 / memory)ⁿ."""
 
 import math
+from typing import Any
+
+from holdfast.rule import replaced
 
 
-def check_memory(rule):
+def check_memory(rule: Any) -> Any:
     """Raise unless `memory` is a number of rounds or None. For None, return the rule with infinity instead.
 
     Compiled code needs a number. None and infinity both mean that nothing is forgotten.
     """
     if rule.memory is None:
-        return type(rule)(**rule._asdict() | {"memory": math.inf})
+        return replaced(rule, memory=math.inf)
     if not rule.memory >= 2.0:
         raise ValueError(
             f"memory counts rounds, at least 2, or is None to forget nothing: got {rule.memory:g}"
@@ -17,7 +20,7 @@ def check_memory(rule):
     return None
 
 
-def refuse_bound(learner):
+def refuse_bound(learner: Any) -> None:
     """Raise if a learner forgets: then it has no bound on its regret over all rounds."""
     if learner.memory < math.inf:
         raise ValueError(

@@ -1,7 +1,7 @@
 """MetaGrad: many online Newton steps, and the one that fits (van Erven, Koolen and van der Hoeven, 2021)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from holdfast.learners.cholesky import nearest, rotate_in, solved_above, solved_
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.learners.recentered import placed
 from holdfast.norms import euclidean, gradient_size
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot, scale_by
 
@@ -46,7 +47,7 @@ class MetaGrad:
     ----------
     domain : Ball
         Of diameter D. Around anything but 0 it becomes a `Recentered`.
-    etas : int
+    etas
         How many. If gradients grow by more than 2^(etas - 1), it starts from scratch.
 
     Guarantee
@@ -61,7 +62,7 @@ class MetaGrad:
     >>> metagrad = Clipped(MetaGrad(Ball(1.0)))
     >>> state = metagrad.init(dim=1)
     >>> for g in [1.0] * 20:
-    ...     state = metagrad.update(state, slope=g, x=np.ones(1))
+    ...     state = metagrad.update(state, Round(slope=g, x=np.ones(1)))
     >>> metagrad.predict(state).round(3)
     array([-0.994])
     """
@@ -69,41 +70,42 @@ class MetaGrad:
     domain: Domain
     etas: int = 20
 
-    def check(self):
+    def check(self) -> Any:
         if not isinstance(self.domain, Ball | Shifted):
             raise TypeError(
                 f"MetaGrad has a projection for balls, Ball(radius): got {self.domain!r}; "
                 "DiagonalMetaGrad takes a box"
             )
-        if not 1 <= self.etas <= 1000:
-            raise ValueError(f"etas counts steps, from 1 to 1000: got {self.etas}")
+        check_etas(self.etas)
         return placed(self)
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("a ball", EUCLIDEAN, "convex", True)
 
-    def needs_hints(self):
+    def needs_hints(self) -> bool:
         return True
 
-    def gauge(self, slope, x):
+    def gauge(self, slope: float, x: Row) -> float:
         return gradient_size(slope, x)
 
-    def init(self, dim):
+    def init(self, dim: int) -> MetaGradState:
+        domain: Any = self.domain
         roots = np.zeros((self.etas, dim, dim))
         for j in range(self.etas):
-            roots[j] = np.eye(dim) / self.domain.radius
+            roots[j] = np.eye(dim) / domain.radius
         each, sums = np.zeros((self.etas, dim)), np.zeros((dim + 2, dim))
         logs, paid = np.zeros(self.etas), np.zeros(self.etas)
         return MetaGradState(np.zeros(dim), each, roots, logs, paid, sums, 0.0, 0.0, 0.0, 0.0, 0.0)
 
-    def valid(self, state):
+    def valid(self, state: MetaGradState) -> bool:
         return hints_fit(state.first, state.hint, self.etas)
 
-    def reset(self, state, dim):
+    def reset(self, state: MetaGradState, dim: int) -> MetaGradState:
         return self.restart(state, 0.0, 0.0)
 
-    def restart(self, state, hint, past):
+    def restart(self, state: MetaGradState, hint: float, past: float) -> MetaGradState:
         """The first state, with this hint and this cost of the rounds before."""
+        domain: Any = self.domain
         dim = len(state.w)
         zeros = np.zeros(dim)
         assign(state.w, zeros)
@@ -113,19 +115,21 @@ class MetaGrad:
             assign(state.each[j], zeros)
             for k in range(dim):
                 assign(state.roots[j, k], zeros)
-                state.roots[j, k, k] = 1.0 / self.domain.radius
+                state.roots[j, k, k] = 1.0 / domain.radius
             state.logs[j], state.paid[j] = 0.0, 0.0
         arrays = (state.w, state.each, state.roots, state.logs, state.paid, state.total)
         return MetaGradState(*arrays, hint, hint, 0.0, 0.0, past)
 
-    def predict(self, state):
+    def predict(self, state: MetaGradState) -> Weights:
         return state.w
 
-    def pace(self, j):
+    def pace(self: Any, j: int) -> float:
         """The j-th eta."""
         return 0.25 / self.domain.radius / 2.0**j
 
-    def update(self, state, slope, x):
+    def update(self, state: MetaGradState, round: Round) -> MetaGradState:
+        domain: Any = self.domain
+        slope, x = round.slope, round.x
         if not state.hint > 0.0:
             return state
         g = np.zeros(len(state.w))
@@ -139,14 +143,14 @@ class MetaGrad:
             z = solved_below(R, eta * (1.0 + 2.0 * y) * g)
             state.paid[j] += 0.5 * dot(z, z)
             add(w, -1.0, solved_above(R, z))
-            assign(w, self.domain.project(nearest(R, w.copy(), self.domain.radius)))
+            assign(w, domain.project(nearest(R, w.copy(), domain.radius)))
         add(state.total[0], 1.0, g)
         add(state.total[1], product, g)
         for k in range(len(g)):
             add(state.total[2 + k], float(g[k]), g)
         return self.mixed(state, state.hint, state.products + product, state.squares + product * product)
 
-    def set_hint(self, state, hint):
+    def set_hint(self, state: MetaGradState, hint: float) -> MetaGradState:
         if not hint > state.hint:
             return state
         if not hint <= state.first * 2.0 ** (self.etas - 1):  # no eta is left
@@ -154,7 +158,7 @@ class MetaGrad:
             return self.restart(state, hint, state.past + state.first * max(worst, 0.0))
         return self.mixed(state, hint, state.products, state.squares)
 
-    def mixed(self, state, hint, products, squares):
+    def mixed(self, state: MetaGradState, hint: float, products: float, squares: float) -> MetaGradState:
         """The state with the mean of the weights of all steps, this hint and these sums."""
         w, first, most, s = state.w, left_out(state.first, hint), -math.inf, 0.0
         assign(w, np.zeros(len(w)))
@@ -168,8 +172,9 @@ class MetaGrad:
         arrays = (self.domain.project(w), state.each, state.roots, state.logs, state.paid, state.total)
         return MetaGradState(*arrays, hint, state.first, products, squares, state.past)
 
-    def bound(self, state, u):
-        u, far, most = np.asarray(u, float), euclidean(u) / self.domain.radius, math.inf
+    def bound(self, state: MetaGradState, u: np.ndarray) -> float:
+        domain: Any = self.domain
+        u, far, most = np.asarray(u, float), euclidean(u) / domain.radius, math.inf
         V = max(state.squares + u @ (state.total[2:] @ u - 2.0 * state.total[1]), 0.0)
         for j in range(left_out(state.first, state.hint), self.etas):
             needed = math.log((j + 1.0) * (j + 2.0)) + float(state.paid[j]) + 0.5 * far * far
@@ -177,12 +182,17 @@ class MetaGrad:
         return most * state.first + state.past
 
 
-def hints_fit(first, hint, etas):
+def check_etas(etas: int) -> None:
+    if not 1 <= etas <= 1000:
+        raise ValueError(f"etas counts steps, from 1 to 1000: got {etas}")
+
+
+def hints_fit(first: float, hint: float, etas: int) -> bool:
     """Whether one of so many eta is left for the hint; both are 0 before there is one."""
     return 0.0 <= first <= hint < math.inf and hint <= first * 2.0 ** (etas - 1)
 
 
-def left_out(first, hint):
+def left_out(first: float, hint: float) -> int:
     """How many of the largest eta would be too large for the hint."""
     j = 0
     while first * 2.0**j < hint:

@@ -1,13 +1,14 @@
 """Diagonal MetaGrad: one for each weight (van Erven, Koolen and van der Hoeven, 2021)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.metagrad import hints_fit, left_out
+from holdfast.learners.metagrad import check_etas, hints_fit, left_out
 from holdfast.learners.needs import EACH_WEIGHT, Needs
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import assign, place, values_of
 
@@ -34,7 +35,7 @@ class DiagonalMetaGrad:
     Parameters
     ----------
     domain : Box
-    etas : int
+    etas
         As for `MetaGrad`.
 
     Guarantee
@@ -48,7 +49,7 @@ class DiagonalMetaGrad:
     >>> metagrad = DiagonalMetaGrad(Box(-1.0, 1.0))
     >>> state = metagrad.init(dim=2)
     >>> for g in [1.0] * 20:
-    ...     state = metagrad.update(state, slope=g, x=np.array([1.0, 0.0]))
+    ...     state = metagrad.update(state, Round(slope=g, x=np.array([1.0, 0.0])))
     >>> metagrad.predict(state).round(3)
     array([-0.994,  0.   ])
     """
@@ -56,34 +57,34 @@ class DiagonalMetaGrad:
     domain: Domain
     etas: int = 20
 
-    def check(self):
+    def check(self) -> None:
         if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
             raise TypeError(
                 f"DiagonalMetaGrad moves each weight in an interval, Box(low, high): got {self.domain!r}"
             )
-        if not 1 <= self.etas <= 1000:
-            raise ValueError(f"etas counts steps, from 1 to 1000: got {self.etas}")
+        check_etas(self.etas)
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("box", EACH_WEIGHT, "convex", True)
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.domain.check_dim(dim)
 
-    def init(self, dim):
-        center, sums = self.domain.center(dim), np.zeros((dim, 11))
-        low, high = np.zeros(dim) + self.domain.low, np.zeros(dim) + self.domain.high
+    def init(self, dim: int) -> DiagonalMetaGradState:
+        domain: Any = self.domain
+        center, sums = domain.center(dim), np.zeros((dim, 11))
+        low, high = np.zeros(dim) + domain.low, np.zeros(dim) + domain.high
         sums[:, _REACH] = 0.5 * (high - low)
         state = DiagonalMetaGradState(center.copy(), center, sums, np.zeros((dim, self.etas, 4)))
         return self.reset(state, dim)
 
-    def valid(self, state):
+    def valid(self, state: DiagonalMetaGradState) -> bool:
         for i in range(len(state.sums)):
             if not hints_fit(float(state.sums[i, _FIRST]), float(state.sums[i, _HINT]), self.etas):
                 return False
         return True
 
-    def reset(self, state, dim):
+    def reset(self, state: DiagonalMetaGradState, dim: int) -> DiagonalMetaGradState:
         assign(state.w, state.center)
         for i in range(dim):
             for k in range(_REACH):
@@ -91,7 +92,7 @@ class DiagonalMetaGrad:
             self.restart(state.sums[i], state.each[i])
         return state
 
-    def restart(self, sums, each):
+    def restart(self, sums: np.ndarray, each: np.ndarray) -> None:
         """Forget all of a weight but its hints and what they cost."""
         for k in range(_HINT):
             sums[k] = 0.0
@@ -99,10 +100,11 @@ class DiagonalMetaGrad:
             each[j, _PLACE], each[j, _LOG], each[j, _PAID] = 0.0, 0.0, 0.0
             each[j, _CURVATURE] = 1.0  # in units of the reach
 
-    def predict(self, state):
+    def predict(self, state: DiagonalMetaGradState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: DiagonalMetaGradState, round: Round) -> DiagonalMetaGradState:
+        slope, x = round.slope, round.x
         values = values_of(x)
         for j in range(len(values)):
             i, g = place(x, j), float(slope) * float(values[j])
@@ -112,7 +114,7 @@ class DiagonalMetaGrad:
                 state.w[i] = float(state.center[i]) + reach * position
         return state
 
-    def moved(self, sums, each, g):
+    def moved(self, sums: np.ndarray, each: np.ndarray, g: float) -> float:
         """The position of a weight after a gradient, in units of its reach from the center."""
         hint, position = float(sums[_HINT]), self.mean(sums, each)
         share = hint / abs(g) if abs(g) > hint else 1.0
@@ -130,7 +132,7 @@ class DiagonalMetaGrad:
                 self.restart(sums, each)
         return self.mean(sums, each)
 
-    def learn(self, sums, each, g, position):
+    def learn(self, sums: np.ndarray, each: np.ndarray, g: float, position: float) -> None:
         """Update the weights of every eta in use, after a gradient of one weight."""
         for j in range(left_out(float(sums[_FIRST]), float(sums[_HINT])), self.etas):
             eta, p = 0.25 / 2.0**j, float(each[j, _PLACE])
@@ -146,7 +148,7 @@ class DiagonalMetaGrad:
         sums[_CROSS] += z * g
         sums[_SQUARES] += z * z
 
-    def mean(self, sums, each):
+    def mean(self, sums: np.ndarray, each: np.ndarray) -> float:
         """The position of one weight: the mean over all eta in use."""
         first, most, s, p = left_out(float(sums[_FIRST]), float(sums[_HINT])), -math.inf, 0.0, 0.0
         for j in range(first, self.etas):
@@ -156,14 +158,14 @@ class DiagonalMetaGrad:
             s, p = s + weight, p + weight * float(each[j, _PLACE])
         return p / s
 
-    def bound(self, state, u):
+    def bound(self, state: DiagonalMetaGradState, u: np.ndarray) -> float:
         return sum(
             self.bound_of(f, each, (v - c) / f[_REACH])
             for f, each, v, c in zip(state.sums, state.each, np.asarray(u, float), state.center, strict=True)
             if f[_REACH] > 0.0
         )
 
-    def bound_of(self, sums, each, u):
+    def bound_of(self, sums: np.ndarray, each: np.ndarray, u: float) -> float:
         """The bound of one weight against u, in units of its reach from the center."""
         f, most = sums.tolist(), math.inf
         V = max(f[_SQUARES] - 2.0 * u * f[_CROSS] + u * u * f[_SUM_OF_SQUARES], 0.0)

@@ -5,7 +5,10 @@ Two rules with the same methods, so that a game is compiled with only the one it
 
 from typing import Any
 
+import numpy as np
+
 from holdfast.entrywise import clear_missing, fill_missing
+from holdfast.protocols import Row
 from holdfast.rule import rule
 
 
@@ -20,10 +23,10 @@ def missing_with(share: Any) -> Any:
 class SkipMissing:
     """A missing cell stays NaN, so that the row has no finite size and is not learned from."""
 
-    def clear(self, row, x):
+    def clear(self, row: Row, x: Row) -> Row:
         return row
 
-    def fill(self, row, x, center):
+    def fill(self, row: np.ndarray, x: Row, center: np.ndarray) -> Row:
         return x
 
 
@@ -41,14 +44,14 @@ class FillMissing:
 
     share: float
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.share < 1.0:
             raise ValueError(f"missing is a share of the cells, from 0 to below 1: got {self.share:g}")
 
-    def clear(self, row, x):
+    def clear(self, row: Row, x: Row) -> Row:
         """The standardised row, with 0 for the missing cells of x; unchanged if these are too many."""
         return clear_missing(row, x, self.share)
 
-    def fill(self, row, x, center):
+    def fill(self, row: np.ndarray, x: Row, center: np.ndarray) -> Row:
         """The row x with centers for missing cells, in a buffer; a sparse row is left as it is."""
         return fill_missing(row, x, center)

@@ -1,6 +1,6 @@
 """What the regret bound of a learner requires of a game, in words."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Needs(NamedTuple):
@@ -23,7 +23,7 @@ FEATURES = "features"  # of rows, also where the loss is flat and the gradient 0
 ANY = "any"
 
 
-def check_hints(learner):
+def check_hints(learner: Any) -> None:
     """Raise if a learner needs hints: a player gives it none."""
     if learner.needs_hints():
         name = type(learner).__name__
@@ -32,7 +32,7 @@ def check_hints(learner):
         )
 
 
-def refuse_ranges(learner):
+def refuse_ranges(learner: Any) -> None:
     """Raise unless the bound of a learner depends on ranges: a round of range 0 may be of any length."""
     needs = learner.needs()
     if needs is None:
@@ -48,7 +48,7 @@ def refuse_ranges(learner):
         )
 
 
-def refuse_hidden_rows(learner, hidden):
+def refuse_hidden_rows(learner: Any, hidden: bool) -> None:
     """Raise if the bound of a learner depends on the size of rows, and that is `hidden` from the filters."""
     needs = learner.needs()
     if hidden and needs is not None and needs.size == FEATURES:

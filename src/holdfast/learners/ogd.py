@@ -1,14 +1,15 @@
 """Online gradient descent, the ALG of the paper's examples (section 3.1.1)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.learners.steps import Adaptive
 from holdfast.norms import L2, row_length
-from holdfast.protocols import Domain, Step
+from holdfast.protocols import Domain, Step, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign
 
@@ -33,7 +34,7 @@ class OGD:
 
     Parameters
     ----------
-    domain : a domain
+    domain
         Where the weights may lie; Π is its Euclidean projection.
     step : Adaptive or StronglyConvex
         How eta follows from the rounds learned from.
@@ -50,7 +51,7 @@ class OGD:
     >>> from holdfast.domains import Ball
     >>> ogd = OGD(Ball(1.0))
     >>> state = ogd.init(dim=2)
-    >>> state = ogd.update(state, slope=1.0, x=np.array([3.0, 0.0]))
+    >>> state = ogd.update(state, Round(slope=1.0, x=np.array([3.0, 0.0])))
     >>> ogd.predict(state).tolist()
     [-1.0, 0.0]
     """
@@ -58,34 +59,37 @@ class OGD:
     domain: Domain
     step: Step = Adaptive()
 
-    def check(self):
-        if isinstance(self.step, Adaptive) and not self.domain.bounded():
+    def check(self) -> None:
+        domain: Any = self.domain
+        if isinstance(self.step, Adaptive) and not domain.bounded():
             raise ValueError(
-                f"Adaptive steps are a share of the domain's diameter, and {self.domain!r} has none: "
+                f"Adaptive steps are a share of the domain's diameter, and {domain!r} has none: "
                 "use a bounded domain, such as Ball(radius)"
             )
 
-    def needs(self):
+    def needs(self) -> Needs:
         convex = "convex" if isinstance(self.step, Adaptive) else "strongly convex"
         return Needs("bounded" if convex == "convex" else "any", EUCLIDEAN, convex, True)
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.domain.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> OGDState:
         return OGDState(self.domain.center(dim), 0.0, self.domain.diameter(_L2, dim), 0.0, 0.0)
 
-    def reset(self, state, dim):
+    def reset(self, state: OGDState, dim: int) -> OGDState:
         assign(state.w, self.domain.center(dim))
         return OGDState(state.w, 0.0, state.width, 0.0, 0.0)
 
-    def to_lazy(self, state, summed):
+    def to_lazy(self: Any, state: OGDState, summed: bool) -> OGDState:
         return state._replace(w=self.domain.to_lazy(state.w, summed))
 
-    def predict(self, state):
+    def predict(self, state: OGDState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: OGDState, round: Round) -> OGDState:
+        domain: Any = self.domain
+        slope, x = round.slope, round.x
         length = row_length(slope, x)
         size = abs(float(slope)) * length
         tally = self.step.accrued(state.tally, size)
@@ -95,12 +99,12 @@ class OGD:
             scale = eta * slope if eta * size < _FAR else math.copysign(_FAR, slope) / length
             if abs(scale) < math.inf:
                 add(w, -scale, x)
-                w, reach = self.domain.project_with_reach(w, reach + eta * size + _ROUNDING * state.width)
+                w, reach = domain.project_with_reach(w, reach + eta * size + _ROUNDING * state.width)
             else:  # x is so short that no float stretches it that far
                 paid = state.paid + state.width * size
         elif eta == 0.0:  # a size that counts as 0: the bound adds the most that it can cost
             paid = state.paid + state.width * size
         return OGDState(w, tally, state.width, reach, paid)
 
-    def bound(self, state, u):
+    def bound(self, state: OGDState, u: np.ndarray) -> float:
         return self.step.held(state.tally, state.width) + state.paid

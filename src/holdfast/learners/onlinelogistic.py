@@ -1,7 +1,7 @@
 """Logistic regression by one Newton step a round, with a memory that fades and labels that may be wrong."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from holdfast.learners.covariance import (
 )
 from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import ANY, Needs
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import assign, dot, largest
@@ -60,12 +61,12 @@ class OnlineLogistic:
 
     Parameters
     ----------
-    memory : float, optional
+    memory
         The number of rounds after which a round counts about a third (1 / e). None: a round counts in
         proportion to 20 plus its number.
-    prior : float
+    prior
         The largest variance of the prior of each weight. Small values are strong L2 regularisation.
-    flips : float
+    flips
         The share of the rounds of each label in which it is wrong. A round counts with the probability that
         its label is right, given the prediction. 0: every label is believed. A rare label is doubted no more
         than a frequent one: only where the prediction is surer than the share of the label makes it.
@@ -80,7 +81,7 @@ class OnlineLogistic:
     >>> state = learner.init(dim=1)
     >>> for t in range(1000):
     ...     y, z = 1.0 if t % 4 else -1.0, float(learner.predict(state)[0])
-    ...     state = learner.update(state, slope=-y / (1.0 + math.exp(y * z)), x=np.ones(1))
+    ...     state = learner.update(state, Round(slope=-y / (1.0 + math.exp(y * z)), x=np.ones(1)))
     >>> round(1.0 / (1.0 + math.exp(-learner.predict(state)[0])), 2)
     0.75
     """
@@ -90,37 +91,43 @@ class OnlineLogistic:
     flips: float = 0.0
     domain: Domain = Everywhere()
 
-    def check(self):
+    def check(self) -> Any:
+        domain: Any = self.domain
         if not 1e-100 < self.prior < 1e100:
             raise ValueError(f"prior is a variance, so it must be positive: got {self.prior}")
         if not 0.0 <= self.flips < 0.5:
             raise ValueError(f"flips is a share of wrong labels, below a half: got {self.flips}")
-        if self.domain.bounded():
-            raise TypeError(f"OnlineLogistic has no version for bounded domains: got {self.domain!r}")
+        if domain.bounded():
+            raise TypeError(f"OnlineLogistic has no version for bounded domains: got {domain!r}")
         return check_memory(self)
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("any", ANY, "logistic", False)
 
-    def init(self, dim):
+    def init(self, dim: int) -> OnlineLogisticState:
         return OnlineLogisticState(np.zeros(dim), independent(dim, self.variance(0.0, dim)), 0.0, 0.5)
 
-    def valid(self, state):
+    def valid(self, state: OnlineLogisticState) -> bool:
         return is_whole(state.rounds) and state.rounds >= 0.0
 
-    def reset(self, state, dim):
+    def reset(self, state: OnlineLogisticState, dim: int) -> OnlineLogisticState:
         assign(state.w, np.zeros(dim))
         covariance = set_independent(state.covariance, self.variance(0.0, dim))
         return OnlineLogisticState(state.w, covariance, 0.0, 0.5)
 
-    def variance(self, rounds, dim):
-        """That of the prior of each weight after so many rounds."""
-        return min(self.prior, min(self.memory, _START + rounds) / dim)
+    def remembered(self: Any, rounds: float) -> float:
+        """How many rounds are remembered after so many."""
+        return min(self.memory, _START + rounds)
 
-    def predict(self, state):
+    def variance(self, rounds: float, dim: int) -> float:
+        """That of the prior of each weight after so many rounds."""
+        return min(self.prior, self.remembered(rounds) / dim)
+
+    def predict(self, state: OnlineLogisticState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: OnlineLogisticState, round: Round) -> OnlineLogisticState:
+        slope, x = round.slope, round.x
         w, covariance, rounds, positive = state
         z = dot(w, x) if slope != 0.0 else math.nan
         if not (abs(z) < math.inf and 0.0 < largest(x) < math.inf):
@@ -138,19 +145,20 @@ class OnlineLogistic:
             weight *= max(clean / (clean + flipped), _LEAST)
         learn(w, covariance, variance_of(covariance, x), 1.0 / (weight * curvature), sign * wrong / curvature)
         rounds += 1.0
-        positive += (max(sign, 0.0) - positive) / min(self.memory, _START + rounds)
-        covariance = forget(covariance, min(self.memory, _START + rounds))
+        memory = self.remembered(rounds)
+        positive += (max(sign, 0.0) - positive) / memory
+        covariance = forget(covariance, memory)
         self.restore_prior(w, covariance, rounds)
         return OnlineLogisticState(w, covariance, rounds, positive)
 
-    def restore_prior(self, w, covariance, rounds):
+    def restore_prior(self, w: np.ndarray, covariance: Covariance, rounds: float) -> None:
         """Of the weights whose turn it is, the prior replaces what is forgotten.
 
         Every weight has at least five turns within as many rounds as are remembered, if there are so many.
         The gap between two turns is a power of two: it doubles when the rounds have doubled, so that all
         weights have their turns in between, however long the memory grows.
         """
-        dim, memory = len(w), min(self.memory, _START + rounds)
+        dim, memory = len(w), self.remembered(rounds)
         gap, turns = power_of_two(memory / (_TURNS * dim)), math.ceil(dim / memory)
         if int(rounds) % gap != 0:
             return
@@ -160,6 +168,6 @@ class OnlineLogistic:
             learn(w, covariance, variance_of_weight(covariance, k), noise, -float(w[k]))
 
 
-def power_of_two(value):
+def power_of_two(value: float) -> int:
     """The largest power of two that is at most this value, or 1."""
     return int(math.ldexp(1.0, max(math.frexp(value)[1] - 1, 0)))

@@ -1,7 +1,7 @@
 """The online Newton step, for losses that are curved where they are steep (Hazan, Agarwal and Kale, 2007)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from holdfast.learners.cholesky import nearest, rotate_in, shift, solved_above, 
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.learners.recentered import placed
 from holdfast.norms import TINY, gradient_size
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot
 
@@ -40,7 +41,7 @@ class ONS:
     ----------
     domain : Ball
         Of diameter D. Around anything but 0 it becomes a `Recentered`.
-    alpha : float
+    alpha
         The losses' exp-concavity: 1 for -ln<w, x>, 1 / M² for `Squared` with residuals up to M.
 
     Guarantee
@@ -54,7 +55,7 @@ class ONS:
     >>> ons = ONS(Ball(1.0), alpha=1.0)
     >>> state = ons.init(dim=2)
     >>> for _ in range(3):
-    ...     state = ons.update(state, slope=1.0, x=np.array([1.0, 0.0]))
+    ...     state = ons.update(state, Round(slope=1.0, x=np.array([1.0, 0.0])))
     ...     print(ons.predict(state).round(3).tolist(), round(ons.bound(state, np.array([-1.0, 0.0])), 3))
     [-1.0, 0.0] 0.917
     [-1.0, 0.0] 1.417
@@ -64,33 +65,35 @@ class ONS:
     domain: Domain
     alpha: float
 
-    def check(self):
+    def check(self) -> Any:
         if not isinstance(self.domain, Ball | Shifted):
             raise TypeError(f"ONS has a projection for balls, Ball(radius): got {self.domain!r}")
         if not 0.0 < self.alpha < math.inf:
             raise ValueError(f"alpha is the losses' curvature, so it must be positive: got {self.alpha}")
         return placed(self)
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("a ball", EUCLIDEAN, "exp-concave", True)
 
-    def init(self, dim):
+    def init(self, dim: int) -> ONSState:
         return ONSState(np.zeros(dim), np.zeros((dim, dim)), 0.0, 0.0, 0.0)
 
-    def reset(self, state, dim):
+    def reset(self, state: ONSState, dim: int) -> ONSState:
         assign(state.w, np.zeros(dim))
         for k in range(dim):
             assign(state.root[k], np.zeros(dim))
         return ONSState(state.w, state.root, 0.0, 0.0, 0.0)
 
-    def predict(self, state):
+    def predict(self, state: ONSState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: ONSState, round: Round) -> ONSState:
+        domain: Any = self.domain
+        slope, x = round.slope, round.x
         size = gradient_size(slope, x)
         if not size > TINY:
             return state
-        w, R, D = state.w, state.root, 2.0 * self.domain.radius
+        w, R, D = state.w, state.root, 2.0 * domain.radius
         epsilon, paid = state.epsilon, state.paid
         if epsilon < _SMALL * (size / D) or epsilon == 0.0:
             more = size / D if epsilon == 0.0 else 100.0 * _SMALL * (size / D)
@@ -104,8 +107,8 @@ class ONS:
         rotate_in(R, math.sqrt(gamma) * g)
         z = solved_below(R, g)
         add(w, -1.0, solved_above(R, z))
-        assign(w, nearest(R, w, self.domain.radius))
-        return ONSState(self.domain.project(w), R, most, epsilon, paid + 0.5 * dot(z, z))
+        assign(w, nearest(R, w, domain.radius))
+        return ONSState(domain.project(w), R, most, epsilon, paid + 0.5 * dot(z, z))
 
-    def bound(self, state, u):
+    def bound(self, state: ONSState, u: np.ndarray) -> float:
         return state.paid + 0.5 * state.epsilon * dot(u, u)

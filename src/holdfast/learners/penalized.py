@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import check_hints
-from holdfast.protocols import Learner
+from holdfast.learners.needs import Needs, check_hints
+from holdfast.protocols import Learner, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign
 
@@ -26,11 +27,11 @@ class Penalized:
 
     Parameters
     ----------
-    learner : a learner
+    learner
         One that uses gradients only.
-    alpha : float
+    alpha
         The strength of the penalty.
-    constant : bool
+    constant
         Whether the last weight is a constant, which has no penalty.
 
     Guarantee: that of the learner, for the penalised losses. For the losses themselves none.
@@ -42,7 +43,7 @@ class Penalized:
     >>> learner = Penalized(AdaGrad(Box(-10.0, 10.0), rate=0.1), alpha=1.0)
     >>> state = learner.init(dim=2)
     >>> for _ in range(1000):
-    ...     state = learner.update(state, -1.0, np.array([0.5, 0.0]))
+    ...     state = learner.update(state, Round(-1.0, np.array([0.5, 0.0])))
     >>> learner.predict(state).round(1).tolist()
     [0.5, 0.0]
     """
@@ -51,41 +52,41 @@ class Penalized:
     alpha: float
     constant: bool = True
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 <= self.alpha < math.inf:
             raise ValueError(f"alpha is the strength of a penalty, at least 0: got {self.alpha}")
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         check_hints(self.learner)
         self.learner.check_dim(dim)
 
-    def needs(self):
+    def needs(self: Any) -> Needs | None:
         needs = self.learner.needs()
         return needs if needs is None else needs._replace(proved=False)
 
-    def reads_rows(self):
+    def reads_rows(self: Any) -> bool:
         return self.learner.reads_rows()
 
-    def init(self, dim):
+    def init(self, dim: int) -> PenalizedState:
         return PenalizedState(self.learner.init(dim), np.zeros(dim))
 
-    def valid(self, state):
+    def valid(self: Any, state: PenalizedState) -> bool:
         return self.learner.valid(state.inner)
 
-    def reset(self, state, dim):
+    def reset(self: Any, state: PenalizedState, dim: int) -> PenalizedState:
         return PenalizedState(self.learner.reset(state.inner, dim), state.gradient)
 
-    def set_target(self, state, y):
-        return PenalizedState(self.learner.set_target(state.inner, y), state.gradient)
-
-    def predict(self, state):
+    def predict(self, state: PenalizedState) -> Weights:
         return self.learner.predict(state.inner)
 
-    def update(self, state, slope, x):
+    def update(self, state: PenalizedState, round: Round) -> PenalizedState:
+        slope, x = round.slope, round.x
         g = state.gradient
         assign(g, np.zeros(len(g)))
         add(g, self.alpha, self.learner.predict(state.inner))
         if self.constant:
             g[-1] = 0.0
         add(g, slope, x)
-        return PenalizedState(self.learner.update(state.inner, 1.0, g), g)
+        learner: Any = self.learner
+        moved = learner.in_units(state.inner, Round(1.0, g, round.y, g, 0.0))
+        return PenalizedState(learner.update(state.inner, moved), g)

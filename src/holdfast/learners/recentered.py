@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.shifted import Shifted
-from holdfast.protocols import Domain, Learner
+from holdfast.learners.needs import Needs
+from holdfast.protocols import Domain, Learner, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign
 
@@ -38,7 +40,7 @@ class Recentered:
     >>> from holdfast.domains import Ball
     >>> from holdfast.learners import AdaFTRL
     >>> adaftrl = AdaFTRL(Ball(1.0, around=5.0))
-    >>> state = adaftrl.update(adaftrl.init(dim=2), slope=1.0, x=np.array([3.0, 0.0]))
+    >>> state = adaftrl.update(adaftrl.init(dim=2), Round(slope=1.0, x=np.array([3.0, 0.0])))
     >>> adaftrl.predict(state).tolist()
     [4.5, 5.0]
     """
@@ -46,51 +48,53 @@ class Recentered:
     learner: Learner
     domain: Domain
 
-    def needs(self):
+    def needs(self: Any) -> Needs | None:
         return self.learner.needs()
 
-    def reads_rows(self):
+    def reads_rows(self: Any) -> bool:
         return self.learner.reads_rows()
 
-    def needs_hints(self):
+    def needs_hints(self: Any) -> bool:
         return self.learner.needs_hints()
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.domain.check_dim(dim)
 
-    def init(self, dim):
+    def init(self: Any, dim: int) -> RecenteredState:
         offset = np.zeros(dim) + self.domain.around
         return self.moved(self.learner.init(dim), np.zeros(dim), offset)
 
-    def valid(self, state):
+    def valid(self: Any, state: RecenteredState) -> bool:
         return self.learner.valid(state.inner)
 
-    def reset(self, state, dim):
+    def reset(self: Any, state: RecenteredState, dim: int) -> RecenteredState:
         return self.moved(self.learner.reset(state.inner, dim), state.w, state.offset)
 
-    def predict(self, state):
+    def predict(self, state: RecenteredState) -> Weights:
         return state.w
 
-    def gauge(self, slope, x):
+    def gauge(self: Any, slope: float, x: Row) -> float:
         return self.learner.gauge(slope, x)
 
-    def set_hint(self, state, hint):
+    def set_hint(self: Any, state: RecenteredState, hint: float) -> RecenteredState:
         return self.moved(self.learner.set_hint(state.inner, hint), state.w, state.offset)
 
-    def update(self, state, slope, x):
-        return self.moved(self.learner.update(state.inner, slope, x), state.w, state.offset)
+    def update(self, state: RecenteredState, round: Round) -> RecenteredState:
+        learner: Any = self.learner
+        inner = learner.update(state.inner, learner.in_units(state.inner, round))
+        return self.moved(inner, state.w, state.offset)
 
-    def moved(self, inner, w, offset):
+    def moved(self, inner: Any, w: np.ndarray, offset: np.ndarray) -> RecenteredState:
         """The state with the learner's weights where they belong."""
         assign(w, offset)
         add(w, 1.0, self.learner.predict(inner))
         return RecenteredState(inner, self.domain.project(w), offset)
 
-    def bound(self, state, u):
+    def bound(self: Any, state: RecenteredState, u: np.ndarray) -> float:
         return self.learner.bound(state.inner, np.asarray(u, float) - state.offset)
 
 
-def placed(learner):
+def placed(learner: Any) -> Recentered | None:
     """For `check` of a learner in domains around 0: what to use instead of it, if its domain is elsewhere."""
     if not isinstance(learner.domain, Shifted):
         return None

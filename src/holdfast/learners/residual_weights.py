@@ -5,6 +5,7 @@ absolute residual, which is 0.8 standard deviations of normal residuals.
 """
 
 import math
+from typing import Any
 
 from holdfast.rule import rule
 
@@ -21,10 +22,10 @@ class Redescending:
 
     limit: float = 3.0
 
-    def check(self):
+    def check(self) -> None:
         check_limit(self)
 
-    def weight(self, r):
+    def weight(self, r: float) -> float:
         """The weight of a round whose residual is r times the limit."""
         return 1.0 / (r * r) if r > 1.0 else 1.0
 
@@ -41,10 +42,10 @@ class HuberWeights:
 
     limit: float = 1.5
 
-    def check(self):
+    def check(self) -> None:
         check_limit(self)
 
-    def weight(self, r):
+    def weight(self, r: float) -> float:
         """The weight of a round whose residual is r times the limit."""
         return 1.0 / r if r > 1.0 else 1.0
 
@@ -61,14 +62,14 @@ class InverseMultiquadric:
 
     limit: float = 4.0
 
-    def check(self):
+    def check(self) -> None:
         check_limit(self)
 
-    def weight(self, r):
+    def weight(self, r: float) -> float:
         """The weight of a round whose residual is r times the limit."""
         return 1.0 / (1.0 + r * r)
 
 
-def check_limit(rule):
+def check_limit(rule: Any) -> None:
     if not 0.0 < rule.limit < math.inf:
         raise ValueError(f"limit counts mean residuals, so it must be positive: got {rule.limit}")

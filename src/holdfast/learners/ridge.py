@@ -1,7 +1,7 @@
 """Online ridge regression: the best weights so far, in every round."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,7 +9,8 @@ from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.cholesky import rotate, solved_above
 from holdfast.learners.memory import check_memory, refuse_bound
 from holdfast.learners.needs import LOSS_FORM, Needs
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import TINY, add, assign, dot, scale_by
@@ -39,11 +40,11 @@ class OnlineRidge:
 
     Parameters
     ----------
-    strength : float
+    strength
         Of the regularisation.
     domain : Everywhere
         There is no version of it for other domains.
-    memory : float, optional
+    memory
         The number of rounds after which a round counts about a third (1 / e). None: for ever.
 
     Guarantee
@@ -57,7 +58,7 @@ class OnlineRidge:
     >>> state = ridge.init(dim=1)
     >>> for y in (4.0, 4.0, 4.0):
     ...     slope = float(ridge.predict(state)[0]) - y  # of the squared loss, where x = 1
-    ...     state = ridge.update(state, slope, x=np.ones(1))
+    ...     state = ridge.update(state, Round(slope, np.ones(1)))
     >>> ridge.predict(state).round(9)
     array([3.])
     """
@@ -66,40 +67,41 @@ class OnlineRidge:
     domain: Domain = Everywhere()
     memory: float | None = None
 
-    def check(self):
+    def check(self) -> Any:
         return check_ridge(self)
 
-    def reads_rows(self):
+    def reads_rows(self) -> bool:
         return True
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("any", LOSS_FORM, "squared", self.memory == math.inf)
 
-    def init(self, dim):
+    def init(self, dim: int) -> RidgeState:
         return first_state(self.strength, dim)
 
-    def valid(self, state):
+    def valid(self, state: RidgeState) -> bool:
         return is_whole(state.rounds) and state.rounds >= 0.0
 
-    def reset(self, state, dim):
+    def reset(self, state: RidgeState, dim: int) -> RidgeState:
         return reset_state(self.strength, state)
 
-    def predict(self, state):
+    def predict(self, state: RidgeState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: RidgeState, round: Round) -> RidgeState:
+        slope, x = round.slope, round.x
         residual = float(slope)
         y = dot(state.w, x) - residual
         forget(state, self.strength, self.memory)
         leverage = rotate_round(state, y, x)
         return with_cost(state, 0.5 * residual * residual * leverage)
 
-    def bound(self, state, u):
+    def bound(self, state: RidgeState, u: np.ndarray) -> float:
         refuse_bound(self)
         return 0.5 * self.strength * dot(u, u) + state.cost
 
 
-def check_ridge(rule):
+def check_ridge(rule: Any) -> Any:
     name = type(rule).__name__
     if not 0.0 < rule.strength < math.inf:
         raise ValueError(f"strength weighs a regulariser, so it must be positive: got {rule.strength}")
@@ -108,11 +110,11 @@ def check_ridge(rule):
     return check_memory(rule)
 
 
-def first_state(strength, dim):
+def first_state(strength: float, dim: int) -> RidgeState:
     return RidgeState(np.zeros(dim), math.sqrt(strength) * np.eye(dim), np.zeros(dim), 0.0, 0.0)
 
 
-def reset_state(strength, state):
+def reset_state(strength: float, state: RidgeState) -> RidgeState:
     dim = len(state.w)
     assign(state.w, np.zeros(dim))
     assign(state.image, np.zeros(dim))
@@ -122,12 +124,12 @@ def reset_state(strength, state):
     return RidgeState(state.w, state.root, state.image, 0.0, 0.0)
 
 
-def with_cost(state, cost):
+def with_cost(state: RidgeState, cost: float) -> RidgeState:
     """The state after a round that adds so much to the regret bound."""
     return RidgeState(state.w, state.root, state.image, state.cost + cost, state.rounds + 1.0)
 
 
-def rotate_round(state, y, x):
+def rotate_round(state: RidgeState, y: float, x: Row) -> float:
     """Rotate a row and its target into the state, and return x'A⁻¹x, at most 1, for the new A."""
     row = np.zeros(len(state.w))
     add(row, 1.0, x)
@@ -136,7 +138,7 @@ def rotate_round(state, y, x):
     return leverage
 
 
-def rotate_from(state, row, y, start):
+def rotate_from(state: RidgeState, row: np.ndarray, y: float, start: int) -> float:
     """Rotate a row that is 0 before entry `start`, and its target, into factor and image."""
     left, leverage = 1.0, 0.0
     for k in range(start, len(row)):
@@ -147,7 +149,7 @@ def rotate_from(state, row, y, start):
     return leverage
 
 
-def forget(state, strength, memory):
+def forget(state: RidgeState, strength: float, memory: Any) -> None:
     """Let all rounds so far count less, and restore the regularisation of the weights whose turn it is.
 
     Every weight has its turn within `memory` rounds, so that no diagonal entry of A falls below strength / e.

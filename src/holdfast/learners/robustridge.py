@@ -19,7 +19,8 @@ from holdfast.learners.covariance import (
 from holdfast.learners.memory import check_memory
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.residual_weights import Redescending
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import assign, dot, largest
@@ -39,7 +40,6 @@ class RobustRidgeState(NamedTuple):
     residual: float  # a fading mean of absolute residuals
     cell: float  # a fading mean of the largest absolute entry of a row
     rounds: float
-    y: float  # the target of this round, NaN if there is none
 
 
 @rule
@@ -61,9 +61,9 @@ class RobustRidge:
 
     Parameters
     ----------
-    strength : float
+    strength
         Of the regularisation: the covariance starts as the identity divided by it.
-    memory : float, optional
+    memory
         The number of rounds after which a round counts about a third (1 / e). None: for ever.
     weights : Redescending, HuberWeights or InverseMultiquadric
         How much a round counts, by its residual.
@@ -79,7 +79,7 @@ class RobustRidge:
     >>> state = ridge.init(dim=1)
     >>> for t in range(1000):
     ...     y = 1e9 if t % 10 == 9 else 2.0 + 0.1 * (-1) ** t
-    ...     state = ridge.update(ridge.set_target(state, y), slope=0.0, x=np.ones(1))
+    ...     state = ridge.update(state, Round(slope=0.0, x=np.ones(1), y=y))
     >>> ridge.predict(state).round(2)
     array([2.01])
     """
@@ -89,40 +89,38 @@ class RobustRidge:
     weights: Any = Redescending()
     domain: Domain = Everywhere()
 
-    def check(self):
+    def check(self) -> Any:
+        domain: Any = self.domain
         if not 1e-100 < self.strength < 1e100:
             raise ValueError(f"strength weighs a regulariser, so it must be positive: got {self.strength}")
-        if self.domain.bounded():
-            raise TypeError(f"RobustRidge has no version for bounded domains: got {self.domain!r}")
+        if domain.bounded():
+            raise TypeError(f"RobustRidge has no version for bounded domains: got {domain!r}")
         return check_memory(self)
 
-    def reads_rows(self):
+    def reads_rows(self) -> bool:
         return True
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("any", LOSS_FORM, "any", False)
 
-    def init(self, dim):
+    def init(self, dim: int) -> RobustRidgeState:
         covariance = independent(dim, 1.0 / self.strength)
-        return RobustRidgeState(np.zeros(dim), covariance, 1.0, 1.0, 0.0, math.nan)
+        return RobustRidgeState(np.zeros(dim), covariance, 1.0, 1.0, 0.0)
 
-    def valid(self, state):
+    def valid(self, state: RobustRidgeState) -> bool:
         return is_whole(state.rounds) and state.rounds >= 0.0
 
-    def reset(self, state, dim):
+    def reset(self, state: RobustRidgeState, dim: int) -> RobustRidgeState:
         assign(state.w, np.zeros(dim))
         covariance = set_independent(state.covariance, 1.0 / self.strength)
-        return RobustRidgeState(state.w, covariance, 1.0, 1.0, 0.0, math.nan)
+        return RobustRidgeState(state.w, covariance, 1.0, 1.0, 0.0)
 
-    def set_target(self, state, y):
-        w, covariance, residual, cell, rounds, _ = state
-        return RobustRidgeState(w, covariance, residual, cell, rounds, y)
-
-    def predict(self, state):
+    def predict(self, state: RobustRidgeState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
-        w, covariance, residual, cell, rounds, y = state
+    def update(self, state: RobustRidgeState, round: Round) -> RobustRidgeState:
+        slope, x, y = round.slope, round.x, round.y
+        w, covariance, residual, cell, rounds = state
         error = y - dot(w, x) if y == y else -float(slope)
         far = largest(x)
         if not (0.0 < far < math.inf and abs(error) < math.inf):
@@ -134,18 +132,19 @@ class RobustRidge:
         residual, cell = moved(residual, rate, abs(error)), moved(cell, rate, far)
         if weight > 0.0:
             learn(w, covariance, variance_of(covariance, x), 1.0 / weight, error)
-        if self.memory < math.inf:
-            covariance = forget(covariance, self.memory)
-            set_back(covariance, self.strength, self.memory, rounds)
-        return RobustRidgeState(w, covariance, residual, cell, rounds, y)
+        memory: Any = self.memory
+        if memory < math.inf:
+            covariance = forget(covariance, memory)
+            set_back(covariance, self.strength, memory, rounds)
+        return RobustRidgeState(w, covariance, residual, cell, rounds)
 
 
-def moved(mean, rate, size):
+def moved(mean: float, rate: float, size: float) -> float:
     """A fading mean after one more size, which counts up to four times the mean."""
     return max(mean + rate * (min(size, _NEAR * mean) - mean), _LEAST)
 
 
-def set_back(covariance, strength, memory, rounds):
+def set_back(covariance: Covariance, strength: float, memory: float, rounds: float) -> None:
     """Set the variances of the weights whose turn it is back to the first ones, if they are too large.
 
     Every weight has its turn within `memory` rounds. The weights stay as they are.

@@ -7,10 +7,11 @@ import numpy as np
 
 from holdfast.entrywise import SWING, add_square, copy_row, update_factors, update_max_abs, update_moments
 from holdfast.learners.missing_cells import missing_with
-from holdfast.learners.needs import check_hints
+from holdfast.learners.needs import Needs, check_hints
 from holdfast.norms import LONG
-from holdfast.protocols import Learner
-from holdfast.rule import rule
+from holdfast.protocols import Learner, Row
+from holdfast.rounds import Round
+from holdfast.rule import replaced, rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import ScaledWeights, assign, target_for
 
@@ -29,7 +30,6 @@ class ScaledState(NamedTuple):
     first: np.ndarray  # the first rows, each with its target
     rounds: float  # learned from
     due: float  # the round in which the factors are computed again
-    y: float  # the target of this round
     y_center: float
     y_squares: float
     y_spread: float
@@ -56,16 +56,16 @@ class Scaled:
 
     Parameters
     ----------
-    learner : a learner
+    learner
         Of one weight more than there are features, such as `AdaGrad(Box(-10, 10))`.
-    target : bool
+    target
         Whether the target has a running mean and standard deviation, too: for regression. Losses are then in
         these units.
-    clip : float
+    clip
         How many standard deviations a feature can be from its mean.
-    patience : int
+    patience
         The number of first rounds that only set the scales.
-    missing : float
+    missing
         The largest share of the cells of a row that may be missing (NaN). A missing cell then counts as the
         mean of its feature, and of a sparse row as 0. 0: a row with a missing cell is not learned from.
         Nor is one with an infinite cell, in any case.
@@ -75,13 +75,14 @@ class Scaled:
 
     Examples
     --------
+    >>> from holdfast.rounds import after_round
     >>> from holdfast.domains import Box
     >>> from holdfast.learners import AdaGrad
     >>> scaled = Scaled(AdaGrad(Box(-10.0, 10.0)), patience=5)
     >>> state = scaled.init(dim=1)
     >>> for x in (100.0, 1e9, 300.0, 200.0, 300.0):
-    ...     state = scaled.update(state, slope=-1.0, x=np.array([x]))
-    >>> scaled.transform_row(state, np.array([400.0])).round(2)
+    ...     state = after_round(scaled, state, Round(-1.0, np.array([x])))
+    >>> scaled.in_units(state, Round(-1.0, np.array([400.0]))).row.round(2)
     array([0.44, 1.  ])
     """
 
@@ -91,85 +92,81 @@ class Scaled:
     patience: int = 20
     missing: Any = 0.0
 
-    def check(self):
+    def check(self) -> Any:
         if not 1.0 <= self.clip < math.inf:
             raise ValueError(f"clip counts standard deviations, at least 1: got {self.clip}")
         if self.patience < 1:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
-        return self._make((*self[:-1], missing_with(self.missing)))
+        return replaced(self, missing=missing_with(self.missing))
 
-    def reads_rows(self):
+    def reads_rows(self) -> bool:
         return True
 
-    def needs(self):
+    def needs(self: Any) -> Needs | None:
         return self.learner.needs()
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         check_hints(self.learner)
         self.learner.check_dim(dim + 1)
 
-    def init(self, dim):
+    def init(self, dim: int) -> ScaledState:
         scales = (np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim + 1))
         first = np.zeros((self.patience, dim + 1))
         return ScaledState(self.learner.init(dim + 1), *scales, first, *self.first_numbers())
 
-    def first_numbers(self):
-        """The last eight fields of the first state. A target that is not scaled has the spread 1."""
-        y, spread = (0.0, 0.0) if self.target else (math.nan, 1.0)
-        return (0.0, 0.0, y, 0.0, 0.0, spread, math.inf, -math.inf)
+    def first_numbers(self) -> tuple[float, float, float, float, float, float, float]:
+        """The last seven fields of the first state. A target that is not scaled has the spread 1."""
+        return (0.0, 0.0, 0.0, 0.0, 0.0 if self.target else 1.0, math.inf, -math.inf)
 
-    def valid(self, state):
+    def valid(self, state: ScaledState) -> bool:
+        learner: Any = self.learner
         known = min(state.rounds, float(self.patience))
-        if not (is_whole(state.rounds) and state.rounds >= 0.0 and self.learner.valid(state.inner)):
+        if not (is_whole(state.rounds) and state.rounds >= 0.0 and learner.valid(state.inner)):
             return False
         return bool(np.isfinite(state.first[: int(known), -1]).all()) or not self.target
 
-    def reset(self, state, dim):
+    def reset(self, state: ScaledState, dim: int) -> ScaledState:
+        learner: Any = self.learner
         for array in (state.center, state.spread, state.factors):
             assign(array, np.zeros(dim))
-        inner = self.learner.reset(state.inner, dim + 1)
+        inner = learner.reset(state.inner, dim + 1)
         return ScaledState(inner, *self.arrays(state), *self.first_numbers())
 
-    def arrays(self, state):
+    def arrays(self, state: ScaledState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The arrays of a state, in the order of its fields."""
         return (state.center, state.spread, state.factors, state.row, state.first)
 
-    def to_lazy(self, state, summed):
+    def to_lazy(self: Any, state: ScaledState, summed: bool) -> ScaledState:
         inner = self.learner.to_lazy(state.inner, False)
         return state._replace(inner=inner, first=np.zeros((self.patience, 1)))  # of sparse rows, the targets
 
-    def predict(self, state):
+    def predict(self, state: ScaledState) -> ScaledWeights:
         v = self.learner.predict(state.inner)
         scales = (state.center, state.factors, state.row)
         target = (state.y_center, state.y_spread, state.y_low, state.y_high)
         return ScaledWeights(v, *scales, self.clip, *target, self.missing, math.inf, math.inf)
 
-    def set_target(self, state, y):
-        numbers = (state.y_center, state.y_squares, state.y_spread, state.y_low, state.y_high)
-        return ScaledState(state.inner, *self.arrays(state), state.rounds, state.due, y, *numbers)
+    def in_units(self, state: ScaledState, round: Round) -> Round:
+        w = self.predict(state)
+        target = target_for(w, round.y) if self.target else 0.0
+        return Round(round.slope, round.x, round.y, w.row_in_units(round.x), target)
 
-    def transform_row(self, state, x):
-        """The row as the learner sees it."""
-        return self.predict(state).transform_row(x)
-
-    def transform_target(self, state):
-        """The target of the round as the learner sees it."""
-        return target_for(self.predict(state), state.y) if self.target else 0.0
-
-    def update(self, state, slope, x):
-        return self.update_transformed(state, slope, x, self.transform_row(state, x))
-
-    def update_transformed(self, state, slope, x, row):
+    def update(self, state: ScaledState, round: Round) -> ScaledState:
+        x, y = round.x, round.y
         if state.rounds < self.patience:
-            return self.update_first(state, x)
-        inner, n = self.update_inner(state, slope, row), state.rounds + 1.0
+            return self.update_first(state, x, y)
+        target = target_for(self.predict(state), y)
+        learner: Any = self.learner
+        seen = learner.in_units(state.inner, Round(round.slope, round.row, target, round.row, 0.0))
+        inner = learner.update(state.inner, seen)
+        n = state.rounds + 1.0
         filled = self.missing.fill(state.row, x, state.center)  # `row` is no longer needed
         update_moments(state.center, state.spread, state.factors, n, filled)
         y_center, y_squares, y_spread = state.y_center, state.y_squares, state.y_spread
         y_low, y_high = state.y_low, state.y_high
         if self.target:
-            y_low, y_high = min(y_low, state.y), max(y_high, state.y)
-            y_center, y_squares = move_target(y_center, y_squares, y_spread, n, state.y)
+            y_low, y_high = min(y_low, y), max(y_high, y)
+            y_center, y_squares = move_target(y_center, y_squares, y_spread, n, y)
         due = state.due
         if n >= due:
             due = _OFTEN * n + 1.0
@@ -177,18 +174,13 @@ class Scaled:
             if y_squares > 0.0:
                 y_spread = math.sqrt(y_squares / n)
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
-        return ScaledState(inner, *self.arrays(state), n, due, state.y, *numbers)
+        return ScaledState(inner, *self.arrays(state), n, due, *numbers)
 
-    def update_inner(self, state, slope, row):
-        """The state of the learner after the round, in the units of the scales."""
-        inner = self.learner.set_target(state.inner, target_for(self.predict(state), state.y))
-        return self.learner.update(inner, slope, row)
-
-    def update_first(self, state, x):
+    def update_first(self, state: ScaledState, x: Row, y: float) -> ScaledState:
         """Store one of the first rounds, and compute the scales from all of them."""
         rows, n = state.first, int(state.rounds) + 1
         copy_row(rows[n - 1], x)
-        rows[n - 1, -1] = state.y
+        rows[n - 1, -1] = y
         for i in range(rows.shape[1] - 1):
             state.center[i], square, moved = median_deviation(rows[:n, i])
             state.spread[i] = _NORMAL * moved * square if square > 0.0 else square
@@ -206,10 +198,10 @@ class Scaled:
         numbers = (y_center, y_squares, y_spread, y_low, y_high)
         if n == self.patience:
             rows[:] = 0.0  # never compared with; zeros take no space when many states are packed
-        return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, state.y, *numbers)
+        return ScaledState(state.inner, *self.arrays(state), float(n), 0.0, *numbers)
 
 
-def move_target(center, squares, spread, n, y):
+def move_target(center: float, squares: float, spread: float, n: float, y: float) -> tuple[float, float]:
     """Center and sum of squared deviations of the target, after the n-th one."""
     deviation = max(min(y - center, LONG), -LONG)
     if not spread > 0.0:
@@ -219,7 +211,7 @@ def move_target(center, squares, spread, n, y):
     return center + deviation / n, squares + deviation * (deviation - deviation / n)
 
 
-def median_deviation(values):
+def median_deviation(values: np.ndarray) -> tuple[float, float, float]:
     """The median of a few values; and of the deviations that are not 0 the median square and their number.
 
     Missing values (NaN) are left out. If there are no others, the median is 0.

@@ -1,14 +1,15 @@
 """Linear models whose features need no scaling (Kempka, Kotłowski and Warmuth, 2019, ScInOL₂)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.needs import FEATURES, Needs
 from holdfast.norms import TINY, hypotenuse
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import ForecastWeights, assign, place, values_of
 
@@ -35,9 +36,9 @@ class ScaleInvariant:
 
     Parameters
     ----------
-    epsilon : float
+    epsilon
         What each weight may lose.
-    steepest : float
+    steepest
         The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss. Slopes beyond it are cut
         down to it.
     domain : Everywhere
@@ -58,7 +59,7 @@ class ScaleInvariant:
     >>> for unit in (1.0, 1e-9):
     ...     state, x = learner.init(dim=1), np.array([unit])
     ...     for _ in range(20):
-    ...         state = learner.update(state, slope=-1.0, x=x)
+    ...         state = learner.update(state, Round(slope=-1.0, x=x))
     ...     print(round(dot(learner.predict(state), x), 3))
     2.052
     2.052
@@ -68,40 +69,42 @@ class ScaleInvariant:
     steepest: float = 1.0
     domain: Domain = Everywhere()
 
-    def check(self):
+    def check(self) -> None:
+        domain: Any = self.domain
         if not 0.0 < self.epsilon < math.inf:
             raise ValueError(f"epsilon is an amount to lose, so it must be positive: got {self.epsilon}")
         if not 0.0 < self.steepest < math.inf:
             raise ValueError(f"steepest bounds the slopes, so it must be positive: got {self.steepest}")
-        if self.domain.bounded():
-            raise TypeError(f"ScaleInvariant has no version for bounded domains: got {self.domain!r}")
+        if domain.bounded():
+            raise TypeError(f"ScaleInvariant has no version for bounded domains: got {domain!r}")
 
-    def reads_rows(self):
+    def reads_rows(self) -> bool:
         return True
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("any", FEATURES, "Lipschitz", True)
 
-    def init(self, dim):
-        return ScaleInvariantState(*[np.zeros(dim) for _ in range(4)], np.full(dim, self.epsilon))
+    def init(self, dim: int) -> ScaleInvariantState:
+        zeros = (np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim))
+        return ScaleInvariantState(*zeros, np.full(dim, self.epsilon))
 
-    def reset(self, state, dim):
+    def reset(self, state: ScaleInvariantState, dim: int) -> ScaleInvariantState:
         for array in (state.sums, state.roots, state.largest, state.first):
             assign(array, np.zeros(dim))
         assign(state.wealth, np.full(dim, self.epsilon))
         return state
 
-    def predict(self, state):
+    def predict(self, state: ScaleInvariantState) -> Weights:
         return ForecastWeights(self, state)
 
-    def weight(self, state, i, seen):
+    def weight(self, state: ScaleInvariantState, i: int, seen: float) -> float:
         """w_i, if the largest |x_i| is at least `seen`, as the loss's Lipschitz constant magnifies it."""
         a = hypotenuse(float(state.roots[i]), max(float(state.largest[i]), seen))
         if not a > TINY:
             return 0.0
         return min(max(float(state.sums[i]) / a, -1.0), 1.0) * (float(state.wealth[i]) / (2.0 * a))
 
-    def forecast(self, state, x):
+    def forecast(self, state: ScaleInvariantState, x: Row) -> float:
         """What it predicts for a row."""
         values, z = values_of(x), 0.0
         for j in range(len(values)):
@@ -110,14 +113,15 @@ class ScaleInvariant:
                 z += value * self.weight(state, place(x, j), self.steepest * abs(value))
         return z
 
-    def blind(self, state):
+    def blind(self, state: ScaleInvariantState) -> Weights:
         """The weights for rows that are no larger than those before."""
         w = np.zeros(len(state.sums))
         for i in range(len(w)):
             w[i] = self.weight(state, i, 0.0)
         return w
 
-    def update(self, state, slope, x):
+    def update(self, state: ScaleInvariantState, round: Round) -> ScaleInvariantState:
+        slope, x = round.slope, round.x
         slope, values = min(max(float(slope), -self.steepest), self.steepest), values_of(x)
         for j in range(len(values)):
             i, value = place(x, j), float(values[j])
@@ -132,7 +136,7 @@ class ScaleInvariant:
             state.roots[i] = hypotenuse(float(state.roots[i]), abs(g))
         return state
 
-    def bound(self, state, u):
+    def bound(self, state: ScaleInvariantState, u: np.ndarray) -> float:
         most = 0.0
         for i in range(len(u)):
             a, far = hypotenuse(float(state.roots[i]), float(state.largest[i])), abs(float(u[i]))

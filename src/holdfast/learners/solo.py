@@ -1,13 +1,14 @@
 """SOLO-FTRL: follow the leader, regularised by the gradients' size (Orabona and Pál, 2018)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.learners.needs import EUCLIDEAN, Needs
 from holdfast.norms import TINY, euclidean, gradient_size, hypotenuse
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot, scale_by
 
@@ -31,8 +32,7 @@ class SoloFTRL:
 
     Parameters
     ----------
-    domain : a domain
-    strength : float
+    strength
         Of the regularisation. In a ball of radius R, 2 / R has the best bound.
 
     Guarantee
@@ -47,7 +47,7 @@ class SoloFTRL:
     >>> solo = SoloFTRL(Everywhere())
     >>> state = solo.init(dim=2)
     >>> for _ in range(4):
-    ...     state = solo.update(state, slope=1.0, x=np.array([3e9, 0.0]))
+    ...     state = solo.update(state, Round(slope=1.0, x=np.array([3e9, 0.0])))
     >>> solo.predict(state).round(9).tolist()
     [-2.0, 0.0]
     """
@@ -55,30 +55,31 @@ class SoloFTRL:
     domain: Domain
     strength: float = 1.0
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.strength < math.inf:
             raise ValueError(
                 f"strength multiplies a regulariser, so it must be positive: got {self.strength}"
             )
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("any", EUCLIDEAN, "convex", True)
 
-    def check_dim(self, dim):
+    def check_dim(self: Any, dim: int) -> None:
         self.domain.check_dim(dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> SoloFTRLState:
         return SoloFTRLState(self.domain.center(dim), np.zeros(dim), self.domain.center(dim), 0.0, 0.0)
 
-    def reset(self, state, dim):
+    def reset(self, state: SoloFTRLState, dim: int) -> SoloFTRLState:
         assign(state.w, state.center)
         assign(state.direction, np.zeros(dim))
         return SoloFTRLState(state.w, state.direction, state.center, 0.0, 0.0)
 
-    def predict(self, state):
+    def predict(self, state: SoloFTRLState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: SoloFTRLState, round: Round) -> SoloFTRLState:
+        slope, x = round.slope, round.x
         size = gradient_size(slope, x)
         if not size > TINY:
             return state
@@ -96,12 +97,12 @@ class SoloFTRL:
             state.paid + cost(size, product, before, root, self.strength),
         )
 
-    def bound(self, state, u):
+    def bound(self, state: SoloFTRLState, u: np.ndarray) -> float:
         far = euclidean(u - state.center)
         return 0.5 * self.strength * far * far * state.root + state.paid
 
 
-def cost(size, product, before, root, strength):
+def cost(size: float, product: float, before: float, root: float, strength: float) -> float:
     """The smaller of two bounds on what a round adds to the regret (`docs/math.md`, 9.2)."""
     sharp = size * (size / (2.0 * strength * root)) + (root - before) / root * product
     return min(sharp, size * (size / (2.0 * strength * before))) if before > 0.0 else sharp

@@ -7,10 +7,11 @@ import numpy as np
 
 from holdfast.domains.simplex import Simplex
 from holdfast.learners.adahedge import information
-from holdfast.learners.metagrad import hints_fit, left_out
+from holdfast.learners.metagrad import check_etas, hints_fit, left_out
 from holdfast.learners.needs import RANGE, Needs
 from holdfast.norms import TINY
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import add, assign, dot, scale_by, spread, sum_abs
 
@@ -37,7 +38,7 @@ class Squint:
 
     Parameters
     ----------
-    etas : int
+    etas
         How many. If the range of the losses grows by more than 2^(etas - 1), it starts from scratch.
     domain : Simplex
         There is no version of it for other domains.
@@ -53,7 +54,7 @@ class Squint:
     >>> squint = Clipped(Squint())
     >>> state = squint.init(dim=2)
     >>> for losses in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]):
-    ...     state = squint.update(state, slope=1.0, x=np.array(losses))
+    ...     state = squint.update(state, Round(slope=1.0, x=np.array(losses)))
     >>> squint.predict(state).round(3).tolist()
     [0.404, 0.596]
     """
@@ -61,38 +62,38 @@ class Squint:
     etas: int = 30
     domain: Domain = Simplex()
 
-    def check(self):
-        if not 1 <= self.etas <= 1000:
-            raise ValueError(f"etas counts steps, from 1 to 1000: got {self.etas}")
+    def check(self) -> None:
+        check_etas(self.etas)
         if not isinstance(self.domain, Simplex):
             raise TypeError(f"Squint divides weight among experts, on a Simplex(): got {self.domain!r}")
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("simplex", RANGE, "convex", True)
 
-    def needs_hints(self):
+    def needs_hints(self) -> bool:
         return True
 
-    def gauge(self, slope, x):
+    def gauge(self, slope: float, x: Row) -> float:
         width = spread(x) if slope != 0.0 else 0.0
         return abs(slope) * width if width > TINY else 0.0  # what is divided by less may be no float
 
-    def init(self, dim):
+    def init(self, dim: int) -> SquintState:
         return SquintState(self.domain.center(dim), np.zeros(dim), np.zeros(dim), 0.0, 0.0, 0.0)
 
-    def valid(self, state):
+    def valid(self, state: SquintState) -> bool:
         return hints_fit(state.first, state.hint, self.etas)
 
-    def reset(self, state, dim):
+    def reset(self, state: SquintState, dim: int) -> SquintState:
         assign(state.w, self.domain.center(dim))
         assign(state.regrets, np.zeros(dim))
         assign(state.squares, np.zeros(dim))
         return SquintState(state.w, state.regrets, state.squares, 0.0, 0.0, 0.0)
 
-    def predict(self, state):
+    def predict(self, state: SquintState) -> Weights:
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: SquintState, round: Round) -> SquintState:
+        slope, x = round.slope, round.x
         if not state.hint > 0.0:
             return state
         g = np.zeros(len(state.w))
@@ -103,7 +104,7 @@ class Squint:
         add(state.squares, 1.0, g * g)
         return self.weighed(state)
 
-    def set_hint(self, state, hint):
+    def set_hint(self, state: SquintState, hint: float) -> SquintState:
         if not hint > state.hint:
             return state
         first, past = state.first, state.past
@@ -114,15 +115,10 @@ class Squint:
             assign(state.squares, np.zeros(len(state.w)))
         return self.weighed(SquintState(state.w, state.regrets, state.squares, hint, first, past))
 
-    def weighed(self, state):
+    def weighed(self, state: SquintState) -> SquintState:
         """The state with the weights that follow from its sums."""
-        w, R, V, most, first = (
-            state.w,
-            state.regrets,
-            state.squares,
-            -math.inf,
-            left_out(state.first, state.hint),
-        )
+        w, R, V, most = state.w, state.regrets, state.squares, -math.inf
+        first = left_out(state.first, state.hint)
         for i in range(len(w)):
             for j in range(first, self.etas):
                 eta = 0.5 / 2.0**j
@@ -137,7 +133,7 @@ class Squint:
         scale_by(w, 1.0 / sum_abs(w))
         return state
 
-    def bound(self, state, u):
+    def bound(self, state: SquintState, u: np.ndarray) -> float:
         R, u = math.inf, np.asarray(u, float)
         for j in range(left_out(state.first, state.hint), self.etas):
             eta = 0.5 / 2.0**j

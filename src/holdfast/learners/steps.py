@@ -22,19 +22,19 @@ class Adaptive:
 
     scale: float = 1.0
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.scale < math.inf:
             raise ValueError(f"scale multiplies the step, so it must be positive: got {self.scale}")
 
-    def accrued(self, tally, size):
+    def accrued(self, tally: float, size: float) -> float:
         """The root of the sum of squares: squares themselves would leave the range of floats at 1e154."""
         return hypotenuse(tally, size) if size > 0.0 else tally
 
-    def eta(self, tally, diameter):
+    def eta(self, tally: float, diameter: float) -> float:
         eta = self.scale * diameter / math.sqrt(2.0) / tally if tally > TINY else 0.0
         return eta if eta < math.inf else 0.0
 
-    def held(self, tally, diameter):
+    def held(self, tally: float, diameter: float) -> float:
         """D² / (2 eta): how much of the regret the telescoping distances can hold."""
         return diameter * tally / (math.sqrt(2.0) * self.scale)
 
@@ -55,18 +55,18 @@ class StronglyConvex:
 
     sigma: float
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.sigma < math.inf:
             raise ValueError(
                 f"sigma is the strong convexity of the losses, so it must be positive: got {self.sigma}"
             )
 
-    def accrued(self, tally, size):
+    def accrued(self, tally: float, size: float) -> float:
         return tally + 1.0
 
-    def eta(self, tally, diameter):
+    def eta(self, tally: float, diameter: float) -> float:
         return 1.0 / (self.sigma * tally)
 
-    def held(self, tally, diameter):
+    def held(self, tally: float, diameter: float) -> float:
         """Nothing: the curvature of the losses pays for the distances."""
         return 0.0

@@ -1,6 +1,7 @@
 """The Vovk-Azoury-Warmuth forecaster: ridge regression that looks at the row before it predicts."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from holdfast.learners.cholesky import solved_below
 from holdfast.learners.memory import refuse_bound
 from holdfast.learners.needs import LOSS_FORM, Needs
 from holdfast.learners.ridge import (
+    RidgeState,
     check_ridge,
     first_state,
     forget,
@@ -16,7 +18,8 @@ from holdfast.learners.ridge import (
     rotate_round,
     with_cost,
 )
-from holdfast.protocols import Domain
+from holdfast.protocols import Domain, Row, Weights
+from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import ForecastWeights, add, dot
@@ -31,11 +34,11 @@ class VAW:
 
     Parameters
     ----------
-    strength : float
+    strength
         Of the regularisation.
     domain : Everywhere
         There is no version of it for other domains.
-    memory : float, optional
+    memory
         As for `OnlineRidge`.
 
     Guarantee
@@ -50,7 +53,7 @@ class VAW:
     >>> vaw, x = VAW(), np.ones(1)
     >>> state = vaw.init(dim=1)
     >>> for y in (4.0, 4.0, 4.0):
-    ...     state = vaw.update(state, slope=dot(vaw.predict(state), x) - y, x=x)
+    ...     state = vaw.update(state, Round(slope=dot(vaw.predict(state), x) - y, x=x))
     >>> round(dot(vaw.predict(state), x), 9), round(vaw.bound(state, np.array([4.0])), 3)
     (2.4, 16.667)
     """
@@ -59,44 +62,45 @@ class VAW:
     domain: Domain = Everywhere()
     memory: float | None = None
 
-    def check(self):
+    def check(self) -> Any:
         return check_ridge(self)
 
-    def reads_rows(self):
+    def reads_rows(self) -> bool:
         return True
 
-    def needs(self):
+    def needs(self) -> Needs:
         return Needs("any", LOSS_FORM, "squared", self.memory == math.inf)
 
-    def init(self, dim):
+    def init(self, dim: int) -> RidgeState:
         return first_state(self.strength, dim)
 
-    def valid(self, state):
+    def valid(self, state: RidgeState) -> bool:
         return is_whole(state.rounds) and state.rounds >= 0.0
 
-    def reset(self, state, dim):
+    def reset(self, state: RidgeState, dim: int) -> RidgeState:
         return reset_state(self.strength, state)
 
-    def predict(self, state):
+    def predict(self, state: RidgeState) -> Weights:
         return ForecastWeights(self, state)
 
-    def forecast(self, state, x):
+    def forecast(self, state: RidgeState, x: Row) -> float:
         """What it predicts for a row."""
         row = np.zeros(len(state.w))
         add(row, 1.0, x)
         z = solved_below(state.root, row)
         return dot(state.w, x) / (1.0 + dot(z, z))
 
-    def blind(self, state):
+    def blind(self, state: RidgeState) -> Weights:
         """The weights of ridge regression, which do not depend on the row."""
         return state.w
 
-    def update(self, state, slope, x):
+    def update(self, state: RidgeState, round: Round) -> RidgeState:
+        slope, x = round.slope, round.x
         y = self.forecast(state, x) - float(slope)
         forget(state, self.strength, self.memory)
         leverage = rotate_round(state, y, x)
         return with_cost(state, 0.5 * y * y * leverage)
 
-    def bound(self, state, u):
+    def bound(self, state: RidgeState, u: np.ndarray) -> float:
         refuse_bound(self)
         return 0.5 * self.strength * dot(u, u) + state.cost

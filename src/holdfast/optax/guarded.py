@@ -1,13 +1,71 @@
-"""A gradient transformation that takes its inner one's step, or none."""
+"""A gradient transformation that takes the step of its inner one, or none; its filter has fixed shapes."""
 
-from typing import Any, NamedTuple
+import math
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 
-from holdfast.filters.fixed_memory import filter_for_training
-from holdfast.optax.array_filter import ArrayFilter, FilterState
+from holdfast.filters.fixed_memory import budget_table
+from holdfast.filters.topk import TopK
+from holdfast.filters.topshare import TopShare
+from holdfast.options import filter_for_training
+
+
+class FilterState(NamedTuple):
+    """One row for each size that is judged: its largest values, and how many are remembered."""
+
+    largest: jax.Array  # of the last W to 2W steps, largest first
+    recent: jax.Array  # of the current block of W steps
+    seen: jax.Array  # the number of steps in `largest`
+    seen_recently: jax.Array
+
+
+class ArrayFilter:
+    """The decisions of a core filter, with exact=True, about several sizes at once.
+
+    At the end of a block of W steps the list of this block replaces the list of all that is remembered. The
+    list is as long as the largest budget needs. Without a window the filter is a `TopK`, and needs no counts.
+    """
+
+    def __init__(self, rule: Any) -> None:
+        self.slack, self.window = rule.slack, rule.window
+        self.budgets = budget_table(rule)
+
+    def init(self, parts: int) -> FilterState:
+        empty, zero = jnp.zeros((parts, max(self.budgets) + 1)), jnp.zeros(parts, jnp.int32)
+        return FilterState(empty, jnp.zeros_like(empty), zero, jnp.zeros_like(zero))
+
+    def decide(self, state: FilterState, sizes: jax.Array) -> tuple[FilterState, jax.Array, jax.Array]:
+        """The next state, the thresholds, and which sizes are kept.
+
+        A size that is not finite is neither remembered nor kept.
+        """
+        largest, recent, seen, seen_recently = state
+        sizes = sizes.astype(largest.dtype)
+        finite = sizes < math.inf
+        if self.window is not None:
+            ends = finite & (seen_recently == self.window)
+            largest, recent = (
+                jnp.where(ends[:, None], recent, largest),
+                jnp.where(ends[:, None], 0.0, recent),
+            )
+            seen, seen_recently = jnp.where(ends, seen_recently, seen), jnp.where(ends, 0, seen_recently)
+            recent = jnp.where(finite[:, None], _with(recent, sizes), recent)
+            seen, seen_recently = seen + finite, seen_recently + finite
+        largest = jnp.where(finite[:, None], _with(largest, sizes), largest)
+        budget = jnp.asarray(self.budgets)[jnp.minimum(seen, len(self.budgets) - 1)]
+        thresholds = self.slack * jnp.take_along_axis(largest, budget[:, None], 1)[:, 0]
+        kept = finite & (sizes <= thresholds)
+        return FilterState(largest, recent, seen, seen_recently), jnp.where(finite, thresholds, jnp.nan), kept
+
+
+def _with(lists: jax.Array, sizes: jax.Array) -> jax.Array:
+    """The lists with one more size each: as long as before, largest first."""
+    at = (lists >= sizes[:, None]).sum(1, keepdims=True)
+    places = jnp.arange(lists.shape[1])
+    return jnp.where(places < at, lists, jnp.where(places == at, sizes[:, None], jnp.roll(lists, 1, 1)))
 
 
 class GuardedOptState(NamedTuple):
@@ -22,7 +80,14 @@ class GuardedOptState(NamedTuple):
     inner_state: Any
 
 
-def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
+def guarded(
+    inner: optax.GradientTransformation,
+    outliers: float | TopK | TopShare = 0.01,
+    window: int | None = 1000,
+    *,
+    slack: float = 2.0,
+    per: Literal["all", "tensor"] = "all",
+) -> optax.GradientTransformationExtraArgs:
     """Make a gradient transformation skip the steps whose gradients are outliers.
 
     A step is taken if the Euclidean norm of the gradients is at most `slack` times the (k+1)-th largest norm
@@ -35,16 +100,17 @@ def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
 
     Parameters
     ----------
-    inner : optax.GradientTransformation
+    inner
+        What takes the step: an optimizer, or a chain.
     outliers : float, int or filter
         The share of steps that may be bad, if below 1; how many of them may be, otherwise; or a `TopK` or
         `TopShare` of holdfast.
-    window : int or None
+    window
         The memory in steps. Norms shrink during training, and a memory without end (None) would let every
         late spike pass.
-    slack : float
+    slack
         How much larger than usual a norm may be.
-    per : "all" or "tensor"
+    per
         What is measured: all gradients together, or each array. One bad array skips the whole step.
 
     Returns
@@ -74,7 +140,7 @@ def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
     memory = ArrayFilter(filter_for_training(outliers, window, slack))
     inner = optax.with_extra_args_support(inner)
 
-    def init(params):
+    def init(params: Any) -> GuardedOptState:
         parts = 1 if per == "all" else max(len(_real(params)), 1)
         filter_state = memory.init(parts)
         nothing = jnp.zeros((), filter_state.largest.dtype)
@@ -89,16 +155,18 @@ def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
             inner_state=inner.init(params),
         )
 
-    def update(updates, state, params=None, **extra_args):
+    def update(
+        updates: Any, state: GuardedOptState, params: Any = None, **extra_args: Any
+    ) -> tuple[Any, GuardedOptState]:
         dtype = state.filter_state.largest.dtype
         sizes = _sizes(_real(updates), dtype, together=per == "all")
         filter_state, thresholds, kept = memory.decide(state.filter_state, sizes)
         keep = kept.all()
 
-        def take():
+        def take() -> tuple[Any, Any]:
             return inner.update(updates, state.inner_state, params, **extra_args)
 
-        def skip():
+        def skip() -> tuple[Any, Any]:
             shapes, inner_shapes = jax.eval_shape(take)
             same = jax.tree.map(lambda old, new: old.astype(new.dtype), state.inner_state, inner_shapes)
             return jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), shapes), same
@@ -118,12 +186,12 @@ def guarded(inner, outliers=0.01, window=1000, *, slack=2.0, per="all"):
     return optax.GradientTransformationExtraArgs(init, update)
 
 
-def _real(tree):
+def _real(tree: Any) -> list[Any]:
     """The arrays that have a gradient; that of a whole number has the type float0."""
     return [leaf for leaf in jax.tree.leaves(tree) if leaf.dtype != jax.dtypes.float0]
 
 
-def _sizes(gradients, dtype, together):
+def _sizes(gradients: Any, dtype: Any, together: bool) -> jax.Array:
     """The Euclidean norm of all gradients, or of each. Squares are of entries divided by the largest one."""
     entries = [jnp.abs(g).astype(dtype).ravel() for g in gradients] or [jnp.zeros(1, dtype)]
     largest = jnp.stack([jnp.max(e, initial=0.0) for e in entries])

@@ -2,14 +2,15 @@
 
 import html
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from holdfast.terminal import visible
 
 _LONGEST = 200  # characters of a cell
-_FIGURES = ("_size", "_threshold")  # ends of the names of columns that are shown last
 
 
-def facts(title, rows, text=""):
+def facts(title: str, rows: Mapping[str, Any], text: str = "") -> str:
     """A title, a table of names and values, and a paragraph.
 
     >>> facts("Record", {"rounds": 1200})
@@ -23,19 +24,18 @@ def facts(title, rows, text=""):
     return f"<div><strong>{_cell(title)}</strong><table>{lines}</table>{below}</div>"
 
 
-class ColumnTable(dict):
-    """A dict of columns of the same length, which a notebook shows as a table, sizes and thresholds last.
+class ColumnTable(dict[str, Any]):
+    """A dict of columns of the same length, which a notebook shows as a table.
 
-    >>> ColumnTable(row=[7], by=["features"])._repr_html_()
-    '<div ...><table><tr><th>row</th><th>by</th></tr><tr><td>7</td><td>features</td></tr></table></div>'
+    >>> ColumnTable(row=[7], reason=["features"])._repr_html_()
+    '<div ...><table><tr><th>row</th><th>reason</th></tr><tr><td>7</td><td>features</td></tr></table></div>'
     """
 
     shown = 20  # rows
 
-    def _repr_html_(self):
-        names = sorted(self, key=lambda name: name.endswith(_FIGURES))
-        head = "".join(f"<th>{_cell(name)}</th>" for name in names)
-        rows = list(zip(*(self[name] for name in names), strict=True))
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{_cell(name)}</th>" for name in self)
+        rows = list(zip(*self.values(), strict=True))
         body = "".join(
             "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>"
             for row in rows[: self.shown]
@@ -44,7 +44,7 @@ class ColumnTable(dict):
         return f'<div style="overflow-x:auto"><table><tr>{head}</tr>{body}</table>{more}</div>'
 
 
-def _cell(value):
+def _cell(value: Any) -> str:
     """A value as escaped text: counts in full, other numbers with four digits."""
     if hasattr(value, "item"):
         value = value.item()

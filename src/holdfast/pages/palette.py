@@ -21,7 +21,7 @@ DARK = LIGHT | {
 }
 
 
-def css(name):
+def css(name: str) -> str:
     """The colour of this name, as CSS and SVG write it: light or dark as the reader's system is."""
     if name not in NAMES:
         raise ValueError(f"a colour is one of {', '.join(NAMES)}: got {name!r}")

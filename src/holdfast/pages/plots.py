@@ -1,5 +1,7 @@
 """Plots of records and certificates with matplotlib, which only they need."""
 
+from typing import Any
+
 import numpy as np
 
 from holdfast.pages.palette import BLUE, GREEN, GREY, RED
@@ -7,7 +9,9 @@ from holdfast.pages.palette import BLUE, GREEN, GREY, RED
 _MOST = 5_000  # points of one kind; of more, some are left out
 
 
-def draw_rounds(sizes, thresholds, kept, first=1, ax=None):
+def draw_rounds(
+    sizes: np.ndarray, thresholds: np.ndarray, kept: np.ndarray, first: int = 1, ax: Any = None
+) -> Any:
     """Sizes and thresholds by round; crosses for skipped rounds, triangles for those that are not finite."""
     ax = ax or _new_axes()
     rounds, finite = first + np.arange(len(sizes)), np.isfinite(sizes)
@@ -33,7 +37,7 @@ def draw_rounds(sizes, thresholds, kept, first=1, ax=None):
     return ax
 
 
-def draw_bounds(sizes, bounds, rounds, ax=None):
+def draw_bounds(sizes: np.ndarray, bounds: np.ndarray, rounds: int, ax: Any = None) -> Any:
     """The bound on the regret a round, by the largest size of a good round, as `Certificate.at` has it."""
     ax = ax or _new_axes()
     fine = np.isfinite(bounds) & (sizes > 0.0)
@@ -45,13 +49,13 @@ def draw_bounds(sizes, bounds, rounds, ax=None):
     return ax
 
 
-def _some(which):
+def _some(which: np.ndarray) -> np.ndarray:
     """About _MOST of the places where `which` is true, evenly spaced."""
     found = np.flatnonzero(which)
     return found[:: -(-max(len(found), 1) // _MOST)]
 
 
-def _new_axes():
+def _new_axes() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:

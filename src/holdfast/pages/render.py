@@ -2,6 +2,7 @@
 
 import functools
 import numbers
+from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
@@ -12,14 +13,15 @@ from holdfast.terminal import visible
 _LONGEST = 200  # characters of a name or a cell
 
 
-def render(template, **values):
+def render(template: str, **values: Any) -> str:
     """The page that a template of this room makes of these values."""
-    return _environment().get_template(template).render(values)
+    return environment().get_template(template).render(values)
 
 
 @functools.cache
-def _environment():
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """The templates of this room, with what they may use; the laboratory adds one of its own."""
+    templates = jinja2.Environment(
         loader=jinja2.PackageLoader("holdfast.pages"),
         autoescape=True,
         finalize=_printable,
@@ -27,17 +29,17 @@ def _environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"figure": figure, "whole": lambda text: escape(visible(text))}
-    environment.globals["palette"] = palette
-    return environment
+    templates.filters |= {"figure": figure, "whole": lambda text: escape(visible(text))}
+    templates.globals["palette"] = palette
+    return templates
 
 
-def _printable(value):
+def _printable(value: Any) -> str:
     """Values come from files: no control characters, and not too long. The filter `whole` does not cut."""
     return value if isinstance(value, Markup) else visible(value, _LONGEST)
 
 
-def figure(value):
+def figure(value: Any) -> str:
     """A count in full, any other number with four digits or without decimals; nothing for None and NaN.
 
     >>> figure(12345), figure(3.14159), figure(46633.2), figure(1e20), figure(float("nan"))

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 from markupsafe import Markup, escape
+from numpy.typing import ArrayLike
 
 from holdfast.pages.palette import css
 from holdfast.terminal import visible
@@ -23,8 +24,13 @@ class Plot:
     of `holdfast.pages.palette`.
     """
 
-    def __init__(self, title, rounds, low, high, log=False, across=""):
-        self.log, self.parts, self.title, self.across = log, [], title, across
+    def __init__(
+        self, title: str, rounds: int, low: float, high: float, log: bool = False, across: str = ""
+    ) -> None:
+        self.log, self.title, self.across = log, title, across
+        self.parts: list[str] = []
+        self.low: float
+        self.high: float
         if log:
             self.low, self.high = math.floor(math.log10(low)), math.ceil(math.log10(high))
             self.high += self.high == self.low
@@ -33,17 +39,25 @@ class Plot:
             self.low, self.high = low - room, high + room
         self.left, self.right = (self.low, self.high) if across else (1, max(rounds, 2))
 
-    def x(self, values):
+    def x(self, values: ArrayLike) -> np.ndarray:
         share = (np.asarray(values, float) - self.left) / (self.right - self.left)
         return _LEFT + np.clip(share, 0.0, 1.0) * (_WIDTH - _LEFT - _RIGHT)
 
-    def y(self, values):
+    def y(self, values: ArrayLike) -> np.ndarray:
         with np.errstate(all="ignore"):
             values = np.log10(values) if self.log else np.asarray(values, float)
         share = np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
         return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
-    def line(self, rounds, values, color, width=2.0, name="", dashed=False):
+    def line(
+        self,
+        rounds: np.ndarray,
+        values: np.ndarray,
+        color: str,
+        width: float = 2.0,
+        name: str = "",
+        dashed: bool = False,
+    ) -> None:
         fine = np.isfinite(values) & ((values > 0) if self.log else True)
         points = " ".join(
             f"{x:.1f},{y:.1f}" for x, y in zip(self.x(rounds[fine]), self.y(values[fine]), strict=True)
@@ -55,7 +69,9 @@ class Plot:
                 f"{DASHES if dashed else ''}>{title}</polyline>"
             )
 
-    def dots(self, rounds, values, color, radius=1.2, opacity=0.5):
+    def dots(
+        self, rounds: np.ndarray, values: np.ndarray, color: str, radius: float = 1.2, opacity: float = 0.5
+    ) -> None:
         fine = np.isfinite(values) & ((values > 0) if self.log else True)
         places = zip(self.x(rounds[fine]), self.y(values[fine]), strict=True)
         path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
@@ -65,7 +81,7 @@ class Plot:
                 f'stroke-linecap="round" opacity="{opacity}" fill="none"/>'
             )
 
-    def crosses(self, rounds, values, color, size=3.0):
+    def crosses(self, rounds: np.ndarray, values: np.ndarray, color: str, size: float = 3.0) -> None:
         """Mark rounds; where a value is not finite the mark is at the upper edge."""
         heights = np.where(np.isfinite(values), self.y(np.where(np.isfinite(values), values, 1.0)), _TOP)
         path = "".join(
@@ -78,7 +94,7 @@ class Plot:
                 f'<path d="{path}" style="stroke:{css(color)}" stroke-width="1.4" fill="none"/>'
             )
 
-    def svg(self):
+    def svg(self) -> Markup:
         grid = []
         for value, text in self._ticks():
             y = float(self.y(10.0**value if self.log else value))
@@ -98,7 +114,7 @@ class Plot:
             f"{''.join(grid)}{''.join(self.parts)}</svg>"
         )
 
-    def _marks(self):
+    def _marks(self) -> list[tuple[float, str, str]]:
         """Values of the horizontal axis, their texts and how these are aligned."""
         if self.across:
             return [(value, text, "middle") for value, text in self._ticks()]
@@ -106,10 +122,10 @@ class Plot:
         rounds = [(round(1 + share * (self.right - 1)), anchor) for share, anchor in shares]
         return [(value, f"{value:,}", anchor) for value, anchor in rounds]
 
-    def _ticks(self):
-        if self.log:
-            step = max(1, math.ceil((self.high - self.low) / 6))
-            return [(e, f"{10.0**e:g}") for e in range(self.low, self.high + 1, step)]
+    def _ticks(self) -> list[tuple[float, str]]:
+        if self.log:  # whole powers of ten
+            places = range(int(self.low), int(self.high) + 1, max(1, math.ceil((self.high - self.low) / 6)))
+            return [(e, f"{10.0**e:g}") for e in places]
         step = 10.0 ** math.floor(math.log10((self.high - self.low) / 3.0))
         step *= next(m for m in (1, 2, 5, 10) if (self.high - self.low) / (m * step) <= 6.0)
         first = math.ceil(self.low / step)

@@ -7,6 +7,9 @@ filter may have, each with a default: a rule without its own method uses the def
 A parameter of a rule that holds another rule is annotated with its role, `filter: Filter`. For several rules
 it is `learners: tuple[Learner, ...]`. `holdfast.role_checks` checks that the methods are there.
 
+`@rule` gives every rule the optional methods, but mypy does not know this. So a rule that calls those of
+another has `self: Any`, or a variable such as `learner: Any = self.learner`.
+
 Vectors are arrays of float64. Rows can also be sparse, and weights lazy (`holdfast.vectors`); the types of
 the methods say `Any` for both.
 """

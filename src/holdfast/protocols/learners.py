@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from holdfast.protocols.geometry import Domain
 from holdfast.protocols.states import LearningOptions
 from holdfast.protocols.vector_types import Row, Weights
+from holdfast.rounds import Round
 
 
 class Learner(Protocol):
@@ -17,24 +18,16 @@ class Learner(Protocol):
     def predict(self, state: Any) -> Weights:
         """The weights of this round."""
 
-    def update(self, state: Any, slope: float, x: Row) -> Any:
-        """The state after learning from the gradient slope * x."""
+    def update(self, state: Any, round: Round) -> Any:
+        """The state after learning from a round: the gradient is round.slope * round.x."""
 
 
 class LearnerOptions(Learner, LearningOptions, Protocol):
     """What a learner may answer too."""
 
-    def transform_row(self, state: Any, x: Row) -> Row:
-        """The row as it is learned from; by default x."""
-        return x
-
-    def update_transformed(self, state: Any, slope: float, x: Row, row: Row) -> Any:
-        """`update`, given `transform_row(state, x)` as `row`; by default `update`."""
-        return self.update(state, slope, x)
-
-    def transform_target(self, state: Any) -> float:
-        """The target of this round as it is learned from; by default 0."""
-        return 0.0
+    def in_units(self, state: Any, round: Round) -> Round:
+        """The round with x and y as the learner sees them, for `update`; by default x itself, and 0."""
+        return Round(round.slope, round.x, round.y, round.x, 0.0)
 
     def needs(self) -> Any:
         """What its bound asks of a game: a `holdfast.learners.needs.Needs`, by default None (unknown)."""

@@ -3,6 +3,7 @@
 from typing import Any, Protocol, TypeAlias
 
 from holdfast.protocols.vector_types import Row
+from holdfast.rounds import Round
 
 
 class GradientMeasure(Protocol):
@@ -15,31 +16,31 @@ class GradientMeasure(Protocol):
 class StateMeasure(Protocol):
     """The size of a round, from the state of the learner too."""
 
-    def size_of_transformed(
-        self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
-    ) -> float:
-        """The size of a round with the gradient slope * x.
+    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
+        """The size of a round in the units of the learner, which is in this state.
 
-        `row` is x as it is learned from, and `size` the norm of that. Where the slope is 0, `size` may be 0
-        instead, unless the measure `reads_rows`.
+        `size` is the norm of `round.row`. Where the slope is 0 it may be 0 instead, unless the measure
+        `reads_rows`.
         """
 
 
 class MeasureOptions(GradientMeasure, Protocol):
-    """What a measure may answer too. By default `size_of_transformed` calls `measure`."""
+    """What a measure may answer too. By default `size_of` calls `measure`."""
 
     def check_learner(self, learner: Any) -> None:
         """Raise if it has no meaning for this learner; by default it has."""
+
+    def name(self) -> str:
+        """What it measures, as a reason for skipping a round; by default the gradient."""
+        return "gradient"
 
     def reads_rows(self) -> bool:
         """Whether the size depends on the row also where the slope is 0; by default no."""
         return False
 
-    def size_of_transformed(
-        self, learner: Any, state: Any, norm: Any, slope: float, x: Row, row: Row, size: float
-    ) -> float:
+    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
         """As in `StateMeasure`."""
-        return self.measure(norm, slope, row)
+        return self.measure(norm, round.slope, round.row)
 
 
 Measure: TypeAlias = GradientMeasure | StateMeasure

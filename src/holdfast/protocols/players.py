@@ -4,7 +4,8 @@ from typing import Any, Protocol
 
 from holdfast.protocols.learners import LearnerInDomain
 from holdfast.protocols.states import LearningOptions
-from holdfast.protocols.vector_types import Row, Weights
+from holdfast.protocols.vector_types import Weights
+from holdfast.rounds import Round, Verdict
 
 
 class Player(Protocol):
@@ -16,8 +17,8 @@ class Player(Protocol):
     def predict(self, state: Any) -> Weights:
         """The weights of this round."""
 
-    def observe(self, state: Any, slope: float, x: Row) -> tuple[Any, Any]:
-        """The next state, and a `holdfast.Decision`, after a round with the gradient slope * x."""
+    def observe(self, state: Any, round: Round) -> tuple[Any, Verdict]:
+        """The next state, and the verdict on the round."""
 
     def current_weights(self, state: Any) -> Weights:
         """The weights to report after the last round; for most players `predict(state)`."""
@@ -45,6 +46,10 @@ class PlayerOptions(Player, LearningOptions, Protocol):
     def to_prior(self, state: Any) -> Any:
         """The state from which another game can begin, with what this one has learned."""
         return state
+
+    def checks(self) -> tuple[str, ...]:
+        """The names of what is measured in a round, in the order of a verdict; by default the gradient."""
+        return ("gradient",)
 
     def learns_little(self) -> bool:
         """Whether a round that is skipped for its target teaches a little; by default it teaches nothing."""

@@ -30,7 +30,3 @@ class LearningOptions(StateOptions, Protocol):
     def to_lazy(self, state: Any, summed: bool) -> Any:
         """The state for sparse rows; by default the same. `summed`: whether it sums up all predictions."""
         return state
-
-    def set_target(self, state: Any, y: float) -> Any:
-        """The state with the target of this round; by default the same."""
-        return state

@@ -6,10 +6,9 @@ except ImportError as problem:
     raise ImportError("holdfast.river needs River: pip install 'holdfast[river]'") from problem
 
 from holdfast.river.classifier import RobustClassifier
-from holdfast.river.gradients import gradient_size
 from holdfast.river.linear import LinearClassifier, LinearRegressor
+from holdfast.river.measures import gradient_size, residual
 from holdfast.river.regressor import RobustRegressor
-from holdfast.river.scores import residual
 from holdfast.river.wrapper import Robust
 
 __all__ = [

@@ -1,16 +1,18 @@
 """RobustClassifier: predict labels."""
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from river import base
 
 from holdfast.classes import MOST_PAIRED, class_margins, log_probabilities, models_for
-from holdfast.defaults import named_learner
 from holdfast.losses import Logistic
+from holdfast.options import Outliers
 from holdfast.river import batches
 from holdfast.river.cells import is_missing
-from holdfast.river.estimator import RobustEstimator
+from holdfast.river.estimator import RobustEstimator, Row
 from holdfast.steady import Logits
 
 
@@ -24,8 +26,8 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
     Parameters
     ----------
     outliers
-        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 15 % of
-        wrong rows, and some 5 % of wrong labels. 0 keeps every row that is finite.
+        "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong. "auto"
+        tolerates 15 % of wrong rows, and some 5 % of wrong labels. 0 keeps every row that is finite.
     learner
         `holdfast.steady.Logits` with other memories, or None for the default.
     memory, patience, delay, missing_share, audit_size
@@ -53,32 +55,30 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
     Accuracy: 89...%
     """
 
-    _LEARNERS = Logits
+    _LEARNER, _LINEAR = Logits, "LinearClassifier"
 
     def __init__(
         self,
-        outliers="auto",
-        learner=None,
-        memory="auto",
-        patience="auto",
-        delay=1,
-        missing_share=0.5,
-        audit_size=1000,
-        classes=None,
-    ):
-        self.outliers, self.learner = outliers, learner
-        self.memory, self.patience, self.delay = memory, patience, delay
-        self.missing_share, self.audit_size, self.classes = missing_share, audit_size, classes
-        self._start()
-        self._labels, self._models = {}, []  # numbers of labels, in order; models of two classes
+        outliers: Outliers = "auto",
+        learner: Logits | str | None = None,
+        memory: str | float = "auto",
+        patience: str | float = "auto",
+        delay: int = 1,
+        missing_share: float = 0.5,
+        audit_size: int = 1000,
+        classes: Iterable[Any] | None = None,
+    ) -> None:
+        self._start(locals(), Logistic())
+        self._labels: dict[Any, int] = {}  # their numbers, in order
+        self._models: list[Any] = []  # of two classes
         if classes is not None:
             self._add_labels(classes)
 
     @property
-    def _multiclass(self):
+    def _multiclass(self) -> bool:
         return True
 
-    def learn_one(self, x, y):
+    def learn_one(self, x: Row, y: Any) -> None:
         """Learn from a row, unless it is an outlier."""
         row = self._row(x)
         if is_missing(y) or len(row) == 0:
@@ -100,7 +100,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
                 self._judged += 1
                 self._missed += not sign * float(outcome.predictions[0]) > 0.0
 
-    def predict_proba_one(self, x):
+    def predict_proba_one(self, x: Row) -> dict[Any, float]:
         """The probability of each label."""
         if len(self._games) == 0:
             return dict.fromkeys(self._labels, 1.0 / max(len(self._labels), 1))
@@ -109,15 +109,11 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         margins = margins[:, 0] if len(self._labels) == 2 else class_margins(margins, self._models)
         return dict(zip(self._labels, np.exp(log_probabilities(margins)[0]).tolist(), strict=True))
 
-    def predict_proba_many(self, X):
+    def predict_proba_many(self, X: Any) -> Any:
         """`predict_proba_one` for each row."""
         return batches.frame([self.predict_proba_one(x) for x in batches.rows(X)], X)
 
-    def predict_many(self, X):
-        """`predict_one` for each row."""
-        return batches.series([self.predict_one(x) for x in batches.rows(X)], X)
-
-    def _add_labels(self, labels):
+    def _add_labels(self, labels: Iterable[Any]) -> None:
         """More labels, and their models: only the 21st changes those that there are."""
         few = len(self._labels) <= MOST_PAIRED
         for label in labels:
@@ -125,15 +121,3 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         if few and len(self._labels) > MOST_PAIRED:
             self._games = []
         self._models = models_for(len(self._labels)) if len(self._labels) > 1 else []
-
-    def _loss(self):
-        return Logistic()
-
-    def _learner_rule(self):
-        rule = named_learner(self.learner, Logistic()) if isinstance(self.learner, str) else self.learner
-        if not isinstance(rule, Logits | None):
-            raise TypeError(
-                "learner must be Logits, from holdfast.steady, or None; for others use "
-                f"Robust(StandardScaler() | LinearClassifier(learner)): got {self.learner!r}"
-            )
-        return rule

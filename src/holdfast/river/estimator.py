@@ -1,60 +1,82 @@
 """What the two estimators share: the default player on dicts, and the audit."""
 
 import math
-import numbers
 import pickle
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
+from holdfast import options
+from holdfast._compiled.compiling import expecting
+from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.audit import Audit, SkipMonitor
-from holdfast.compiling import expecting
 from holdfast.defaults import default_learner, recommended
-from holdfast.interrupts import deferred_interrupts
 from holdfast.learners.missing_cells import missing_with
 from holdfast.river import batches
 from holdfast.river.cells import is_missing
-from holdfast.river.feature_columns import FIRST, FeatureColumns
-from holdfast.river.growing_game import GrowingGame
+from holdfast.river.growing import FIRST, FeatureColumns, Floats, GrowingGame
+from holdfast.steady.state import EPOCH
+
+Row = dict[Any, Any]
 
 _ABSENT = 0.9999  # of the columns may be missing: of a dict, only the cells that it has are counted
 _COST = 4  # of a round in Python, over that of AdaGrad
-_MEASURES, _PLACES = ("features", "target"), ("round", "column", "value")
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 
 
 class RobustEstimator(base.Estimator):
     """Dicts as rows of one or several games with the same player."""
 
-    def _start(self):
-        """Check the parameters, and begin with nothing."""
-        delay, size, share = self.delay, self.audit_size, self.missing_share
-        if isinstance(delay, bool) or not isinstance(delay, numbers.Integral) or delay < 1:
-            raise ValueError(f"delay is a number of rows, at least 1: got {delay!r}")
-        if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < 0:
-            raise ValueError(f"audit_size counts skipped rows, at least 0: got {size!r}")
-        if not 0.0 <= share < 1.0:
-            raise ValueError(f"missing_share is a share of cells, below 1: got {share!r}")
+    outliers: options.Outliers
+    learner: Any
+    memory: str | float
+    patience: str | float
+    delay: int
+    missing_share: float
+    audit_size: int
+    _LEARNER: ClassVar[type]
+    _LINEAR: ClassVar[str]  # the model for other learners
+
+    def _start(self, given: dict[str, Any], loss: Any) -> None:
+        """Store the arguments of `__init__`, check them, and begin with nothing."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
+        self._loss = loss
+        options.read_delay(self.delay)
+        options.read_missing_share(self.missing_share)
         self._build_player(0)
-        self._columns, self._games = FeatureColumns(), []
-        self._audit = Audit(size, _MEASURES, _PLACES, self._player.learns_little())
+        self._columns, self._games = FeatureColumns(), list[GrowingGame]()
+        size = options.read_audit_size(self.audit_size)
+        self._audit = Audit(size, self._player.checks(), ["round"], self._player.learns_little())
         self._monitor = SkipMonitor(_REMEDY, depth=6)
         self._judged, self._missed = 0, 0.0  # rows with a forecast that were kept; the sum of their errors
 
-    def _build_player(self, columns):
+    def _build_player(self, columns: int) -> None:
         """The player that `recommended` builds for so many columns."""
-        regression, loss = isinstance(self, base.Regressor), self._loss()
-        learner = self._learner_rule()
-        if learner is None:
-            learner = default_learner(regression, loss=loss, columns=columns)
-        if not isinstance(learner, self._LEARNERS):
-            learner = default_learner(regression, loss=loss)
+        regression = isinstance(self, base.Regressor)
+        learner = self._learner_rule() or default_learner(regression, loss=self._loss, columns=columns)
+        if not isinstance(learner, self._LEARNER):  # for a loss that the default is not made for
+            learner = default_learner(regression, loss=self._loss)
         settings = (self.outliers, learner, True, self.memory, self.patience, int(self.delay))
         self._player = recommended(regression, *settings)._replace(missing=missing_with(_ABSENT))
 
+    def _learner_rule(self) -> Any:
+        learner = options.read_learner(self.learner, self._loss if isinstance(self.learner, str) else None)
+        if not isinstance(learner, self._LEARNER | None):
+            raise TypeError(
+                f"learner must be {self._LEARNER.__name__}, from holdfast.steady, or None; for others use "
+                f"Robust(StandardScaler() | {self._LINEAR}(learner)): got {self.learner!r}"
+            )
+        if learner is not None:
+            options.refuse_pair(learner, self._loss)
+        return learner
+
     # -- learn
 
-    def _row(self, x):
+    def _row(self, x: Row) -> Floats:
         """The row to learn from; all cells are missing if too many of its cells are. Games grow for it."""
         begun = self._columns.begin(x)
         if begun and self._games:
@@ -68,86 +90,91 @@ class RobustEstimator(base.Estimator):
             row[:] = math.nan
         return row
 
-    def _play(self, games, row, targets):
+    def _play(self, games: Sequence[GrowingGame], row: Floats, targets: Sequence[float]) -> list[Any]:
         """Let games learn from a row, each with its target. Returns the columns of each."""
         with expecting(0, _COST), deferred_interrupts():
             return [game.learn(row, y) for game, y in zip(games, targets, strict=True)]
 
-    def _new_game(self):
+    def _new_game(self) -> GrowingGame:
         if not self._games:
             self._build_player(len(self._columns.places))
         return GrowingGame(self._player, len(self._columns.places))
 
-    def _is_judged(self, game):
+    def _is_judged(self, game: GrowingGame) -> bool:
         """Whether the next round of a game has a forecast that was asked for."""
-        return game.state.asked.numbers[-1] >= 0.0
+        return game.state.asked.numbers[EPOCH] >= 0.0
 
     # -- which rows were skipped
 
-    def _record(self, row, y, outcomes):
+    def _record(self, row: Floats, y: float, outcomes: Sequence[Any]) -> None:
         """Count a row; record it, if a game has skipped it, with the cell that is the reason."""
         columns = next((columns for columns in outcomes if not columns.kept[0]), None)
         if columns is None:
             self._audit.kept += 1
         else:
-            sizes = [columns.feature_sizes, columns.target_sizes]
-            thresholds = [columns.feature_thresholds, columns.target_thresholds]
-            self._add_skipped(sizes, thresholds, *self._cell(row, y, columns))
+            verdicts = (columns.refused_by, columns.sizes, columns.thresholds)
+            self._add_skipped(verdicts, *self._cell(row, y, columns))
         self._monitor.add_one(columns is None)
 
-    def _cell(self, row, y, columns):
+    def _cell(self, row: Floats, y: float, columns: Any) -> tuple[Any, float]:
         """The name and the value of the cell, or the target, for which a row was skipped."""
         place = int(columns.farthest[0])
-        if place < 0 and np.isnan(columns.feature_thresholds[0]) and not np.isfinite(row).all():
+        if columns.refused_by[0] < 0 and not np.isfinite(row).all():
             place = int(np.argmax(np.isinf(row) + 0.5 * np.isnan(row)))
         return ("target", y) if place < 0 else (self._columns.name_of(place), row[place])
 
-    def _add_unreadable(self, column=""):
+    def _add_unreadable(self, column: str = "") -> None:
         """A row that no game could play."""
-        self._add_skipped([[math.inf]] * 2, [[math.nan]] * 2, column)
+        self._add_skipped(([-1], [[math.inf] * 2], [[math.nan] * 2]), column)
         self._monitor.add_one(False)
 
-    def _add_warm_up(self):
+    def _add_warm_up(self) -> None:
         """A row from which nothing can be learned yet."""
-        self._add_skipped([[0.0]] * 2, [[0.0]] * 2)
+        self._add_skipped(([0], [[0.0] * 2], [[0.0] * 2]))
         self._monitor.add_one(True)
 
-    def _add_skipped(self, sizes, thresholds, column="", value=math.nan):
-        self._audit.add(([self._audit.rounds], [str(column)], [float(value)]), sizes, thresholds)
+    def _add_skipped(self, verdicts: Any, column: Any = "", value: float = math.nan) -> None:
+        refused_by, sizes, thresholds = verdicts
+        cell = ([str(column)], [float(value)])
+        self._audit.add([[self._audit.rounds]], refused_by, sizes, thresholds, *cell)
 
     @property
-    def _raw_memory_usage(self):
+    def _raw_memory_usage(self) -> int:
         """The bytes of a copy. River would follow references into compiled code, where some are gone."""
         return len(pickle.dumps(self))
 
     @property
-    def kept(self):
+    def kept(self) -> int:
         """How many rows were learned from."""
         return self._audit.kept
 
     @property
-    def skipped(self):
+    def skipped(self) -> int:
         """How many rows were skipped."""
         return self._audit.skipped
 
     @property
-    def audit(self):
+    def audit(self) -> dict[str, Any]:
         """The first `audit_size` skipped rows, also for `pandas.DataFrame(audit)`."""
         return self._audit.table()
 
     @property
-    def audit_counts(self):
+    def audit_counts(self) -> dict[str, int]:
         """How many rows were skipped for each reason."""
         return dict(self._audit.counts)
 
     @property
-    def forecast_error(self):
+    def forecast_error(self) -> float:
         """The mean error of the forecasts for kept rows, as they were asked `delay` rows ahead; or NaN."""
         return self._missed / self._judged if self._judged else math.nan
 
     # -- batches
 
-    def learn_many(self, X, y):
+    def learn_many(self, X: Any, y: Any) -> None:
         """`learn_one` for each row."""
         for x, target in zip(batches.rows(X), batches.values(y), strict=True):
             self.learn_one(x, target)
+
+    def predict_many(self, X: Any) -> Any:
+        """`predict_one` for each row."""
+        return batches.series([self.predict_one(x) for x in batches.rows(X)], X)

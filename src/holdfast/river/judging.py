@@ -1,13 +1,16 @@
 """Measure each row, and decide whether the model learns from it."""
 
 import math
+from typing import Any
 
-from holdfast.audit import NOT_READABLE
+from holdfast.audit import NOT_READABLE, SkipMonitor
 from holdfast.river import batches
 from holdfast.river.cells import as_float
-from holdfast.river.gradients import gradient_size
-from holdfast.river.named_units import FAR, FIRST, NamedUnits, TargetRange
+from holdfast.river.measures import gradient_size
+from holdfast.river.named_units import FAR, FIRST, NamedUnits, Row, TargetRange
 from holdfast.river.pipelines import last_step, teach_transformers
+from holdfast.river.size_filters import SizeFilters
+from holdfast.rounds import Verdict
 
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)  # what models raise at unusable values
 _WRONG = 0.15  # the share of the values of a feature that may be wrong, for its unit: that of `Steady`
@@ -16,12 +19,22 @@ _WRONG = 0.15  # the share of the values of a feature that may be wrong, for its
 class JudgingMixin:
     """The sizes and the units of `Robust`, and its decisions."""
 
-    def _start(self):
+    model: Any
+    score: Any
+    missing_share: float
+    _fills: bool
+    _filters: SizeFilters
+    _linear: bool
+    _monitor: SkipMonitor
+    _label: Any
+    _target_row: Any
+
+    def _start(self) -> None:
         self._features, self._target = NamedUnits(_WRONG), NamedUnits(_WRONG)
         self._target_range = TargetRange()
         self._rows, self._untrained, self._refused = 0, True, False
 
-    def _keep(self, x, y, w=1.0):
+    def _keep(self, x: Any, y: Any, w: float = 1.0) -> bool:
         """Decide whether to learn from this row, and update filters and units with it."""
         if self._filters.restart:
             self.model = self.model.clone()
@@ -30,19 +43,21 @@ class JudgingMixin:
             row, sizes = self._measure(x, y, w)
         except UNREADABLE:
             row, sizes = {}, [math.nan] * 3
-        decision = self._filters.decide(self._scores(x, y, sizes), self._label(y))
-        kept = decision.keep or (decision.finite and self._untrained and self.model.predict_one(x) is None)
-        cell = ("", math.nan) if kept else self._cell(x, y, decision)
-        self._monitor.add_one(not self._filters.record(decision, kept, cell))
-        if decision.finite:
-            self._update_units(row, y, kept, decision.refused_by == ["gradient"])
-        if not kept and decision.refused_by == ["gradient"]:
+        verdict = self._filters.decide(self._scores(x, y, sizes), self._label(y))
+        readable = verdict.kept or verdict.refused_by >= 0
+        kept = verdict.kept or (readable and self._untrained and self.model.predict_one(x) is None)
+        cell = ("", math.nan) if kept else self._cell(x, y, verdict)
+        self._monitor.add_one(not self._filters.record(verdict, kept, cell))
+        only_gradient = self._filters.refuses_only(verdict, "gradient")
+        if readable:
+            self._update_units(row, y, kept, only_gradient)
+        if not kept and only_gradient:
             teach_transformers(self.model, x)
         self._untrained = self._untrained and not kept
         return kept
 
-    def _update_units(self, row, y, kept, only_gradient):
-        """Count the values of a row for units, as `Steady` does: of a run of refused rows only the first.
+    def _update_units(self, row: Row, y: Any, kept: bool, only_gradient: bool) -> None:
+        """Count the values of a row for units: of a run of refused rows only the first.
 
         The first rows all count, because the first units are medians, which few outliers cannot ruin.
         """
@@ -57,21 +72,21 @@ class JudgingMixin:
             self._target_range.update(self._target_row(y))
         self._refused = not (kept or only_gradient)
 
-    def _filled(self, x, drop=True):
+    def _filled(self, x: Any, drop: bool = True) -> Any:
         """The row with usual values for missing cells."""
         if not self._fills or isinstance(x, str):
             return x
         return self._features.filled(x, self.missing_share, drop)
 
-    def _filled_frame(self, X):
+    def _filled_frame(self, X: Any) -> Any:
         """The same for all rows of a frame; missing cells without a usual value stay."""
         if not (self._fills and batches.has_missing(X)):
             return X
         return batches.frame_of([self._filled(x, drop=False) for x in batches.rows(X)], X)
 
-    def _cell(self, x, y, decision):
+    def _cell(self, x: Any, y: Any, verdict: Verdict) -> tuple[Any, float]:
         """The name and the value of the cell, or the target, for which a row was skipped."""
-        reason = decision.refused_by[0] if decision.refused_by else NOT_READABLE
+        reason = self._filters.names[verdict.refused_by] if verdict.refused_by >= 0 else NOT_READABLE
         if reason in ("gradient", "score") or isinstance(x, str):
             return "", math.nan
         name, value = self._features.farthest(x)
@@ -79,7 +94,7 @@ class JudgingMixin:
             return "target", as_float(y)
         return name, value
 
-    def _measure(self, x, y, w):
+    def _measure(self, x: Any, y: Any, w: float) -> tuple[Row, list[float | None]]:
         """The features by name, and the sizes of the row in the order of the filters."""
         step, features, text = None, x, isinstance(x, str)
         if self._linear or text or None in x.values():
@@ -88,7 +103,7 @@ class JudgingMixin:
         sizes = [self._features.size(row), self._target.size(target) if target else None]
         return row, [*sizes, gradient_size(step, features, y, w) if self._linear else None]
 
-    def _scores(self, x, y, sizes):
+    def _scores(self, x: Any, y: Any, sizes: list[float | None]) -> list[float | None]:
         """The sizes, or the score of the row. If the score function raises, that is an error of the user."""
         if self.score is None:
             return sizes

@@ -1,57 +1,50 @@
 """Learners of holdfast as River models."""
 
 import math
+from typing import Any
 
 from river import base
 
-from holdfast.defaults import LEARNER, named_learner, refuse_experts, refuse_loss, refuse_weights
 from holdfast.dry_run import check_rule
-from holdfast.losses import Absolute, Logistic, slope_at
+from holdfast.losses import slope_at
+from holdfast.options import LEARNER, read_learner, read_loss, refuse_weights
 from holdfast.protocols import Loss
 from holdfast.river.cells import as_float
-from holdfast.river.gradients import gradient_size
+from holdfast.river.measures import gradient_size
 from holdfast.river.named_weights import NamedWeights
-from holdfast.role_checks import Rule
+
+Row = dict[Any, Any]
 
 
 class LinearModel(base.Estimator):
     """What the two models share."""
 
-    def __init__(self, learner=None, loss=None):
-        if not isinstance(loss, Rule | None):
-            raise TypeError(f"loss must be a loss of holdfast, such as Huber(2.0): got {loss!r}")
-        if not isinstance(learner, Rule | str | None):
-            raise TypeError(
-                f"learner must be a name or a learner of holdfast, such as OGD(Ball(1.0)): got {learner!r}"
-            )
-        if loss is not None:
-            check_rule(loss, Loss, dim=1)
-            refuse_loss(loss, isinstance(self, base.Regressor))
+    def __init__(self, learner: Any = None, loss: Any = None) -> None:
         self.learner, self.loss = learner, loss
-        rule = named_learner(learner, self._loss()) if isinstance(learner, str) else learner
-        self._weights = NamedWeights(LEARNER if rule is None else rule)
-        refuse_experts(self._weights.learner)
+        self._loss = read_loss(loss, isinstance(self, base.Regressor))
+        check_rule(self._loss, Loss, dim=1)
+        self._weights = NamedWeights(read_learner(learner, self._loss) or LEARNER)
 
     @property
-    def weights(self):
+    def weights(self) -> dict[Any, float]:
         """The weights by feature."""
         return self._weights.by_name()
 
     @property
-    def intercept(self):
+    def intercept(self) -> float:
         """The constant term."""
         return self._weights.constant()
 
-    def learn_one(self, x, y, w=1.0):
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn from a row of weight w, if all of it is finite."""
         if w != 1.0:
             refuse_weights(self._weights.learner)
         finite = _finite(x)
         if len(finite) == len(x):
             row = self._weights.row(finite, learning=True)
-            self._weights.update(w * self._slope(self._weights.product(row), y), row)
+            self._weights.update(w * slope_at(self._loss, self._weights.product(row), self._target(y)), row)
 
-    def _prediction(self, x):
+    def _prediction(self, x: Row) -> float:
         """<w, x> over the finite features; the intercept if that is not finite."""
         z = self._weights.product(self._weights.row(_finite(x), learning=False))
         return z if abs(z) < math.inf else self.intercept
@@ -71,10 +64,10 @@ class LinearRegressor(LinearModel, base.Regressor):
     ----------
     learner
         A learner whose weights begin at 0 and that works with any number of features, or a name of
-        `holdfast.defaults.LEARNERS`, such as "adaftrl". By default that of the other estimators:
+        `holdfast.options.LEARNERS`, such as "adaftrl". By default that of the other estimators:
         `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`.
     loss
-        A loss of holdfast, by default `Absolute()`.
+        A loss of holdfast or its name, such as "huber"; by default `Absolute()`.
 
     Attributes
     ----------
@@ -96,15 +89,12 @@ class LinearRegressor(LinearModel, base.Regressor):
     MAE: 0.4...
     """
 
-    def predict_one(self, x):
+    def predict_one(self, x: Row) -> float:
         """Predict the target of a round, from its finite features."""
         return self._prediction(x)
 
-    def _loss(self):
-        return Absolute() if self.loss is None else self.loss
-
-    def _slope(self, z, y):
-        return slope_at(self._loss(), z, as_float(y))
+    def _target(self, y: Any) -> float:
+        return as_float(y)
 
 
 class LinearClassifier(LinearModel, base.Classifier):
@@ -118,8 +108,8 @@ class LinearClassifier(LinearModel, base.Classifier):
     learner
         As in `LinearRegressor`.
     loss
-        A loss of holdfast, by default `Logistic()`. With the hinge losses, probabilities are in the right
-        order, but not calibrated.
+        A loss of holdfast or its name, by default `Logistic()`. With the hinge losses, probabilities are in
+        the right order, but not calibrated.
 
     Attributes
     ----------
@@ -139,25 +129,22 @@ class LinearClassifier(LinearModel, base.Classifier):
     Accuracy: 89...%
     """
 
-    def predict_proba_one(self, x):
+    def predict_proba_one(self, x: Row) -> dict[Any, float]:
         """Predict the probability of each label, from the finite features."""
         z = self._prediction(x)
         small = math.exp(-abs(z)) / (1.0 + math.exp(-abs(z)))
         return {False: small, True: 1.0 - small} if z > 0.0 else {False: 1.0 - small, True: small}
 
-    def _loss(self):
-        return Logistic() if self.loss is None else self.loss
-
-    def _slope(self, z, y):
-        return slope_at(self._loss(), z, 1.0 if y else -1.0)
+    def _target(self, y: Any) -> float:
+        return 1.0 if y else -1.0
 
 
 @gradient_size.register
-def _(model: LinearModel, x, y, w=1.0):
+def _(model: LinearModel, x: Row, y: Any, w: float = 1.0) -> float:
     z = model._weights.product(model._weights.row(x, learning=False))
-    return abs(w * model._slope(z, y)) * math.hypot(1.0, *x.values())
+    return abs(w * slope_at(model._loss, z, model._target(y))) * math.hypot(1.0, *x.values())
 
 
-def _finite(x):
+def _finite(x: Row) -> dict[Any, float]:
     floats = ((name, as_float(value)) for name, value in x.items())
     return {name: value for name, value in floats if abs(value) < math.inf}

@@ -9,6 +9,8 @@ from typing import Any
 from holdfast.river.cells import as_float, is_missing
 from holdfast.steady.units import budget, factor_of, octave_of, octave_of_factor
 
+Row = dict[Any, Any]
+
 FAR = 1e100  # squares and cubes of smaller numbers are finite; with larger ones River's models overflow
 FIRST = 8  # values of a feature: their median is its first center
 NEAR = 30.0  # units: a value that is as near is kept. At 15, two or three good rows more of TrumpApproval are
@@ -30,7 +32,7 @@ class NamedUnits:
 
     Parameters
     ----------
-    share : float
+    share
         The share of the values of a feature that may be wrong.
 
     Guarantee: none of its own, because units change.
@@ -46,12 +48,12 @@ class NamedUnits:
     (1.0, 1.0)
     """
 
-    def __init__(self, share):
+    def __init__(self, share: float) -> None:
         self.share = share
         self.features: dict[Any, FeatureUnit] = {}
         self.texts: dict[Any, str] = {}  # the last one of each feature
 
-    def size(self, row):
+    def size(self, row: Row) -> float:
         """The largest deviation; NaN if a number is not finite, or so large that its square might not be.
 
         A text has no size, but it is as bad as NaN in a feature that had numbers before. A missing value
@@ -72,7 +74,7 @@ class NamedUnits:
                     largest = deviation
         return 1.0 if largest is None else largest
 
-    def farthest(self, row):
+    def farthest(self, row: Row) -> tuple[Any, float]:
         """The name and the value of the farthest cell. One that is no finite number is the farthest."""
         found, largest = ("", math.nan), -1.0
         for name, value in row.items():
@@ -84,7 +86,7 @@ class NamedUnits:
                 found, largest = (name, value), deviation
         return found
 
-    def filled(self, row, share, drop):
+    def filled(self, row: Row, share: float, drop: bool) -> Row:
         """The row with usual values for its missing cells (None or NaN), if at most this share is missing.
 
         A missing cell without a center is dropped, or left as it is.
@@ -96,11 +98,11 @@ class NamedUnits:
         left = row if not drop else {name: value for name, value in row.items() if name not in missing}
         return {name: (left | known)[name] for name in row if name in left or name in known}
 
-    def usual(self):
+    def usual(self) -> Row:
         """A row with the usual value of every feature: for numbers a running mean, for text the last one."""
         return self.texts | {name: unit.mean for name, unit in self.features.items()}
 
-    def update(self, row):
+    def update(self, row: Row) -> bool:
         """Learn from the values of this row. Returns whether sizes before and after cannot be compared."""
         others = False
         for name, value in row.items():
@@ -128,12 +130,13 @@ class FeatureUnit:
 
     __slots__ = ("center", "counts", "factor", "last", "mean", "recent", "run", "seen", "young")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.center, self.factor, self.mean, self.seen = 0.0, 0.0, 0.0, 0.0  # factor: 1 / unit
-        self.counts, self.last, self.run, self.young = {}, math.nan, 0, True
-        self.recent = collections.deque(maxlen=_RECENT)
+        self.counts: dict[int, float] = {}
+        self.last, self.run, self.young = math.nan, 0, True
+        self.recent: collections.deque[float] = collections.deque(maxlen=_RECENT)
 
-    def update(self, value, share):
+    def update(self, value: float, share: float) -> bool:
         """Count a value, unless it has repeated for 100 rows: then the sensor may be stuck.
 
         Returns whether sizes before and after cannot be compared.
@@ -154,12 +157,12 @@ class FeatureUnit:
         self.mean += max(1.0 / self.seen, 1.0 / _MEMORY) * step
         return int(self.seen) % (_OFTEN if self.seen < _YOUNG else _RARELY) == 0 and self._replace(share)
 
-    def octave(self, share):
+    def octave(self, share: float) -> int:
         """The octave of the (k + 1)-th largest deviation, or of those that are not 0; 0 if there is none."""
         others = self.seen - self.counts.get(0, 0.0)
         return self._octave_of_rank(budget(self.seen, share)) or self._octave_of_rank(budget(others, share))
 
-    def _measure(self, share):
+    def _measure(self, share: float) -> None:
         """Measure center and unit anew from the last values."""
         self.center = self.mean = statistics.median_low(self.recent)
         self.counts, self.seen = {}, 0.0
@@ -167,12 +170,12 @@ class FeatureUnit:
             self._count(value)
         self.factor = factor_of(self.octave(share)) if len(self.recent) >= _FEW else 0.0
 
-    def _count(self, value):
+    def _count(self, value: float) -> None:
         octave = octave_of(value - self.center)
         self.counts[octave] = self.counts.get(octave, 0.0) + 1.0
         self.seen += 1.0
 
-    def _octave_of_rank(self, k):
+    def _octave_of_rank(self, k: float) -> int:
         total = 0.0
         for octave in sorted(self.counts, reverse=True):
             total += self.counts[octave]
@@ -180,7 +183,7 @@ class FeatureUnit:
                 return octave
         return 0
 
-    def _replace(self, share):
+    def _replace(self, share: float) -> bool:
         """Another center and unit, if one of them is off. Returns whether they are of another kind."""
         if self.seen > _MEMORY:
             self.counts = {octave: 0.5 * count for octave, count in self.counts.items()}
@@ -200,14 +203,14 @@ class FeatureUnit:
 class TargetRange:
     """The smallest and the largest target."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.low, self.high = math.inf, -math.inf
 
-    def update(self, row):
+    def update(self, row: dict[str, float]) -> None:
         for value in row.values():
             self.low, self.high = min(self.low, value), max(self.high, value)
 
-    def clip(self, value):
+    def clip(self, value: float) -> float:
         """The value, clipped to the range that is wider by a sixth on both sides."""
         beyond = (self.high - self.low) / 6.0
         return max(min(value, self.high + beyond), self.low - beyond)

@@ -1,11 +1,15 @@
 """A learner whose weights have names. New names may appear at any time."""
 
+import math
+from typing import Any
+
 import numpy as np
 
 from holdfast.dry_run import check_rule
 from holdfast.learners import ONS
 from holdfast.norms import HUGE, LONG, euclidean
 from holdfast.protocols import Learner
+from holdfast.rounds import Round
 from holdfast.vectors import ScaledWeights, Sparse, dot, values_of
 
 _CAPACITY = 8  # weights at first
@@ -27,9 +31,10 @@ class NamedWeights:
     {'rain': 0.89}
     """
 
-    def __init__(self, learner):
+    def __init__(self, learner: Any) -> None:
         check_rule(learner, Learner, _CAPACITY)
-        self.learner, self.names, self.capacity = learner, {}, _CAPACITY
+        self.learner, self.capacity = learner, _CAPACITY
+        self.names: dict[Any, int] = {}
         self.state = self._new_state(_CAPACITY)
         w = learner.predict(self.state)
         if isinstance(learner, ONS):
@@ -44,7 +49,7 @@ class NamedWeights:
                 f"a new feature has weight 0, so all weights must begin there: not those of {learner!r}"
             )
 
-    def row(self, x, learning):
+    def row(self, x: dict[Any, float], learning: bool) -> Sparse:
         """A dict of finite floats as a sparse row. New names are left out, unless the row is learned from."""
         if learning:
             for name in x:
@@ -55,33 +60,33 @@ class NamedWeights:
         places = np.array([0, *(place for place, _ in known)])
         return Sparse(places, np.array([1.0, *(value for _, value in known)]), self.capacity)
 
-    def product(self, row):
+    def product(self, row: Sparse) -> float:
         """<w, x>"""
         return dot(self.learner.predict(self.state), row)
 
     @np.errstate(all="ignore")
-    def update(self, slope, row):
+    def update(self, slope: float, row: Sparse) -> None:
         """Learn from the gradient slope * x, if it is finite, and the row too if the learner reads it."""
         length, limit = euclidean(row), LONG if self.learner.reads_rows() else HUGE
         if length < limit and abs(slope) * length < limit:
-            self.state = self.learner.update(self.state, slope, row)
+            self.state = self.learner.update(self.state, Round(slope, row, math.nan, row, 0.0))
 
-    def constant(self):
+    def constant(self) -> float:
         return float(values_of(self.learner.predict(self.state))[0])
 
-    def by_name(self):
+    def by_name(self) -> dict[Any, float]:
         w = values_of(self.learner.predict(self.state))
         return {name: float(w[place]) for name, place in self.names.items()}
 
-    def _new_state(self, capacity):
+    def _new_state(self, capacity: int) -> Any:
         return self.learner.to_lazy(self.learner.init(capacity), False)
 
-    def _grow(self):
+    def _grow(self) -> None:
         old, new = self._new_state(self.capacity), self._new_state(2 * self.capacity)
         self.state, self.capacity = _enlarged(self.state, old, new), 2 * self.capacity
 
 
-def _enlarged(state, first, larger):
+def _enlarged(state: Any, first: Any, larger: Any) -> Any:
     """The state in more dimensions. `first` and `larger` are first states, in fewer and more dimensions."""
     if isinstance(state, tuple):
         parts = zip(state, first, larger, strict=True)

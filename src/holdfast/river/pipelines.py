@@ -1,5 +1,7 @@
 """Walk through the steps of a River pipeline."""
 
+from typing import Any
+
 from river import base, compose, preprocessing
 
 # The steps that can transform a row with a missing value.
@@ -9,7 +11,7 @@ _ALLOW_MISSING = (
 )
 
 
-def has_imputer(model):
+def has_imputer(model: Any) -> bool:
     """Whether a step of a pipeline replaces missing values."""
     if isinstance(model, compose.Pipeline | compose.TransformerUnion):
         parts = model.steps if isinstance(model, compose.Pipeline) else model.transformers
@@ -17,7 +19,7 @@ def has_imputer(model):
     return isinstance(model, preprocessing.StatImputer | preprocessing.PreviousImputer)
 
 
-def last_step(model, x):
+def last_step(model: Any, x: Any) -> tuple[Any, Any]:
     """The last step of a pipeline, and the features that it gets. No transformer learns from this.
 
     Raises ValueError if a value is missing and no imputer has replaced it.
@@ -34,12 +36,12 @@ def last_step(model, x):
     return model, x
 
 
-def _refuse_missing(x):
+def _refuse_missing(x: Any) -> None:
     if not isinstance(x, str) and None in x.values():
         raise ValueError(f"a value is missing, and no imputer replaces it: {x}")
 
 
-def teach_transformers(model, x):
+def teach_transformers(model: Any, x: Any) -> None:
     """Let the transformers before the last step learn these features, except those that need y."""
     while isinstance(model, compose.Pipeline):
         *transformers, last = model.steps.values()

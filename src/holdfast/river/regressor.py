@@ -1,16 +1,15 @@
 """RobustRegressor: predict numbers."""
 
+from typing import Any
+
 import numpy as np
 from river import base
 
-from holdfast.defaults import named_learner, refuse_loss
-from holdfast.losses import LOSSES_FOR_NUMBERS
-from holdfast.protocols import Loss
-from holdfast.river import batches
+from holdfast.options import Outliers, read_loss
 from holdfast.river.cells import as_float
-from holdfast.river.estimator import RobustEstimator
-from holdfast.role_checks import Rule, check_role
+from holdfast.river.estimator import RobustEstimator, Row
 from holdfast.steady import Ridges
+from holdfast.steady.state import EPOCH, ROUNDS
 
 
 class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
@@ -27,8 +26,8 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
     Parameters
     ----------
     outliers
-        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 15 % of
-        wrong rows and 15 % of wrong targets. 0 keeps every row that is finite.
+        "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong. "auto"
+        tolerates 15 % of wrong rows and 15 % of wrong targets. 0 keeps every row that is finite.
     loss
         "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast.
         `Huber(knee)` and `EpsilonInsensitive(epsilon)` are in units of the target.
@@ -68,25 +67,22 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
     MAE: 0.3...
     """
 
-    _LEARNERS = Ridges
+    _LEARNER, _LINEAR = Ridges, "LinearRegressor"
 
     def __init__(
         self,
-        outliers="auto",
-        loss="absolute_error",
-        learner=None,
-        memory="auto",
-        patience="auto",
-        delay=1,
-        missing_share=0.5,
-        audit_size=1000,
-    ):
-        self.outliers, self.loss, self.learner = outliers, loss, learner
-        self.memory, self.patience, self.delay = memory, patience, delay
-        self.missing_share, self.audit_size = missing_share, audit_size
-        self._start()
+        outliers: Outliers = "auto",
+        loss: Any = "absolute_error",
+        learner: Ridges | str | None = None,
+        memory: str | float = "auto",
+        patience: str | float = "auto",
+        delay: int = 1,
+        missing_share: float = 0.5,
+        audit_size: int = 1000,
+    ) -> None:
+        self._start(locals(), read_loss(loss, regression=True))
 
-    def learn_one(self, x, y):
+    def learn_one(self, x: Row, y: Any) -> None:
         """Learn from a row, unless it is an outlier."""
         row, y = self._row(x), as_float(y)
         if len(row) == 0:
@@ -100,50 +96,24 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
             self._judged += 1
             self._missed += abs(float(outcomes[0].predictions[0]) - y)
 
-    def predict_one(self, x):
+    def predict_one(self, x: Row) -> float:
         """The prediction for a row. In the first 8 rows it is the median of their targets."""
         if not self._games:
             return 0.0
         game = self._games[0]
         state = game.state
-        if state.epoch < 0.0 and state.rounds > 0.0:
-            return float(np.median(state.first[: int(state.rounds), len(state.row) - 1]))
+        rounds = int(state.numbers[ROUNDS])
+        if state.numbers[EPOCH] < 0.0 and rounds > 0:
+            return float(np.median(state.first[:rounds, len(state.row) - 1]))
         return game.predict(self._columns.row(x))
 
-    def predict_many(self, X):
-        """`predict_one` for each row."""
-        return batches.series([self.predict_one(x) for x in batches.rows(X)], X)
-
     @property
-    def weights(self):
+    def weights(self) -> dict[Any, float]:
         """The weights by feature."""
         w = self._games[0].weights().slopes() if self._games else []
         return {name: float(w[place]) for name, place in self._columns.places.items()} if self._games else {}
 
     @property
-    def intercept(self):
+    def intercept(self) -> float:
         """The constant term."""
         return float(self._games[0].weights().constant()) if self._games else 0.0
-
-    def _loss(self):
-        if isinstance(self.loss, str):
-            if self.loss not in LOSSES_FOR_NUMBERS:
-                names = ", ".join(LOSSES_FOR_NUMBERS)
-                raise ValueError(f"loss must be one of {names}, or a loss of holdfast: got {self.loss!r}")
-            return LOSSES_FOR_NUMBERS[self.loss]
-        if not isinstance(self.loss, Rule):
-            raise TypeError(
-                f"loss must be a name or a loss of holdfast, such as Huber(2.0): got {self.loss!r}"
-            )
-        check_role(self.loss, Loss)
-        refuse_loss(self.loss, regression=True)
-        return self.loss
-
-    def _learner_rule(self):
-        rule = named_learner(self.learner, self._loss()) if isinstance(self.learner, str) else self.learner
-        if not isinstance(rule, Ridges | None):
-            raise TypeError(
-                "learner must be Ridges, from holdfast.steady, or None; for others use "
-                f"Robust(StandardScaler() | LinearRegressor(learner)): got {self.learner!r}"
-            )
-        return rule

@@ -1,24 +1,23 @@
 """Filters on the sizes of a row, and an audit of the skipped rows."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from holdfast.audit import Audit
+from holdfast.defaults import PATIENCE
 from holdfast.dry_run import check_rule
+from holdfast.filters import TopShare
+from holdfast.guard import first_refusal
+from holdfast.options import Outliers, filter_of, is_auto, read_outliers, read_rows
 from holdfast.protocols import Filter
+from holdfast.river.named_units import NEAR
+from holdfast.rounds import Verdict
+from holdfast.steady.choice import gate_for
 
-
-class FilterDecision(NamedTuple):
-    """Whether to keep a row. If a size is not finite, no filter is used and all thresholds are NaN."""
-
-    refused_by: list  # names of filters
-    finite: bool
-    sizes: list
-    thresholds: list
-
-    @property
-    def keep(self):
-        return self.finite and not self.refused_by
+_FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows; a larger one has a longer warm-up
+_SLACK = 15.0
+_GRADIENT = TopShare(0.01)
 
 
 class SizeFilters:
@@ -33,31 +32,33 @@ class SizeFilters:
     >>> import holdfast as hf
     >>> filters = SizeFilters({"features": hf.TopShare(0.01)}, audit_size=10)
     >>> for size in (1.0, 1.0, None, 90.0, math.nan):
-    ...     decision = filters.decide([size])
-    ...     _ = filters.record(decision, decision.keep)
+    ...     verdict = filters.decide([size])
+    ...     _ = filters.record(verdict, verdict.kept)
     >>> filters.audit.kept, filters.audit.counts
     (2, {'features': 1, 'not readable': 1, 'warm-up': 1})
     """
 
-    def __init__(self, filters, audit_size, near=0.0):
+    def __init__(self, filters: dict[str, Any], audit_size: int, near: float = 0.0) -> None:
         self.near = near  # a size of features or target up to here is kept, after the warm-up
-        self.warm = set()  # names of filters that have started again: they need no warm-up
+        self.warm: set[str] = set()  # names of filters that have started again: they need no warm-up
         self.filters = list(filters.values())
         for filter in self.filters:
             check_rule(filter, Filter, dim=1)
-        self.states = [{} for _ in self.filters]  # by label; the only key is None if labels do not matter
+        # By label; the only key is None if labels do not matter.
+        self.states: list[dict[Any, Any]] = [{} for _ in self.filters]
         self.names = list(filters)
-        self.audit = Audit(audit_size, filters, ["round", "column", "value"])
+        self.audit = Audit(audit_size, self.names, ["round"])
         # Whether the model must start again before the next row: a filter, such as `Quantile` without a
         # horizon, has ended an epoch.
         self.restart = False
 
-    def decide(self, sizes, label=None):
-        """Update all filters with a row; return their decision."""
+    def decide(self, sizes: Sequence[float | None], label: Any = None) -> Verdict:
+        """Update all filters with a row; return their verdict."""
         self.restart = False
+        measured = tuple(math.nan if size is None else size for size in sizes)
         if not all(size is None or abs(size) < math.inf for size in sizes):
-            return FilterDecision([], False, sizes, [math.nan] * len(sizes))
-        refused_by, thresholds = [], []
+            return Verdict(False, -1, measured, (math.nan,) * len(sizes))
+        keeps, thresholds = [True] * len(sizes), []
         for i, (filter, size) in enumerate(zip(self.filters, sizes, strict=True)):
             threshold = math.inf
             if size is not None:
@@ -70,17 +71,22 @@ class SizeFilters:
                 if is_near and (threshold > 0.0 or name in self.warm):
                     threshold, kept = self.near, size <= self.near
                 self.restart = self.restart or filter.restarts(state)
-                refused_by += [] if kept else [self.names[i]]
+                keeps[i] = bool(kept)
             thresholds.append(threshold)
-        return FilterDecision(refused_by, True, sizes, thresholds)
+        return Verdict(all(keeps), first_refusal(keeps, thresholds), measured, tuple(thresholds))
 
-    def forget(self, name):
+    def refuses_only(self, verdict: Verdict, name: str) -> bool:
+        """Whether the filter of this name, and no other, has refused a row."""
+        several = zip(self.names, verdict.sizes, verdict.thresholds, strict=True)
+        return [one for one, size, threshold in several if size > threshold] == [name]
+
+    def forget(self, name: str) -> None:
         """Let a filter start again: the sizes that it remembers are in other units."""
         if name in self.names and self.near > 0.0:
             self.states[self.names.index(name)] = {}
             self.warm.add(name)
 
-    def record(self, decision, kept, cell=("", math.nan)):
+    def record(self, verdict: Verdict, kept: bool, cell: tuple[Any, float] = ("", math.nan)) -> bool:
         """Count the row; add it to the audit if it is skipped, with the cell that is the reason.
 
         Returns whether it was skipped, and not because of the warm-up.
@@ -89,7 +95,35 @@ class SizeFilters:
         if kept:
             self.audit.kept += 1
         else:
-            sizes = [[0.0 if size is None else size] for size in decision.sizes]
-            places = ([self.audit.rounds], [str(cell[0])], [float(cell[1])])
-            self.audit.add(places, sizes, [[threshold] for threshold in decision.thresholds])
+            found = ([verdict.refused_by], [verdict.sizes], [verdict.thresholds])
+            self.audit.add([[self.audit.rounds]], *found, [str(cell[0])], [float(cell[1])])
         return self.audit.skipped > before
+
+
+class Recommended(NamedTuple):
+    """Filters for features, target and gradient. The first two keep a size up to `near` units."""
+
+    filters: tuple[Any, Any, Any]
+    near: float
+
+
+def recommended(regression: bool, outliers: Outliers, patience: str | float) -> Recommended:
+    """The filters for parameters of `Robust`; raises if they do not go together.
+
+    With "auto" or a share they are those of `holdfast.steady.Steady`, and follow changes. Others are used as
+    they are, for all three sizes.
+
+    >>> recommended(True, "auto", patience=50).filters[0].patience
+    50
+    """
+    read, rows = read_outliers(outliers), int(read_rows("patience", patience) or PATIENCE)
+    share = (_FOR_NUMBERS if regression else _FOR_LABELS) if is_auto(read) else read
+    if isinstance(share, float):
+        sizes = gate_for(share, share, _SLACK, rows)
+        return Recommended((sizes, sizes, _GRADIENT if is_auto(read) else filter_of(share)), NEAR)
+    if not is_auto(patience):
+        raise ValueError(
+            'patience is for outliers="auto" or a share: with a count or a filter nothing is forgotten, '
+            f"got patience={patience!r}"
+        )
+    return Recommended((filter_of(share),) * 3, 0.0)

@@ -1,19 +1,22 @@
 """Robust: any River model, learning only from rows that are not outliers."""
 
 import math
-import numbers
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from river import base, linear_model, reco
 
 from holdfast.audit import SkipMonitor
+from holdfast.options import Outliers, read_audit_size, read_missing, read_missing_share
 from holdfast.river import batches
 from holdfast.river.cells import as_float
-from holdfast.river.gradients import has_gradient
 from holdfast.river.judging import UNREADABLE, JudgingMixin
+from holdfast.river.measures import has_gradient
 from holdfast.river.named_units import FAR
 from holdfast.river.pipelines import has_imputer
-from holdfast.river.recommended import recommended
-from holdfast.river.size_filters import SizeFilters
+from holdfast.river.size_filters import SizeFilters, recommended
+
+Row = dict[Any, Any]
 
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 
@@ -43,11 +46,11 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
     model
         A classifier or regressor, or a whole pipeline: then its scalers do not learn from outliers either.
     outliers
-        "auto", a share below 1, a count, or a filter: how many rows may be wrong. "auto" tolerates 15 % of
-        rows with wrong features and 15 % with wrong targets, for a classifier 10 % with wrong features; and,
-        if there is a gradient, 1 % with anything else wrong, for a classifier 1 % of the rows of each label.
-        0 keeps every row that is finite. With "auto" or a share, changes are followed; with a count or a
-        filter, nothing is forgotten.
+        "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong. "auto"
+        tolerates 15 % of rows with wrong features and 15 % with wrong targets, for a classifier 10 % with
+        wrong features; and, if there is a gradient, 1 % with anything else wrong, for a classifier 1 % of the
+        rows of each label. 0 keeps every row that is finite. With "auto" or a share, changes are followed;
+        with a count or a filter, nothing is forgotten.
     score
         A function of model, x and y, such as `holdfast.river.residual`. Its value replaces the three sizes.
     audit_size
@@ -69,9 +72,9 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
     kept, skipped
         The number of rows learned from, and the number of skipped rows.
     audit
-        The first skipped rows, a dict of columns: `round`, the number of the row, sizes and thresholds, and
-        `by`, the reason; `column` and `value`, the feature that is farthest from its center, or the target.
-        If a row is "not readable", no filter is used, and the thresholds are NaN.
+        The first skipped rows, a dict of columns: `round`, the number of the row; `reason`, the size that was
+        refused, with `size` and `threshold`; `column` and `value`, the feature that is farthest from its
+        center, or the target. If a row is "not readable", no filter is used, and the threshold is NaN.
     audit_counts
         The number of skipped rows by reason. "warm-up" counts the first rows, which filters have nothing to
         compare with: they are no outliers, and neither in `skipped` nor in `audit`.
@@ -94,31 +97,28 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
     (True, True)
     """
 
-    def __new__(cls, model=None, *args, **kwargs):
+    def __new__(cls, model: Any = None, *args: Any, **kwargs: Any) -> Any:
         if cls is Robust:
             cls = next((ours for theirs, ours in _KINDS.items() if isinstance(model, theirs)), Robust)
         return object.__new__(cls)
 
     def __init__(
         self,
-        model,
-        outliers="auto",
-        score=None,
-        audit_size=1000,
-        missing="impute",
-        missing_share=0.5,
-        patience="auto",
-    ):
+        model: Any,
+        outliers: Outliers = "auto",
+        score: Callable[[Any, Row, Any], float] | None = None,
+        audit_size: int = 1000,
+        missing: str = "impute",
+        missing_share: float = 0.5,
+        patience: str | float = "auto",
+    ) -> None:
         if not isinstance(model, base.Classifier | base.Regressor) or isinstance(model, reco.base.Ranker):
             raise TypeError(f"Robust is for classifiers and regressors of River: got {model!r}")
         if score is not None and not callable(score):
             raise TypeError(f"score must be a function of model, x and y: got {score!r}")
-        if isinstance(audit_size, bool) or not isinstance(audit_size, numbers.Integral) or audit_size < 0:
-            raise ValueError(f"audit_size counts skipped rows, at least 0: got {audit_size!r}")
-        if missing not in ("impute", "skip"):
-            raise ValueError(f'missing must be "impute" or "skip": got {missing!r}')
-        if not 0.0 <= missing_share < 1.0:
-            raise ValueError(f"missing_share is a share of cells, below 1: got {missing_share!r}")
+        read_audit_size(audit_size)
+        read_missing(missing, ("impute", "skip"))
+        read_missing_share(missing_share)
         self.model, self.outliers, self.score, self.audit_size = model, outliers, score, audit_size
         self.missing, self.missing_share = missing, missing_share
         self.patience = patience
@@ -132,17 +132,17 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
 
     # -- learn and predict
 
-    def learn_one(self, x, y, **kwargs):
+    def learn_one(self, x: Row, y: Any, **kwargs: Any) -> None:
         """Learn from a row, unless the filters refuse it."""
         x = self._filled(x)
         if self._keep(x, y, kwargs.get("w", 1.0)):
             self.model.learn_one(x, y, **kwargs)
 
-    def predict_one(self, x, **kwargs):
+    def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The model's prediction, from the features that are finite, and usual values for missing cells."""
         return self._call(self.model.predict_one, x, kwargs)
 
-    def learn_many(self, X, y, w=None, **kwargs):
+    def learn_many(self, X: Any, y: Any, w: Any = None, **kwargs: Any) -> None:
         """Learn from the rows that the filters keep. Gradients are measured with the model before the batch.
 
         If the model cannot learn from batches, this calls `learn_one` for each row.
@@ -159,13 +159,13 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
             kwargs |= {} if w is None else {"w": batches.kept_values(w, kept)}
             self.model.learn_many(batches.kept_rows(X, kept), batches.kept_values(y, kept), **kwargs)
 
-    def predict_many(self, X, **kwargs):
+    def predict_many(self, X: Any, **kwargs: Any) -> Any:
         """The model's own predictions; those of `predict_one` if it cannot predict batches."""
         if batches.learns_batches(self.model) and not (self._untrained and self._target.features):
             return self.model.predict_many(self._filled_frame(X), **kwargs)
         return batches.series([self.predict_one(x, **kwargs) for x in batches.rows(X)], X)
 
-    def _call(self, predict, x, kwargs):
+    def _call(self, predict: Callable[..., Any], x: Any, kwargs: dict[str, Any]) -> Any:
         """Call a method of the model, without the features that it cannot use."""
         x = self._filled(x)
         if not isinstance(x, str) and not all(_is_finite(value) for value in x.values()):
@@ -184,43 +184,43 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
     # -- skipped rows
 
     @property
-    def kept(self):
+    def kept(self) -> int:
         """How many rounds the model has learned from."""
         return self._filters.audit.kept
 
     @property
-    def skipped(self):
+    def skipped(self) -> int:
         """How many rounds were skipped."""
         return self._filters.audit.skipped
 
     @property
-    def audit(self):
+    def audit(self) -> dict[str, Any]:
         """The first `audit_size` skipped rows, also for `pandas.DataFrame(audit)`."""
         return self._filters.audit.table()
 
     @property
-    def audit_counts(self):
+    def audit_counts(self) -> dict[str, int]:
         """How many rounds were skipped for each reason."""
         return dict(self._filters.audit.counts)
 
     # -- River's own methods
 
     @property
-    def _wrapped_model(self):
+    def _wrapped_model(self) -> Any:
         return self.model
 
     @property
-    def _mutable_attributes(self):
+    def _mutable_attributes(self) -> set[str]:
         return {"model"}
 
-    def mutate(self, new_attrs):
+    def mutate(self, new_attrs: dict[str, Any]) -> None:
         """Change the model inside: {"model": {...}}."""
         if isinstance(new_attrs.get("model"), dict):  # a pipeline has its own method for this
             self.model.mutate(new_attrs["model"])
             new_attrs = {name: value for name, value in new_attrs.items() if name != "model"}
         super().mutate(new_attrs)
 
-    def _unit_test_skips(self):
+    def _unit_test_skips(self) -> set[str]:
         return self.model._unit_test_skips()
 
 
@@ -228,23 +228,23 @@ class RobustWrappedClassifier(Robust, base.Classifier):
     """`Robust` around a classifier."""
 
     @classmethod
-    def _unit_test_params(cls):
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": linear_model.LogisticRegression()}
 
-    def predict_proba_one(self, x, **kwargs):
+    def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The model's probabilities, from the features that are finite."""
         return self._call(self.model.predict_proba_one, x, kwargs)
 
-    def predict_proba_many(self, X, **kwargs):
+    def predict_proba_many(self, X: Any, **kwargs: Any) -> Any:
         """The model's own probabilities; those of `predict_proba_one` if it cannot predict batches."""
         if batches.learns_batches(self.model):
             return self.model.predict_proba_many(self._filled_frame(X), **kwargs)
         return batches.frame([self.predict_proba_one(x, **kwargs) for x in batches.rows(X)], X)
 
-    def _target_row(self, y):
+    def _target_row(self, y: Any) -> dict[str, float]:
         return {"y": math.nan} if y is None or y != y else {}
 
-    def _label(self, y):
+    def _label(self, y: Any) -> Any:
         return y
 
 
@@ -252,10 +252,10 @@ class RobustWrappedRegressor(Robust, base.Regressor):
     """`Robust` around a regressor."""
 
     @classmethod
-    def _unit_test_params(cls):
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": linear_model.LinearRegression()}
 
-    def predict_one(self, x, **kwargs):
+    def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The prediction from the features that are finite, clipped to the range of the targets.
 
         If the filters have skipped every row so far and the model predicts 0: the median of the targets.
@@ -265,23 +265,23 @@ class RobustWrappedRegressor(Robust, base.Regressor):
             return self._target.features["y"].center
         return self._clip(prediction)
 
-    def predict_many(self, X, **kwargs):
+    def predict_many(self, X: Any, **kwargs: Any) -> Any:
         """The model's own predictions, clipped to the range of the targets."""
         predictions = super().predict_many(X, **kwargs)
         values = batches.values(predictions)
         clipped = [self._clip(value) for value in values]
         return predictions if clipped == values else batches.series(clipped, X)
 
-    def _clip(self, prediction):
+    def _clip(self, prediction: Any) -> Any:
         """Clip to the range of the targets learned from, plus a sixth of it on both sides."""
         if self._untrained or not isinstance(prediction, float):
             return prediction
         return self._target_range.clip(prediction)
 
-    def _target_row(self, y):
+    def _target_row(self, y: Any) -> dict[str, float]:
         return {"y": as_float(y)}
 
-    def _label(self, y):
+    def _label(self, y: Any) -> Any:
         return None
 
 
@@ -301,10 +301,10 @@ _KINDS = {  # the class of the wrapper, by the class of the model
 }
 
 
-def _is_finite(value):
+def _is_finite(value: object) -> bool:
     return not isinstance(value, float) or -math.inf < value < math.inf
 
 
-def _is_usable(value):
+def _is_usable(value: object) -> bool:
     """Whether a value is text, or a number that is not too large."""
     return isinstance(value, str) or abs(as_float(value)) < FAR

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from holdfast.runs.trace import numbers
+from holdfast.fleet.tensor_file import numbers
 
 RECENT = 1_000  # kept rounds
 _MOST_LABELS = 100  # with more, mistakes are not counted for each pair of labels
@@ -35,7 +35,7 @@ class Answers:
     ([[2.0, 3.0], [2.5, 5.0]], 2.5)
     """
 
-    def __init__(self, labels):
+    def __init__(self, labels: int) -> None:
         self.labels = labels
         counted = labels if labels <= _MOST_LABELS else 0
         self.recent = np.zeros((0, 2))
@@ -44,7 +44,7 @@ class Answers:
         self.baseline = np.zeros(2)
 
     @np.errstate(all="ignore")
-    def add(self, outcomes, predicted, y, kept):
+    def add(self, outcomes: np.ndarray, predicted: np.ndarray, y: np.ndarray, kept: np.ndarray) -> None:
         """Add rounds: what each game predicted, the prediction, the target, and whether it was kept."""
         known = kept & np.isfinite(y) & np.isfinite(outcomes).all(axis=1)
         if not known.all():
@@ -61,13 +61,13 @@ class Answers:
         total = np.cumsum(np.concatenate([self.baseline[:1], np.where(fine, errors, 0.0)]))[-1]
         self.baseline = np.array([total, self.baseline[1] + fine.sum()])
 
-    def _mean_errors(self, y):
+    def _mean_errors(self, y: np.ndarray) -> np.ndarray:
         sums = np.cumsum(np.concatenate([self.targets[:1], y]))
         counts = self.targets[1] + np.arange(len(y) + 1)
         self.targets = np.array([sums[-1], counts[-1]])
         return np.abs(y - sums[:-1] / np.maximum(counts[:-1], 1.0))
 
-    def _majority_errors(self, y):
+    def _majority_errors(self, y: np.ndarray) -> np.ndarray:
         errors = np.zeros(len(y))
         for start in range(0, len(y), _ROWS):
             some = y[start : start + _ROWS].astype(int)
@@ -84,15 +84,15 @@ class Answers:
             self.targets[some[-1]] += 1.0
         return errors
 
-    def baseline_error(self):
+    def baseline_error(self) -> float | None:
         """The mean error of the baseline on the kept rounds; None if there are none."""
         total, counted = map(float, self.baseline)
         return total / counted if counted and math.isfinite(total) else None
 
-    def state(self):
+    def state(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in TENSORS}
 
-    def load(self, tensors):
+    def load(self, tensors: dict[str, np.ndarray]) -> None:
         """Continue from what `state` returned; raises ValueError if it is not valid."""
         for name in TENSORS:
             shape = (None, 2) if name == "recent" else getattr(self, name).shape
@@ -101,7 +101,7 @@ class Answers:
             raise ValueError("the recent results are not those of a run")
 
 
-def scores(outcomes):
+def scores(outcomes: np.ndarray) -> np.ndarray:
     """The score of one game, or the lead of the best of several over the next."""
     if outcomes.shape[1] == 1:
         return outcomes[:, 0]

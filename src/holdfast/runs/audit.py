@@ -1,69 +1,83 @@
-"""What a run records of its rounds: every skipped one with the reason, and the sizes of all."""
+"""What a run records of its rounds: every skipped one with reason and column, and the sizes of all."""
 
 import math
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from holdfast.audit import NOT_READABLE, WARM_UP, learned, reasons
+from holdfast.audit import NOT_READABLE, WARM_UP, decisive, learned, reasons
+from holdfast.io.rows import DenseRows, SparseRows
 
 MEASURES = ("features", "target", "gradient")
 MISSING, NO_TARGET = "missing cell", "no target"
-REASONS = (*MEASURES, NOT_READABLE, MISSING, NO_TARGET, WARM_UP)
+_OF_TARGET = ("target", "gradient", NO_TARGET)
 _TOO_LARGE = "a number is infinite, or too large to compute with"
 _NONE = np.zeros(0, np.int64)
 RELEASED = "released"  # counted with the reasons, though these rows were learned from in the end
 
 
-def measured(columns, gradients):
-    """Sizes and thresholds of features, target and gradient, a column each.
-
-    Without `gradients` the player does not measure them, and theirs are NaN.
-    """
-    none = np.full(len(columns.sizes), math.nan)
-    sizes, thresholds = (columns.sizes, columns.thresholds) if gradients else (none, none)
-    return (
-        (columns.feature_sizes, columns.target_sizes, sizes),
-        (columns.feature_thresholds, columns.target_thresholds, thresholds),
-    )
+def by_measure(values: np.ndarray, checks: Sequence[str]) -> np.ndarray:
+    """Sizes or thresholds of rounds by measure, from those by check; NaN if the player has no such check."""
+    none = np.full(len(values), math.nan)
+    return np.array([values[:, checks.index(name)] if name in checks else none for name in MEASURES])
 
 
 class RoundLog:
     """Skipped rounds and sizes that are not yet written to the folder."""
 
-    def __init__(self, labels, by_target, sizes, keyed, gradients=True, little=False):
-        """`by_target`: targets have a filter. `gradients`: these have one. `little`: as in `Audit`."""
-        self.labels, self.by_target, self.with_sizes, self.keyed = labels, by_target, sizes, keyed
-        self.gradients, self.little = gradients, little
-        self.counts: dict[
-            str, int
-        ] = {}  # rounds by reason; by the first, if games of several labels skip one
+    def __init__(
+        self,
+        labels: Sequence[str],
+        checks: Sequence[str],
+        by_target: bool,
+        sizes: bool,
+        keyed: bool,
+        little: bool = False,
+    ) -> None:
+        """`checks` are those of the player. `by_target`: targets have a filter. `little`: as in `Audit`."""
+        self.labels, self.checks, self.little = labels, checks, little
+        self.by_target, self.with_sizes, self.keyed = by_target, sizes, keyed
+        # Rounds by reason; by the first, if games of several labels skip one.
+        self.counts: dict[str, int] = {}
         self._counted = _NONE  # rounds that the game of another label has skipped
         self.clear()
 
-    def clear(self):
+    def clear(self) -> None:
         self._skipped: list[pa.Table] = []
         self._sizes: list[pa.Table] = []
         self._released: list[pa.Table] = []
         self.waiting = 0  # rounds
 
-    def add_released(self, table):
+    def add_released(self, table: pa.Table) -> None:
         """Record rows that were learned from although they had been skipped."""
         self._released.append(table)
         self.counts[RELEASED] = self.counts.get(RELEASED, 0) + table.num_rows
 
-    def add(self, played, rounds, rows, y, faults, missing, place, keys, blame):
+    def add(
+        self,
+        played: Any,
+        rounds: np.ndarray,
+        rows: np.ndarray,
+        y: np.ndarray,
+        faults: Mapping[int, str],
+        missing: Mapping[int, str],
+        place: int,
+        keys: Any,
+        blame: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    ) -> np.ndarray:
         """Record rounds of the games of one label: those that were skipped, and the sizes of all.
 
         `blame` names the column and its value, from the reasons and the indices of the skipped rounds.
         Returns the indices of those that are skipped in the warm-up, unless another game has skipped them.
         """
-        sizes, thresholds = measured(played, self.gradients)
         self.waiting += len(rows)
+        self._keep(played, y, place)
         if self.with_sizes:
-            found = {"row": rows, "features": sizes[0], "target": sizes[1], "gradient": sizes[2]}
-            found["positive"] = y > 0.0
+            found = dict(zip(MEASURES, by_measure(played.sizes, self.checks), strict=True))
+            found |= {"row": rows, "positive": y > 0.0}
             columns, names = {name: found[name] for name in self.schema("sizes").names if name in found}, keys
             if len(self.labels) > 1:  # without a target are rows of labels that this game does not tell apart
                 own = ~np.isnan(y)
@@ -75,10 +89,10 @@ class RoundLog:
             self._counted = _NONE
         if len(skipped) == 0:
             return _NONE
-        columns = {"round": rounds[skipped], "row": rows[skipped]}
-        for name, size, threshold in zip(MEASURES, sizes, thresholds, strict=True):
-            columns |= {f"{name}_size": size[skipped], f"{name}_threshold": threshold[skipped]}
-        by = reasons(MEASURES, [size[skipped] for size in sizes], [bound[skipped] for bound in thresholds])
+        refused_by, sizes, thresholds = (
+            column[skipped] for column in (played.refused_by, played.sizes, played.thresholds)
+        )
+        by = reasons(self.checks, refused_by, thresholds)
         details = np.where(by == NOT_READABLE, _TOO_LARGE, "").astype(object)
         places, why = _found_in(skipped, missing)
         by[places], details[places] = why, ""
@@ -89,40 +103,43 @@ class RoundLog:
             self.counts[reason] = self.counts.get(reason, 0) + count
         self._counted = np.concatenate([self._counted, rounds[skipped]])
         names, values = blame(by, skipped)
-        columns |= {"reason": by, "column": names, "value": values, "detail": details}
-        columns |= {"learned": learned(by, self.little)}
+        columns = {"round": rounds[skipped], "row": rows[skipped], "reason": by}
+        columns |= {"size": decisive(sizes, refused_by), "threshold": decisive(thresholds, refused_by)}
+        columns |= {"column": names, "value": values, "detail": details, "learned": learned(by, self.little)}
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
         return skipped[new & (by == WARM_UP)]
 
-    def tables(self):
+    def _keep(self, played: Any, y: np.ndarray, place: int) -> None:
+        """For a log that keeps more of each round."""
+
+    def tables(self) -> dict[str, pa.Table]:
         """By name, the tables that have rows: skipped rounds and sizes in the order of the source."""
         found = {"audit": self._skipped, "sizes": self._sizes}
         tables = {name: self._in_order(parts) for name, parts in found.items() if parts}
         return tables | ({"released": pa.concat_tables(self._released)} if self._released else {})
 
-    def schema(self, table):
+    def schema(self, table: str) -> pa.Schema:
         """The columns of `audit`, `sizes` or `released`, in order."""
         if table == "released":
             return pa.schema({"row": pa.int64(), "round": pa.int64(), "file": pa.string()})
         columns = {"row": pa.int64(), "features": pa.float64()}
         if self.by_target:
             columns |= {"target": pa.float64()}
-        elif self.gradients:
+        elif "gradient" in self.checks:
             columns |= {"gradient": pa.float64(), "positive": pa.bool_()}
         if table == "audit":
-            columns = {"round": pa.int64(), "row": pa.int64()}
-            columns |= {f"{name}_{what}": pa.float64() for name in MEASURES for what in ("size", "threshold")}
-            columns |= {"reason": pa.string(), "column": pa.string(), "value": pa.float64()}
-            columns |= {"detail": pa.string(), "learned": pa.string()}
+            columns = {"round": pa.int64(), "row": pa.int64(), "reason": pa.string()}
+            columns |= {"size": pa.float64(), "threshold": pa.float64(), "column": pa.string()}
+            columns |= {"value": pa.float64(), "detail": pa.string(), "learned": pa.string()}
         columns |= {"label": pa.string()} if len(self.labels) > 1 else {}
         return pa.schema(columns | ({"key": pa.string()} if self.keyed else {}))
 
-    def _in_order(self, found):
+    def _in_order(self, found: Sequence[pa.Table]) -> pa.Table:
         table = pa.concat_tables(found)
         several = len(self.labels) > 1
         return table.sort_by([("row", "ascending"), ("label", "ascending")]) if several else table
 
-    def _table(self, columns, place, keys):
+    def _table(self, columns: Mapping[str, Any], place: int, keys: Any) -> pa.Table:
         count = len(columns["row"])
         arrays = {name: pa.array(column) for name, column in columns.items()}
         if len(self.labels) > 1:
@@ -132,7 +149,54 @@ class RoundLog:
         return pa.table(arrays)
 
 
-def _found_in(skipped, words):
+class Blame:
+    """Names a column for each skipped round of a run.
+
+    A round that the feature filter skipped has the column that was farthest in that round, as the player has
+    measured it. No column is named if the player did not measure one, and in sparse rows.
+    """
+
+    def __init__(self, features: Sequence[str], target: str, regression: bool) -> None:
+        self.target, self.regression = target, regression
+        self._names = np.array(features, object)
+
+    @np.errstate(all="ignore")
+    def columns(
+        self,
+        reasons: np.ndarray,
+        rows: DenseRows | SparseRows,
+        y: np.ndarray,
+        skipped: np.ndarray,
+        farthest: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Names, empty if unknown, and values, NaN if unknown, of the skipped rounds, given by index.
+
+        `reasons` and `farthest`, the columns that were measured, are of the skipped rounds only.
+        """
+        names, values = np.full(len(reasons), "", object), np.full(len(reasons), np.nan)
+        targets = np.asarray(y, float)[skipped]
+        of_target = np.isin(reasons, _OF_TARGET)
+        if isinstance(rows, DenseRows):
+            X = rows.X[skipped, : len(self._names)]
+            sizes = np.where(np.isnan(X), 0.0, np.abs(X))
+            unreadable = (reasons == NOT_READABLE) & (sizes.max(axis=1, initial=0.0) > 0.0)
+            in_target = unreadable & self.regression & (np.abs(targets) > sizes.max(axis=1, initial=0.0))
+            of_target |= in_target
+            known = (reasons == "features") & (farthest >= 0) & (farthest < len(self._names))
+            for chosen, columns in (
+                (known, farthest),
+                (unreadable & ~in_target, sizes.argmax(axis=1) if X.size else farthest),
+                (reasons == MISSING, np.isnan(X).argmax(axis=1) if X.size else farthest),
+            ):
+                places = np.flatnonzero(chosen)
+                names[places], values[places] = self._names[columns[places]], X[places, columns[places]]
+        names[of_target] = self.target
+        if self.regression:
+            values[of_target] = targets[of_target]
+        return names, values
+
+
+def _found_in(skipped: np.ndarray, words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray]:
     """The positions in `skipped`, which is sorted, of the rounds that have words, and their words."""
     rounds = np.fromiter(words, np.int64, len(words))
     places = np.searchsorted(skipped, rounds)
@@ -140,16 +204,14 @@ def _found_in(skipped, words):
     return places[found], np.array(list(words.values()), object)[found]
 
 
-def excess(table):
-    """The largest factor by which each skipped round exceeds a threshold, and the index of that measure.
+def with_times(table: pa.Table) -> pa.Table:
+    """A part of the audit with `times`, the size over the threshold; NaN if nothing was compared.
 
-    The factor is 0 where there is no threshold yet or no size is known, and infinite if a size is infinite.
+    It is infinite if the value is.
     """
-    times = np.zeros((len(MEASURES), table.num_rows))
-    for i, measure in enumerate(MEASURES):
-        size = table.column(f"{measure}_size").to_numpy()
-        threshold = table.column(f"{measure}_threshold").to_numpy()
-        with np.errstate(all="ignore"):
-            above = (threshold > 0.0) & (size > threshold)
-            times[i] = np.where(above, size / threshold, np.where(size == math.inf, math.inf, 0.0))
-    return times.max(axis=0), times.argmax(axis=0)
+    size, threshold = (table.column(name).to_numpy() for name in ("size", "threshold"))
+    times = np.full(len(size), math.nan)
+    compared = threshold > 0.0
+    times[compared] = size[compared] / threshold[compared]
+    times[np.isinf(table.column("value").to_numpy())] = math.inf
+    return table.append_column("times", pa.array(times))

@@ -1,12 +1,17 @@
 """Whether the rounds of a run are compiled, and by which process."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pyarrow.compute as pc
 
-from holdfast import background
-from holdfast.cache_folder import is_empty
-from holdfast.compiling import WORTH_COMPILING
-from holdfast.runs.grouped_rounds import play_groups
+from holdfast._compiled import background
+from holdfast._compiled.cache_folder import is_empty
+from holdfast._compiled.compiling import WORTH_COMPILING
+from holdfast.fleet.games import Games
+from holdfast.fleet.grouped_rounds import play_groups
+from holdfast.io.sources import Piece
 
 _COMPILING = 0.5  # seconds to wait for the compiler after so many rounds in Python
 _MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
@@ -16,16 +21,16 @@ _WORTH_LOADING = 8_000  # rounds; in Python they take longer than to load numba
 class CompileChoice:
     """Compile the games if there are many rounds, or if the disk cache has the compiled game."""
 
-    def __init__(self, games):
+    def __init__(self, games: Games) -> None:
         self._games = games
         self.compiled = False
         self.expected = 0  # rounds of the whole run, about
         self.in_background = True  # whether another process may compile
         self._looked_up = False
-        self._compilation = None  # the arguments for which another process compiles
+        self._compilation: tuple[Any, ...] | None = None  # the arguments for which another process compiles
 
-    def decide(self, piece, rounds, progress):
-        """Decide before a piece is played, after so many rounds."""
+    def decide(self, piece: Piece, rounds: int, note: Callable[[str], object]) -> None:
+        """Decide before a piece is played, after so many rounds; say if something is compiled."""
         if self.compiled:
             return
         rounds = max(self.expected, rounds + len(piece.y))
@@ -43,9 +48,9 @@ class CompileChoice:
             if many and not stored:
                 meanwhile = "; until then rounds are played in Python" if elsewhere else ""
                 what = "compiling for this learner and these filters, once on this machine"
-                progress.note(f"{what}: up to a minute{meanwhile} ...")
+                note(f"{what}: up to a minute{meanwhile} ...")
 
-    def take(self):
+    def take(self) -> None:
         """Let another process compile, so that this one needs less memory. Meanwhile play few rounds."""
         if self._compilation is None:
             return
@@ -55,7 +60,7 @@ class CompileChoice:
             background.wait(_COMPILING)
 
 
-def _is_stored(args):
+def _is_stored(args: tuple[Any, ...]) -> bool:
     """Whether the disk cache has the compiled games for these arguments. If it is empty, numba is not loaded:
     while another process compiles, this one needs 60 MB less.
     """

@@ -5,7 +5,9 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
 
 from holdfast.terminal import Refusal, as_json
 
@@ -20,12 +22,12 @@ class RunError(Refusal):
     """What is wrong with a run, with the remedy."""
 
 
-def damaged(path, why):
+def damaged(path: str | Path, why: object) -> RunError:
     """The error for a file whose content is not what a run wrote."""
     return RunError(f"{path} is damaged: {why}; {REMEDY}")
 
 
-def is_link(path):
+def is_link(path: str | Path) -> RunError:
     """The error for a symbolic link."""
     return RunError(
         f"{path} is a symbolic link, and a run neither reads nor writes through links: put the file itself "
@@ -33,16 +35,27 @@ def is_link(path):
     )
 
 
-def of_another_layout(path, what, still=""):
+@contextlib.contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """While the content of a file is read: every mistake in it is reported as a damaged file."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as problem:
+        raise damaged(path, problem) from None
+
+
+def of_another_layout(path: str | Path, what: str) -> RunError:
     """The error for a file whose numbers have another meaning in this version."""
     return RunError(
         f"{path}: {what} have another layout than in this version of holdfast: another version wrote them, "
-        f"or one with other settings; learn again into another folder with --to{still}"
+        f"or one with other settings; learn again into another folder with --to"
     )
 
 
 @contextlib.contextmanager
-def new_file(path):
+def new_file(path: str | Path) -> Iterator[IO[bytes]]:
     """A new file to write to, flushed to the disk at the end, and removed if there was an error."""
     with open(path, "xb") as file:  # raises if the name is taken, also by a link
         try:
@@ -56,7 +69,7 @@ def new_file(path):
 
 
 @contextlib.contextmanager
-def atomic_file(path):
+def atomic_file(path: str | Path) -> Iterator[IO[bytes]]:
     """A temporary file to write to. At the end it replaces `path` in one step, unless there was an error."""
     path = Path(path)
     check_replaceable(path)
@@ -77,7 +90,7 @@ def atomic_file(path):
     sync(path.parent)
 
 
-def check_replaceable(path):
+def check_replaceable(path: str | Path) -> None:
     """Raise if a file cannot replace what has this name, or what a link of this name leads to.
 
     To replace a device would remove it for all programs, and root may.
@@ -88,7 +101,7 @@ def check_replaceable(path):
         raise RunError(f"{path} is a device or a pipe, and would be replaced: name a file")
 
 
-def _remove_unused(folder, start):
+def _remove_unused(folder: Path, start: str) -> None:
     """Remove the temporary files of processes that were killed: those that nothing locks."""
     for path in folder.iterdir():
         if path.name.startswith(start):
@@ -100,7 +113,7 @@ def _remove_unused(folder, start):
                     os.unlink(path)
 
 
-def locked(file):
+def locked(file: IO[bytes]) -> bool | None:
     """Lock an open file; False if another process has locked it, None if this system has no such locks."""
     try:
         import fcntl
@@ -113,7 +126,7 @@ def locked(file):
     return True
 
 
-def open_plain(path, flags):
+def open_plain(path: str | Path, flags: int) -> int:
     """The handle of a plain file; raises if it is anything else, such as a link."""
     try:
         handle = os.open(path, flags | _NO_LINK | _NO_WAIT | _BINARY, 0o666)
@@ -127,7 +140,7 @@ def open_plain(path, flags):
     return handle
 
 
-def read_plain(path):
+def read_plain(path: str | Path) -> bytes:
     """The content of a plain file."""
     try:
         with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
@@ -138,7 +151,7 @@ def read_plain(path):
         raise RunError(f"{path} cannot be read: {problem.strerror or problem}") from None
 
 
-def sync(folder):
+def sync(folder: str | Path) -> None:
     """Flush the names in a folder to the disk."""
     with contextlib.suppress(OSError):  # some systems cannot
         handle = os.open(folder, os.O_RDONLY)
@@ -148,6 +161,6 @@ def sync(folder):
             os.close(handle)
 
 
-def to_json(found):
+def to_json(found: Any) -> str:
     """The content of a JSON file of a run."""
     return as_json(found, indent=2) + "\n"

@@ -5,7 +5,11 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
 
 from holdfast.runs import manifest as manifests
 from holdfast.runs.files import (
@@ -17,12 +21,14 @@ from holdfast.runs.files import (
     new_file,
     open_plain,
     read_plain,
+    reading,
     sync,
 )
 from holdfast.runs.manifest import FILES, PARTS, TABLES, Digest, Manifest, part_number, read_manifest
-from holdfast.runs.tables import TableError, read_table
+from holdfast.runs.tables import read_table
 
 _TEMPORARY = re.compile(r"\.holdfast-[0-9a-f]{16}-[0-9a-f]{16}")
+Content = str | bytes | list[Any] | Any  # text, or buffers that follow each other
 _TRIES = 10  # to read a file that another process may be replacing
 
 
@@ -35,14 +41,14 @@ class Folder:
     writes them again.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.manifest: Manifest | None = None
-        self._lock = None
+        self._lock: IO[bytes] | None = None
 
     # -- begin and lock
 
-    def create(self):
+    def create(self) -> None:
         """Make and lock the folder; raises if it has a run, or a file with the name of one of its files."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -58,7 +64,7 @@ class Folder:
         else:
             self._begin()
 
-    def _begin(self):
+    def _begin(self) -> None:
         """Write the first manifest, in a folder without one; raises if another file has a name of a run."""
         for name in (*FILES, *(part for table in PARTS for part in self._parts_found(table))):
             if self._exists(name):
@@ -68,14 +74,14 @@ class Folder:
         self.manifest = Manifest.new()
         self.write_manifest()
 
-    def is_begun(self, by="checkpoint.safetensors"):
+    def is_begun(self, by: str = "checkpoint.safetensors") -> bool:
         """Whether a run has written this file here. Without a checkpoint, another run may begin here."""
         if not self._exists(manifests.FILE):
             return False
         self.load()
         return self.has(by)
 
-    def lock(self):
+    def lock(self) -> None:
         """Let no other process learn into this folder, until this one closes it or ends.
 
         Not with filelock: it empties a file that has this name, changes its mode, and deletes it at release.
@@ -88,24 +94,21 @@ class Folder:
             self.close()
             raise RunError(f"{self.path}: another process is learning into this folder")
 
-    def close(self):
+    def close(self) -> None:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     # -- reading
 
-    def load(self):
+    def load(self) -> Manifest:
         """Read the manifest."""
         path = self.path / manifests.FILE
         try:
             self.manifest = read_manifest(read_plain(path))
         except FileNotFoundError:
             if self._exists("config.json"):
-                raise RunError(
-                    f"{self.path} has no {manifests.FILE}: the run was written by an earlier version of "
-                    "holdfast, or the file was removed; learn again into another folder with --to"
-                ) from None
+                raise RunError(f"{self.path} has no {manifests.FILE}: it was removed; {REMEDY}") from None
             raise RunError(f"{self.path} is no run of holdfast: there is no {manifests.FILE} in it") from None
         except NotADirectoryError:
             raise RunError(f"{self.path} is or is in a file, and a run is a folder") from None
@@ -115,18 +118,18 @@ class Folder:
             raise damaged(path, problem) from None
         return self.manifest
 
-    def lists(self, name):
+    def lists(self, name: str) -> bool:
         return name in self._listed().files
 
-    def has(self, name):
+    def has(self, name: str) -> bool:
         """Whether a file is listed, and is there or must be."""
         return self.lists(name) and (self._exists(name) or None not in self._listed().files[name])
 
-    def _is_listed_now(self, name):
+    def _is_listed_now(self, name: str) -> bool:
         """Whether a file is listed, if need be in a manifest that another process has just written."""
         return self.lists(name) or (self._lock is None and name in self.load().files)
 
-    def read(self, name):
+    def read(self, name: str) -> bytes:
         """The content of a file; raises if it is not what the run wrote."""
         for _ in range(_TRIES):
             known = self._listed()
@@ -136,41 +139,36 @@ class Folder:
                 raise RunError(
                     f"{self.path} is no run of holdfast, or has learned nothing yet: no {name} in it"
                 )
+            problem = damaged(self.path / name, "its checksum is not the one in the manifest")
             try:
-                data, problem = read_plain(self._place(name)), "its checksum is not the one in the manifest"
+                data = read_plain(self._place(name))
+                digest = Digest.of(data)
+                if digest in known.files[name]:
+                    self.manifest = known.settled({name: digest})
+                    return data
             except (FileNotFoundError, NotADirectoryError):
-                data, problem = None, None
-            digest = None if data is None else Digest.of(data)
-            if digest in known.files[name]:
-                self.manifest = known.settled({name: digest})
-                return data
+                problem = self._missing(name)
             if self._lock is not None or self.load() == known:
                 break
-        if problem is None:
-            raise self._missing(name)
-        raise damaged(self.path / name, problem)
+        raise problem
 
-    def parts(self, table, count, since=0):
+    def parts(self, table: str, count: int, since: int = 0) -> list[str]:
         """The names of the parts numbered from `since` on and below `count`, in order."""
         return [name for number, name in self._listed().parts(table).items() if since <= number < count]
 
-    def read_part(self, name, schema, columns=None, older=False):
-        """The table of one part; raises if it has other columns or a null.
+    def read_parts(
+        self, table: str, count: int, schema: pa.Schema, columns: Sequence[str] | None = None, since: int = 0
+    ) -> Iterator[pa.Table]:
+        """The tables of these parts, one by one, because all may not fit into memory.
 
-        A part of an `older` version may lack columns; then they are empty.
+        Raises if one has other columns or a null.
         """
-        try:
-            table = read_table(self.read(name), schema, older)
-        except TableError as problem:
-            raise damaged(self.path / name, problem) from None
-        return table if columns is None else table.select(columns)
-
-    def read_parts(self, table, count, schema, columns=None, older=False, since=0):
-        """The tables of these parts, one by one, because all may not fit into memory."""
         for name in self.parts(table, count, since):
-            yield self.read_part(name, schema, columns, older)
+            with reading(self.path / name):
+                found = read_table(self.read(name), schema)
+            yield found if columns is None else found.select(columns)
 
-    def check_parts(self, count):
+    def check_parts(self, count: int) -> None:
         """Raise if a part of a table is missing, has another length, or is not of this run."""
         files = self._listed().files
         for table in PARTS:
@@ -189,7 +187,7 @@ class Folder:
                 if not self._is_listed_now(name):
                     raise self._foreign(name)
 
-    def is_own_name(self, path):
+    def is_own_name(self, path: Path) -> bool:
         """Whether a file of a run in this folder has this path, or may have it."""
         home, place = self.path.resolve(), path.parent.resolve() / path.name
         if not place.is_relative_to(home):
@@ -199,13 +197,15 @@ class Folder:
 
     # -- writing
 
-    def write(self, files, gone=()):
+    def write(self, files: Iterable[tuple[str, Content]], gone: Iterable[str] = ()) -> None:
         """Replace files, given as pairs of name and content, in this order; then remove those in `gone`.
 
         The content is text, bytes, or a list of buffers that follow each other.
         If the process is killed, each file has its old or its new content. The manifest lists both.
         """
-        before, staged, digests = self._listed(), {}, {}
+        before = self._listed()
+        staged: dict[str, Path] = {}
+        digests: dict[str, Digest] = {}
         try:
             for name, data in files:
                 data = data.encode() if isinstance(data, str) else data
@@ -228,7 +228,7 @@ class Folder:
         self._remove(gone)
         self.manifest = before.settled(digests).without(gone)
 
-    def write_alone(self, name, data):
+    def write_alone(self, name: str, data: Content) -> None:
         """Lock the folder and replace one file."""
         self.lock()
         try:
@@ -238,7 +238,7 @@ class Folder:
         finally:
             self.close()
 
-    def clean_up(self, count, states=()):
+    def clean_up(self, count: int, states: Iterable[int] = ()) -> None:
         """Remove what a killed process left: parts that no checkpoint needs, and temporary files.
 
         A checkpoint needs the parts of tables below `count`, and the parts of `states` with these numbers.
@@ -254,13 +254,13 @@ class Folder:
         for path in self.temporary_files():
             os.unlink(path)
 
-    def _remove(self, names):
+    def _remove(self, names: Iterable[str]) -> None:
         for name in names:
             self._check_owner(name)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._place(name))
 
-    def temporary_files(self):
+    def temporary_files(self) -> list[Path]:
         """The temporary files of this run: left by a killed process, or of one that is writing now."""
         start = self._temporary("")
         return [
@@ -269,11 +269,11 @@ class Folder:
             for path in self._plain_files(folder, lambda n: n.startswith(start))
         ]
 
-    def _plain_files(self, folder, fits):
+    def _plain_files(self, folder: str, fits: Callable[[str], Any]) -> list[Path]:
         paths = (self.path / folder / name for name in self._names_in(folder) if fits(name))
         return [path for path in paths if stat.S_ISREG(os.lstat(path).st_mode)]
 
-    def write_manifest(self):
+    def write_manifest(self) -> None:
         """Write the manifest. After `write`, this removes the digests of the old contents."""
         place = self.path / manifests.FILE
         if os.path.islink(place):
@@ -286,7 +286,7 @@ class Folder:
             raise
         sync(self.path)
 
-    def _stage(self, name, buffers):
+    def _stage(self, name: str, buffers: Iterable[Any]) -> Path:
         """Write the content under a random name in the same folder; return the path."""
         place = self._place(name)
         place.parent.mkdir(exist_ok=True)
@@ -299,10 +299,10 @@ class Folder:
             raise
         return temporary
 
-    def _temporary(self, end):
+    def _temporary(self, end: str) -> str:
         return f".holdfast-{self._listed().token}-{end}"
 
-    def _check_owner(self, name):
+    def _check_owner(self, name: str) -> None:
         """Raise if anything but a plain file that the manifest lists has this name."""
         place = self._place(name)
         try:
@@ -314,20 +314,20 @@ class Folder:
         if not stat.S_ISREG(mode) or not self.lists(name):
             raise self._foreign(name)
 
-    def _listed(self):
+    def _listed(self) -> Manifest:
         return self.manifest if self.manifest is not None else self.load()
 
-    def _place(self, name):
+    def _place(self, name: str) -> Path:
         """The path of a file; raises if its folder is a symbolic link."""
         place = self.path / name
         if place.parent != self.path and place.parent.is_symlink():
             raise is_link(place.parent)
         return place
 
-    def _exists(self, name):
+    def _exists(self, name: str) -> bool:
         return os.path.lexists(self.path / name)
 
-    def _names_in(self, folder):
+    def _names_in(self, folder: str) -> list[str]:
         """The names in the run folder (".") or in the folder of a table; none if it is not there."""
         place = self.path / folder
         if folder != "." and place.is_symlink():
@@ -336,15 +336,15 @@ class Folder:
             raise self._foreign(folder)
         return sorted(os.listdir(place)) if place.is_dir() else []
 
-    def _parts_found(self, table):
+    def _parts_found(self, table: str) -> list[str]:
         """The names of files that look like parts of this table."""
         names = (f"{table}/{name}" for name in self._names_in(table))
         return [name for name in names if part_number(table, name) is not None]
 
-    def _missing(self, name):
+    def _missing(self, name: str) -> RunError:
         return RunError(f"{self.path / name} is missing, and the run wrote it: {REMEDY}")
 
-    def _foreign(self, name):
+    def _foreign(self, name: str) -> RunError:
         return RunError(
             f"{self.path / name} was not written by this run: move it away, or choose another folder "
             "with --to"

@@ -4,16 +4,19 @@ import contextlib
 import errno
 import glob
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.io import following
 from holdfast.io.byte_stream import another_source
 from holdfast.io.cells import number
+from holdfast.io.columns import Layout, Target
 from holdfast.io.delimited import Delimited
 from holdfast.io.following import candidates, rotated_since
-from holdfast.io.sources import SourceError, column_kinds, open_source, pieces
-from holdfast.runs.recognition import find, place_of_pipe
-from holdfast.runs.source_records import SourceRecord, last_row
+from holdfast.io.sources import Piece, Reading, Source, SourceError, column_kinds, open_source, pieces
+from holdfast.runs.config import Config
+from holdfast.runs.source_records import SourceRecord, find, last_row, place_of_pipe
 
 
 class Columns(NamedTuple):
@@ -22,11 +25,15 @@ class Columns(NamedTuple):
     `also` are columns that pieces have as they are in the source.
     """
 
-    layout: Any
-    target: Any
+    layout: Layout
+    target: Target | None
     key: str | None
-    names: list[str] | None
+    names: Sequence[str] | None
     also: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(config: Config) -> "Columns":
+        return Columns(config.layout, config.target, config.key, config.names)
 
 
 class SourceEnd(NamedTuple):
@@ -36,7 +43,10 @@ class SourceEnd(NamedTuple):
     record: SourceRecord
 
 
-def expand(patterns):
+Item = Piece | SourceEnd
+
+
+def expand(patterns: Iterable[str]) -> list[str]:
     """The paths that these names and patterns stand for: in the order given, those of a pattern by name.
 
     Raises if one is not there, before anything is learned from those before it.
@@ -61,30 +71,40 @@ class Inputs:
     unknown content is an error if it has the name of an earlier source or comes first.
     """
 
-    def __init__(self, paths, reading, records=(), follow=False, strict=False, say=lambda text: None):
+    def __init__(
+        self,
+        paths: Iterable[str | Path],
+        reading: Reading,
+        records: Iterable[SourceRecord] = (),
+        follow: bool = False,
+        strict: bool = False,
+        say: Callable[[str], object] = lambda text: None,
+    ) -> None:
         self.paths, self.reading, self.follow, self.strict = list(paths), reading, follow, strict
         self.known = list(records)  # of all that was read, which may be more than what was learned
         self.size = None if follow else _total_size(self.paths)  # bytes; None if unknown
-        self._say, self._source, self._stopped = say, None, False
+        self._say, self._stopped = say, False
+        self._source: Source | None = None  # the current one
         self.is_waited_for, self.unfinished = False, 0  # bytes of last lines without an end
         self._read = 0  # bytes of the sources before the current one
         self._expected = bool(self.known) and strict  # whether the next source must be known
 
-    def open_first(self):
+    def open_first(self) -> Source:
         """Open the first source of a new run."""
         if self._follows(0) and _is_short_file(self.paths[0]):
             self._say(f"{self.paths[0]} has at most one line yet: waiting for rows")
         self._source = self._opened(self.paths[0], self._follows(0))
         return self._source
 
-    def from_first(self, blocks, columns):
+    def from_first(self, blocks: Iterator[Any], columns: Columns) -> Iterator[Item]:
         """All items, if the blocks of the first source are being read already."""
-        record = SourceRecord(self._source.name, self._source.fingerprint())
+        source = self._current()
+        record = SourceRecord(source.name, source.fingerprint())
         yield from self._read_source(0, record, blocks, columns)
         yield from self._after_rotation(self.paths[0], columns) if self._follows(0) else ()
         yield from self.from_all(columns, 1)
 
-    def from_all(self, columns, start=0):
+    def from_all(self, columns: Columns, start: int = 0) -> Iterator[Item]:
         """All items of sources that may have been learned before."""
         for i in range(start, len(self.paths)):
             if self._follows(i):
@@ -95,33 +115,40 @@ class Inputs:
             else:
                 yield from self._new_rows(self.paths[i], columns)
 
-    def stop(self):
+    def stop(self) -> None:
         """Let a thread that waits for a followed file return."""
         self._stopped = True
         if self._source is not None:
             self._source.stop()
 
-    def close(self):
+    def close(self) -> None:
         """Close the source. One that a thread still waits for is closed with the process."""
         if self._source is not None and not self.is_waited_for:
             self._source.close()
 
-    def rows(self, piece):
+    def rows(self, piece: Piece) -> int:
         """About how many rows all sources have, by those that were read."""
         return int(piece.rows[-1] * self.size / piece.read[1]) if self.size and piece.read else 0
 
-    def _span(self, read):
+    def _span(self, read: tuple[float, float] | None) -> tuple[float, float] | None:
         """Bytes of all sources before and with some rows, from those of the current source."""
-        size, total = self._source.size, _size(self._source.name)
-        known = read and size and self.size
-        return tuple(self._read + total * each / size for each in read) if known else None
+        size, total = self._current().size, _size(self._current().name)
+        if not (read and size and self.size):
+            return None
+        return self._read + total * read[0] / size, self._read + total * read[1] / size
+
+    def _current(self) -> Source:
+        assert self._source is not None
+        return self._source
 
     # -- one source
 
-    def _follows(self, i):
+    def _follows(self, i: int) -> bool:
         return self.follow and i == len(self.paths) - 1
 
-    def _new_rows(self, path, columns, follow=False, rotated=False):
+    def _new_rows(
+        self, path: str | Path, columns: Columns, follow: bool = False, rotated: bool = False
+    ) -> Iterator[Item]:
         """The rows of a source that were not learned before."""
         if not follow and os.path.isfile(path) and not os.path.getsize(path):
             self._say(f"{path} is empty")
@@ -134,28 +161,38 @@ class Inputs:
         place = found.place if found is not None else None
         if place is None and not rotated and os.path.isfile(path):
             self._check_expected(str(path))
-        self._source = self.open(path, columns, follow)
-        if self._source.without_header and self.reading.header:
+        source = self._source = self.open(path, columns, follow)
+        if source.without_header and self.reading.header:
             self._say(f"{path} has no header line: its columns are those of the first source")
-        if place is None and not self._source.is_file:
-            place = place_of_pipe(self._source, self.known)
+        if place is None and not source.is_file:
+            place = place_of_pipe(source, self.known)
             if place is None:
-                self._check_expected(self._source.name)
+                self._check_expected(source.name)
         self._expected = False
         old = self.known[place] if place is not None else None
         if old is None:
-            record = SourceRecord(self._source.name, self._source.fingerprint(), last_row(self.known))
+            record = SourceRecord(source.name, source.fingerprint(), last_row(self.known))
         elif place == len(self.known) - 1:
             record = old
         else:  # other sources were learned since
-            record = old._replace(name=self._source.name, base=last_row(self.known) - old.last)
+            record = old._replace(name=source.name, base=last_row(self.known) - old.last)
         new = len(self.known) - (record is old)
-        blocks = self._source.blocks(old.mark if old is not None else None)
+        blocks = source.blocks(old.mark if old is not None else None)
         yield from self._read_source(new, record, blocks, columns, old, quiet=rotated)
 
-    def _read_source(self, place, record, blocks, columns, old=None, quiet=False):
-        source, any_rows = self._source, False
-        for piece in pieces(source, blocks, *columns[:3], record.done, columns.also):
+    def _read_source(
+        self,
+        place: int,
+        record: SourceRecord,
+        blocks: Iterator[Any],
+        columns: Columns,
+        old: SourceRecord | None = None,
+        quiet: bool = False,
+    ) -> Iterator[Item]:
+        source, any_rows = self._current(), False
+        for piece in pieces(
+            source, blocks, columns.layout, columns.target, columns.key, record.done, columns.also
+        ):
             if not any_rows and old is not None and old.ended:
                 self._say(
                     f"{source.name} has grown since it was learned: going on after its row {old.last:,}"
@@ -179,18 +216,18 @@ class Inputs:
         self._read += _size(source.name)
         source.close()
 
-    def _leave_out(self, name, old, quiet):
+    def _leave_out(self, name: str | Path, old: SourceRecord, quiet: bool) -> None:
         """Say that the content was learned before. The next source may be new."""
         self._expected = False
         if not quiet:
             as_what = f" as {old.name}" if old.name != str(name) else ""
             self._say(f"{name} was learned before{as_what}: left out")
 
-    def open(self, path, columns, follow=False):
+    def open(self, path: str | Path, columns: Columns, follow: bool = False) -> Source:
         """Open a source; raises if a column is not there. Names come from its header, or the first source."""
         source = self._opened(path, follow)
         try:
-            column_kinds(source, *columns[:3])
+            column_kinds(source, columns.layout, columns.target, columns.key)
         except SourceError:
             source.close()
             if not _is_row(source, columns.names):
@@ -198,17 +235,17 @@ class Inputs:
             source = self._opened(path, follow, columns.names)
         return source
 
-    def _opened(self, path, follow, names=None):
+    def _opened(self, path: str | Path, follow: bool, names: Sequence[str] | None = None) -> Source:
         return open_source(path, whole_lines=True, reading=self.reading, follow=follow, names=names)
 
-    def _check_expected(self, name):
+    def _check_expected(self, name: str) -> None:
         """With `strict`, raise if a source that is not known should be."""
         if self._expected or (self.strict and any(record.name == name for record in self.known)):
             raise another_source(name, 1)
 
     # -- rotation
 
-    def _rotated_while_away(self, path):
+    def _rotated_while_away(self, path: str | Path) -> list[Path]:
         """The files that a followed file was renamed to after the run stopped, the oldest first."""
         if not self.known or not os.path.isfile(path):
             return []
@@ -229,10 +266,9 @@ class Inputs:
         self._expected = False
         return []
 
-    def _after_rotation(self, path, columns):
+    def _after_rotation(self, path: str | Path, columns: Columns) -> Iterator[Item]:
         """The rows of the files that get the name of a followed file, one after the other."""
-        while not self._stopped and self._source.rotation() is not None:
-            since = self._source.rotation()
+        while not self._stopped and (since := self._current().rotation()) is not None:
             for place in rotated_since(path, since):
                 if self._is_readable(place, columns):
                     yield from self._new_rows(place, columns, rotated=True)
@@ -241,7 +277,7 @@ class Inputs:
             if not self._stopped:
                 yield from self._new_rows(path, columns, follow=True, rotated=True)
 
-    def _is_readable(self, path, columns):
+    def _is_readable(self, path: str | Path, columns: Columns) -> bool:
         """Whether a file can be opened and recognised. One that is just being packed cannot."""
         try:
             find(path, self.known, self.reading)
@@ -251,7 +287,7 @@ class Inputs:
         return True
 
 
-def _is_row(source, names):
+def _is_row(source: Source, names: Sequence[str] | None) -> bool:
     """Whether the first line of a text is a row, not a header: as many cells, none a name, some a number."""
     if not isinstance(source, Delimited) or names is None or len(source.names) != len(names):
         return False
@@ -260,7 +296,7 @@ def _is_row(source, names):
     )
 
 
-def _is_short_file(path):
+def _is_short_file(path: str | Path) -> bool:
     """Whether a file has at most one whole line, which may be its header."""
     if not os.path.isfile(path):
         return False
@@ -268,10 +304,10 @@ def _is_short_file(path):
         return file.read(1 << 20).count(b"\n") <= 1 and os.path.getsize(path) <= 1 << 20
 
 
-def _size(name):
+def _size(name: str | Path) -> int:
     return os.path.getsize(name) if os.path.isfile(name) else 0
 
 
-def _total_size(paths):
+def _total_size(paths: Sequence[str | Path]) -> int | None:
     """The size of all files; None if one of them is not a file."""
     return sum(map(_size, paths)) or None if all(map(os.path.isfile, paths)) else None

@@ -4,12 +4,14 @@ import hashlib
 import json
 import re
 import secrets
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 FORMAT = "holdfast manifest 1"
 FILE = "manifest.json"
 TABLES = ("audit", "sizes", "released")  # folders of numbered parts, of which a checkpoint has the first ones
-PARTS = dict.fromkeys(TABLES, "parquet") | {"states": "safetensors"}  # all folders of parts
+STATES = "states"
+PARTS = dict.fromkeys(TABLES, "parquet") | {STATES: "safetensors"}  # all folders of parts
 FILES = (
     "config.json",
     "checkpoint.safetensors",
@@ -32,7 +34,7 @@ class Digest(NamedTuple):
     sha256: str
 
     @staticmethod
-    def of(*buffers):
+    def of(*buffers: Any) -> "Digest":
         """Of one buffer, or of several that follow each other."""
         sha256 = hashlib.sha256()
         for buffer in buffers:
@@ -51,33 +53,33 @@ class Manifest(NamedTuple):
     files: dict[str, tuple[Digest | None, ...]]
 
     @staticmethod
-    def new():
+    def new() -> "Manifest":
         return Manifest(secrets.token_hex(8), {})
 
-    def including(self, digests):
+    def including(self, digests: Mapping[str, Digest]) -> "Manifest":
         """The manifest that allows these contents, too."""
         files = dict(self.files)
         for name, digest in digests.items():
             files[name] = tuple(dict.fromkeys((*files.get(name, (None,)), digest)))
         return self._replace(files=files)
 
-    def settled(self, digests):
+    def settled(self, digests: Mapping[str, Digest]) -> "Manifest":
         """The manifest that allows only these contents."""
         return self._replace(files=self.files | {name: (digest,) for name, digest in digests.items()})
 
-    def allowing_absence(self, names):
+    def allowing_absence(self, names: Iterable[str]) -> "Manifest":
         """The manifest that allows these files to be absent, because they are about to be removed."""
         return self._replace(files=self.files | {n: (*self.files[n], None) for n in names if n in self.files})
 
-    def without(self, names):
+    def without(self, names: Iterable[str]) -> "Manifest":
         return self._replace(files={name: d for name, d in self.files.items() if name not in names})
 
-    def parts(self, table):
+    def parts(self, table: str) -> dict[int, str]:
         """The listed parts of a table: names by number, in order."""
         found = {part_number(table, name): name for name in self.files}
         return {number: found[number] for number in sorted(n for n in found if n is not None)}
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes:
         body = {
             "format": FORMAT,
             "token": self.token,
@@ -86,7 +88,7 @@ class Manifest(NamedTuple):
         return (json.dumps(body | {"sha256": _digest(body)}, indent=1) + "\n").encode()
 
 
-def read_manifest(data):
+def read_manifest(data: bytes) -> Manifest:
     """The manifest that `to_bytes` wrote; raises ValueError if it is anything else."""
     try:
         body = json.loads(data)
@@ -106,11 +108,11 @@ def read_manifest(data):
     return Manifest(token, {name: tuple(d and Digest(*d) for d in found) for name, found in files.items()})
 
 
-def part_name(table, number):
+def part_name(table: str, number: int) -> str:
     return f"{table}/part-{number:06d}.{PARTS[table]}"
 
 
-def part_number(table, name):
+def part_number(table: str, name: str) -> int | None:
     """The number of a part of this table; None for any other name."""
     folder, _, file = name.rpartition("/")
     match = _PART.fullmatch(file)
@@ -118,21 +120,21 @@ def part_number(table, name):
     return number if number is not None and part_name(table, number) == name else None
 
 
-def is_run_file(name):
+def is_run_file(name: str) -> bool:
     """Whether a run writes a file of this name."""
     return name in FILES or any(part_number(table, name) is not None for table in PARTS)
 
 
-def _are_digests(found):
-    return isinstance(found, list) and found and all(d is None or _is_digest(d) for d in found)
+def _are_digests(found: Any) -> bool:
+    return isinstance(found, list) and bool(found) and all(d is None or _is_digest(d) for d in found)
 
 
-def _is_digest(found):
+def _is_digest(found: Any) -> bool:
     match found:
         case [int(size), str(sha256)]:
-            return type(size) is int and size >= 0 and _SHA256.fullmatch(sha256)
+            return type(size) is int and size >= 0 and _SHA256.fullmatch(sha256) is not None
     return False
 
 
-def _digest(body):
+def _digest(body: Any) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -1,16 +1,24 @@
 """What `predict` says about each row: the prediction, how sure it is, and whether the row is an outlier."""
 
 import math
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holdfast.io.columns import Layout
+from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.io.sources import Piece
 from holdfast.runs.answers import scores
+from holdfast.runs.model import Model
+
+Outliers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @np.errstate(all="ignore")
-def interval(model, predictions, share):
+def interval(model: Model, predictions: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
     """The lower and the upper end of an interval around each prediction, as two arrays.
 
     The recent errors of the run, target minus prediction, are added to the prediction: their quantiles at
@@ -27,7 +35,7 @@ def interval(model, predictions, share):
 
 
 @np.errstate(all="ignore")
-def probability(model, outcomes):
+def probability(model: Model, outcomes: np.ndarray) -> np.ndarray:
     """How probable each predicted label is, by the recent rounds of the run with such scores.
 
     The share of hits as an increasing function of the score (isotonic regression), with half a hit and half
@@ -43,7 +51,7 @@ def probability(model, outcomes):
     return np.where(found > 0.0, of_hit, 1.0 - of_hit) if two else of_hit
 
 
-def isotonic(x, hits):
+def isotonic(x: np.ndarray, hits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first x of each step, and the share of hits on it, by pooling neighbours that are out of order.
 
     >>> starts, shares = isotonic(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.0, 0.0, 1.0, 1.0]))
@@ -62,7 +70,7 @@ def isotonic(x, hits):
     return starts, (totals + 0.5) / (sums + 1.0)
 
 
-def outliers(model, rows, places):
+def outliers(model: Model, rows: DenseRows | SparseRows, places: np.ndarray) -> Outliers:
     """Of each row: 1 if it is an outlier, 0 if not, NaN if unknown; its farthest column and the value there.
 
     The size of the row is compared with the last threshold of the feature filter, in the units that the model
@@ -80,7 +88,7 @@ def outliers(model, rows, places):
 
 
 @np.errstate(all="ignore")
-def _outliers(model, rows, places, game):
+def _outliers(model: Model, rows: DenseRows | SparseRows, places: np.ndarray, game: int) -> Outliers:
     """The same in the units of one game. Unknown is also every row if these are not known yet."""
     count = len(rows)
     if model.threshold is None or model.measure is None:
@@ -95,20 +103,20 @@ def _outliers(model, rows, places, game):
     found = np.where(size <= threshold, 0.0, 1.0)
     unknown = np.isnan(squares) | (places < 0) | ~((threshold > 0.0) & (threshold < math.inf))
     if games > 1:
-        unknown |= ~(model.parameters["factors"][models] > 0.0).any(axis=1)
+        unknown |= ~(model.parameters.factors[models] > 0.0).any(axis=1)
     found = np.where(unknown, math.nan, found)
     return np.where(np.isinf(values), 1.0, found), columns, values
 
 
-def feature_names(layout, places):
+def feature_names(layout: Layout, places: Iterable[int]) -> list[str]:
     """The names of the features with these indices. Sparse rows can have millions, so not all are made."""
     if layout.is_sparse():
         return [str(place) for place in places]
-    names = layout.features() if len(places) else []
+    names = layout.features()
     return [names[place] for place in places]
 
 
-def answer_types(model):
+def answer_types(model: Model) -> dict[str, pa.DataType]:
     """The columns of the answers, and their types."""
     numbers = model.target.regression
     return (
@@ -120,7 +128,7 @@ def answer_types(model):
     )
 
 
-def answers(model, known, piece, share):
+def answers(model: Model, known: Mapping[str, int], piece: Piece, share: float) -> tuple[pa.Table, int]:
     """The answers about the rows of a piece as a table, and how many have no prediction.
 
     `known` has the index of each key of the model, `share` is that of `interval`.
@@ -137,7 +145,7 @@ def answers(model, known, piece, share):
     predictions = model.answers(outcomes)
     wrong, columns, _ = outliers(model, piece.features, places)
     wrong[list(piece.faults)] = math.nan
-    found = {"row": piece.rows, "key": piece.keys}
+    found: dict[str, Any] = {"row": piece.rows, "key": piece.keys}
     found["prediction"] = pa.array(predictions, mask=empty)
     if model.target.regression:
         found["low"], found["high"] = interval(model, predictions, share)
@@ -150,7 +158,7 @@ def answers(model, known, piece, share):
     return pa.table(arrays), int(empty.sum())
 
 
-def _array(column, kind):
+def _array(column: Any, kind: pa.DataType) -> Any:
     """A column of Arrow, null for NaN."""
     if isinstance(column, np.ndarray) and column.dtype == np.float64:
         column = pa.array(column, from_pandas=True)

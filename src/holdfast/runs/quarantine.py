@@ -1,46 +1,44 @@
 """The rows that a run has skipped, as they are in its source, with the reason: to look at and to release."""
 
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io.byte_stream import LineBlock
 from holdfast.io.columns import column_kind
-from holdfast.io.sources import SourceError, unchanged
-from holdfast.runs.audit import MEASURES, excess
-from holdfast.runs.checkpoint import read_config
+from holdfast.io.sources import Source, SourceError, unchanged
+from holdfast.runs.audit import with_times
 from holdfast.runs.inputs import Columns, Inputs
 from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import quoted
 
+if TYPE_CHECKING:
+    from holdfast.runs.run import Run
+
 ROW = "skipped_row"
 _COMMA = r"^(\s*[-+]?\d*),(\d*(?:[eE][-+]?\d+)?\s*)$"
-_COLUMNS = ("reason", "column", "value", "measure", "size", "threshold", "times", "detail", "learned")
+_COLUMNS = ("reason", "size", "threshold", "times", "column", "value", "detail", "learned")
 
 
-def source_places(run):
-    """The records of the sources of a run, in the order of their rows.
-
-    A run of an earlier version has one source, and does not say how many rows were read.
-    """
-    begins = read_config(run.folder)["source_begins"]
-    return run.sources or [SourceRecord(run.source_name, begins, last=1 << 53)]
-
-
-def open_place(run, path):
+def open_place(run: "Run", path: str | Path) -> Source:
     """Open a source of the run, with the columns that it had."""
-    columns = Columns(run.layout, run.target, run.settings.key, read_config(run.folder).get("names"))
-    return Inputs([path], run.settings.reading()).open(path, columns)
+    return Inputs([path], run.settings.reading()).open(path, Columns.of(run.config))
 
 
-def check_names(source):
+def check_names(source: Source) -> None:
     """Raise if a source has columns that a quarantine adds."""
     for name in (ROW, *(f"skipped_{name}" for name in _COLUMNS)):
         if name in source.names:
             raise SourceError(f"{source.name} has a column {quoted(name)} of its own: give it another name")
 
 
-def quarantine(entries, place, source, numbers):
+def quarantine(
+    entries: "Entries", place: SourceRecord, source: Source, numbers: Collection[str]
+) -> Iterator[pa.Table]:
     """The skipped rows of a source, block by block: what the audit says, then all columns of the source.
 
     `entries` are those of the audit; what is left of them is for the next source. Columns of `numbers` have
@@ -53,23 +51,23 @@ def quarantine(entries, place, source, numbers):
         if found is not None:
             rows = found.column("row").to_numpy() - place.base
             columns = unchanged(source, block, source.names, rows)
-            if getattr(source, "decimal", ".") != ".":
+            if source.decimal != ".":
                 columns |= {name: _with_points(columns[name]) for name in numbers if name in columns}
             yield _table(found, columns)
 
 
-def number_columns(run):
+def number_columns(run: "Run") -> set[str]:
     """The names of the columns that the run reads as numbers."""
     kinds = {column.name for column in run.layout.columns if column_kind(column) == "number"}
     return kinds | ({run.target.name} if run.regression else set())
 
 
-def _with_points(column):
+def _with_points(column: Any) -> Any:
     """Numbers with a decimal comma as numbers with a point; other texts as they are."""
     return pc.replace_substring_regex(column, _COMMA, r"\1.\2")
 
 
-def without_rows(names):
+def without_rows(names: Collection[str]) -> pa.Table:
     """The columns of a quarantine, if nothing was skipped."""
     kinds = dict.fromkeys(_COLUMNS, pa.string())
     kinds |= dict.fromkeys(("value", "size", "threshold", "times"), pa.float64())
@@ -77,12 +75,12 @@ def without_rows(names):
     return _table(empty, {name: pa.array([], pa.string()) for name in names})
 
 
-def _table(found, columns):
+def _table(found: pa.Table, columns: dict[str, Any]) -> pa.Table:
     about = {ROW: found.column("row")} | {f"skipped_{name}": found.column(name) for name in _COLUMNS}
     return pa.table(about | columns)
 
 
-def alike(table, schema, source):
+def alike(table: pa.Table, schema: pa.Schema, source: Source) -> pa.Table:
     """The table with the columns of an earlier one; those that it lacks are empty."""
     columns = {field.name: pa.nulls(table.num_rows, field.type) for field in schema}
     for name in set(columns) & set(table.column_names):
@@ -99,16 +97,17 @@ def alike(table, schema, source):
 class Entries:
     """The entries of an audit in the order of the rows, one for each row."""
 
-    def __init__(self, tables):
-        self._tables, self._waiting, self._last = tables, None, 0
+    def __init__(self, tables: Iterator[pa.Table]) -> None:
+        self._tables, self._last = tables, 0
+        self._waiting: pa.Table | None = None
 
-    def take_below(self, row):
+    def take_below(self, row: int) -> pa.Table | None:
         """The next entries, up to this row; None if there are none."""
         while self._waiting is None or self._waiting.column("row")[-1].as_py() < row:
             more = next(self._tables, None)
             if more is None:
                 break
-            more = self._once(with_excess(more))
+            more = self._once(with_times(more))
             if more.num_rows:
                 self._waiting = more if self._waiting is None else pa.concat_tables([self._waiting, more])
         if self._waiting is None:
@@ -118,20 +117,8 @@ class Entries:
         self._waiting = rest if rest.num_rows else None
         return found if found.num_rows else None
 
-    def _once(self, table):
+    def _once(self, table: pa.Table) -> pa.Table:
         rows = table.column("row").to_numpy()
         new = np.diff(rows, prepend=self._last) > 0
         self._last = int(rows[-1]) if len(rows) else self._last
         return table.filter(pa.array(new))
-
-
-def with_excess(table):
-    """A part of the audit with the size, the threshold and the factor of the measure that exceeds most."""
-    times, measures = excess(table)
-    more = {"measure": np.array(MEASURES, object)[measures], "times": times}
-    for what in ("size", "threshold"):
-        found = np.column_stack([table.column(f"{measure}_{what}").to_numpy() for measure in MEASURES])
-        more[what] = found[np.arange(len(found)), measures]
-    for name, column in more.items():
-        table = table.append_column(name, pa.array(column, pa.string() if name == "measure" else None))
-    return table

@@ -2,23 +2,26 @@
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
-from holdfast.compiling import WORTH_COMPILING
-from holdfast.defaults import is_auto
 from holdfast.flatten import flatten, restore
+from holdfast.fleet.grouping import caller, group_rounds
+from holdfast.fleet.states import States
+from holdfast.options import TERMINAL, is_auto, read_outliers
 from holdfast.play import play
-from holdfast.play_many import caller
 from holdfast.protocols import Filter
 from holdfast.rule import rule
 from holdfast.runs.files import RunError
-from holdfast.runs.flat_states import FlatStates, group_rounds
-from holdfast.runs.settings import outliers_for
+from holdfast.runs.run import Run
+from holdfast.runs.settings import Settings
 from holdfast.steady import Steady
 from holdfast.steady.player import USUAL
 
@@ -46,7 +49,7 @@ class Sizes(NamedTuple):
     positive: np.ndarray
 
 
-def replayed(run, outliers):
+def replayed(run: Run, outliers: str) -> dict[str, Any]:
     """How many rounds of the run these filters would skip, and the first rows where that differs.
 
     The sizes are those that the run measured. A run with these filters would keep other rounds, so its later
@@ -54,21 +57,21 @@ def replayed(run, outliers):
     """
     if not run.settings.sizes:
         raise RunError(f"{run.folder.path} did not write down its sizes: learn again without --no-sizes")
-    wanted = outliers_for(outliers, "--replay")
+    wanted = read_outliers(outliers, TERMINAL, "replay")
     fades = not isinstance(run.player.core(), Steady) and not is_auto(wanted)
-    recency = {"memory": "auto", "patience": "auto"} if fades else {}
-    player = dataclasses.replace(run.settings, outliers=outliers, **recency).player(
-        run.regression, run.layout
-    )
-    guarded = player.player if isinstance(player, Certified) else player.core()
+    settings = dataclasses.replace(run.settings, outliers=outliers)
+    if fades:
+        settings = dataclasses.replace(settings, memory="auto", patience="auto")
+    player = settings.player(run.regression, run.layout)
+    guarded: Any = player.player if isinstance(player, Certified) else player.core()
     by_target, compiled = run.log.by_target, run.trace.rounds >= WORTH_COMPILING
     if isinstance(guarded, Steady):
-        keyed = SteadyFilters(guarded, run, compiled)
+        keyed: KeyedFilters = SteadyFilters(guarded, run, compiled)
     else:
         filters = (guarded.features, guarded.target if by_target else guarded.gradient)
         keyed = KeyedFilters(filters, not by_target and guarded.labels, compiled)
     before = SkippedRows(run.read("audit", ["row"]))
-    answer = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
+    answer: dict[str, Any] = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
     gone: list[int] = []
     new: list[int] = []
     for table in run.read("sizes"):
@@ -82,7 +85,7 @@ def replayed(run, outliers):
     return answer | {"no_longer_skipped": gone, "newly_skipped": new, "notes": _notes(run.settings)}
 
 
-def _notes(settings):
+def _notes(settings: Settings) -> list[str]:
     """What differs from a run with these filters."""
     notes = [
         "The sizes are those of the run. With this budget it would learn from other rounds, and later sizes "
@@ -101,10 +104,10 @@ def _notes(settings):
 class SkippedRows:
     """The rows that a run skipped, in order."""
 
-    def __init__(self, tables):
+    def __init__(self, tables: Iterator[pa.Table]) -> None:
         self._tables, self._rows, self._ended = tables, np.zeros(0, np.int64), False
 
-    def take_up_to(self, row):
+    def take_up_to(self, row: int) -> np.ndarray:
         """Return the skipped rows up to this row, and forget them."""
         while not self._ended and (not len(self._rows) or self._rows[-1] <= row):
             table = next(self._tables, None)
@@ -122,33 +125,34 @@ class KeyedFilters:
 
     in_turn = False  # whether the second filter is asked only about rounds that the first one keeps
 
-    def __init__(self, filters, by_label, compiled):
+    def __init__(self, filters: tuple[Any, Any], by_label: bool, compiled: bool) -> None:
         self.filters, self.by_label, self.compiled = filters, by_label, compiled
-        self._states, self._games = FlatStates(self._first_states()), {}
+        self._states = States(self._first_states(), packed=False)
+        self._games: dict[str, int] = {}
 
-    def keep(self, table):
+    def keep(self, table: pa.Table) -> np.ndarray:
         """Which of these rounds all filters keep."""
         found = {name: table.column(name).to_numpy() for name in _SIZES if name in table.column_names}
         other = found.get("target", found.get("gradient", np.zeros(table.num_rows)))
         sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
         return self._keep(sizes, self._game_of(table))
 
-    def _keep(self, sizes, games):
+    def _keep(self, sizes: Sizes, games: np.ndarray) -> np.ndarray:
         """Which of these rounds all filters keep, given the game of each."""
         slots, order, cuts = group_rounds(games)
         call, kept = caller(self.compiled), np.zeros(len(games), bool)
-        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts), self.compiled)
+        buffer, places, lengths = self._states.unpack(slots, np.diff(cuts))
         groups, first = (order, cuts, places, lengths), self._first_states()
         how = (self.by_label, self.in_turn)
         call(decide_all, *self.filters, how, first, sizes, kept, groups, buffer)
-        self._states.pack(slots, buffer, places, lengths, self.compiled)
+        self._states.pack(slots, buffer, places, lengths)
         return kept
 
-    def _first_states(self):
+    def _first_states(self) -> FilterStates:
         features, other = self.filters
         return FilterStates(features.init(1), other.init(1), other.init(1))
 
-    def _game_of(self, table):
+    def _game_of(self, table: pa.Table) -> np.ndarray:
         """The index of the game of each round."""
         names = [name for name in ("key", "label") if name in table.column_names]
         if not names:
@@ -166,10 +170,10 @@ class AtLeast:
     filter: Filter
     least: float
 
-    def init(self, dim):
+    def init(self, dim: int) -> Any:
         return self.filter.init(dim)
 
-    def decide(self, state, size):
+    def decide(self, state: Any, size: float) -> tuple[Any, float, bool]:
         state, threshold, _ = self.filter.decide(state, size)
         threshold = max(threshold, self.least)
         return state, threshold, size <= threshold
@@ -185,25 +189,25 @@ class SteadyFilters(KeyedFilters):
 
     in_turn = True
 
-    def __init__(self, player, run, compiled):
+    def __init__(self, player: Steady, run: Run, compiled: bool) -> None:
         filters = AtLeast(player.gate, player.near), AtLeast(player.surprise, USUAL)
         super().__init__(filters, False, compiled)
         self._known: list[np.ndarray] = []  # of each game, which of the first rounds are kept
-        if run.is_older() or not run.trace.rounds or run.settings.key is not None:  # they are not stored
+        if not run.trace.rounds or run.settings.key is not None:  # they are not stored
             return
         labels = run.games.labels if len(run.games.labels) > 1 else [""]
         self._games = {label: place for place, label in enumerate(labels)}
         slots, first = np.arange(len(labels)), [run.games.first_rounds(label) for label in range(len(labels))]
-        buffer, places, lengths = self._states.unpack(slots, max(len(y) for _, y in first), compiled)
+        buffer, places, lengths = self._states.unpack(slots, max(len(y) for _, y in first))
         for label, rounds in enumerate(first):
             record = play(player, Replay(*rounds, run.loss), keep=("kept",), compiled=False)
             state = record.state[0]
-            filters = FilterStates(state.gate, state.surprise, player.surprise.init(1))
-            lengths[label] = flatten(filters, buffer, places[label]) - places[label]
-            self._known.append(record.kept)
-        self._states.pack(slots, buffer, places, lengths, compiled)
+            states = FilterStates(state.gate, state.surprise, player.surprise.init(1))
+            lengths[label] = flatten(states, buffer, places[label]) - places[label]
+            self._known.append(record.column("kept"))
+        self._states.pack(slots, buffer, places, lengths)
 
-    def _keep(self, sizes, games):
+    def _keep(self, sizes: Sizes, games: np.ndarray) -> np.ndarray:
         kept, left = np.zeros(len(games), bool), np.isfinite(sizes.features)
         for game, first in enumerate(self._known):
             places = np.flatnonzero(left & (games == game))[: len(first)]
@@ -214,7 +218,16 @@ class SteadyFilters(KeyedFilters):
         return kept
 
 
-def decide_all(features, other, how, states, sizes, kept, groups, buffer):
+def decide_all(
+    features: Any,
+    other: Any,
+    how: tuple[bool, bool],
+    states: FilterStates,
+    sizes: Sizes,
+    kept: np.ndarray,
+    groups: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    buffer: np.ndarray,
+) -> int:
     """Write into `kept` which rounds the filters of each game keep, in order.
 
     `how`: whether the two labels have filters of their own, and whether the second filter is asked only about

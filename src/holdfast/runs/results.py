@@ -1,12 +1,26 @@
-"""The results of a run: its model, its metrics and its certificate, and when they are written."""
+"""The results of a run: its model, its metrics and its certificate, and when they are written.
+
+The metrics can also be written as a text file for the node exporter of Prometheus (`docs/operations.md`).
+"""
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from holdfast.audit import WARM_UP
 from holdfast.runs.audit import RELEASED
-from holdfast.runs.files import to_json
+from holdfast.runs.files import RunError, atomic_file, to_json
+from holdfast.runs.folder import Content
 from holdfast.runs.model import FILE, Model
 from holdfast.runs.tables import table_bytes
 from holdfast.steady import Steady
 
+if TYPE_CHECKING:
+    from holdfast.runs.run import Run
+
+_CERTIFICATE = "certificate.json"
 _FEW_KEYS = 10_000  # up to so many, each checkpoint writes the model
 _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in a sentence
 
@@ -14,11 +28,11 @@ _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in 
 class ResultFiles:
     """The files that a checkpoint writes besides what is needed to resume."""
 
-    def __init__(self, run):
+    def __init__(self, run: "Run") -> None:
         self._run = run
         self.modelled = 0  # rounds, when the model was written last
 
-    def files(self, last):
+    def files(self, last: bool) -> Iterator[tuple[str, Content]]:
         """Names and contents of the model, the metrics and the certificate.
 
         With many keys, the model is among them at the `last` checkpoint, and if there were as many rows as
@@ -33,19 +47,19 @@ class ResultFiles:
                 yield "keys.parquet", table_bytes(run.keys.table(keys))
             self.modelled = rounds
         yield "metrics.json", to_json(run.metrics())
-        yield "certificate.json", to_json(run.certificate())
+        yield _CERTIFICATE, to_json(run.certificate())
 
 
-def model(run):
+def model(run: "Run") -> Model:
     """What predicts."""
     keyed = run.settings.key is not None
     parts = (run.layout, run.target, tuple(run.games.keys) if keyed else (), run.settings.key)
     prior = run.upkeep.ready_prior() if run.upkeep is not None else None
-    more = (run.answers.recent, run.keys.thresholds(), run.measure, True)
+    more = (run.answers.recent, run.keys.thresholds(), run.measure)
     return Model(*parts, run.games.parameters(prior), prior is not None, *more)
 
 
-def metrics(run):
+def metrics(run: "Run") -> dict[str, Any]:
     """The content of metrics.json."""
     error, kept_error = run.trace.errors()
     counts = dict(sorted(run.log.counts.items()))
@@ -67,14 +81,15 @@ def metrics(run):
     } | (_key_metrics(run) if run.settings.key is not None else {})
 
 
-def _key_metrics(run):
+def _key_metrics(run: "Run") -> dict[str, Any]:
     evicted = run.games.table.count - len(run.games.keys)
     core = run.player.core()
-    starts = isinstance(core, Steady) and not core.gate.keeps_all()
+    gate: Any = core.gate if isinstance(core, Steady) else None
+    starts = gate is not None and not gate.keeps_all()
     return {"keys": run.keys.summary(list(run.games.keys), starts) | {"evicted": evicted}}
 
 
-def certificate(run):
+def certificate(run: "Run") -> dict[str, Any]:
     """The content of certificate.json: what the run proves, or why it proves nothing."""
     why, released = run.settings.why_no_certificate(), run.log.counts.get(RELEASED, 0)
     if released and not why:
@@ -84,10 +99,6 @@ def certificate(run):
         )
     if why:
         return {"proves": None, "words": why}
-    if run.is_older():
-        found = run.read_results("certificate.json")
-        words = found.get("words") if isinstance(found, dict) else None
-        return {"proves": None, "words": str(words)}
     proofs = _proofs(run)
     words = [p["words"] if len(proofs) == 1 else f"{name}: {p['words']}" for name, p in proofs.items()]
     if len(words) > _MOST_WORDS:
@@ -97,7 +108,7 @@ def certificate(run):
     return {"proves": proofs, "words": " ".join(words)}
 
 
-def _proofs(run):
+def _proofs(run: "Run") -> dict[str, Any]:
     """The certificates of the first games, by name."""
     k, keys, found = run.player.k, list(run.games.keys), {}
     for key, label in run.games.names()[:_MOST_CERTIFICATES]:
@@ -111,3 +122,50 @@ def _proofs(run):
             "words": str(proof),
         }
     return found
+
+
+# -- Prometheus
+
+
+def metrics_writer(path: str | Path, clock: Callable[[], float] = time.time) -> Callable[["Run"], None]:
+    """A function that writes the figures of a run to this file, in one step."""
+    if importlib.util.find_spec("prometheus_client") is None:
+        raise RunError("--metrics needs prometheus_client: pip install 'holdfast[cli]'")
+
+    def write(run: "Run") -> None:
+        data = exposition(run, clock())
+        with atomic_file(path) as file:
+            file.write(data)
+
+    return write
+
+
+def exposition(run: "Run", now: float) -> bytes:
+    """The figures in the text format of Prometheus, as bytes."""
+    from prometheus_client import CollectorRegistry, Gauge, generate_latest
+
+    registry, name = CollectorRegistry(), str(run.folder.path.name)
+
+    def gauge(metric: str, help_text: str, value: float | None) -> None:
+        if value is not None:
+            Gauge(f"holdfast_{metric}", help_text, ["run"], registry=registry).labels(name).set(value)
+
+    found = run.metrics()
+    gauge("rounds", "Rows that were learned from or skipped", found["rounds"])
+    gauge("skipped", "Rows that were skipped", found["skipped"])
+    reasons = Gauge(
+        "holdfast_skipped_by_reason",
+        "Skipped rounds by reason",
+        ["run", "reason"],
+        registry=registry,
+    )
+    for reason, count in found["skipped_by_reason"].items():
+        reasons.labels(name, reason).set(count)
+    gauge("error", f"The {found['error_is']} on the rounds learned from", found["error"])
+    gauge("error_of_all_rounds", f"The {found['error_is']} on all rounds", found["error_of_all_rounds"])
+    gauge("finished", "1 if the source was read to its end", found["finished"])
+    if "keys" in found:
+        gauge("keys", "Keys with a model", found["keys"]["count"])
+        gauge("keys_evicted", "Keys that were forgotten", found["keys"]["evicted"])
+    gauge("checkpoint_timestamp_seconds", "When the last checkpoint was written", now)
+    return generate_latest(registry)

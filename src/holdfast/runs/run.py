@@ -2,35 +2,45 @@
 
 import datetime
 import itertools
-import json
 import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from holdfast.fleet.games import Games
+from holdfast.fleet.key_sums import KeySums
+from holdfast.fleet.parts import StateParts
+from holdfast.fleet.prior import Upkeep, next_upkeep
+from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.io.sources import Piece
 from holdfast.learners import Scaled
+from holdfast.linear_model import LinearModels
 from holdfast.norms import L1
+from holdfast.options import TERMINAL, read_loss
 from holdfast.runs import results
 from holdfast.runs.answers import Answers
-from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, RoundLog, measured
-from holdfast.runs.blame import Blame
-from holdfast.runs.checkpoint import CHECKPOINT, Times, read_config, read_times
+from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, Blame, RoundLog, by_measure
+from holdfast.runs.checkpoint import CHECKPOINT, Times, checkpoint_files, load_checkpoint, read_times
 from holdfast.runs.compile_choice import CompileChoice
-from holdfast.runs.files import RunError, damaged, of_another_layout
+from holdfast.runs.config import Config, read_config
 from holdfast.runs.folder import Folder
-from holdfast.runs.games import Games
-from holdfast.runs.metrics_file import metrics_writer
-from holdfast.runs.model import RowMeasure, read_model
-from holdfast.runs.older import older_metrics
-from holdfast.runs.outcomes import errors_of, margins_of, predictions_of, targets_of
-from holdfast.runs.results import ResultFiles
-from holdfast.runs.saving import checkpoint_files, load_checkpoint
-from holdfast.runs.settings import loss_for
+from holdfast.runs.manifest import STATES, part_name
+from holdfast.runs.model import (
+    Model,
+    RowMeasure,
+    errors_of,
+    margins_of,
+    predictions_of,
+    targets_of,
+)
+from holdfast.runs.results import ResultFiles, metrics_writer
 from holdfast.runs.source_records import SourceRecord
-from holdfast.runs.state_parts import StateParts
-from holdfast.runs.trace import KeySums, Trace
-from holdfast.runs.upkeep import Upkeep, next_upkeep
+from holdfast.runs.trace import Trace
 from holdfast.steady import Steady
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again
@@ -40,40 +50,39 @@ _INTERPRETED_KEYS = 20_000  # the same with keys, because it takes time to resto
 class Run:
     """A run. `sources` has a record for each of its sources, `parts` is the number of checkpoints."""
 
-    def __init__(self, folder, source_name, settings, layout, target):
-        self.folder, self.source_name, self.settings = folder, source_name, settings
-        self.layout, self.target = layout, target
+    def __init__(self, folder: Folder, config: Config) -> None:
+        self.folder, self.config = folder, config
+        settings, layout, target = config.settings, config.layout, config.target
+        self.settings, self.layout, self.target = settings, layout, target
         self.regression = target.regression
-        self.loss = loss_for(settings.loss, self.regression)
+        self.loss = read_loss(settings.loss, self.regression, TERMINAL)
         self.player = settings.player(self.regression, layout)
         labels, keyed = target.model_names(), settings.key is not None
         figures = (self.player, layout.feature_count(), self.loss, labels, layout.is_sparse())
         self.games = Games(*figures, keyed=keyed)
-        self.upkeep = None
+        self.upkeep: Upkeep | None = None
         if keyed:
             self.upkeep = Upkeep(self.games, partial(Games, *figures), settings.has_prior(), settings.evict)
         self.states = StateParts()
-        by_target, core = self.regression and settings.scale, self.player.core()
-        kinds = (not isinstance(core, Steady), core.learns_little())
-        self.log = RoundLog(labels, by_target, settings.sizes, keyed, *kinds)
+        by_target, core, checks = self.regression and settings.scale, self.player.core(), self.player.checks()
+        self.log = RoundLog(labels, checks, by_target, settings.sizes, keyed, core.learns_little())
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
         self.sources: list[SourceRecord] = []
-        self._older: dict | None = None  # the metrics, if the tables have another layout than in this version
         self.parts, self.finished = 0, False
         self.keys, self.answers = KeySums(), Answers(len(target.labels))
         self.measure = row_measure(core)
         names = [] if layout.is_sparse() else layout.features()
         self.blame = Blame(names, target.name, self.regression)
         self.compiling = CompileChoice(self.games)
-        self.times, self.notes, self._since = Times(), [], None
-        self._write_metrics = None
+        self.times, self._since = Times(), -1.0  # when learning began, on the clock; negative before
+        self._write_metrics: Callable[[Run], None] | None = None
         self._results = ResultFiles(self)
 
     # -- rounds
 
-    def learn(self, piece, after, limit):
-        """Play the rounds of a piece, at most `limit()` at a time. Stop if `after()` is true."""
+    def learn(self, piece: Piece, after: Callable[[Piece], bool], limit: Callable[[], int]) -> bool:
+        """Play the rounds of a piece, at most `limit()` at a time. Stop if `after(piece)` is true."""
         start = 0
         while start < len(piece.y):
             self.compiling.take()
@@ -90,19 +99,23 @@ class Run:
             if self.upkeep is not None and self.trace.rounds == upkeep:
                 self.keys.take(self.upkeep.after_round(upkeep))
             if self.trace.wide and self.trace.rounds == snapshot:
-                self.trace.add_snapshot(self.games.weights_and_scale((0, 0))[0])
+                self.trace.add_snapshot(self.games.weights((0, 0)))
             start += count
             done, last = piece.first + start, int(piece.rows[start - 1]) - piece.record.base
             self.note_source(piece.place, piece.record._replace(done=done, last=last))
-            if after():
+            if after(piece):
                 return True
         return False
 
-    def note_source(self, place, record):
+    def note_source(self, place: int, record: SourceRecord) -> None:
         """Replace the record of a source, or add it."""
         self.sources[place:] = [record]
 
-    def _play(self, piece, start, stop):
+    def source_records(self) -> list[SourceRecord]:
+        """The records of the sources, in the order of their rows; that of the first, if none was read yet."""
+        return self.sources or [SourceRecord(self.config.source, self.config.source_begins)]
+
+    def _play(self, piece: Piece, start: int, stop: int) -> None:
         features, y, rows = piece.features.part(start, stop), piece.y[start:stop], piece.rows[start:stop]
         faults = {i - start: fault for i, fault in piece.faults.items() if start <= i < stop}
         missing = {int(i): MISSING for i in np.flatnonzero(features.missing())}
@@ -121,7 +134,7 @@ class Run:
         targets = targets_of(self.target, y)
         first = np.argmax(~np.isnan(targets), axis=0)  # the game, of those that learn from a row
 
-        if names is not None:
+        if self.upkeep is not None:
             self.keys.extend(len(self.games.keys))
             self.games.table.touch(keys, rounds)
             self.upkeep.play(keys, self.keys.sums, targets, features, self.compiling.compiled)
@@ -131,12 +144,13 @@ class Run:
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
             mine = first == label
-            measures[..., mine] = np.array(measured(columns, self.log.gradients))[..., mine]
+            both = [by_measure(each, self.log.checks) for each in (columns.sizes, columns.thresholds)]
+            measures[..., mine] = np.array(both)[..., mine]
             warm[self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame)] = True
         margins, thresholds = margins_of(self.target, outcomes), measures[1, 0]
         predicted = predictions_of(self.target, margins)
         errors = errors_of(self.target, margins, predicted, y)
-        self.trace.add(errors, kept, warm, *measures, predicted, y)
+        self.trace.add(errors, kept, warm, measures[0], measures[1], predicted, y)
         self.answers.add(margins, predicted, y, kept)
         if len(targets) > 1:  # a pair of rare labels has none yet
             thresholds = np.where(np.isinf(thresholds), np.nan, thresholds)
@@ -144,11 +158,18 @@ class Run:
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept, warm)
 
-    def _blame(self, features, y, farthest, reasons, skipped):
+    def _blame(
+        self,
+        features: DenseRows | SparseRows,
+        y: np.ndarray,
+        farthest: np.ndarray,
+        reasons: np.ndarray,
+        skipped: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The columns and values of the skipped rounds of a game."""
         return self.blame.columns(reasons, features, y, skipped, farthest[skipped])
 
-    def learn_released(self, piece, places, player):
+    def learn_released(self, piece: Piece, places: np.ndarray, player: Any) -> np.ndarray:
         """Learn from these rows of a piece with another player; return those learned from.
 
         They are no rounds: they change no count, no error and no audit.
@@ -168,7 +189,7 @@ class Run:
         self.games.counts = counts
         return np.array(found, np.int64)
 
-    def _key_indices(self, names, count):
+    def _key_indices(self, names: Any, count: int) -> np.ndarray:
         """The index of the key of each round."""
         if names is None:
             return np.full(count, self.games.indices([""])[0])
@@ -177,139 +198,95 @@ class Run:
 
     # -- the folder
 
-    def start_clock(self):
+    def start_clock(self) -> None:
         """Count the seconds of learning from here on."""
         self._since = time.monotonic()
 
-    def _add_times(self):
+    def _add_times(self) -> None:
         seconds, now = self.times.seconds, time.monotonic()
-        if self._since is not None:
+        if self._since >= 0.0:
             seconds, self._since = seconds + now - self._since, now
         saved = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
         self.times = Times(round(seconds, 3), saved)
 
-    def checkpoint(self, last=False):
+    def checkpoint(self, last: bool = False) -> None:
         """Write everything that is needed to resume from here, and the results so far."""
         results = self._results.files(last) if self.trace.rounds else ()
         self._add_times()
-        self.folder.write(itertools.chain(results, checkpoint_files(self)), self.states.gone)
+        self.folder.write(itertools.chain(results, checkpoint_files(self)), self._gone())
         self.states.settle(self.games.table.parts)
         self.parts += 1
         self.log.clear()
         if self._write_metrics is not None:
             self._write_metrics(self)
 
-    def save(self):
+    def save(self) -> None:
         """Write the last checkpoint of this process."""
         self.checkpoint(last=True)
         if self.finished:  # no process reads parts that this checkpoint does not need
-            self.folder.write((), self.states.gone)
+            self.folder.write((), self._gone())
             self.states.gone = []
         self.folder.write_manifest()
 
-    def write_metrics_to(self, path):
+    def _gone(self) -> list[str]:
+        """The names of the parts of states that are not needed any more."""
+        return [part_name(STATES, number) for number in self.states.gone]
+
+    def write_metrics_to(self, path: str | Path) -> None:
         """Write the figures for Prometheus to this file, now and at each checkpoint."""
         self._write_metrics = metrics_writer(path)
         self._write_metrics(self)
 
-    def restore(self):
+    def restore(self) -> "Run":
         """Continue from the last checkpoint."""
-        header, is_older = load_checkpoint(self)
+        header = load_checkpoint(self)
         self.parts, self.finished, self.log.counts = header.parts, header.finished, header.counts
-        if is_older:
-            self._restore_older(header)
-            return self
-        self.sources, self.times = header.records(), read_times(self.folder)
+        self.sources, self.times = header.sources, read_times(self.folder)
         self._results.modelled = self.trace.rounds
         self.folder.check_parts(self.parts)
         return self
 
-    def _restore_older(self, header):
-        """Read what a run of an earlier version and one of this version have in common."""
-        try:
-            self._older = older_metrics(self.read_results("metrics.json"), self.metrics())
-        except RunError:
-            raise
-        except ValueError as problem:
-            raise damaged(self.folder.path / "metrics.json", problem) from None
-        self.trace.rounds = self._older["rounds"]
-        self.games.indices(header.keys)
-        self.folder.check_parts(self.parts)
-
-    def read_results(self, name):
-        """The content of metrics.json or certificate.json."""
-        try:
-            return json.loads(self.folder.read(name))
-        except (ValueError, RecursionError) as problem:
-            raise (
-                problem
-                if isinstance(problem, RunError)
-                else damaged(self.folder.path / name, "it is no JSON")
-            ) from None
-
-    def is_older(self):
-        """Whether tables or states have another layout than in this version, so that it cannot go on."""
-        return self._older is not None or not self.games.is_current()
-
-    def require_current(self):
-        """Raise if the tables have another layout than in this version."""
-        if self._older is not None:
-            still = "; predict, inspect and audit still read this run"
-            raise of_another_layout(self.folder.path / CHECKPOINT, "the tables", still)
-        return self
-
-    def check_states(self):
+    def check_states(self) -> None:
         """Raise RunError if a state of the checkpoint is not valid."""
         self.games.check()
         if self.upkeep is not None:
             self.upkeep.prior.check()
 
-    def clean_up(self):
+    def clean_up(self) -> None:
         """Remove what a killed process left after the last checkpoint."""
-        self.folder.clean_up(self.parts, self.states.words)
+        self.folder.clean_up(self.parts, self.states.bytes)
 
-    def read(self, table, columns=None, since=0):
+    def read(self, table: str, columns: Sequence[str] | None = None, since: int = 0) -> Iterator[pa.Table]:
         """The parts of `audit`, `sizes` or `released`, one by one, from this number on."""
-        older = self._older is not None
-        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns, older, since)
+        return self.folder.read_parts(table, self.parts, self.log.schema(table), columns, since)
 
     # -- results
 
-    def model(self):
+    def model(self) -> Model:
         """What predicts."""
         return results.model(self)
 
-    def parameters(self):
-        """The parameters of the model by name, from the file if the states have another layout."""
-        return read_model(self.folder).parameters if self.is_older() else self.games.parameters()
+    def parameters(self) -> LinearModels:
+        """The numbers that predict."""
+        return self.games.parameters()
 
-    def game_names(self):
-        """The names of the games of a key; an older run may have others than this version."""
-        return read_model(self.folder).names() if self.is_older() else self.games.labels
-
-    def metrics(self):
+    def metrics(self) -> dict[str, Any]:
         """The content of metrics.json."""
-        return self._older if self._older is not None else results.metrics(self)
+        return results.metrics(self)
 
-    def certificate(self):
+    def certificate(self) -> dict[str, Any]:
         """The content of certificate.json: what the run proves, or why it proves nothing."""
         return results.certificate(self)
 
 
-def open_run(to, folder=None, older=False):
-    """The run in a folder, as of its last checkpoint; as of its beginning if there is none.
-
-    With `older`, also a run of an earlier version, of which only metrics, certificate and audit can be read.
-    """
+def open_run(to: str | Path, folder: Folder | None = None) -> Run:
+    """The run in a folder, as of its last checkpoint; as of its beginning if there is none."""
     folder = folder or Folder(to)
-    config = read_config(folder)
-    run = Run(folder, config["source"], config["settings"], config["layout"], config["target"])
-    run.notes = config["notes"]
-    run = run.restore() if folder.has(CHECKPOINT) else run
-    return run if older else run.require_current()
+    run = Run(folder, read_config(folder))
+    return run.restore() if folder.has(CHECKPOINT) else run
 
 
-def row_measure(guard):
+def row_measure(guard: Any) -> RowMeasure:
     """How the filter of rows measures a row."""
     if isinstance(guard, Steady):
         return RowMeasure(True, None, constant=False)

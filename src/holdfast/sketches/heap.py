@@ -4,8 +4,10 @@ The standard library's heapq works on lists, which are not the same in Python an
 are.
 """
 
+import numpy as np
 
-def replace_top(heap, length, value):
+
+def replace_top(heap: np.ndarray, length: int, value: float) -> None:
     """Drop the smallest of heap[:length] and insert `value`."""
     i = 0
     child = 1
@@ -20,7 +22,7 @@ def replace_top(heap, length, value):
     heap[i] = value
 
 
-def insert(heap, length, value):
+def insert(heap: np.ndarray, length: int, value: float) -> None:
     """Add `value` to heap[:length]; heap[length] must exist."""
     i = length
     while i > 0 and value < heap[(i - 1) // 2]:
@@ -29,12 +31,12 @@ def insert(heap, length, value):
     heap[i] = value
 
 
-def pop(heap, length):
+def pop(heap: np.ndarray, length: int) -> None:
     """Remove the smallest of heap[:length]."""
     replace_top(heap, length - 1, heap[length - 1])
 
 
-def replace_top_row(rows, key, second, third):
+def replace_top_row(rows: np.ndarray, key: float, second: float, third: float) -> None:
     """`replace_top` for rows of three numbers, ordered by the first."""
     i = 0
     child = 1
@@ -50,7 +52,7 @@ def replace_top_row(rows, key, second, third):
     rows[i, 0], rows[i, 1], rows[i, 2] = key, second, third
 
 
-def is_heap(heap, length):
+def is_heap(heap: np.ndarray, length: int) -> bool:
     """Whether heap[:length] is one, of numbers that are not negative."""
     for i in range(length):
         if not (heap[i] >= 0.0 and heap[(i - 1) // 2 if i > 0 else 0] <= heap[i]):

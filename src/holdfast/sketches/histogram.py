@@ -1,6 +1,7 @@
 """Order statistics in O(1) a round and constant memory, from counts in logarithmic buckets."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ _SEEN, _CURSOR, _BELOW, _OCTAVE = range(4)
 _BUCKET = _OCTAVE + _OCTAVES
 
 
-def is_whole(number):
+def is_whole(number: float) -> bool:
     """Whether a float is a whole number of at most 2^53, so that its neighbours are floats too."""
     return abs(number) <= _WHOLE and math.floor(number) == number
 
@@ -46,20 +47,20 @@ class LogHistogram(NamedTuple):
     table: np.ndarray  # sizes seen, cursor, sizes below the cursor; counts of octaves; counts of buckets
 
     @staticmethod
-    def empty():
+    def empty() -> "LogHistogram":
         """A sketch that has seen no size."""
         return LogHistogram(np.zeros(_BUCKET + (_OCTAVES << _BITS), np.int64))
 
     @staticmethod
-    def constants():
+    def constants() -> dict[str, int]:
         """By name, what the meaning of a flattened sketch depends on."""
         return {"bits": _BITS, "octaves": _OCTAVES}
 
-    def seen(self):
+    def seen(self) -> int:
         """How many sizes were pushed."""
         return int(self.table[_SEEN])
 
-    def push(self, size, unit=1):
+    def push(self, size: float, unit: int = 1) -> "LogHistogram":
         """Remember a size, `unit` times."""
         if not size < math.inf:
             return self
@@ -71,7 +72,7 @@ class LogHistogram(NamedTuple):
         table[_BELOW] += unit if bucket < table[_CURSOR] else 0
         return self
 
-    def at(self, rank):
+    def at(self, rank: int) -> tuple["LogHistogram", float]:
         """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
         table = self.table
         cursor = int(table[_CURSOR])
@@ -80,7 +81,7 @@ class LogHistogram(NamedTuple):
             table[_CURSOR], table[_BELOW] = cursor, below
         return self, float(np.int64(cursor << (52 - _BITS)).view(np.float64))
 
-    def bucket_of(self, rank):
+    def bucket_of(self, rank: int) -> tuple[int, int]:
         """The bucket of a rank and the number of sizes before it, searched from the cursor."""
         cursor, below = int(self.table[_CURSOR]), int(self.table[_BELOW])
         for _ in range(_NEAR):
@@ -94,7 +95,7 @@ class LogHistogram(NamedTuple):
                 return cursor, below
         return self.search_octaves(rank)
 
-    def search_octaves(self, rank):
+    def search_octaves(self, rank: int) -> tuple[int, int]:
         """The bucket of a rank and the number of sizes before it: first the octave, then the bucket."""
         below, octave = 0, 0
         while below + self.table[_OCTAVE + octave] < rank:
@@ -106,20 +107,20 @@ class LogHistogram(NamedTuple):
             bucket += 1
         return bucket, below
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """True if `window` is None: this sketch forgets nothing."""
         return window is None
 
-    def cleared(self):
+    def cleared(self) -> "LogHistogram":
         """The empty sketch, in the same array; only octaves in use take time."""
         clear_octaves(self.table)
         return self
 
-    def buckets_in_use(self):
+    def buckets_in_use(self) -> int:
         """How many buckets have a size."""
         return int(np.count_nonzero(self.table[_BUCKET:]))
 
-    def write_to(self, buffer, at):
+    def write_to(self, buffer: np.ndarray, at: int) -> int:
         """Write the buckets in use to a buffer from index `at` on, and empty them; return the index after."""
         end, octaves, counts = at + _OCTAVE + 1, self.table[_OCTAVE:_BUCKET], self.table[_BUCKET:]
         for octave in np.flatnonzero(octaves):
@@ -134,7 +135,7 @@ class LogHistogram(NamedTuple):
         buffer[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
         return end
 
-    def read_from(self, buffer, at):
+    def read_from(self, buffer: np.ndarray, at: int) -> tuple["LogHistogram", int]:
         """The sketch that was written there, in this array, which must be empty; and the index after it."""
         first = at + _OCTAVE + 1
         end = first + 2 * int(buffer[first - 1])
@@ -145,7 +146,7 @@ class LogHistogram(NamedTuple):
         self.table[:_OCTAVE] = buffer[at : at + _OCTAVE]
         return self, end
 
-    def check_stored(self, buffer, at, end):
+    def check_stored(self, buffer: np.ndarray, at: int, end: int) -> int:
         """The index after the sketch that was written there; -1 if none was, or it goes beyond `end`."""
         first = at + _OCTAVE + 1
         if first > end:
@@ -168,24 +169,24 @@ class LogHistogram(NamedTuple):
             before += count if bucket < cursor else 0.0
         return after if total == seen and before == below else -1
 
-    def valid(self):
+    def valid(self) -> bool:
         """True: `check_stored` has checked every number that the sketch was read from."""
         return True
 
-    def merge(self, other):
+    def merge(self, other: "LogHistogram") -> "LogHistogram":
         """The counts of both added up. The two must have seen different rounds."""
         self.table[_OCTAVE:] += other.table[_OCTAVE:]
         self.table[_SEEN] += other.table[_SEEN]
         self.table[_CURSOR], self.table[_BELOW] = 0, 0
         return self
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., "LogHistogram"], tuple[np.ndarray, np.ndarray]]:
         used = np.flatnonzero(self.table)
         return _rebuilt, (used, self.table[used])
 
 
 @rarely_called
-def clear_octaves(table):
+def clear_octaves(table: np.ndarray) -> None:
     """Set the counts of a table to 0. Octaves near the cursor come first, so that few empty ones are read."""
     left, middle, distance = int(table[_SEEN]), int(table[_CURSOR]) >> _BITS, 0
     while left > 0 and distance < _OCTAVES:
@@ -199,7 +200,7 @@ def clear_octaves(table):
 
 
 @rarely_called
-def keep_remainders(table, shift):
+def keep_remainders(table: np.ndarray, shift: int) -> None:
     """Replace each count by its remainder modulo 2^shift, times 2^shift."""
     rest = (1 << shift) - 1
     left, middle, distance = int(table[_SEEN]), int(table[_CURSOR]) >> _BITS, 0
@@ -216,7 +217,7 @@ def keep_remainders(table, shift):
     table[_BELOW] = (table[_BELOW] & rest) << shift
 
 
-def remainders_add_up(table, shift):
+def remainders_add_up(table: np.ndarray, shift: int) -> bool:
     """Whether the remainders of the counts modulo 2^shift sum to that of the total, also below the cursor."""
     rest, total, below = (1 << shift) - 1, 0, 0
     for octave in np.flatnonzero(table[_OCTAVE:_BUCKET]):
@@ -226,7 +227,7 @@ def remainders_add_up(table, shift):
     return total == table[_SEEN] & rest and below == table[_BELOW] & rest
 
 
-def _rebuilt(used, values):
+def _rebuilt(used: np.ndarray, values: np.ndarray) -> LogHistogram:
     """A histogram from the entries in use: pickled, it takes kilobytes instead of megabytes."""
     sketch = LogHistogram.empty()
     sketch.table[used] = values

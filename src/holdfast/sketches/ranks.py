@@ -30,15 +30,15 @@ class Ranks(NamedTuple):
     others: int
 
     @staticmethod
-    def empty():
+    def empty() -> "Ranks":
         """A sketch that has seen no size."""
         return Ranks(np.zeros(16), np.zeros(16), 0, 0)
 
-    def seen(self):
+    def seen(self) -> int:
         """How many sizes were pushed."""
         return self.held + self.others
 
-    def push(self, size):
+    def push(self, size: float) -> "Ranks":
         """Remember a size."""
         if not size < math.inf:
             return self
@@ -49,7 +49,7 @@ class Ranks(NamedTuple):
         insert(large, self.others, size)
         return Ranks(small, large, self.held, self.others + 1)
 
-    def at(self, rank):
+    def at(self, rank: int) -> tuple["Ranks", float]:
         """The sketch, with its `rank` smallest sizes in one heap, and the largest of these.
 
         It needs 1 <= rank <= seen().
@@ -67,23 +67,23 @@ class Ranks(NamedTuple):
             held, others = held - 1, others + 1
         return Ranks(small, large, held, others), float(-small[0])
 
-    def valid(self):
+    def valid(self) -> bool:
         """Whether pushing sizes can lead to this, as far as no round can reach outside of the arrays."""
         return 0 <= self.held <= len(self.small) and 0 <= self.others <= len(self.large)
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """True if `window` is None: this sketch forgets nothing."""
         return window is None
 
-    def may_have_seen(self, n):
+    def may_have_seen(self, n: int) -> bool:
         """Whether n sizes can lead to this."""
         return self.seen() == n
 
-    def cleared(self):
+    def cleared(self) -> "Ranks":
         """The empty sketch, in the same arrays."""
         return Ranks(self.small, self.large, 0, 0)
 
-    def merge(self, other):
+    def merge(self, other: "Ranks") -> "Ranks":
         """The sizes of both, which must have seen different rounds."""
         merged = self
         for i in range(other.held):
@@ -93,7 +93,7 @@ class Ranks(NamedTuple):
         return merged
 
 
-def _with_space(heap, length):
+def _with_space(heap: np.ndarray, length: int) -> np.ndarray:
     """The heap, in a longer array if this one is full."""
     if length < len(heap):
         return heap

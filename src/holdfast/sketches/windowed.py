@@ -31,11 +31,11 @@ class Windowed(NamedTuple):
     in_block: int  # how many sizes the current block has
     window: int  # how many it will have
 
-    def seen(self):
+    def seen(self) -> int:
         """How many sizes are remembered."""
         return self.memory.seen()
 
-    def push(self, size):
+    def push(self, size: float) -> "Windowed":
         """Remember a size; if it is the first of a block, forget the block before the last."""
         if not size < math.inf:
             return self
@@ -44,20 +44,20 @@ class Windowed(NamedTuple):
             memory, block, in_block = block, memory.cleared(), 0
         return Windowed(memory.push(size), block.push(size), in_block + 1, self.window)
 
-    def at(self, rank):
+    def at(self, rank: int) -> tuple["Windowed", float]:
         """The sketch, and the rank-th smallest of the sizes remembered, 1 <= rank <= seen()."""
         memory, value = self.memory.at(rank)
         return Windowed(memory, self.block, self.in_block, self.window), value
 
-    def smallest(self):
+    def smallest(self) -> float:
         """As `Largest.smallest`, of the sizes remembered."""
         return self.memory.smallest()
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """Whether its blocks have this length."""
         return self.window == window
 
-    def valid(self):
+    def valid(self) -> bool:
         """Whether pushing sizes can lead to this, as far as no round can reach outside of an array."""
         full = self.window + self.in_block
         return (
@@ -68,11 +68,11 @@ class Windowed(NamedTuple):
             and (self.memory.may_have_seen(self.in_block) or self.memory.may_have_seen(full))
         )
 
-    def cleared(self):
+    def cleared(self) -> "Windowed":
         """The empty sketch, in the same arrays."""
         return Windowed(self.memory.cleared(), self.block.cleared(), 0, self.window)
 
-    def merge(self, other):
+    def merge(self, other: "Windowed") -> "Windowed":
         """The sizes of both, which must have seen different rounds, with windows of the same length.
 
         The two current blocks become one, which is full if it has `window` sizes or more.

@@ -35,15 +35,15 @@ class WindowedHistogram(NamedTuple):
     window: int
 
     @staticmethod
-    def empty(window):
+    def empty(window: int) -> "WindowedHistogram":
         """A sketch that has seen no size."""
         return WindowedHistogram(LogHistogram.empty(), window)
 
-    def seen(self):
+    def seen(self) -> int:
         """How many sizes are remembered."""
         return self.counts.seen() >> _SHIFT
 
-    def push(self, size):
+    def push(self, size: float) -> "WindowedHistogram":
         """Remember a size; if it is the first of a block, forget the block before the last."""
         if not size < math.inf:
             return self
@@ -52,26 +52,26 @@ class WindowedHistogram(NamedTuple):
         self.counts.push(size, _ONE)
         return self
 
-    def at(self, rank):
+    def at(self, rank: int) -> tuple["WindowedHistogram", float]:
         """The sketch, and the lower edge of the bucket of the rank-th smallest size, 1 <= rank <= seen()."""
         _, value = self.counts.at(rank << _SHIFT)
         return self, value
 
-    def has_window(self, window):
+    def has_window(self, window: int | None) -> bool:
         """Whether its blocks have this length."""
         return self.window == window
 
-    def valid(self):
+    def valid(self) -> bool:
         """Whether pushing sizes can lead to this, as far as no round can reach outside of the table."""
         n, block = self.seen(), self.counts.seen() & _REST
         lengths = block <= self.window and (n == block or n == self.window + block)
         return lengths and remainders_add_up(self.counts.table, _SHIFT)
 
-    def cleared(self):
+    def cleared(self) -> "WindowedHistogram":
         """The empty sketch, in the same array."""
         return WindowedHistogram(self.counts.cleared(), self.window)
 
-    def merge(self, other):
+    def merge(self, other: "WindowedHistogram") -> "WindowedHistogram":
         """The sizes of both, which must have seen different rounds, with windows of the same length.
 
         The two current blocks become one, which is full if it has `window` sizes or more.

@@ -1,52 +1,82 @@
 """What the two estimators share: to read rows, to make players and models, and the certificate."""
 
-import numbers
 import warnings
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from holdfast import options
 from holdfast.audit import HoldfastWarning
 from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.defaults import default_learner, recommended
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
+from holdfast.linear_model import LinearModels, empty_models, write_plain, write_scaled, write_view
 from holdfast.sklearn.audited import AuditMixin
-from holdfast.sklearn.cells import empty_columns, filled, with_missing
-from holdfast.sklearn.linear_model import FittedModel, Models
-from holdfast.sklearn.nested_parameters import NestedParametersMixin
-from holdfast.sklearn.parameters import learner_rule, loss_rule
-from holdfast.sklearn.passes import PassesMixin
+from holdfast.sklearn.parameters import NestedParametersMixin, learner_rule, with_fields
+from holdfast.sklearn.rows import Weights, empty_columns, filled, usual_values, with_missing
 from holdfast.sklearn.small_tables import columns_for_learner
-from holdfast.sklearn.sparse_rows import usual_values
-from holdfast.steady import Steady
+from holdfast.steady import Full, Steady
 from holdfast.steady.certificate import default_certificate, left_out_at_most
+from holdfast.steady.state import ROUNDS
 from holdfast.vectors import ScaledWeights, values_of
 
+_EPOCHS = 5  # the most passes by default
+_ENOUGH = 5_000  # rows of all passes, for a learner of second order
 _AHEAD = 100  # rows: a table in order of time is judged by forecasts for so many rows
 
 
-class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstimator):
+class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
     """Learn from the rows of a table, one after the other, and skip outliers.
 
     Two classes, or a regression, need one model, more classes several. Each has a game that goes on
     (`holdfast.continuing.Game`).
     """
 
-    def __sklearn_tags__(self):
+    outliers: options.Outliers
+    loss: Any
+    learner: Any
+    learning_rate: float | None
+    alpha: float
+    scale: bool
+    memory: str | float
+    patience: str | float
+    delay: str | int
+    fit_intercept: bool
+    average: bool
+    missing: str
+    missing_share: float
+    audit_size: int
+    n_epochs: str | int
+    shuffle: bool
+    random_state: Any
+    n_iter_: int
+    _games: list[Any]  # None before the first row
+    _models: LinearModels
+    _player: Any
+
+    def _set_parameters(self, given: dict[str, Any]) -> None:
+        """Store the arguments of `__init__`, as scikit-learn wants it: unchanged, under their names."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
+
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_models")
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_games") and self._games[0] is not None
 
     @property
-    def certificate_(self):
+    def certificate_(self) -> Any:
         """What the rows so far prove about the regret, whichever `outliers` of them were wrong.
 
         Print it to read it; `bound` is its number. A list, one for each model, if there are more than two
@@ -86,8 +116,8 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         ]
         return proofs if len(proofs) > 1 else proofs[0]
 
-    def _default_certificate(self, state):
-        k = left_out_at_most(self._player.gate, state.rounds)
+    def _default_certificate(self, state: Any) -> Any:
+        k = left_out_at_most(self._player.gate, int(state.numbers[ROUNDS]))
         if k is None:
             raise AttributeError("there is no certificate with a filter that does not count outliers")
         try:
@@ -95,7 +125,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
         except ValueError as error:
             raise AttributeError(f"there is no certificate: {error}") from error
 
-    def reset(self):
+    def reset(self) -> Self:
         """Forget what was learned; the parameters stay. The next `partial_fit` is a first one."""
         for name in set(vars(self)) - set(self.get_params(deep=False)) - {"_metadata_request"}:
             delattr(self, name)
@@ -103,12 +133,10 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
 
     # -- read the data
 
-    def _read(self, X, first, all_rows=False):
+    def _read(self, X: Any, first: bool, all_rows: bool = False) -> Any:
         """The rows as floats; dense or sparse, as in the first call. Columns without a value become 0."""
-        if self.missing not in ("impute", "skip", "raise"):
-            raise ValueError(f'missing must be "impute", "skip" or "raise": got {self.missing!r}')
-        if not 0.0 <= self.missing_share < 1.0:
-            raise ValueError(f"missing_share is a share of cells, below 1: got {self.missing_share!r}")
+        options.read_missing(self.missing)
+        options.read_missing_share(self.missing_share)
         if first or not self._is_valid(X):
             X = validate_data(
                 self,
@@ -128,7 +156,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             X[:, self._left_out] = 0.0
         return X if self.scale or self.missing != "impute" else filled(X, 0.0, self.missing_share)
 
-    def _is_valid(self, X):
+    def _is_valid(self, X: Any) -> bool:
         """Whether `validate_data` would return X itself: it takes as long as a few rows do to learn from."""
         return (
             type(X) is np.ndarray
@@ -141,7 +169,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             and (self.missing != "raise" or bool(np.isfinite(X).all()))
         )
 
-    def _empty_columns(self, X):
+    def _empty_columns(self, X: Any) -> NDArray[np.intp]:
         """The columns without any value, if missing cells are imputed. Warns if there are any."""
         empty = empty_columns(X) if self.missing == "impute" else np.zeros(0, int)
         if len(empty) > 0:
@@ -149,11 +177,11 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
             warnings.warn(f"left out, because all cells are missing: {names}", HoldfastWarning, stacklevel=4)
         return empty
 
-    def _column_names(self):
+    def _column_names(self) -> NDArray[np.str_]:
         names = [f"x{i}" for i in range(self.n_features_in_)]
         return np.asarray(getattr(self, "feature_names_in_", names), dtype=str)
 
-    def _read_weights(self, sample_weight, X):
+    def _read_weights(self, sample_weight: Any, X: Any) -> Weights:
         """The weight of each row; None if all are 1."""
         if sample_weight is None:
             return None
@@ -161,109 +189,111 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, PassesMixin, BaseEstima
 
     # -- start
 
-    def _start(self, X, count, regression, weighted=False, all_rows=False):
+    def _start(self, X: Any, count: int, all_rows: bool = False) -> None:
         """Check the parameters and start again, with so many models."""
-        if not isinstance(self.audit_size, numbers.Integral) or self.audit_size < 0:
-            raise ValueError(f"audit_size counts skipped rows, at least 0: got {self.audit_size!r}")
+        options.read_audit_size(self.audit_size)
         if self.scale and not self.fit_intercept:
             raise ValueError(
                 "scale=True subtracts the running mean from every feature, which acts as an intercept: "
                 "for fit_intercept=False scale the features yourself and use scale=False"
             )
-        self._loss = loss_rule(self.loss, self._LOSSES, regression)
+        outliers = options.read_outliers(self.outliers)
+        self._loss = options.read_loss(self.loss, self._regression)
         columns = columns_for_learner(X, all_rows)
-        self._default = default_learner(regression, self.scale, self._loss, columns, bool(self.average))
+        self._default = default_learner(self._regression, self.scale, self._loss, columns, bool(self.average))
         learner = self._learner_rule()
-        unbounded = not getattr(learner, "domain", Everywhere()).bounded()
+        self._unbounded = not getattr(learner, "domain", Everywhere()).bounded()
         learner = Averaged(learner) if self.average else learner
-        player = recommended(regression, self.outliers, learner, bool(self.scale), self.memory, self.patience)
-        if self.delay != "batch" and not isinstance(player, Steady):
-            raise ValueError(
-                f"delay={self.delay!r} is for the default learner, whose regressions are weighed by their "
-                'forecasts: use delay="batch" here, or learner=None and scale=True'
-            )
+        settings = (outliers, learner, bool(self.scale), self.memory, self.patience)
+        player = recommended(self._regression, *settings)
+        if not isinstance(player, Steady):
+            options.refuse_without_default("auto", "auto", self.delay)
         player = with_missing(self._as_asked(player, all_rows), self._missing_share())
         self._player = player
         self._sparse = sp.issparse(X) and not isinstance(player, Steady)  # which sees all cells: zeros count
         passes = self._passes(X.shape[0])
-        counted = isinstance(self.outliers, numbers.Integral) and self.outliers >= 1
-        if counted and not (self.scale or self.average or self._sparse or unbounded):
-            self._player = Certified(player, int(self.outliers) * (passes if all_rows else 1))
-        self._unbounded, self._regression = unbounded, regression
+        counted = isinstance(outliers, int) and outliers >= 1
+        if counted and not (self.scale or self.average or self._sparse or self._unbounded):
+            self._player = Certified(player, outliers * (passes if all_rows else 1))
         self._shift = usual_values(X) if all_rows and self._sparse else np.zeros(X.shape[1])
-        self._games, self._models = [None] * count, Models([None] * count)
-        vars(self).pop("_weight_unit", None)
+        self._games, self._models = [None] * count, empty_models(count, X.shape[1])
+        self._weight_unit: float | None = None
         self._sums = [(0.0, 0.0)] * count
         self._start_audit()
         self.n_iter_ = 0
 
-    def _as_asked(self, player, all_rows):
+    def _passes(self, rows: int) -> int:
+        """The number of passes over so many rows."""
+        epochs: Any = self.n_epochs
+        if isinstance(epochs, str) and epochs == "auto":
+            return min(max(-(-_ENOUGH // rows), 1), _EPOCHS) if self._is_second_order() else _EPOCHS
+        if not options.is_whole(epochs) or epochs < 1:
+            raise ValueError(f'n_epochs is "auto" or counts passes over the data, at least 1: got {epochs!r}')
+        return int(epochs)
+
+    def _is_second_order(self) -> bool:
+        return isinstance(self._player, Steady) and isinstance(self._player.learner.covariance, Full)
+
+    def _as_asked(self, player: Any, all_rows: bool) -> Any:
         """The player, judged by the forecasts that this call stands for.
 
         After `fit` it predicts rows that are far away: next to each other in a shuffled table none is. A
         table in order of time is judged 100 rows ahead. `partial_fit` judges as `delay` says.
         """
-        delay, by_batch = self.delay, str(self.delay) == "batch"
-        is_count = not isinstance(delay, bool) and isinstance(delay, numbers.Integral) and delay >= 1
-        if not (by_batch or is_count):
-            raise ValueError(f'delay is "batch" or a number of rows, at least 1: got {delay!r}')
-        if not isinstance(player, Steady):
-            return player
+        delay = options.read_delay(self.delay, batch=True)
         if all_rows:
-            return player._replace(delay=1 if self.shuffle else _AHEAD)
-        return player._replace(delay=0 if by_batch else int(delay))
+            delay = 1 if self.shuffle else _AHEAD
+        return with_fields(player, Steady, delay=delay) if isinstance(player, Steady) else player
 
-    def _has_default_learner(self):
-        return self.learner is None and self.learning_rate is None and self.alpha == 0.0
+    def _has_default_learner(self) -> bool:
+        return options.is_auto(self.learner) and self.learning_rate is None and self.alpha == 0.0
 
-    def _learner_rule(self):
+    def _learner_rule(self) -> Any:
         if self._has_default_learner():
             return self._default
         constant = bool(self.scale or self.fit_intercept)
         return learner_rule(self.learner, self._loss, self.learning_rate, self.alpha, constant)
 
-    def _missing_share(self):
+    def _missing_share(self) -> float:
         """The largest share of missing cells in a row that is learned from."""
         return float(self.missing_share) if self.missing == "impute" else 0.0
 
     # -- the models
 
-    def _learner_state(self, game):
+    def _learner_state(self, game: Any) -> Any:
         state = game.state.inner if isinstance(self._player, Certified) else game.state
         return state.learner.inner if self.scale else state.learner
 
-    def _sum(self, game):
+    def _sum(self, game: Any) -> tuple[Any, float]:
         """The sum of the weights over all rows learned from, and the number of these rows."""
         if game is None or not self.average:
             return 0.0, 0.0
         state = self._learner_state(game)
         return state.summed.copy(), state.rounds
 
-    def _model(self, game, sums):
-        """The model of a game. If weights are averaged: over the steps since `sums`, if there are any."""
+    def _write_model(self, models: LinearModels, i: int, game: Any) -> None:
+        """Write the model of a game. If weights are averaged: over the last steps, if there are any."""
         w = self._player.current_weights(game.state)
-        v = np.array(values_of(w.v if isinstance(w, ScaledWeights) else w))
-        if self.average and self._learner_state(game).rounds > sums[1]:
+        is_scaled = isinstance(w, ScaledWeights)
+        v, (before, rounds) = values_of(w.v if is_scaled else w), self._sums[i]
+        if self.average and self._learner_state(game).rounds > rounds:
             total, count = self._sum(game)
-            v = (total - sums[0]) / (count - sums[1])
-        if isinstance(w, ScaledWeights):
-            center = self._shift.copy() if self._sparse else w.center.copy()
-            limits = w.to_target_units(-np.inf), w.to_target_units(np.inf)
-            knee, clip = w.view()
-            scale = (w.factors.copy(), clip, w.y_center, w.y_spread)
-            return FittedModel(v[:-1], float(v[-1]), center, *scale, *limits, self._missing_share(), knee)
-        weights, constant = (v[:-1], float(v[-1])) if self.fit_intercept else (v, 0.0)
-        unscaled = (np.zeros(len(weights)), np.ones(len(weights)), np.inf, 0.0, 1.0, -np.inf, np.inf, 0.0)
-        return FittedModel(weights, constant, *unscaled)
+            v = (total - before) / (count - rounds)
+        if is_scaled:
+            write_scaled(models, i, v, w)
+        else:
+            write_plain(models, i, v if self.fit_intercept else np.append(v, 0.0))
+        if is_scaled and self._sparse:
+            models.center[i] = self._shift
+        write_view(models, w)
 
-    def _fitted_models(self):
+    def _fitted_models(self) -> LinearModels:
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"this {type(self).__name__} has not been fitted yet")
         return self._models
 
-    def _predictions(self, X):
+    def _predictions(self, X: Any) -> NDArray[np.float64]:
         """The predictions of every model, a column each."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
-        X = self._read(X, first=False)
-        return self._models.predict(X)
+        return self._models.predict(self._read(X, first=False))

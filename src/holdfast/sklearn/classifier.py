@@ -1,18 +1,21 @@
 """RobustClassifier: predict two or more classes."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.classes import class_margins, log_probabilities, models_for
-from holdfast.losses import Hinge, Logistic, SquaredHinge
-from holdfast.sklearn.base import RobustEstimator
-from holdfast.sklearn.row_weights import which_count
+from holdfast.options import Outliers
+from holdfast.sklearn.passes import Labels, LearningEstimator
+from holdfast.sklearn.rows import Weights, which_count
 
 
-class RobustClassifier(ClassifierMixin, RobustEstimator):
+class RobustClassifier(ClassifierMixin, LearningEstimator):
     """A linear classifier for tables in which some rows are arbitrarily wrong.
 
     It learns from one row after the other, as `SGDClassifier` does, and skips a row if one of its features is
@@ -23,7 +26,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     Parameters
     ----------
-    outliers : "auto", a share below 1, a count, or a filter
+    outliers : "auto", a share such as 0.05 or "5%", a count, or a filter
         How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 15 % of wrong rows, and some 5 %
         of wrong labels; with another learner or loss, 1 % of the labels of each class. 0 keeps every row that
         is finite.
@@ -35,7 +38,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         average=True, it is `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`, of first order, which takes
         O(nonzeros) for a sparse row. It has one weight more than there are features, for the intercept,
         unless fit_intercept=False. Names, such as "logits", "adagrad" and "ogd", are those of
-        `holdfast.defaults`. A learner that is made for another loss is refused.
+        `holdfast.options`. A learner that is made for another loss is refused.
     memory, patience : "auto" or a number of rows
         For the default learner: the longest memory of a regression ("auto": for ever), and how many bad rows
         in a row are withstood ("auto": 1000).
@@ -68,9 +71,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         For the order.
     missing : "impute", "skip" or "raise"
         What to do with NaN. "impute": the cell counts as the running mean of its column, in `fit` and in
-        `predict`; with scale=False as 0. A column without any value in `fit` is left out,
-        with a warning. "skip": the row is skipped, and `predict` returns the prediction of the constant.
-        "raise": an error. A row with an infinite cell is skipped, with "raise" it is an error.
+        `predict`; with scale=False as 0. A column without any value in `fit` is left out, with a warning.
+        "skip": the row is not learned from. "raise": an error. A row with an infinite cell is skipped, with
+        "raise" it is an error.
     missing_share : float
         With missing="impute", a row of which more cells are missing is skipped.
     audit_size : int
@@ -88,10 +91,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
         The first skipped rows of `fit` and of all later calls of `partial_fit`, each once: `round`, the
-        number of the step; `row`, the index in X; `label`, its class; size
-        and threshold of features, target and gradient; `by`, the reason; `column` and `value`, the cell that
-        is farthest from its column (in standard deviations after the pass), or the target. For `gradient`
-        they are empty, because no single cell is the reason.
+        number of the step; `row`, the index in X; `label`, its class; `reason`, the check that refused it,
+        with `size` and `threshold`; `column` and `value`, the cell that was farthest from its column, or the
+        target. For `gradient` they are empty, because no single cell is the reason.
     audit_counts_, skipped_, kept_ : dict and ints
         The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, a row is
         kept if no model skipped it. Rows of weight 0 are not counted.
@@ -117,55 +119,34 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     1
     """
 
-    _LOSSES = {  # noqa: RUF012
-        "hinge": Hinge(),
-        "log_loss": Logistic(),
-        "logistic": Logistic(),
-        "squared_hinge": SquaredHinge(),
-    }
+    _regression = False
+    class_weight: Any
 
     def __init__(
         self,
-        outliers="auto",
+        outliers: Outliers = "auto",
         *,
-        loss="log_loss",
-        learner=None,
-        memory="auto",
-        patience="auto",
-        delay="batch",
-        learning_rate=None,
-        alpha=0.0,
-        scale=True,
-        fit_intercept=True,
-        average=False,
-        class_weight=None,
-        n_epochs="auto",
-        shuffle=True,
-        random_state=None,
-        missing="impute",
-        missing_share=0.5,
-        audit_size=10_000,
-    ):
-        self.outliers = outliers
-        self.loss = loss
-        self.learner = learner
-        self.memory = memory
-        self.patience = patience
-        self.delay = delay
-        self.learning_rate = learning_rate
-        self.alpha = alpha
-        self.scale = scale
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.class_weight = class_weight
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.missing = missing
-        self.missing_share = missing_share
-        self.audit_size = audit_size
+        loss: Any = "log_loss",
+        learner: Any = None,
+        memory: str | float = "auto",
+        patience: str | float = "auto",
+        delay: str | int = "batch",
+        learning_rate: float | None = None,
+        alpha: float = 0.0,
+        scale: bool = True,
+        fit_intercept: bool = True,
+        average: bool = False,
+        class_weight: Any = None,
+        n_epochs: str | int = "auto",
+        shuffle: bool = True,
+        random_state: Any = None,
+        missing: str = "impute",
+        missing_share: float = 0.5,
+        audit_size: int = 10_000,
+    ) -> None:
+        self._set_parameters(locals())
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Start again and learn in `n_epochs` passes. `sample_weight` is as in `RobustRegressor`."""
         X, y = self._read(X, first=True, all_rows=True), self._read_labels(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -178,11 +159,11 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
                 "a classifier needs rows of two classes, with a weight above 0: there is one class"
             )
         self._class_models = models_for(len(self.classes_))
-        self._start(X, len(self._class_models), regression=False, all_rows=True)
+        self._start(X, len(self._class_models), all_rows=True)
         self._learn_passes(X, *self._targets(codes), weights)
         return self
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
 
         `classes` must name all labels in the first call. The unit of `sample_weight` times `class_weight` is
@@ -203,31 +184,31 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         weights = self._weights(sample_weight, X, y, codes)
         if first:
             self._class_models = models_for(len(self.classes_))
-            self._start(X, len(self._class_models), regression=False)
+            self._start(X, len(self._class_models))
         self._learn_once(X, *self._targets(codes), weights)
         return self
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         """The weights of each model, in the units of the data."""
-        return np.stack([model.coefficients() for model in self._fitted_models()])
+        return self._fitted_models().coefficients()
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> NDArray[np.float64]:
         """The constant of each model."""
-        return np.array([model.intercept() for model in self._fitted_models()])
+        return self._fitted_models().intercepts()
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The margin of every row; with more than two classes, one for each class."""
         margins = self._predictions(X)
         return margins[:, 0] if len(self.classes_) == 2 else class_margins(margins, self._class_models)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> NDArray[Any]:
         """The label of every row."""
         margins = self.decision_function(X)
         return self.classes_[(margins > 0.0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The logistic function of `decision_function`; with more than two classes, divided by their sum.
 
         With loss="log_loss" these are probabilities. With the hinge losses they are in the right order, but
@@ -235,11 +216,11 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         """
         return np.exp(self.predict_log_proba(X))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`."""
         return log_probabilities(self.decision_function(X))
 
-    def _read_labels(self, X, y, first=True):
+    def _read_labels(self, X: Any, y: Any, first: bool = True) -> NDArray[Any]:
         if not first and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
             return y  # each label must be one of the classes, which were checked
         if y is None:
@@ -250,7 +231,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         check_classification_targets(y)
         return y
 
-    def _weights(self, sample_weight, X, y, codes):
+    def _weights(self, sample_weight: Any, X: Any, y: NDArray[Any], codes: NDArray[np.intp]) -> Weights:
         """The weight of each row: that of the sample times that of its class; None if all are 1."""
         weights = self._read_weights(sample_weight, X)
         if self.class_weight is None:
@@ -258,7 +239,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         own = compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
         return own if weights is None else weights * own
 
-    def _targets(self, codes):
+    def _targets(self, codes: NDArray[np.intp]) -> tuple[Any, Any, Labels]:
         """The targets of each model, which rows it learns from, and a function: the labels of rows."""
         targets, taught = zip(*(model.split(codes) for model in self._class_models), strict=True)
         return targets, taught, lambda rows: self.classes_[codes[rows]]

@@ -1,10 +1,12 @@
 """AuditDisplay: a picture of the rows that an estimator skipped."""
 
+from typing import Any, Self
+
 import numpy as np
 
-from holdfast.audit import NOT_READABLE
+from holdfast.audit import NOT_READABLE, WARM_UP
 from holdfast.pages.palette import BLUE, GREEN, GREY, RED
-from holdfast.sklearn.judging import MEASURES
+from holdfast.sklearn.judging import JudgedRows
 
 _BARS = 10
 
@@ -19,9 +21,9 @@ class AuditDisplay:
     sample : JudgedRows
         Some of the rows of the last `fit` or `partial_fit`, evenly spaced; with more than two classes, as the
         first model saw them.
-    audit : dict of arrays
+    audit
         `audit_` of the estimator.
-    counts : dict
+    counts
         `audit_counts_` of the estimator.
 
     Attributes
@@ -40,31 +42,33 @@ class AuditDisplay:
     'features: size'
     """
 
-    def __init__(self, *, sample, audit, counts):
+    def __init__(self, *, sample: JudgedRows, audit: dict[str, Any], counts: dict[str, int]) -> None:
         self.sample, self.audit, self.counts = sample, audit, counts
+        self.checks = [name for name in counts if name not in (NOT_READABLE, WARM_UP)]
 
     @classmethod
-    def from_estimator(cls, estimator, *, measure=None, ax=None):
+    def from_estimator(cls, estimator: Any, *, measure: str | None = None, ax: Any = None) -> Self:
         """Draw the audit of a fitted estimator. The parameters are those of `plot`."""
-        display = cls(sample=estimator._sample, audit=estimator.audit_, counts=estimator.audit_counts_)
+        audit, counts = estimator.audit_, estimator.audit_counts_
+        display = cls(sample=estimator._sample, audit=audit, counts=counts)
         return display.plot(measure=measure, ax=ax)
 
-    def plot(self, *, measure=None, ax=None):
+    def plot(self, *, measure: str | None = None, ax: Any = None) -> Self:
         """Draw it.
 
         Parameters
         ----------
-        measure : "features", "target" or "gradient", optional
+        measure : a check of the estimator, such as "features" or "target", optional
             Whose sizes and thresholds are shown. Default: those that most rows were skipped for.
-        ax : matplotlib axes, optional
+        ax
             Where to draw; its place is divided into three.
         """
         import matplotlib.pyplot as plt
 
         if measure is None:
-            measure = max(MEASURES, key=lambda name: self.counts[name])
-        if measure not in MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(MEASURES)}: got {measure!r}")
+            measure = max(self.checks, key=lambda name: self.counts[name])
+        if measure not in self.checks:
+            raise ValueError(f"measure must be one of {', '.join(self.checks)}: got {measure!r}")
         if ax is None:
             _, ax = plt.subplots(figsize=(10.0, 4.5), layout="constrained")
         ax.set_axis_off()
@@ -81,21 +85,22 @@ class AuditDisplay:
         _draw_bars(self.axes_[2], columns, "by column")
         return self
 
-    def _draw_sizes(self, axes, measure):
-        sample, number = self.sample, MEASURES.index(measure)
-        kept, threshold = sample.kept, sample.thresholds[number]
+    def _draw_sizes(self, axes: Any, measure: str) -> None:
+        sample, number = self.sample, self.checks.index(measure)
+        kept, sizes, threshold = sample.kept, sample.sizes[:, number], sample.thresholds[:, number]
         steps, audit = sample.rounds, self.audit
-        axes.plot(steps[kept], sample.sizes[number][kept], ".", color=GREY, markersize=3, label="kept")
-        own = audit["by"] == measure
-        other = ~own & (audit["by"] != NOT_READABLE)
-        for which, color, label in ((own, RED, f"skipped: {measure}"), (other, BLUE, "skipped: others")):
-            if which.any():
-                sizes = audit[f"{measure}_size"][which]
-                axes.plot(audit["round"][which], sizes, "x", color=color, markersize=5, label=label)
+        axes.plot(steps[kept], sizes[kept], ".", color=GREY, markersize=3, label="kept")
+        others = ~kept & (sample.refused_by != number)
+        if others.any():
+            axes.plot(steps[others], sizes[others], "x", color=BLUE, markersize=5, label="skipped: others")
+        own = audit["reason"] == measure
+        if own.any():
+            found = (audit["round"][own], audit["size"][own])
+            axes.plot(*found, "x", color=RED, markersize=5, label=f"skipped: {measure}")
         if np.isfinite(threshold).any():
             axes.plot(steps, threshold, color=GREEN, linewidth=2.0, label="threshold")
         axes.set(xlabel="step", ylabel=f"{measure}: size")
-        positive = sample.sizes[number][kept]
+        positive = sizes[kept]
         positive = positive[positive > 0.0]
         if len(positive) > 0:
             axes.set_yscale("log", nonpositive="mask")
@@ -103,7 +108,7 @@ class AuditDisplay:
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
 
 
-def _draw_bars(axes, counts, title):
+def _draw_bars(axes: Any, counts: dict[str, int], title: str) -> None:
     """A bar for each name, the largest on top."""
     shown = sorted(counts.items(), key=lambda pair: -pair[1])[:_BARS]
     axes.barh([name for name, _ in shown], [count for _, count in shown], color=RED)

@@ -1,33 +1,37 @@
 """The model of a run as an estimator of scikit-learn, which `holdfast export` writes."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from holdfast.io.rows import Batch
 from holdfast.io.sources import keys_of
+from holdfast.runs.model import Model
 
 
 class _Exported(BaseEstimator):
     """Predicts as `holdfast predict` does. It cannot be fitted: `holdfast learn` did that."""
 
-    def __init__(self, model):
+    def __init__(self, model: Model) -> None:
         self.model = model
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> NDArray[np.object_]:
         """The columns, in the order in which an array has them; with a key, its column comes last."""
         return np.array(self._columns(), object)
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         return len(self._columns())
 
-    def predict(self, X):
+    def predict(self, X: Any) -> NDArray[Any]:
         """The prediction for each row: NaN, or None for labels, if there is none.
 
         Parameters
@@ -40,7 +44,7 @@ class _Exported(BaseEstimator):
         answers[np.isnan(outcomes).all(axis=1)] = np.nan if self.model.target.regression else None
         return answers
 
-    def _outcomes(self, X):
+    def _outcomes(self, X: Any) -> NDArray[np.float64]:
         batch, model = self._batch(X), self.model
         rows, faults = model.layout.rows(batch, 0, len(batch.rows))
         places = np.zeros(len(batch.rows), int)
@@ -52,7 +56,7 @@ class _Exported(BaseEstimator):
         outcomes[list(faults)] = np.nan
         return outcomes
 
-    def _batch(self, X):
+    def _batch(self, X: Any) -> Batch:
         names = self._columns()
         if isinstance(X, np.ndarray | list):
             X = np.asarray(X)
@@ -63,7 +67,7 @@ class _Exported(BaseEstimator):
         columns = {name: _as_array(column) for name, column in found.items()}
         return Batch(columns, 1 + np.arange(len(next(iter(columns.values())))), {})
 
-    def _columns(self):
+    def _columns(self) -> list[str]:
         key = [] if self.model.key is None else [self.model.key]
         return [column.name for column in self.model.layout.columns] + key
 
@@ -76,16 +80,16 @@ class ExportedClassifier(ClassifierMixin, _Exported):
     """The model of a run that predicts labels."""
 
     @property
-    def classes_(self):
+    def classes_(self) -> NDArray[np.object_]:
         return np.array(self.model.target.labels, object)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """A number for each row and label, positive if the label fits; with two labels for the second."""
         outcomes = self._outcomes(X)
         return outcomes[:, 0] if outcomes.shape[1] == 1 else outcomes
 
 
-def _as_array(column):
+def _as_array(column: Any) -> Any:
     """A column of Arrow; missing cells are null or NaN."""
     if isinstance(column, pa.ChunkedArray):
         return column.combine_chunks()

@@ -1,47 +1,54 @@
 """Passes over the rows of a table: several in `fit`, one in `partial_fit`."""
 
 import contextlib
-import numbers
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from holdfast._compiled.compiling import FEW, expecting
+from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.adversaries import Replay, Weighted
 from holdfast.adversaries.replay import replay_of_arrays
-from holdfast.compiling import FEW, expecting
 from holdfast.continuing import Game
-from holdfast.defaults import refuse_weights
-from holdfast.interrupts import deferred_interrupts
-from holdfast.sklearn.judging import NOTHING_JUDGED, compared_again, is_ordinary, joined, judged, thinned
-from holdfast.sklearn.linear_model import Models
-from holdfast.sklearn.row_weights import are_unequal, which_count
+from holdfast.linear_model import LinearModels
+from holdfast.options import refuse_weights
+from holdfast.record import VERDICTS
+from holdfast.sklearn.base import RobustEstimator
+from holdfast.sklearn.judging import (
+    JudgedRows,
+    compared_again,
+    is_ordinary,
+    joined,
+    judged,
+    nothing_judged,
+    thinned,
+)
+from holdfast.sklearn.parameters import with_fields
+from holdfast.sklearn.rows import Weights, are_unequal, centred, which_count
 from holdfast.sklearn.small_tables import is_small, regularised
-from holdfast.sklearn.sparse_rows import centred
-from holdfast.steady import Full, Steady
+from holdfast.steady import Steady
+
+Rows = NDArray[np.intp]  # indices in the table
+Targets = Sequence[NDArray[np.float64]]  # of each model
+Labels = Callable[[Rows], NDArray[Any]]  # those of rows
 
 _SETTLED = 50  # rows; before, running scales may change much
-_KEEP = ("sizes", "thresholds", "kept", "guard")
+_KEEP = VERDICTS
 _PIECE = 2_000  # rows in Python, after which the compiled game may be on disk
 _SOON = 100_000  # rows that a compiled game takes less than a second for
 _CHUNK = 2**21  # entries: 16 MB of float64
-_EPOCHS = 5  # the most passes by default
-_ENOUGH = 5_000  # rows of all passes, for a learner of second order
 
 
-class PassesMixin:
-    """Lets each model of an estimator learn from its rows, and collects the decisions on them."""
+class LearningEstimator(RobustEstimator):
+    """Lets each model learn from its rows, and collects the decisions on them."""
 
-    def _passes(self, rows):
-        """The number of passes over so many rows."""
-        epochs = self.n_epochs
-        if isinstance(epochs, str) and epochs == "auto":
-            return min(max(-(-_ENOUGH // rows), 1), _EPOCHS) if self._is_second_order() else _EPOCHS
-        if isinstance(epochs, bool) or not isinstance(epochs, numbers.Integral) or epochs < 1:
-            raise ValueError(f'n_epochs is "auto" or counts passes over the data, at least 1: got {epochs!r}')
-        return int(epochs)
-
-    def _learn_passes(self, X, targets, taught, label_of, weights):
+    def _learn_passes(
+        self, X: Any, targets: Targets, taught: Sequence[Any], label_of: Labels, weights: Weights
+    ) -> None:
         """Learn in several passes. The average is over the last one.
 
         A row is judged in the first pass, and a row that is skipped is left out of all later passes.
@@ -70,16 +77,21 @@ class PassesMixin:
         self._monitor.enough = 0
         self._add_to_audit(X, targets, label_of, weights, all_decisions)
 
-    def _regularise(self, X, y, passes):
+    def _regularise(self, X: Any, y: NDArray[np.float64], passes: int) -> None:
         """For a small table, start again with the best regularisation for the passes that are left."""
         if self._has_default_learner() and is_small(X, self._default):
-            ordinary = self._sample.kept | is_ordinary(self._sample, np.zeros(len(self._sample.rows)))
+            groups, checks = np.zeros(len(self._sample.rows)), self._player.checks()
+            ordinary = self._sample.kept | is_ordinary(self._sample, groups, checks)
             rows = self._sample.rows[ordinary]
             some = X[rows].toarray() if sp.issparse(X) else X[rows]
-            self._player = regularised(self._player, some, y[rows], self._models[0], passes)
+            self._player = regularised(
+                self._player, some, y[rows], self._models, self._missing_share(), passes
+            )
             self._games = [None]
 
-    def _learn_once(self, X, targets, taught, label_of, weights):
+    def _learn_once(
+        self, X: Any, targets: Targets, taught: Sequence[Any], label_of: Labels, weights: Weights
+    ) -> None:
         """Learn in one pass, in the order of the rows."""
         counts = which_count(weights, X.shape[0])
         rows = [np.flatnonzero(mask & counts) for mask in taught]
@@ -91,7 +103,7 @@ class PassesMixin:
             self._add_to_audit(X, targets, label_of, weights, [passed])
 
     @contextlib.contextmanager
-    def _in_place(self, rows):
+    def _in_place(self, rows: Sequence[Rows]) -> Iterator[bool]:
         """Whether games go on in place, so that no state is copied.
 
         Then Ctrl-C waits until the end, or a model could have learned from half of its rows.
@@ -100,36 +112,35 @@ class PassesMixin:
         with deferred_interrupts() if in_place else contextlib.nullcontext():
             yield in_place
 
-    def _is_second_order(self):
-        return isinstance(self._player, Steady) and isinstance(self._player.learner.covariance, Full)
-
-    def _cost(self):
+    def _cost(self) -> int:
         """The time of a round in Python, over that of AdaGrad."""
         return 4 if isinstance(self._player, Steady) else 1
 
-    def _learn(self, X, targets, weights, rows, in_place):
+    def _learn(
+        self, X: Any, targets: Targets, weights: Weights, rows: Sequence[Rows], in_place: bool
+    ) -> list[JudgedRows]:
         """Let each model learn from its rows, in their order. Returns the decisions of each.
 
         They learn from some rows at a time, so that copies of them in float64 take little memory, and a game
         that begins in Python goes on compiled as soon as that is possible.
         """
-        games, decisions = list(self._games), [[] for _ in targets]
+        games = list(self._games)
+        decisions: list[list[JudgedRows]] = [[] for _ in targets]
         weights = weights if any(are_unequal(weights, own) for own in rows) else None
         player = self._player
-        if weights is not None and isinstance(player, Steady):
-            player = player._replace(weighted=True)
-        elif weights is not None:
+        if weights is not None:
             refuse_weights(self._learner_rule())
+            player = with_fields(player, Steady, weighted=True) if isinstance(player, Steady) else player
         entries = X.nnz // max(X.shape[0], 1) if self._sparse else X.shape[1]
         start, last = 0, max(*map(len, rows), 1)
         while start < last:
             in_memory = max(_CHUNK // max(entries, 1), 100)
             stop = start + (in_memory if are_native(games) else min(in_memory, _PIECE))
-            part, table, taken = None, None, None
+            part, table, taken = None, None, rows[0][:0]
             for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
                 some = own[start:stop]
                 if len(some) == 0 and games[i] is not None:
-                    decisions[i].append(NOTHING_JUDGED)
+                    decisions[i].append(nothing_judged(len(player.checks())))
                     continue
                 if table is None or not np.array_equal(some, taken):
                     part, taken = _part(some, X.shape[0]), some
@@ -141,29 +152,29 @@ class PassesMixin:
                     games[i] = games[i].copy()
                 games[i].set_player(player)
                 columns = games[i].play(adversary, _KEEP, begins=start == 0)
-                decisions[i].append(judged(columns, some, games[i].rounds, not self._is_second_order()))
+                decisions[i].append(judged(columns, some, games[i].rounds))
             start = stop
-        self._models = Models(
-            model if model is not None and len(own) == 0 else self._model(game, sums)
-            for model, own, game, sums in zip(self._models, rows, games, self._sums, strict=True)
-        )
-        self._games = games
+        models = LinearModels(*(array.copy() for array in self._models))
+        for i, (own, before, game) in enumerate(zip(rows, self._games, games, strict=True)):
+            if len(own) > 0 or before is None:
+                self._write_model(models, i, game)
+        self._games, self._models = games, models
         self.n_iter_ += 1
         return [joined(each) for each in decisions]
 
-    def _relative(self, weights):
+    def _relative(self, weights: Weights) -> Weights:
         """Weights over the mean of those that were seen first: only ratios matter."""
         if weights is None:
             return None
-        if not hasattr(self, "_weight_unit"):
+        if self._weight_unit is None:
             self._weight_unit = float(weights[weights > 0.0].mean()) if (weights > 0.0).any() else 1.0
         return weights / self._weight_unit
 
-    def _adversary(self, X, y, weights):
+    def _adversary(self, X: Any, y: NDArray[np.float64], weights: Weights) -> Any:
         replay = Replay(X, y, self._loss) if self._sparse else replay_of_arrays(X, y, self._loss)
         return replay if weights is None else Weighted(replay, weights)
 
-    def _final(self, passed, y, game, is_first):
+    def _final(self, passed: JudgedRows, y: NDArray[np.float64], game: Any, is_first: bool) -> JudgedRows:
         """The skipped rows that later passes leave out.
 
         Others are judged again: rows before the scales were settled, and rows of the first pass that are
@@ -173,11 +184,11 @@ class PassesMixin:
         final = ~passed.kept & (learned >= _SETTLED if self.scale else True)
         if is_first:
             groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
-            final &= ~is_ordinary(passed, groups)
-            passed = compared_again(passed, groups)
+            final &= ~is_ordinary(passed, groups, self._player.checks())
+            passed = compared_again(passed, groups, self._player.checks())
         return passed.some(final)
 
-    def _rows_to_learn(self, X):
+    def _rows_to_learn(self, X: Any) -> Any:
         """The rows as the learner sees them, in float64.
 
         Without a scale they have a column of ones for the intercept.
@@ -191,12 +202,12 @@ class PassesMixin:
         return sp.hstack([X, sp.csr_array(ones)], format="csr") if self._sparse else np.hstack([X, ones])
 
 
-def are_native(games):
+def are_native(games: Sequence[Any]) -> bool:
     """Whether the states of all games are in native memory: to go on, nothing need be compiled."""
     return all(game is not None and game.is_native for game in games)
 
 
-def _part(rows, count):
+def _part(rows: Rows, count: int) -> slice | Rows:
     """What selects these rows of a table: a slice, which copies nothing, if they are all, in their order."""
     is_all = len(rows) == count and np.array_equal(rows, np.arange(count))
     return slice(None) if is_all else rows

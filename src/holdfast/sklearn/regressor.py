@@ -1,16 +1,19 @@
 """RobustRegressor: predict numbers."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
-from holdfast.losses import LOSSES_FOR_NUMBERS
-from holdfast.sklearn.base import RobustEstimator
-from holdfast.sklearn.row_weights import are_unequal, which_count
+from holdfast.options import Outliers
+from holdfast.sklearn.passes import Labels, LearningEstimator
+from holdfast.sklearn.rows import which_count
 
 
-class RobustRegressor(RegressorMixin, RobustEstimator):
+class RobustRegressor(RegressorMixin, LearningEstimator):
     """A linear regression for tables in which some rows are arbitrarily wrong.
 
     It learns from one row after the other, as `SGDRegressor` does. It skips a row if one of its cells is too
@@ -27,7 +30,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
 
     Parameters
     ----------
-    outliers : "auto", a share below 1, a count, or a filter
+    outliers : "auto", a share such as 0.05 or "5%", a count, or a filter
         How many rows may be wrong. "auto" tolerates 15 % of wrong rows and 15 % of wrong targets; 10 % with
         another learner or scale=False. 0 keeps every row that is finite.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
@@ -79,48 +82,32 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     [200.0]
     """
 
-    _LOSSES = LOSSES_FOR_NUMBERS
+    _regression = True
 
     def __init__(
         self,
-        outliers="auto",
+        outliers: Outliers = "auto",
         *,
-        loss="absolute_error",
-        learner=None,
-        learning_rate=None,
-        alpha=0.0,
-        scale=True,
-        memory="auto",
-        patience="auto",
-        delay="batch",
-        fit_intercept=True,
-        average=False,
-        n_epochs="auto",
-        shuffle=True,
-        random_state=None,
-        missing="impute",
-        missing_share=0.5,
-        audit_size=10_000,
-    ):
-        self.outliers = outliers
-        self.loss = loss
-        self.learner = learner
-        self.learning_rate = learning_rate
-        self.alpha = alpha
-        self.scale = scale
-        self.memory = memory
-        self.patience = patience
-        self.delay = delay
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.missing = missing
-        self.missing_share = missing_share
-        self.audit_size = audit_size
+        loss: Any = "absolute_error",
+        learner: Any = None,
+        learning_rate: float | None = None,
+        alpha: float = 0.0,
+        scale: bool = True,
+        memory: str | float = "auto",
+        patience: str | float = "auto",
+        delay: str | int = "batch",
+        fit_intercept: bool = True,
+        average: bool = False,
+        n_epochs: str | int = "auto",
+        shuffle: bool = True,
+        random_state: Any = None,
+        missing: str = "impute",
+        missing_share: float = 0.5,
+        audit_size: int = 10_000,
+    ) -> None:
+        self._set_parameters(locals())
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Start again and learn in `n_epochs` passes.
 
         Of `sample_weight` only ratios matter. A row of weight 0 is absent, one of weight 2 counts about as
@@ -132,11 +119,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         weights = self._read_weights(sample_weight, X)
         if not which_count(weights, X.shape[0]).any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        self._start(X, 1, True, are_unequal(weights), all_rows=True)
+        self._start(X, 1, all_rows=True)
         self._learn_passes(X, *self._targets(y), weights)
         return self
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
 
         The unit of `sample_weight` is the mean of the positive weights in the first call that has weights: a
@@ -146,25 +133,25 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         X, y = self._read(X, first), self._read_target(X, y, first)
         weights = self._read_weights(sample_weight, X)
         if first:
-            self._start(X, 1, True, are_unequal(weights))
+            self._start(X, 1)
         self._learn_once(X, *self._targets(y), weights)
         return self
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         """The weights of the features, in the units of the data."""
-        return self._fitted_models()[0].coefficients()
+        return self._fitted_models().coefficients()[0]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> NDArray[np.float64]:
         """The constant, in an array."""
-        return np.array([self._fitted_models()[0].intercept()])
+        return self._fitted_models().intercepts()
 
-    def predict(self, X):
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """The target of every row."""
         return self._predictions(X)[:, 0]
 
-    def _read_target(self, X, y, first=True):
+    def _read_target(self, X: Any, y: Any, first: bool = True) -> NDArray[np.float64]:
         if not first and isinstance(y, np.ndarray) and y.dtype == np.float64 and y.shape == X.shape[:1]:
             return y if np.isfinite(y).all() else self._with_nan(y)
         if y is None:
@@ -175,13 +162,13 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         check_consistent_length(X, y)
         return self._with_nan(y)
 
-    def _with_nan(self, y):
+    def _with_nan(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """NaN for targets that are not finite: an infinite one would have a finite slope."""
         finite = np.isfinite(y)
         if self.missing == "raise" and not finite.all():
             assert_all_finite(y, input_name="y")
         return np.where(finite, y, np.nan)
 
-    def _targets(self, y):
+    def _targets(self, y: NDArray[np.float64]) -> tuple[list[Any], list[Any], Labels]:
         """The targets of the only model, which rows it learns from, and a function: the labels of rows."""
         return [y], [np.ones(len(y), bool)], lambda rows: np.full(len(rows), "target")

@@ -1,10 +1,13 @@
 """Small and wide tables: the strength of the regularisation is chosen by leave-one-out errors."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from holdfast.sklearn.cells import filled
-from holdfast.sklearn.sparse_rows import MOST_DENSE
+from holdfast.linear_model import LinearModels
+from holdfast.sklearn.rows import MOST_DENSE, filled
 from holdfast.steady import Ridges
 
 _FEW_ROWS = 200
@@ -17,7 +20,7 @@ _FAR = 10.0  # standard deviations: cells that are farther count as this
 _CAP = 5.0  # times the smallest median: larger errors count as this
 
 
-def columns_for_learner(X, all_rows):
+def columns_for_learner(X: Any, all_rows: bool) -> float:
     """The number of columns by which to choose a learner: 0 if the table is so small that each is fast.
 
     It is infinite for sparse rows that are too wide to be learned from as dense ones.
@@ -27,20 +30,25 @@ def columns_for_learner(X, all_rows):
     return 0 if all_rows and X.shape[0] <= _FEW_ROWS and X.shape[1] <= _MANY_COLUMNS else X.shape[1]
 
 
-def is_small(X, learner):
+def is_small(X: Any, learner: Any) -> bool:
     """Whether regularisation matters for these rows, and the learner is one of which it can be chosen."""
     few = X.shape[0] <= max(_FEW_ROWS, _ROWS_A_COLUMN * X.shape[1])
     return few and isinstance(learner, Ridges)
 
 
-def regularised(player, X, y, model, passes):
-    """The player, with the best strength for these rows if it learns from them in so many passes."""
-    Z = (filled(X, model.center, model.missing) - model.center) * model.factors
+def regularised(
+    player: Any, X: Any, y: NDArray[np.float64], model: LinearModels, missing_share: float, passes: int
+) -> Any:
+    """The player, with the best strength for these rows if it learns from them in so many passes.
+
+    The rows are standardised as a model has them.
+    """
+    Z = (filled(X, model.center[0], missing_share) - model.center[0]) * model.factors[0]
     strength = best_strength(np.clip(Z, -_FAR, _FAR), y) if len(y) >= _LEAST_ROWS else 1.0
     return player._replace(learner=player.learner._replace(strength=passes * _FACTOR * strength))
 
 
-def best_strength(X, y):
+def best_strength(X: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """The strength of ridge regression, with an intercept, that has the smallest leave-one-out errors.
 
     X has no missing cells, and columns of about the same scale. Far errors count as five medians, so that a

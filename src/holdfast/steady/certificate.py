@@ -4,13 +4,17 @@ __all__ = ["DefaultCertificate", "default_certificate"]
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from holdfast.filters import Everything, TopK, TopShare
+from holdfast.protocols import Filter
 from holdfast.steady.epochs import FARTHEST, JUDGED, LOST, UNJUDGED, WIDEST
+from holdfast.steady.forecasts import start_unit, target_unit
 from holdfast.steady.hedge import COUNTED
 from holdfast.steady.residuals import sum_of_largest
+from holdfast.steady.state import ROUNDS, SteadyState
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class DefaultCertificate:
         """`over_fallback`, the bound for all judged rounds."""
         return self.over_fallback
 
-    def __str__(self):
+    def __str__(self) -> str:
         each = self.over_fallback / max(self.rounds, 1), self.over_models / max(self.recent, 1)
         sentences = [
             f"Leave out any {self.k:,} of the {self.rounds:,} rounds that were judged since the last start. "
@@ -58,7 +62,7 @@ class DefaultCertificate:
         return " ".join([*sentences, "This assumes nothing about the rounds."])
 
 
-def default_certificate(player, state, k, radius=1.0):
+def default_certificate(player: Any, state: SteadyState, k: int, radius: float = 1.0) -> DefaultCertificate:
     """The certificate of a `Steady` player, for every set of at most k rounds.
 
     Parameters
@@ -66,9 +70,9 @@ def default_certificate(player, state, k, radius=1.0):
     player : Steady
         Its loss must be convex, with slopes that are bounded: there is no theorem for `Squared`.
     state : its state
-    k : int
+    k
         How many of the judged rounds may be left out.
-    radius : float
+    radius
         How far the weights of a linear model may be from those that the fallback started from.
 
     Examples
@@ -89,16 +93,16 @@ def default_certificate(player, state, k, radius=1.0):
     if not 0.0 < radius < math.inf:
         raise ValueError(f"radius is a distance of weights, so it must be positive: got {radius}")
     rounds, recent = int(state.hedge.numbers[COUNTED]), int(state.learned.numbers[JUDGED])
-    unit = player.start_unit(state)
+    unit = start_unit(player, state)
     over_fallback = unit * player.hedge.certificate(state.hedge, k) if rounds > 0 else 0.0
     over_models = _over_models(player, state, k, radius) if recent > 0 else 0.0
-    counts = (rounds, recent, int(state.rounds) - rounds)
+    counts = (rounds, recent, int(state.numbers[ROUNDS]) - rounds)
     return DefaultCertificate(
         int(k), over_fallback, over_models, float(radius), *counts, not player.learner.scales_target()
     )
 
 
-def _require_theorem(player):
+def _require_theorem(player: Any) -> None:
     slopes, fallback = player.loss.lipschitz(), player.fallback
     if not slopes < math.inf:
         raise ValueError(
@@ -114,20 +118,20 @@ def _require_theorem(player):
         )
 
 
-def _over_models(player, state, k, radius):
+def _over_models(player: Any, state: SteadyState, k: int, radius: float) -> float:
     """Theorem P for the worst linear model, with what was lost by clipping and by waiting for a batch."""
     numbers, fallback = state.learned.numbers, player.fallback
-    factor = player.target_unit(state)[1]
+    factor = target_unit(player, state)[1]
     pull, around = state.fallback.sums, state.fallback.around
     most = np.clip(around + np.copysign(radius, pull), -fallback.box, fallback.box)
     left_out = min(k, float(numbers[JUDGED])) + float(numbers[UNJUDGED])
     apart = sum_of_largest(state.learned.apart, left_out, float(numbers[FARTHEST]))
     apart += radius * sum_of_largest(state.learned.widths, left_out, float(numbers[WIDEST]))
     regret = fallback.hindsight(state.fallback, most) + player.loss.lipschitz() * apart
-    return regret / factor + player.start_unit(state) * float(numbers[LOST])
+    return regret / factor + start_unit(player, state) * float(numbers[LOST])
 
 
-def left_out_at_most(gate, rounds):
+def left_out_at_most(gate: Filter, rounds: int) -> int | None:
     """How many of so many rounds the setting of a gate allows to be wrong; None if it says nothing.
 
     For a share it is the mean and three standard deviations.

@@ -2,14 +2,18 @@
 
 import math
 import numbers
+from typing import Any
 
 import numpy as np
 
 from holdfast.filters import Everything, TopK, TopShare
 from holdfast.learners.bettors import Bettors
 from holdfast.losses import Absolute, Logistic
+from holdfast.protocols import Loss
 from holdfast.role_checks import Rule
+from holdfast.rule import replaced
 from holdfast.steady.hedge import Hedge
+from holdfast.steady.logits import Logits
 from holdfast.steady.player import Steady
 from holdfast.steady.ridges import Ridges
 
@@ -19,62 +23,44 @@ _WINDOW = 3  # patiences
 _SQUARED = 3.0  # units: where the slope of a squared loss is cut for the fallback
 
 
-def ridges_for(loss):
+def ridges_for(loss: Loss) -> Ridges:
     """The regressions for numbers and this loss."""
     return Ridges(loss, redescends=isinstance(loss, Absolute))
 
 
-def for_numbers(learner, outliers="auto", memory=None, patience=PATIENCE, delay=1, weighted=False):
-    """The default for numbers. `memory`, in rows, is the longest that a regression has."""
+def steady_for(
+    learner: Any,
+    outliers: Any = "auto",
+    memory: float | None = None,
+    patience: int = PATIENCE,
+    delay: int = 1,
+    weighted: bool = False,
+) -> Steady:
+    """The default for numbers, with `Ridges`; for labels -1 and +1 and log loss, with `Logits`.
+
+    `memory`, in rows, is the longest that a regression has.
+    """
     if memory is not None:
-        learner = learner._replace(memories=_at_most(learner.memories, memory), memory=max(memory, 2.0))
-    steepest = learner.loss.lipschitz()
-    fallback = Bettors(steepest if steepest < math.inf else _SQUARED, largest=40.0, constant=True)
-    return Steady(
-        learner,
-        learner.loss,
-        gate_for(outliers, 0.15, 15.0, patience),
-        gate_for(outliers, 0.15, 8.0, patience),
-        fallback,
-        Hedge(),
-        knee=30.0,
-        most=40.0,
-        near=15.0,
-        wrong=0.12,
-        delay=delay,
-        weighted=weighted,
-    )
+        memories = np.minimum(learner.memories, memory)
+        learner = replaced(learner, memories=memories, memory=max(memory, 2.0))
+    if isinstance(learner, Logits):
+        loss, gate, surprise = Logistic(), gate_for(outliers, 0.15, 100.0, patience), Everything()
+        fallback, hedge = Bettors(largest=8.0, wealth=2.0, constant=True), Hedge(rate=1.0)
+        knee, most, near = 1.5, 8.0, 100.0
+    else:
+        loss, gate = learner.loss, gate_for(outliers, 0.15, 15.0, patience)
+        steepest, surprise = loss.lipschitz(), gate_for(outliers, 0.15, 8.0, patience)
+        fallback = Bettors(steepest if steepest < math.inf else _SQUARED, largest=40.0, constant=True)
+        hedge, knee, most, near = Hedge(), 30.0, 40.0, 15.0
+    parts = (learner, loss, gate, surprise, fallback, hedge)
+    return Steady(*parts, knee, most, near, wrong=0.12, delay=delay, weighted=weighted)
 
 
-def for_labels(learner, outliers="auto", memory=None, patience=PATIENCE, delay=1, weighted=False):
-    """The default for labels -1 and +1 and log loss. `memory` as in `for_numbers`."""
-    if memory is not None:
-        learner = learner._replace(memories=_at_most(learner.memories, memory), memory=max(memory, 2.0))
-    return Steady(
-        learner,
-        Logistic(),
-        gate_for(outliers, 0.15, 100.0, patience),
-        Everything(),
-        Bettors(largest=8.0, wealth=2.0, constant=True),
-        Hedge(rate=1.0),
-        knee=1.5,
-        most=8.0,
-        near=100.0,
-        wrong=0.12,
-        delay=delay,
-        weighted=weighted,
-    )
-
-
-def gate_for(outliers, auto, slack, patience):
+def gate_for(outliers: Any, auto: float, slack: float, patience: int) -> Any:
     """The filter for `outliers`: "auto", a share, a count or a filter. All measure the farthest cell."""
     if isinstance(outliers, Rule):
         return outliers
     share = auto if isinstance(outliers, str) else outliers
-    if isinstance(share, numbers.Real) and 0.0 < share < 1.0:
+    if isinstance(share, numbers.Real) and 0.0 < float(share) < 1.0:
         return TopShare(float(share), slack=slack, window=int(_WINDOW * patience), patience=int(patience))
     return Everything() if share == 0 else TopK(int(share), slack=slack)
-
-
-def _at_most(memories, memory):
-    return np.minimum(memories, memory)

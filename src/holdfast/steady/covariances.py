@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.learners import covariance as whole
+from holdfast.learners.covariance import Covariance
 from holdfast.rule import rarely_called, rule
 from holdfast.vectors import add, assign, dot, scale_by
 
@@ -32,36 +33,36 @@ class Full:
     2.0
     """
 
-    def independent(self, dim, variance):
+    def independent(self, dim: int, variance: float) -> Covariance:
         """The covariance of weights that are independent, all with this variance."""
         return whole.independent(dim, variance)
 
-    def set_independent(self, state, variance):
+    def set_independent(self, state: Covariance, variance: float) -> Covariance:
         """The same, in the arrays of another covariance."""
         return whole.set_independent(state, variance)
 
-    def clear_buffers(self, state):
+    def clear_buffers(self, state: Covariance) -> None:
         """Set both buffers to 0, in place."""
         whole.clear_buffers(state)
 
-    def variance_of(self, state, x):
+    def variance_of(self, state: Covariance, x: np.ndarray) -> float:
         """x'Px, the variance of the prediction for a row. The row is measured for `shrink`."""
         return whole.variance_of(state, x)
 
-    def variance_of_weight(self, state, k):
+    def variance_of_weight(self, state: Covariance, k: int) -> float:
         """That of the k-th weight, as if its row had been measured."""
         return whole.variance_of_weight(state, k)
 
-    def shrink(self, state, variance, noise):
+    def shrink(self, state: Covariance, variance: float, noise: float) -> None:
         """Learn from the row that was measured last, with noise of this variance."""
         whole.shrink(state, variance, noise)
 
-    def forget(self, state, memory):
+    def forget(self, state: Covariance, memory: float) -> Covariance:
         """The covariance after a round of a memory that fades: it grows."""
         return whole.forget(state, memory)
 
     @rarely_called
-    def express_column(self, state, j, moved, unit, told):
+    def express_column(self, state: Covariance, j: int, moved: float, unit: float, told: float) -> Covariance:
         """Change the center and the unit of a column, in place: both are in old units.
 
         `told` is that of `holdfast.steady.memories.told_in_unit`.
@@ -97,27 +98,27 @@ class Diagonal:
     1.333
     """
 
-    def independent(self, dim, variance):
+    def independent(self, dim: int, variance: float) -> DiagonalState:
         """The covariance of weights that are independent, all with this variance."""
         return DiagonalState(np.full(dim, variance), np.zeros(dim), np.zeros(dim), 1.0)
 
-    def set_independent(self, state, variance):
+    def set_independent(self, state: DiagonalState, variance: float) -> DiagonalState:
         """The same, in the arrays of another covariance."""
         assign(state.variances, np.full(len(state.variances), variance))
         return DiagonalState(state.variances, state.row, state.along, 1.0)
 
-    def clear_buffers(self, state):
+    def clear_buffers(self, state: DiagonalState) -> None:
         """Set both buffers to 0, in place."""
         assign(state.row, np.zeros(len(state.row)))
         assign(state.along, np.zeros(len(state.along)))
 
-    def variance_of(self, state, x):
+    def variance_of(self, state: DiagonalState, x: np.ndarray) -> float:
         """x'Px, the variance of the prediction for a row. The row is measured for `shrink`."""
         assign(state.row, x)
         assign(state.along, state.variances * x)
         return state.growth * dot(state.along, x)
 
-    def variance_of_weight(self, state, k):
+    def variance_of_weight(self, state: DiagonalState, k: int) -> float:
         """That of the k-th weight, as if its row had been measured."""
         row, along = state.row, state.along
         assign(row, np.zeros(len(row)))
@@ -125,13 +126,13 @@ class Diagonal:
         row[k], along[k] = 1.0, state.variances[k]
         return state.growth * float(state.variances[k])
 
-    def shrink(self, state, variance, noise):
+    def shrink(self, state: DiagonalState, variance: float, noise: float) -> None:
         """Learn from the row that was measured last, with noise of this variance."""
         gain = state.growth / (noise + variance)
         left = np.maximum(1.0 - gain * (state.along * state.row), _LEAST)
         assign(state.variances, state.variances * left)
 
-    def forget(self, state, memory):
+    def forget(self, state: DiagonalState, memory: float) -> DiagonalState:
         """The covariance after a round of a memory that fades: it grows."""
         variances, row, along, growth = state
         growth /= 1.0 - 1.0 / memory
@@ -141,7 +142,9 @@ class Diagonal:
         return DiagonalState(variances, row, along, growth)
 
     @rarely_called
-    def express_column(self, state, j, moved, unit, told):
+    def express_column(
+        self, state: DiagonalState, j: int, moved: float, unit: float, told: float
+    ) -> DiagonalState:
         """As in `Full`."""
         variances = state.variances
         variances[len(variances) - 1] += moved * moved * variances[j]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdfast.learners.bettors import BettorsState
 from holdfast.rule import rarely_called
 from holdfast.steady.residuals import PLACES, place_of
 from holdfast.vectors import assign, dot, sum_abs
@@ -20,21 +21,20 @@ class Epoch(NamedTuple):
     widths: np.ndarray  # counts: the sum of the absolute cells of a row
 
 
-def new_epoch():
+def new_epoch() -> Epoch:
     """An epoch before its first round."""
     return Epoch(np.zeros(5), np.zeros(PLACES), np.zeros(PLACES))
 
 
 @rarely_called
-def forget_epoch(epoch):
+def forget_epoch(epoch: Epoch) -> None:
     """Set it back to the beginning, in place."""
     assign(epoch.numbers, np.zeros(5))
     assign(epoch.apart, np.zeros(PLACES))
     assign(epoch.widths, np.zeros(PLACES))
-    return epoch
 
 
-def count_learned(epoch, fallback, row, z, lost):
+def count_learned(epoch: Epoch, fallback: BettorsState, row: np.ndarray, z: float, lost: float) -> None:
     """Count a round from which the fallback learns; its forecast of now is z.
 
     `lost` is by how much the loss of the forecast that was given exceeds that of z; below 0 if none was.

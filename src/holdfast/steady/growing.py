@@ -1,14 +1,17 @@
 """More columns for a state of the default, when a stream has new features."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from holdfast.learners.covariance import Covariance
+from holdfast.steady.covariances import DiagonalState
+from holdfast.steady.state import EPOCH, SteadyState
 from holdfast.steady.units import Units, measure_units
 
 
-def grown(player, state, values):
+def grown(player: Any, state: SteadyState, values: np.ndarray) -> SteadyState:
     """The state of a `Steady` player with more columns, after those that it has.
 
     `values` has some values of the new columns, one column each: they give centers and units. The weights of
@@ -26,11 +29,14 @@ def grown(player, state, values):
     dim, new = len(state.row) - 1, values.shape[1]
     larger = _embedded(state, player.init(dim + new), dim, new)
     larger.first[:, dim : dim + new] = math.nan
+    larger = larger._replace(numbers=larger.numbers.copy())
+    if larger.numbers[EPOCH] >= 0.0:
+        larger.numbers[EPOCH] += 1.0  # there are other units
     measure_units(Units(*(array[dim : dim + new] for array in larger.units)), values, player.wrong)
     return larger
 
 
-def _embedded(state, larger, dim, new):
+def _embedded(state: Any, larger: Any, dim: int, new: int) -> Any:
     """The first state in more dimensions, `larger`, with what is known of the old ones.
 
     The last entry of an array with more than `dim` of them is about the constant or the target: it stays the
@@ -39,7 +45,7 @@ def _embedded(state, larger, dim, new):
     if isinstance(state, Covariance):
         return _embedded_covariance(state, larger, dim, new)
     if isinstance(state, tuple):
-        if "variances" in state._fields:  # of each weight by itself, over their growth
+        if isinstance(state, DiagonalState):  # its variances are over their growth
             larger = larger._replace(variances=larger.variances / state.growth)
         parts = zip(state, larger, strict=True)
         return tuple.__new__(type(state), [_embedded(*part, dim, new) for part in parts])
@@ -52,13 +58,13 @@ def _embedded(state, larger, dim, new):
     return state
 
 
-def _places(length, longer, dim, new):
+def _places(length: int, longer: int, dim: int, new: int) -> np.ndarray:
     """Where the entries of an axis go, if it has become longer."""
     places = np.arange(length)
     return np.where(places < dim, places, places + new) if longer > length else places
 
 
-def _embedded_covariance(state, larger, dim, new):
+def _embedded_covariance(state: Covariance, larger: Covariance, dim: int, new: int) -> Covariance:
     """Each old weight has its row and its column; new weights have the variance of the prior."""
     root = larger.root / math.sqrt(state.growth)
     old, places = len(state.root), _places(dim + 1, dim + 1 + new, dim, new)

@@ -7,9 +7,9 @@ import numpy as np
 
 from holdfast.rule import rule
 from holdfast.steady.residuals import PLACES, place_of, sum_of_largest
-from holdfast.vectors import assign, scale_by, sum_abs
+from holdfast.vectors import assign
 
-RATE, EXCESS, COUNTED, LARGEST, BATCHES, CHANGES, SLOWEST, WORSE, CLOSED = range(9)
+RATE, EXCESS, COUNTED, LARGEST, BATCHES, CHANGES, SLOWEST, WORSE, CLOSED, BEHIND, MIX = range(11)
 _OTHER = 2.0  # a unit of losses that is off by this factor is replaced
 
 
@@ -21,7 +21,7 @@ class HedgeState(NamedTuple):
     sums: np.ndarray  # of the losses of this batch
     numbers: np.ndarray  # the rate; the proved excess of closed batches and stretches; rounds; the largest
     # range; batches; changes of the rate, and the smallest; what deployed losses exceeded the mean by; rounds
-    # of closed batches
+    # of closed batches; how far the mean of this batch is behind its best forecaster; the sum of the parts
     ranges: np.ndarray  # counts: the ranges of the losses of a round
 
 
@@ -39,9 +39,8 @@ class Hedge:
 
     Parameters
     ----------
-    rate : float
+    rate
         Of a loss of one unit.
-    share : float
 
     Guarantee
     ---------
@@ -64,28 +63,28 @@ class Hedge:
     rate: float = 0.1
     share: float = 1e-4
 
-    def check(self):
+    def check(self) -> None:
         if not 0.0 < self.rate < math.inf:
             raise ValueError(f"rate must be positive: got {self.rate}")
         if not 0.0 < self.share < 1.0:
             raise ValueError(f"share is a part of the weight: expected 0 < share < 1, got {self.share}")
 
-    def init(self, dim):
+    def init(self, dim: int) -> HedgeState:
         """The first state, for `dim` forecasters."""
         even = np.full(dim, 1.0 / dim)
         return HedgeState(even, even.copy(), np.zeros(dim), self.first_numbers(), np.zeros(PLACES))
 
-    def first_numbers(self):
-        numbers = np.zeros(9)
-        numbers[RATE], numbers[SLOWEST] = self.rate, self.rate
+    def first_numbers(self) -> np.ndarray:
+        numbers = np.zeros(11)
+        numbers[RATE], numbers[SLOWEST], numbers[MIX] = self.rate, self.rate, 1.0
         return numbers
 
-    def valid(self, state):
+    def valid(self, state: HedgeState) -> bool:
         fine = (state.parts >= 0.0) & (state.start > 0.0) & (state.start <= 1.0) & np.isfinite(state.sums)
-        rates = state.numbers[RATE] > 0.0 and state.numbers[SLOWEST] > 0.0
+        rates = state.numbers[RATE] > 0.0 and state.numbers[SLOWEST] > 0.0 and state.numbers[MIX] > 0.0
         return bool(np.all(fine)) and rates and bool(np.all(np.isfinite(state.numbers)))
 
-    def reset(self, state, dim):
+    def reset(self, state: HedgeState, dim: int) -> HedgeState:
         assign(state.parts, np.full(dim, 1.0 / dim))
         assign(state.start, state.parts)
         assign(state.sums, np.zeros(dim))
@@ -93,7 +92,7 @@ class Hedge:
         assign(state.ranges, np.zeros(PLACES))
         return state
 
-    def collect(self, state, losses, deployed):
+    def collect(self, state: HedgeState, losses: np.ndarray, deployed: float) -> HedgeState:
         """The state after one more round of the batch: the losses of all forecasters, and of their mean."""
         parts, start, sums, numbers, ranges = state
         least, low, high, mean = math.inf, math.inf, -math.inf, 0.0
@@ -106,15 +105,17 @@ class Hedge:
         numbers[LARGEST] = max(float(numbers[LARGEST]), high - low)
         ranges[place_of(high - low)] += 1.0
         numbers[WORSE] += max(deployed - mean, 0.0)
-        rate, count = float(numbers[RATE]), len(sums)
+        rate, count, behind, mix = float(numbers[RATE]), len(sums), 0.0, 0.0
         for k in range(count):
-            parts[k] = float(start[k]) * math.exp(rate * (least - float(sums[k])))
-        scale_by(parts, (1.0 - self.share) / sum_abs(parts))
+            own = float(sums[k]) - least
+            part = float(start[k]) * math.exp(-rate * own)
+            parts[k], behind, mix = part, behind + float(start[k]) * own, mix + part
+        numbers[BEHIND], numbers[MIX] = behind, mix
         for k in range(count):
-            parts[k] += self.share / count
+            parts[k] = (1.0 - self.share) / mix * float(parts[k]) + self.share / count
         return state
 
-    def after_batch(self, state, unit):
+    def after_batch(self, state: HedgeState, unit: float) -> HedgeState:
         """The state at the end of a batch, given the unit of losses for the next one."""
         parts, start, sums, numbers, _ = state
         if numbers[CLOSED] == numbers[COUNTED]:
@@ -122,7 +123,7 @@ class Hedge:
         rate = float(numbers[RATE])
         numbers[EXCESS] += self.gap(state) - math.log1p(-self.share) / rate
         numbers[BATCHES] += 1.0
-        numbers[CLOSED] = numbers[COUNTED]
+        numbers[CLOSED], numbers[BEHIND], numbers[MIX] = numbers[COUNTED], 0.0, 1.0
         for k in range(len(sums)):
             start[k], sums[k] = parts[k], 0.0
         new = self.rate / unit if unit > 0.0 else rate
@@ -132,23 +133,17 @@ class Hedge:
             numbers[RATE], numbers[SLOWEST] = new, min(float(numbers[SLOWEST]), new)
         return state
 
-    def gap(self, state):
+    def gap(self, state: HedgeState) -> float:
         """The mixability gap of this batch: its mean loss, less the mix loss."""
-        rate, mean, mix, least = float(state.numbers[RATE]), 0.0, 0.0, math.inf
-        for k in range(len(state.sums)):
-            least = min(least, float(state.sums[k]))
-        for k in range(len(state.sums)):
-            behind = float(state.sums[k]) - least
-            mean += float(state.start[k]) * behind
-            mix += float(state.start[k]) * math.exp(-rate * behind)
-        return max(mean + math.log(mix) / rate, 0.0)
+        numbers = state.numbers
+        return max(float(numbers[BEHIND]) + math.log(float(numbers[MIX])) / float(numbers[RATE]), 0.0)
 
-    def entry(self, state):
+    def entry(self, state: HedgeState) -> float:
         """What it takes to find a forecaster in this stretch of one rate: ln(1 / its first part) / rate."""
         count = float(len(state.sums))
         return math.log(count / self.share if state.numbers[CHANGES] > 0.0 else count) / state.numbers[RATE]
 
-    def excess(self, state, changes=0):
+    def excess(self, state: HedgeState, changes: int = 0) -> float:
         """The most that the mean loss exceeds that of a forecaster by, over all rounds.
 
         With `changes`, that of a sequence of forecasters with so many changes, all between batches.
@@ -156,11 +151,11 @@ class Hedge:
         sought = changes * math.log(len(state.sums) / self.share) / float(state.numbers[SLOWEST])
         return float(state.numbers[EXCESS]) + self.gap(state) + float(self.entry(state)) + sought
 
-    def worse(self, state):
+    def worse(self, state: HedgeState) -> float:
         """What the deployed losses exceeded the mean of the forecasters' by, added up over these rounds."""
         return float(state.numbers[WORSE])
 
-    def certificate(self, state, k, changes=0):
+    def certificate(self, state: HedgeState, k: int, changes: int = 0) -> float:
         """`excess` and `worse`, for every set of inliers that leaves out at most k rounds."""
         left_out = sum_of_largest(state.ranges, k, float(state.numbers[LARGEST]))
         return self.excess(state, changes) + self.worse(state) + left_out

@@ -37,10 +37,10 @@ class Logits:
 
     Parameters
     ----------
-    memories, flips : arrays
+    memories, flips
         For each regression, the number of rounds after which a round counts about a third, and the share of
         wrong labels that it counts with.
-    prior : float
+    prior
         The largest variance of the prior of a weight. It is also at most the memory over the number of
         weights: with few rounds for each weight, weights stay small.
     memory, covariance
@@ -55,7 +55,7 @@ class Logits:
     memory: float = 10000.0
     covariance: Any = Full()
 
-    def check(self):
+    def check(self) -> None:
         shapes = {np.shape(self.memories), np.shape(self.flips)}
         if len(shapes) != 1 or len(min(shapes)) != 1 or min(shapes) == (0,):
             raise ValueError(
@@ -72,54 +72,63 @@ class Logits:
         if not 1e-100 < self.prior < 1e100:
             raise ValueError(f"prior is a variance, so it must be positive: got {self.prior}")
 
-    def scales_target(self):
+    def scales_target(self) -> bool:
         """False: labels are as they are."""
         return False
 
-    def variance(self, rounds, dim):
+    def variance(self, rounds: float, dim: int) -> float:
         """That of the prior of each weight after so many rounds."""
         return min(self.prior, min(self.memory, _YOUNG + rounds) / dim)
 
-    def init(self, dim):
+    def init(self, dim: int) -> LogitsState:
         count = len(self.memories)
         covariance = self.covariance.independent(dim, self.variance(0.0, dim))
         return LogitsState(np.zeros((count, dim)), covariance, np.zeros(count), 0.0, 0.5)
 
-    def valid(self, state):
+    def valid(self, state: LogitsState) -> bool:
         return state.rounds >= 0.0 and 0.0 <= state.positive <= 1.0
 
-    def reset(self, state, dim):
+    def reset(self, state: LogitsState, dim: int) -> LogitsState:
         for k in range(len(state.each)):
             assign(state.each[k], np.zeros(dim))
         covariance = self.covariance.set_independent(state.covariance, self.variance(0.0, dim))
         return LogitsState(state.each, covariance, state.errors, 0.0, 0.5)
 
-    def clear_buffers(self, state):
+    def clear_buffers(self, state: LogitsState) -> None:
         """Set all buffers to 0, in place."""
         self.covariance.clear_buffers(state.covariance)
         assign(state.errors, np.zeros(len(state.errors)))
 
-    def to_prior(self, state):
+    def to_prior(self, state: LogitsState) -> LogitsState:
         """The same weights, as uncertain as at the start."""
         each, covariance, errors, _, positive = state
         covariance = self.covariance.set_independent(covariance, self.variance(0.0, each.shape[1]))
         return LogitsState(each, covariance, errors, 0.0, positive)
 
-    def distance(self, state, row, y):
+    def distance(self, state: LogitsState, row: np.ndarray, y: float) -> float:
         """0, labels are not refused. Leaves all margins in the buffer `errors`."""
         for k in range(len(state.each)):
             state.errors[k] = dot(state.each[k], row)
         return 0.0
 
-    def is_near(self, state):
+    def is_near(self, state: LogitsState) -> bool:
         """True, labels have no range."""
         return True
 
-    def loss_unit(self, state):
+    def loss_unit(self, state: LogitsState) -> float:
         """The unit of log losses."""
         return 1.0
 
-    def learn(self, state, parts, row, y, likely, first, weight):
+    def learn(
+        self,
+        state: LogitsState,
+        parts: np.ndarray,
+        row: np.ndarray,
+        y: float,
+        likely: bool,
+        first: bool,
+        weight: float,
+    ) -> LogitsState:
         """The state after a round whose margins are in the buffer, with the label y, -1 or +1."""
         each, covariance, errors, rounds, positive = state
         rounds += 1.0
@@ -152,7 +161,7 @@ class Logits:
         restore_prior(self.covariance, each, covariance, prior, turns, rounds, True)
         return LogitsState(each, covariance, errors, rounds, positive)
 
-    def express_column(self, state, j, moved, unit):
+    def express_column(self, state: LogitsState, j: int, moved: float, unit: float) -> LogitsState:
         """The state in another center and unit of a column.
 
         No weight grows: a model that is too sure of its labels learns little from them, and one that is not
@@ -164,6 +173,6 @@ class Logits:
         covariance = self.covariance.express_column(state.covariance, j, moved, unit, told)
         return LogitsState(state.each, covariance, state.errors, state.rounds, state.positive)
 
-    def express_target(self, state, moved, unit):
+    def express_target(self, state: LogitsState, moved: float, unit: float) -> LogitsState:
         """The same state: labels have no unit."""
         return state

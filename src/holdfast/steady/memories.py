@@ -1,12 +1,18 @@
 """What the learners for numbers and for labels share: several memories and one covariance."""
 
+from typing import Any
+
+import numpy as np
+
 from holdfast.rule import rarely_called
 from holdfast.vectors import add
 
 _LOOSE = 1.5  # a variance that exceeds the prior's by this factor is set back
 
 
-def restore_prior(kind, each, covariance, variance, turns, rounds, moves):
+def restore_prior(
+    kind: Any, each: np.ndarray, covariance: Any, variance: float, turns: int, rounds: float, moves: bool
+) -> None:
     """Set the variances of the weights whose turn it is back to that of the prior, if they are too large.
 
     With `moves`, the weights go back to 0 as far as this says.
@@ -24,7 +30,7 @@ def restore_prior(kind, each, covariance, variance, turns, rounds, moves):
 
 
 @rarely_called
-def express_column(each, j, moved, factor):
+def express_column(each: np.ndarray, j: int, moved: float, factor: float) -> None:
     """Express weights in another center of a column, in old units, and multiply its own by a factor."""
     last = each.shape[1] - 1
     for row in range(len(each)):
@@ -32,7 +38,7 @@ def express_column(each, j, moved, factor):
         each[row, j] *= factor
 
 
-def told_in_unit(own, prior, unit):
+def told_in_unit(own: float, prior: float, unit: float) -> float:
     """How much more a weight owes to the rows, and less to its prior, in a unit that is `unit` old ones.
 
     The prior of a weight, mean 0 and this variance, is the same in every unit. Its own variance is

@@ -24,13 +24,13 @@ class Residuals(NamedTuple):
     usual: np.ndarray
 
 
-def new_residuals(learners):
+def new_residuals(learners: int) -> Residuals:
     """Residuals of learners that had none."""
     return Residuals(np.zeros((learners, 2, PLACES)), np.zeros((learners, 2)), np.ones(learners))
 
 
 @rarely_called
-def forget_residuals(residuals):
+def forget_residuals(residuals: Residuals) -> Residuals:
     """Set it back to the beginning, in place."""
     residuals.counts[:] = 0.0
     residuals.seen[:] = 0.0
@@ -38,7 +38,7 @@ def forget_residuals(residuals):
     return residuals
 
 
-def place_of(size):
+def place_of(size: float) -> int:
     """The place of a size: four in an octave, of equal length."""
     if not size > 0.0:
         return 0
@@ -49,12 +49,12 @@ def place_of(size):
     return (octave << _BITS) + int((fraction - 0.5) * 8.0)
 
 
-def lower_end(place):
+def lower_end(place: int) -> float:
     """The smallest size of a place."""
     return math.ldexp(0.5 + (place & 3) / 8.0, (place >> _BITS) - _MIDDLE)
 
 
-def sum_of_largest(counts, k, most):
+def sum_of_largest(counts: np.ndarray, k: float, most: float) -> float:
     """The sum of the k largest of these sizes, or up to a quarter more; none of them exceeds `most`."""
     total, left = 0.0, float(k)
     for i in range(PLACES - 1, -1, -1):
@@ -64,7 +64,7 @@ def sum_of_largest(counts, k, most):
     return total
 
 
-def usual_size(counts, seen, share):
+def usual_size(counts: np.ndarray, seen: float, share: float) -> float:
     """The (k + 1)-th largest size of both blocks, or of those that are not 0, as a standard deviation."""
     place = place_of_rank(counts, budget(seen, share))
     if place == 0:
@@ -73,7 +73,7 @@ def usual_size(counts, seen, share):
     return lower_end(place) / _NORMAL if place > 0 else 0.0
 
 
-def place_of_rank(counts, k):
+def place_of_rank(counts: np.ndarray, k: float) -> int:
     """The place of the (k + 1)-th largest size; 0 if that is 0."""
     total = 0.0
     for i in range(PLACES - 1, 0, -1):
@@ -83,7 +83,9 @@ def place_of_rank(counts, k):
     return 0
 
 
-def count_residual(residuals, k, size, window, share, least, rounds):
+def count_residual(
+    residuals: Residuals, k: int, size: float, window: float, share: float, least: float, rounds: float
+) -> None:
     """Count a residual of learner k, and sometimes compute the usual one again, at least `least`."""
     counts, seen = residuals.counts[k], residuals.seen[k]
     if seen[1] >= window:
@@ -98,7 +100,7 @@ def count_residual(residuals, k, size, window, share, least, rounds):
 
 
 @rarely_called
-def rescale_residuals(residuals, octaves):
+def rescale_residuals(residuals: Residuals, octaves: int) -> Residuals:
     """Express all residuals in a unit that is 2^octaves times as large, in place."""
     shift, factor = octaves << _BITS, math.ldexp(1.0, -octaves)
     for k in range(len(residuals.usual)):

@@ -52,23 +52,23 @@ class Ridges:
 
     Parameters
     ----------
-    loss : a loss
+    loss
         Of which the mean forecast should be small.
-    redescends : bool
+    redescends
         Whether `limits` and `powers` say how much a residual counts; this is for `Absolute()`. If not, a
         residual e counts |slope(e)| / |e|, relative to the usual residual: then each step is one of
         iteratively reweighted least squares for the loss.
-    memories : array
+    memories
         For each regression the number of rounds after which a round counts about a third.
-    limits, powers : arrays
+    limits, powers
         A residual r times the limit counts r ** -power; the limit is in usual residuals.
-    stubborn : array
+    stubborn
         For each regression 1 if it is stubborn, or 0.
-    strength : float
+    strength
         Of the regularisation: the covariance starts as the identity divided by it.
-    memory : float
+    memory
         That of the covariance.
-    wrong : float
+    wrong
         The share of residuals that may be wrong.
     covariance : Full or Diagonal
         For many columns the diagonal one, whose rounds cost O(columns).
@@ -87,7 +87,7 @@ class Ridges:
     wrong: float = 0.15
     covariance: Any = Full()
 
-    def check(self):
+    def check(self) -> None:
         shapes = {np.shape(each) for each in (self.memories, self.limits, self.powers, self.stubborn)}
         if len(shapes) != 1 or len(min(shapes)) != 1 or min(shapes) == (0,):
             raise ValueError(
@@ -102,33 +102,33 @@ class Ridges:
         if not 1e-100 < self.strength < 1e100:
             raise ValueError(f"strength weighs a regulariser, so it must be positive: got {self.strength}")
 
-    def scales_target(self):
+    def scales_target(self) -> bool:
         """True: the target has a unit, too."""
         return True
 
-    def init(self, dim):
+    def init(self, dim: int) -> RidgesState:
         count = len(self.memories)
         arrays = (new_residuals(count), np.zeros(count))
         return RidgesState(
             np.zeros((count, dim)), self.covariance.independent(dim, 1.0 / self.strength), *arrays, 0.0
         )
 
-    def valid(self, state):
+    def valid(self, state: RidgesState) -> bool:
         return bool(np.all(state.residuals.usual > 0.0)) and state.rounds >= 0.0
 
-    def reset(self, state, dim):
+    def reset(self, state: RidgesState, dim: int) -> RidgesState:
         each, covariance, residuals, errors, _ = state
         for k in range(len(each)):
             assign(each[k], np.zeros(dim))
         covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
         return RidgesState(each, covariance, forget_residuals(residuals), errors, 0.0)
 
-    def clear_buffers(self, state):
+    def clear_buffers(self, state: RidgesState) -> None:
         """Set all buffers to 0, in place."""
         self.covariance.clear_buffers(state.covariance)
         assign(state.errors, np.zeros(len(state.errors)))
 
-    def to_prior(self, state):
+    def to_prior(self, state: RidgesState) -> RidgesState:
         """The same weights, as uncertain as at the start. Residuals may be larger elsewhere: the usual ones
         count four times, until others are known.
         """
@@ -139,7 +139,7 @@ class Ridges:
         covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
         return RidgesState(each, covariance, residuals, errors, 0.0)
 
-    def distance(self, state, row, y):
+    def distance(self, state: RidgesState, row: np.ndarray, y: float) -> float:
         """How surprising a target is: the smallest residual of a stubborn regression, in usual ones.
 
         Leaves all residuals in the buffer `errors`.
@@ -152,21 +152,21 @@ class Ridges:
                 nearest = min(nearest, abs(error) / float(state.residuals.usual[k]))
         return nearest
 
-    def is_near(self, state):
+    def is_near(self, state: RidgesState) -> bool:
         """Whether some regression predicts the target of the buffered residuals within two usual ones."""
         near = False
         for k in range(len(state.errors)):
             near = near or abs(float(state.errors[k])) <= 2.0 * float(state.residuals.usual[k])
         return near
 
-    def loss_unit(self, state):
+    def loss_unit(self, state: RidgesState) -> float:
         """The unit of losses: the smallest usual residual."""
         usual = math.inf
         for k in range(len(state.errors)):
             usual = min(usual, float(state.residuals.usual[k]))
         return usual
 
-    def weight_of(self, error, usual, k, likely):
+    def weight_of(self, error: float, usual: float, k: int, likely: bool) -> float:
         """How much a round counts for a regression."""
         if not likely and self.stubborn[k] > 0.0:
             return 0.0
@@ -177,7 +177,7 @@ class Ridges:
         weight = self.loss_weight(error, usual)
         return weight if likely or r <= _LIMIT else weight * (_LIMIT / r) * (_LIMIT / r)
 
-    def loss_weight(self, error, usual):
+    def loss_weight(self, error: float, usual: float) -> float:
         """|slope(e)| / |e|, over that of the usual residual; at most 4."""
         common = 0.5 * (abs(self.loss.slope(0.0, usual)) + abs(self.loss.slope(0.0, -usual))) / usual
         own = abs(self.loss.slope(0.0, error))
@@ -187,7 +187,16 @@ class Ridges:
             common = 1.0 / usual
         return min(own / (abs(error) * common), _MOST)
 
-    def learn(self, state, parts, row, y, likely, first, weight):
+    def learn(
+        self,
+        state: RidgesState,
+        parts: np.ndarray,
+        row: np.ndarray,
+        y: float,
+        likely: bool,
+        first: bool,
+        weight: float,
+    ) -> RidgesState:
         """The state after a round whose residuals are in the buffer. `likely`: its target is not refused.
 
         The covariance counts it as the regressions do on average, by their parts in the mean. Of a run of
@@ -219,7 +228,7 @@ class Ridges:
         restore_prior(self.covariance, each, covariance, 1.0 / self.strength, 1, rounds, False)
         return RidgesState(each, covariance, residuals, errors, rounds)
 
-    def express_column(self, state, j, moved, unit):
+    def express_column(self, state: RidgesState, j: int, moved: float, unit: float) -> RidgesState:
         """The state in another center and unit of a column."""
         each, covariance, residuals, errors, rounds = state
         told = told_in_unit(self.covariance.variance_of_weight(covariance, j), 1.0 / self.strength, unit)
@@ -228,7 +237,7 @@ class Ridges:
         return RidgesState(each, covariance, residuals, errors, rounds)
 
     @rarely_called
-    def express_target(self, state, moved, unit):
+    def express_target(self, state: RidgesState, moved: float, unit: float) -> RidgesState:
         """The state in another center and unit of the target, both in old units."""
         last = state.each.shape[1] - 1
         for k in range(len(state.each)):

@@ -40,13 +40,13 @@ class Units(NamedTuple):
     repeats: np.ndarray  # how often it came again
 
 
-def new_units(columns):
+def new_units(columns: int) -> Units:
     """Units of columns of which nothing is known."""
     numbers = (np.zeros(columns), np.zeros(columns), np.zeros(columns), np.zeros((columns, OCTAVES)))
     return Units(*numbers, np.zeros(columns), np.full(columns, math.nan), np.zeros(columns))
 
 
-def are_valid(units):
+def are_valid(units: Units) -> bool:
     """Whether units that were read from a file can be used."""
     finite = np.isfinite(units.center) & np.isfinite(units.means) & (units.seen >= 0.0)
     fine = (units.factors >= 0.0) & (units.factors <= 2.0**_MIDDLE)
@@ -54,7 +54,7 @@ def are_valid(units):
 
 
 @rarely_called
-def forget_units(units):
+def forget_units(units: Units) -> Units:
     """Set all of it back to the beginning, in place."""
     for array in (units.center, units.factors, units.means, units.seen, units.repeats):
         array[:] = 0.0
@@ -63,7 +63,7 @@ def forget_units(units):
     return units
 
 
-def octave_of(deviation):
+def octave_of(deviation: float) -> int:
     """The place of a deviation in the counts: that of 2^(e - 1) <= |deviation| < 2^e is e + 128."""
     size = abs(deviation)
     if not size > 0.0:
@@ -71,12 +71,12 @@ def octave_of(deviation):
     return min(max(math.frexp(size)[1] + _MIDDLE, 1), OCTAVES - 1)
 
 
-def budget(n, share):
+def budget(n: float, share: float) -> float:
     """How many of n values may be wrong, if the probability of each is `share`: two deviations above."""
     return share * n + 2.0 * math.sqrt(share * n)
 
 
-def octave_of_rank(counts, k):
+def octave_of_rank(counts: np.ndarray, k: float) -> int:
     """The octave of the (k + 1)-th largest deviation; 0 if that is 0."""
     total = 0.0
     for i in range(len(counts) - 1, 0, -1):
@@ -86,7 +86,7 @@ def octave_of_rank(counts, k):
     return 0
 
 
-def unit_octave(counts, seen, share):
+def unit_octave(counts: np.ndarray, seen: float, share: float) -> int:
     """The octave of the unit: that of the (k + 1)-th largest deviation, or of those that are not 0."""
     octave = octave_of_rank(counts, budget(seen, share))
     if octave > 0:
@@ -95,18 +95,18 @@ def unit_octave(counts, seen, share):
     return octave_of_rank(counts, budget(others, share)) if others > 0.0 else 0
 
 
-def factor_of(octave):
+def factor_of(octave: int) -> float:
     """1 / unit of an octave."""
     return math.ldexp(1.0, _MIDDLE + 1 - octave) if octave > 0 else 0.0
 
 
-def octave_of_factor(factor):
+def octave_of_factor(factor: float) -> int:
     """The octave of a unit."""
     return octave_of(1.0 / factor) if factor > 0.0 else 0
 
 
 @rarely_called
-def measure_units(units, rows, share):
+def measure_units(units: Units, rows: np.ndarray, share: float) -> Units:
     """Set all units from some rows, in place: medians as centers. Missing cells do not count."""
     for j in range(len(units.center)):
         center, seen = count_column(rows[:, j], units.counts[j])
@@ -116,7 +116,7 @@ def measure_units(units, rows, share):
     return units
 
 
-def count_column(values, counts):
+def count_column(values: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     """Fill in the counts of deviations from the median. Returns the median and the number of values."""
     counts[:] = 0.0
     column = np.sort(values[np.isfinite(values)])
@@ -129,26 +129,35 @@ def count_column(values, counts):
 
 
 @rarely_called
-def have_changed(center, factors, rows, share):
-    """Whether some rows have other units than these: a factor of eight or more, or centers four units apart.
+def have_changed(center: np.ndarray, factors: np.ndarray, rows: np.ndarray, share: float) -> bool:
+    """Whether some rows are better ones to start from: bad rows have set these units.
+
+    It is so if their own units are smaller by a factor of eight or more, or if they are four units away. If
+    their units are larger by such a factor, they may be the bad ones themselves: the gate lets them in if
+    they are many.
 
     Only columns with values other than the center in a third of the rows are compared.
     """
     counts, changed = np.zeros(OCTAVES), False
-    for j in range(len(center)):
+    for j in range(len(factors)):
         median, seen = count_column(rows[:, j], counts)
         octave = unit_octave(counts, seen, share)
         varied = seen - float(counts[0]) >= len(rows) / 3.0
         if factors[j] > 0.0 and octave > 0 and varied:
+            smaller = octave_of_factor(float(factors[j])) - octave
             far = abs(median - float(center[j])) * max(float(factors[j]), factor_of(octave))
-            changed = changed or far > _APART or abs(octave - octave_of_factor(float(factors[j]))) > _WIDE
+            changed = changed or smaller > _WIDE or (smaller >= -_WIDE and far > _APART)
     return changed
 
 
-def count_row(units, row, columns, share, rounds):
-    """Count the values of a row, in the first so many columns. Returns whether a unit should be replaced."""
+def count_row(units: Units, row: np.ndarray, columns: int, share: float, rounds: float) -> bool:
+    """Count the values of a row, in the first so many columns. Returns whether a unit should be replaced.
+
+    The row is a buffer, and holds deviations afterwards. The octave of a deviation is `octave_of` it.
+    """
     center, factors, means, counts, seen, last, repeats = units
     due, period = False, _OFTEN if rounds < _YOUNG else _RARELY
+    bits = row.view(np.int64)  # of deviations, which are written into the row: this is faster than frexp
     for j in range(columns):
         value = float(row[j])
         if value == last[j]:
@@ -158,7 +167,10 @@ def count_row(units, row, columns, share, rounds):
         else:
             last[j], repeats[j] = value, 0.0
         deviation = value - float(center[j])
-        counts[j, octave_of(deviation)] += 1.0
+        row[j] = deviation
+        octave = ((int(bits[j]) >> 52) & 2047) - 1022 + _MIDDLE
+        octave = min(max(octave, 1), OCTAVES - 1) if deviation != 0.0 else 0
+        counts[j, octave] += 1.0
         n = float(seen[j]) + 1.0
         seen[j] = n
         factor = float(factors[j])
@@ -172,7 +184,7 @@ def count_row(units, row, columns, share, rounds):
     return due
 
 
-def repeated(units, columns):
+def repeated(units: Units, columns: int) -> float:
     """How often the whole row has repeated the one before."""
     least = math.inf
     for j in range(columns):
@@ -182,7 +194,7 @@ def repeated(units, columns):
     return least if least < math.inf else 0.0
 
 
-def is_off(units, j, share):
+def is_off(units: Units, j: int, share: float) -> bool:
     """Whether a column needs another center or unit. Halves its counts if there are many."""
     if units.seen[j] > _MEMORY:
         units.counts[j] *= 0.5
@@ -194,7 +206,7 @@ def is_off(units, j, share):
     return moved > _FAR or abs(octave - octave_of_factor(factor)) >= _WIDE
 
 
-def replaced(units, j, share):
+def replaced(units: Units, j: int, share: float) -> tuple[float, float]:
     """Replace center and unit of a column, in place. Returns by how many old units the center has moved, and
     the new unit in old ones.
 

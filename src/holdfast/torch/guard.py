@@ -4,21 +4,39 @@ import functools
 import math
 import numbers
 import sys
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import torch
 
-from holdfast.filters.fixed_memory import filter_for_training
+from holdfast.audit import NOTHING, reasons
+from holdfast.filters.topk import TopK
+from holdfast.filters.topshare import TopShare
+from holdfast.options import filter_for_training
 from holdfast.torch.device_filter import DeviceFilter
 from holdfast.torch.sizes import Parts
 from holdfast.torch.skipping import FoundInf, NoGradients, Select, strategy_for
 
-_STRATEGIES = {"found_inf": FoundInf, "sync": NoGradients, "select": Select}
+_STRATEGIES: dict[str, type[FoundInf | NoGradients | Select]] = {
+    "found_inf": FoundInf,
+    "sync": NoGradients,
+    "select": Select,
+}
 _KEY = "holdfast"  # in the optimizer's state_dict
 
 
 def guard(
-    optimizer, outliers=0.01, window=1000, *, slack=2.0, per="all", loss=False, strategy="auto", history=1024
-):
+    optimizer: torch.optim.Optimizer,
+    outliers: float | TopK | TopShare = 0.01,
+    window: int | None = 1000,
+    *,
+    slack: float = 2.0,
+    per: Literal["all", "group", "tensor"] = "all",
+    loss: bool = False,
+    strategy: Literal["auto", "found_inf", "select", "sync"] = "auto",
+    history: int = 1024,
+) -> "GuardedOptimizer":
     """Make an optimizer skip the steps whose gradients are outliers; returns the same optimizer.
 
     A step is taken if the Euclidean norm of its gradients is at most `slack` times the (k+1)-th largest norm
@@ -30,27 +48,27 @@ def guard(
 
     Parameters
     ----------
-    optimizer : torch.optim.Optimizer
+    optimizer
         Any but LBFGS, which computes several gradients in a step.
     outliers : float, int or filter
         The share of steps that may be bad, if below 1; how many of them may be, otherwise; or a `TopK` or
         `TopShare` of holdfast.
-    window : int or None
+    window
         The memory in steps. Norms shrink while a model is trained, and a memory without end (None) would let
         every late spike pass.
-    slack : float
+    slack
         How much larger than what is usual a norm may be.
-    per : "all", "group" or "tensor"
+    per
         What is measured: all gradients together, each parameter group, or each tensor. A spike in one small
         tensor is hidden in the norm of all. One bad part skips the whole step.
-    loss : bool
+    loss
         Judge the loss too, by a memory of its own: a step is skipped if |loss| is an outlier. Call
         `optimizer.holdfast.see_loss(loss)` before `step`; a closure's loss is seen anyway. Only for losses
         that are not negative: a size says nothing about others.
-    strategy : "auto", "found_inf", "select" or "sync"
+    strategy
         How a step is skipped. "found_inf" for fused optimizers and "select" never wait for the device; "sync"
         waits once in every step. "auto" takes the first that the optimizer can do.
-    history : int
+    history
         The number of last steps that `optimizer.holdfast.audit()` can tell of.
 
     Guarantee: deep learning is not convex, so there is no bound on the regret. Theorem W still says which
@@ -78,51 +96,63 @@ def guard(
         raise ValueError(f"this optimizer has a guard already: {optimizer.holdfast!r}")
     if strategy != "auto" and strategy not in _STRATEGIES:
         raise ValueError(f'strategy must be "auto", "found_inf", "select" or "sync": got {strategy!r}')
-    if isinstance(history, bool) or not isinstance(history, numbers.Integral) or history < 1:
+    count: Any = history
+    if isinstance(count, bool) or not isinstance(count, numbers.Integral) or int(count) < 1:
         raise ValueError(f"history counts steps, at least 1: got {history!r}")
     if any(getattr(p, "_fsdp_flattened", False) for group in optimizer.param_groups for p in group["params"]):
         raise TypeError(
             "these are flat shards of FullyShardedDataParallel; no process has their norm: use fully_shard"
         )
     rule = filter_for_training(outliers, window, slack)
-    optimizer.holdfast = StepGuard(optimizer, rule, per, bool(loss), strategy, int(history))
-    optimizer.__class__ = _guarded_class(type(optimizer))
-    return optimizer
+    guarded: Any = optimizer
+    guarded.holdfast = StepGuard(optimizer, rule, per, bool(loss), strategy, int(history))
+    guarded.__class__ = _guarded_class(guarded.__class__)
+    return guarded
 
 
 class StepGuard:
     """What guards one optimizer: its filter, and what became of the last steps."""
 
-    def __init__(self, optimizer, rule, per, loss, strategy, history):
+    def __init__(
+        self,
+        optimizer: torch.optim.Optimizer,
+        rule: TopK | TopShare,
+        per: str,
+        loss: bool,
+        strategy: str,
+        history: int,
+    ) -> None:
         self.rule, self.per, self.strategy, self.history = rule, per, strategy, history
         self.optimizer = optimizer
         self.parts = Parts(per, optimizer)
         self.device = self.parts.tensors[0].device
         self.filter = DeviceFilter(rule, self.parts.count, self.device)
         self.loss_filter = DeviceFilter(rule, 1, self.device) if loss else None
-        self._loss = None  # of the next step
+        self._loss: torch.Tensor | None = None  # of the next step
         real = self.filter.largest.dtype
         self.log = torch.full((history, 4), math.nan, dtype=real, device=self.device)
         self.counts = torch.zeros(2, dtype=torch.int64, device=self.device)  # skipped, kept
         self.steps = 0
-        self._way, self._copy, self._last = None, None, {}
+        self._way: FoundInf | NoGradients | Select | None = None  # how this step is taken or not
+        self._copy: Any = None
+        self._last: dict[str, float] = {}
         self._inner = 0  # steps that the optimizer takes inside of its own step
-        self._keep = None  # the decision about the next step, if there is one already
+        self._keep: torch.Tensor | None = None  # the decision about the next step, if there is one already
         optimizer.register_step_pre_hook(_before_step)
         optimizer.register_step_post_hook(_after_step)
         optimizer.register_state_dict_post_hook(_save)
         optimizer.register_load_state_dict_pre_hook(_load)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"StepGuard({self.rule!r}, per={self.per!r}, strategy={self.strategy!r})"
 
-    def begin(self, optimizer):
+    def begin(self, optimizer: torch.optim.Optimizer) -> None:
         """A step begins. If the last one raised an exception, forget what was prepared for it."""
         if self._way is not None and not _inside_a_step(optimizer):
             self._way.abandon(optimizer)
             self._way, self._inner, self._keep = None, 0, None
 
-    def before(self, optimizer):
+    def before(self, optimizer: torch.optim.Optimizer) -> None:
         """Measure the gradients, decide, and prepare the step to be taken or not."""
         if self._way is not None:  # `super().step()`: the outer step has decided
             self._inner += 1
@@ -131,10 +161,11 @@ class StepGuard:
             self.measure()
         keep, self._keep = self._keep, None
         fixed = self.strategy != "auto"
-        self._way = _STRATEGIES[self.strategy]() if fixed else strategy_for(optimizer, self.device)
-        self._way.before(optimizer, keep)
+        way = _STRATEGIES[self.strategy]() if fixed else strategy_for(optimizer, self.device)
+        self._way = way
+        way.before(optimizer, keep)
 
-    def measure(self):
+    def measure(self) -> None:
         """Measure the gradients now and decide about the next step, before something else changes them.
 
         Only needed if gradients are also clipped: call it before `clip_grad_norm_`. With a `GradScaler`, call
@@ -152,7 +183,7 @@ class StepGuard:
                 sizes = sizes / scale.to(self.device)
             thresholds, kept = self.filter.decide(sizes)
             kept = kept | ~present
-            if self._loss is not None:
+            if self._loss is not None and self.loss_filter is not None:
                 figures = (self._loss, *self.loss_filter.decide(self._loss))
                 pairs = zip((sizes, thresholds, kept), figures, strict=True)
                 sizes, thresholds, kept = (torch.cat(pair) for pair in pairs)
@@ -160,7 +191,7 @@ class StepGuard:
             self._keep = kept.all()
             self._write(sizes, thresholds, kept, self._keep)
 
-    def see_loss(self, loss):
+    def see_loss(self, loss: torch.Tensor) -> None:
         """The loss of the next step, for a guard with loss=True. Processes average theirs."""
         if self.loss_filter is None:
             raise ValueError("this guard does not judge the loss: use guard(optimizer, ..., loss=True)")
@@ -171,7 +202,7 @@ class StepGuard:
             size /= torch.distributed.get_world_size()
         self._loss = size.abs()
 
-    def _move(self):
+    def _move(self) -> None:
         """Follow a model that was moved to another device after the optimizer was made."""
         memory = self.state_dict()
         self.parts = Parts(self.per, self.optimizer)
@@ -183,7 +214,7 @@ class StepGuard:
         self.counts = self.counts.to(self.device)
         self.load_state_dict(memory)
 
-    def after(self, optimizer):
+    def after(self, optimizer: torch.optim.Optimizer) -> None:
         """Restore what the skipped step had to change."""
         if self._inner > 0:
             self._inner -= 1
@@ -191,7 +222,9 @@ class StepGuard:
             self._way.after(optimizer)
             self._way = None
 
-    def _write(self, sizes, thresholds, kept, keep):
+    def _write(
+        self, sizes: torch.Tensor, thresholds: torch.Tensor, kept: torch.Tensor, keep: torch.Tensor
+    ) -> None:
         """Note the part that was nearest to being skipped, or the one that was."""
         excess = torch.where(kept, torch.nan_to_num(sizes / thresholds), math.inf)
         part = excess.argmax(keepdim=True)
@@ -205,21 +238,21 @@ class StepGuard:
     # -- what a user reads
 
     @property
-    def kept(self):
+    def kept(self) -> int:
         """How many steps were taken. Waits for the device."""
         return int(self.counts[1])
 
     @property
-    def skipped(self):
+    def skipped(self) -> int:
         """How many steps were skipped. Waits for the device."""
         return int(self.counts[0])
 
-    def metrics(self):
+    def metrics(self) -> dict[str, float]:
         """Figures for a logger: kept and skipped steps, size and threshold of a recent one.
 
         They are copied without waiting for the device, so they may be some steps old. Empty at the start.
         """
-        figures = {}
+        figures: dict[str, float] = {}
         if self._copy is not None and (self._copy[2] is None or self._copy[2].query()):
             skipped, kept = (int(count) for count in self._copy[0])
             figures = {"kept": kept, "skipped": skipped}
@@ -239,11 +272,11 @@ class StepGuard:
                 return self.metrics()
         return figures
 
-    def audit(self):
+    def audit(self) -> dict[str, Any]:
         """The skipped ones of the last `history` steps: a dict of columns, for `pandas.DataFrame` too.
 
         `part` is what was measured: "all", the index of a parameter group, or that of a tensor in the order
-        of the groups; or "loss". Waits for the device.
+        of the groups; or "loss". The other columns are those of every audit. Waits for the device.
         """
         rows = self.log.cpu()
         first = max(self.steps - self.history, 0)
@@ -252,12 +285,16 @@ class StepGuard:
         named = {self.parts.count: "loss"} | ({0: "all"} if self.per == "all" else {})
         parts = [named.get(int(part), int(part)) for part in picked[:, 3]]
         sizes, thresholds = picked[:, 1].tolist(), picked[:, 2].tolist()
-        reasons = ["too large" if math.isfinite(size) else "not finite" for size in sizes]
-        return {"step": steps, "part": parts, "size": sizes, "threshold": thresholds, "reason": reasons}
+        checks = ("gradient", "loss")
+        refused_by = [checks.index("loss") if part == "loss" else 0 for part in parts]
+        refused_by = [by if math.isfinite(size) else -1 for by, size in zip(refused_by, sizes, strict=True)]
+        by = reasons(checks, refused_by, np.repeat(np.reshape(thresholds, (-1, 1)), 2, axis=1)).tolist()
+        table = {"step": steps, "part": parts, "reason": by, "size": sizes, "threshold": thresholds}
+        return table | {"learned": [NOTHING] * len(steps)}
 
     # -- checkpoints
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """The memory of the filter and the counts, as tensors and numbers."""
         state = self.filter.state_dict()
         return state | {
@@ -269,7 +306,7 @@ class StepGuard:
             "loss": None if self.loss_filter is None else self.loss_filter.state_dict(),
         }
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with a memory that was saved; raises if it is that of another filter."""
         if (state["rule"], state["per"]) != (repr(self.rule), self.per):
             raise ValueError(
@@ -293,9 +330,10 @@ class StepGuard:
 _STEP = torch.optim.Optimizer.profile_hook_step(lambda: None).__code__  # around the step of every optimizer
 
 
-def _inside_a_step(optimizer):
+def _inside_a_step(optimizer: torch.optim.Optimizer) -> bool:
     """Whether the step that begins was called by a step of the same optimizer."""
-    frame, steps = sys._getframe(), 0
+    frame: FrameType | None = sys._getframe()
+    steps = 0
     while frame is not None:
         if frame.f_code is _STEP and frame.f_locals["args"][0] is optimizer:
             steps += 1
@@ -304,7 +342,7 @@ def _inside_a_step(optimizer):
 
 
 @torch.compiler.disable
-def _before_step(optimizer, args, kwargs):
+def _before_step(optimizer: "GuardedOptimizer", args: Any, kwargs: Any) -> Any:
     optimizer.holdfast.begin(optimizer)
     closure = args[1] if len(args) > 1 else kwargs.get("closure")
     if closure is None:
@@ -312,7 +350,7 @@ def _before_step(optimizer, args, kwargs):
         return None
 
     @functools.wraps(closure)
-    def measured():
+    def measured() -> Any:
         loss = closure()
         own = optimizer.holdfast
         if own.loss_filter is not None and own._way is None and torch.is_tensor(loss):
@@ -326,39 +364,47 @@ def _before_step(optimizer, args, kwargs):
 
 
 @torch.compiler.disable
-def _after_step(optimizer, args, kwargs):
+def _after_step(optimizer: "GuardedOptimizer", args: Any, kwargs: Any) -> None:
     optimizer.holdfast.after(optimizer)
 
 
-def _save(optimizer, state):
+def _save(optimizer: "GuardedOptimizer", state: dict[str, Any]) -> None:
     state[_KEY] = optimizer.holdfast.state_dict()
 
 
-def _load(optimizer, state):
+def _load(optimizer: "GuardedOptimizer", state: dict[str, Any]) -> dict[str, Any] | None:
     if _KEY in state:
         optimizer.holdfast.load_state_dict(state[_KEY])
         return {key: value for key, value in state.items() if key != _KEY}
     return None
 
 
-class GuardedOptimizer:
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
+else:
+    Optimizer = object  # `_guarded_class` adds the real one
+
+
+class GuardedOptimizer(Optimizer):
     """Printing, copying and pickling of an optimizer together with its guard."""
 
-    def __repr__(self):
+    holdfast: StepGuard
+
+    def __repr__(self) -> str:
         return f"{super().__repr__()}\nguarded by {self.holdfast!r}"
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> Any:
         own = self.holdfast
         settings = (own.rule, own.per, own.loss_filter is not None, own.strategy, own.history)
         return _restore, (type(self).__mro__[2], self.__getstate__(), settings, own.state_dict())
 
 
 @functools.cache
-def _guarded_class(cls):
+def _guarded_class(cls: Any) -> type:
     return type(f"Guarded{cls.__name__}", (GuardedOptimizer, cls), {"__doc__": cls.__doc__})
 
 
-def _restore(cls, state, settings, memory):
+def _restore(cls: Any, state: dict[str, Any], settings: Any, memory: Any) -> GuardedOptimizer:
     optimizer = cls.__new__(cls)
     optimizer.__setstate__(state)
     optimizer.__class__ = _guarded_class(cls)

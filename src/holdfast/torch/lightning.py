@@ -8,6 +8,8 @@ except ImportError:
     except ImportError as error:
         raise ImportError("HoldfastCallback needs Lightning: pip install lightning") from error
 
+from typing import Any
+
 from holdfast.torch.guard import GuardedOptimizer, guard
 
 
@@ -26,11 +28,12 @@ class HoldfastCallback(Callback):
     Guarantee: that of `holdfast.torch.guard`.
     """
 
-    def __init__(self, **settings):
+    def __init__(self, **settings: Any) -> None:
         self.settings = settings
-        self._optimizers, self._memory = [], None
+        self._optimizers: list[Any] = []
+        self._memory: list[dict[str, Any]] | None = None
 
-    def on_train_start(self, trainer, pl_module):
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         """Guard the optimizers of the trainer."""
         self._optimizers = list(trainer.optimizers)
         for i, optimizer in enumerate(self._optimizers):
@@ -40,12 +43,14 @@ class HoldfastCallback(Callback):
                     optimizer.holdfast.load_state_dict(self._memory[i])
         self._memory = None
 
-    def on_before_optimizer_step(self, trainer, pl_module, optimizer):
+    def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
         """Measure the gradients before Lightning clips them."""
         if trainer.gradient_clip_val:
             getattr(optimizer, "optimizer", optimizer).holdfast.measure()
 
-    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
         """Log kept and skipped steps, size and threshold."""
         if trainer.global_step % trainer.log_every_n_steps == 0:
             for i, optimizer in enumerate(self._optimizers):
@@ -53,10 +58,10 @@ class HoldfastCallback(Callback):
                 figures = optimizer.holdfast.metrics()
                 pl_module.log_dict({f"{prefix}/{name}": float(value) for name, value in figures.items()})
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """The memories of all guards."""
         return {"memory": [optimizer.holdfast.state_dict() for optimizer in self._optimizers]}
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with the memories that `state_dict` gave."""
         self._memory = state["memory"]

@@ -1,9 +1,14 @@
 """Decisions about the single examples of a batch, for small models."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch.func import functional_call, grad_and_value, vmap
 
-from holdfast.filters.fixed_memory import filter_for_training
+from holdfast.filters.topk import TopK
+from holdfast.filters.topshare import TopShare
+from holdfast.options import filter_for_training
 from holdfast.torch.device_filter import DeviceFilter
 
 
@@ -18,14 +23,15 @@ class PerExample:
 
     Parameters
     ----------
-    model : torch.nn.Module
+    model
+        What is trained.
     loss : callable
         `loss(output, *targets)` of one example: a number.
     outliers : float, int or filter
         As for `guard`, but of examples.
-    window : int or None
+    window
         The memory in examples; not below the size of a batch.
-    slack : float
+    slack
 
     Guarantee: for a convex loss and a learner with a regret bound for sums of gradients, Theorem 1 or W with
     examples as rounds (`docs/math.md`). For other models that of `guard`.
@@ -41,18 +47,26 @@ class PerExample:
     [True, True, False, True]
     """
 
-    def __init__(self, model, loss, outliers=0.01, window=10_000, *, slack=2.0):
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        loss: Callable[..., torch.Tensor],
+        outliers: float | TopK | TopShare = 0.01,
+        window: int | None = 10_000,
+        *,
+        slack: float = 2.0,
+    ) -> None:
         self.model = model
         rule = filter_for_training(outliers, window, slack)
         self.filter = DeviceFilter(rule, 1, next(model.parameters()).device)
 
-        def of_one(weights, constants, x, *targets):
+        def of_one(weights: Any, constants: Any, x: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
             output = functional_call(model, (weights, constants), (x.unsqueeze(0),))
             return loss(output.squeeze(0), *targets)
 
         self._gradients = grad_and_value(of_one)
 
-    def backward(self, x, *targets):
+    def backward(self, x: torch.Tensor, *targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Add to `p.grad` as `loss.backward()` does. Returns the losses, and which examples were kept."""
         window = self.filter.window
         if window is not None and len(x) > window:
@@ -75,10 +89,10 @@ class PerExample:
             p.grad = total if p.grad is None else p.grad + total
         return losses, kept
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """The memory of the filter."""
         return self.filter.state_dict()
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with a memory that `state_dict` gave."""
         self.filter.load_state_dict(state)

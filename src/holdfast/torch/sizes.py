@@ -1,6 +1,7 @@
 """The sizes of gradients: the Euclidean norm of all, of each parameter group, or of each tensor."""
 
 import operator
+from typing import Any
 
 import torch
 from torch.distributed.tensor import DTensor, Shard
@@ -9,7 +10,7 @@ from torch.distributed.tensor import DTensor, Shard
 class Parts:
     """Which gradients are measured together, and how many sizes that gives."""
 
-    def __init__(self, per, optimizer):
+    def __init__(self, per: str, optimizer: torch.optim.Optimizer) -> None:
         if per not in ("all", "group", "tensor"):
             raise ValueError(f'per must be "all", "group" or "tensor": got {per!r}')
         self.per = per
@@ -17,14 +18,16 @@ class Parts:
         groups = [i for i, group in enumerate(optimizer.param_groups) for _ in group["params"]]
         self.part_of = {"all": [0] * len(groups), "group": groups, "tensor": list(range(len(groups)))}[per]
         self.count = max(self.part_of) + 1
-        self._indices = {}  # by which tensors have a gradient
+        self._indices: dict[
+            tuple[int, ...], tuple[torch.Tensor, torch.Tensor]
+        ] = {}  # by which tensors have a gradient
 
-    def are_of(self, optimizer):
+    def are_of(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether these are still the optimizer's tensors. Others come with new groups and with sharding."""
         now = [p for group in optimizer.param_groups for p in group["params"]]
         return len(now) == len(self.tensors) and all(map(operator.is_, now, self.tensors))
 
-    def sizes(self, device):
+    def sizes(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """The size of every part in float64, NaN for a part without any gradient; which parts have one."""
         present = tuple(i for i, p in enumerate(self.tensors) if p.grad is not None)
         squares = _squared_norms([self.tensors[i].grad for i in present], device)
@@ -37,7 +40,7 @@ class Parts:
         return torch.where(has, total.sqrt(), torch.nan), has
 
 
-def _squared_norms(grads, device):
+def _squared_norms(grads: list[torch.Tensor], device: torch.device) -> torch.Tensor:
     """The squared Euclidean norm of every gradient, over all ranks that hold a shard of it.
 
     Norms are taken in float32, also of gradients with fewer bits, and squared in float64, so that only a
@@ -46,7 +49,7 @@ def _squared_norms(grads, device):
     real = torch.float32 if device.type == "mps" else torch.float64
     if not grads:
         return torch.zeros(0, dtype=real, device=device)
-    sharded = {}  # the gradients that need the same reduction
+    sharded: dict[Any, list[int]] = {}  # the gradients that need the same reduction
     local = []
     for i, grad in enumerate(grads):
         if isinstance(grad, DTensor):
@@ -64,15 +67,15 @@ def _squared_norms(grads, device):
     return squares
 
 
-def on_device(numbers, device):
+def on_device(numbers: Any, device: torch.device) -> torch.Tensor:
     """Whole numbers as a tensor, copied without waiting for a GPU."""
     tensor = torch.tensor(numbers, dtype=torch.int64)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
-def _norms(tensors, device):
+def _norms(tensors: list[torch.Tensor], device: torch.device) -> torch.Tensor:
     """Of every tensor, in float32 at least, in as few launches as there are kinds of tensors."""
-    kinds = {}
+    kinds: dict[Any, list[int]] = {}
     for i, tensor in enumerate(tensors):
         kinds.setdefault((tensor.device, tensor.dtype), []).append(i)
     order, norms = [], []

@@ -7,6 +7,7 @@ because 0 times infinity is NaN.
 
 import copy
 import numbers
+from typing import Any
 
 import torch
 
@@ -19,18 +20,18 @@ class FoundInf:
     `GradScaler` uses the same flag for its own overflows; these stay in force, and its scale is not changed.
     """
 
-    def before(self, optimizer, keep):
-        self.theirs = getattr(optimizer, "found_inf", _NOTHING)
+    def before(self, optimizer: torch.optim.Optimizer, keep: torch.Tensor) -> None:
+        self.theirs: Any = getattr(optimizer, "found_inf", _NOTHING)
         self.ours = (~keep).to(torch.float32)
         if torch.is_tensor(self.theirs):
             self.ours = torch.maximum(self.ours, self.theirs.to(keep.device).clamp(max=1.0))
         optimizer.found_inf = self.ours
 
-    def abandon(self, optimizer):
+    def abandon(self, optimizer: torch.optim.Optimizer) -> None:
         if getattr(optimizer, "found_inf", None) is self.ours:
             self.after(optimizer)
 
-    def after(self, optimizer):
+    def after(self, optimizer: torch.optim.Optimizer) -> None:
         if self.theirs is _NOTHING:
             del optimizer.found_inf
         else:
@@ -44,7 +45,7 @@ class NoGradients:
     is in the groups is restored.
     """
 
-    def before(self, optimizer, keep):
+    def before(self, optimizer: torch.optim.Optimizer, keep: torch.Tensor) -> None:
         self.removed, self.groups = [], []
         if not bool(keep):
             self.groups = [(group, _saved(group)) for group in optimizer.param_groups]
@@ -53,14 +54,14 @@ class NoGradients:
                     self.removed.append((p, p.grad))
                     p.grad = None
 
-    def after(self, optimizer):
+    def after(self, optimizer: torch.optim.Optimizer) -> None:
         for p, grad in self.removed:
             p.grad = grad
         for group, old in self.groups:
             _undo(group, old)
         self.removed, self.groups = [], []
 
-    def abandon(self, optimizer):
+    def abandon(self, optimizer: torch.optim.Optimizer) -> None:
         self.removed, self.groups = [], []
 
 
@@ -71,13 +72,13 @@ class Select:
     the state (the first step of most optimizers) or changed numbers that are not on the device.
     """
 
-    def before(self, optimizer, keep):
+    def before(self, optimizer: torch.optim.Optimizer, keep: torch.Tensor) -> None:
         self.keep = keep
         self.weights = [(p, _local(p).clone()) for p in _with_gradients(optimizer)]
         self.states = [(p, _saved(optimizer.state.get(p, {}))) for p, _ in self.weights]
         self.groups = [(group, _saved(group)) for group in optimizer.param_groups]
 
-    def after(self, optimizer):
+    def after(self, optimizer: torch.optim.Optimizer) -> None:
         late = []  # what only the host can undo
         with torch.no_grad():
             for p, old in self.weights:
@@ -98,14 +99,14 @@ class Select:
                     _undo(now, old)
         self.weights, self.states, self.groups = [], [], []
 
-    def abandon(self, optimizer):
+    def abandon(self, optimizer: torch.optim.Optimizer) -> None:
         self.weights, self.states, self.groups = [], [], []
 
-    def _choose(self, new, old):
+    def _choose(self, new: torch.Tensor, old: Any) -> None:
         new.copy_(torch.where(self.keep.to(new.device), new, old))
 
 
-def strategy_for(optimizer, device):
+def strategy_for(optimizer: torch.optim.Optimizer, device: torch.device) -> FoundInf | NoGradients | Select:
     """How this step can be skipped: without waiting for the device, if the optimizer has a way to do that."""
     if all(group.get("fused") for group in optimizer.param_groups) and _has_momentum(optimizer):
         return FoundInf()
@@ -118,7 +119,7 @@ def strategy_for(optimizer, device):
     return Select()
 
 
-def _has_momentum(optimizer):
+def _has_momentum(optimizer: torch.optim.Optimizer) -> bool:
     """Give fused SGD its momentum buffers before the first step.
 
     If torch made them in a step that is skipped, they would be undefined. Zeros give the bits of torch's own
@@ -137,11 +138,11 @@ def _has_momentum(optimizer):
     return True
 
 
-def _with_gradients(optimizer):
+def _with_gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     return [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
 
 
-def _saved(values):
+def _saved(values: dict[str, Any]) -> dict[str, Any]:
     """What is in a dict, each value with its version. Tensors are cloned: a step changes them in place."""
     return {
         name: (v.detach().clone(), v._version) if torch.is_tensor(v) else (copy.copy(v), None)
@@ -150,7 +151,7 @@ def _saved(values):
     }
 
 
-def _changed(now, old):
+def _changed(now: dict[str, Any], old: Any) -> list[str]:
     """The names of new entries, of tensors in the state, and of what changed else."""
     names = [name for name in now if name != "params" and name not in old]
     for name, (value, version) in old.items():
@@ -164,7 +165,7 @@ def _changed(now, old):
     return names
 
 
-def _undo(now, old):
+def _undo(now: dict[str, Any], old: Any) -> None:
     for name in _changed(now, old):
         if name not in old:
             del now[name]
@@ -174,11 +175,11 @@ def _undo(now, old):
             now[name] = old[name][0]
 
 
-def _on(value, device):
+def _on(value: Any, device: torch.device) -> bool:
     return torch.is_tensor(value) and value.device == device
 
 
-def _local(tensor):
+def _local(tensor: torch.Tensor) -> torch.Tensor:
     """The part of a sharded tensor that this rank holds."""
     data = tensor.detach()
     return data.to_local() if hasattr(data, "to_local") else data

@@ -1,0 +1,191 @@
+"""Begin a run or resume one: what the first rows show, and which sources are left to learn from."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from holdfast.io.delimited import Delimited
+from holdfast.io.guess_columns import (
+    Head,
+    feature_columns,
+    first_blocks,
+    guess_encoding,
+    guess_layout,
+    types_in,
+)
+from holdfast.io.guess_target import guess_target
+from holdfast.io.schema import LABEL, NUMBER, as_lines, task_of, types_of
+from holdfast.io.sources import PACKED, SUFFIXES, SourceError, keys_of
+from holdfast.options import TERMINAL, read_loss
+from holdfast.runs.config import CONFIG, Config, read_config
+from holdfast.runs.files import RunError, to_json
+from holdfast.runs.folder import Folder
+from holdfast.runs.inputs import Columns, Inputs, Item
+from holdfast.runs.run import Run, open_run
+from holdfast.runs.settings import Settings
+from holdfast.terminal import visible
+
+Say = Callable[[str], object]
+Begun = tuple[Run, Inputs, Iterator[Item]]  # a run, its sources, and what to learn from
+
+
+def begin(paths: Sequence[str], settings: Settings, to: str | Path, say: Say, follow: bool = False) -> Begun:
+    """A new run, its sources, and what to learn from."""
+    settings.check()
+    folder, inputs = Folder(to), Inputs(paths, settings.reading(), follow=follow, say=say)
+    with _closed_on_error(folder, inputs):
+        guess = Guess(inputs, settings, say)
+        config = guess.config()
+        folder.create()
+        folder.write([(CONFIG, to_json(config.to_json()))])
+        return Run(folder, config), inputs, inputs.from_first(guess.all_blocks(), Columns.of(config))
+
+
+def can_resume(to: str | Path, settings: Settings, follow: bool) -> bool:
+    """Whether this folder has a run to go on with.
+
+    One without a checkpoint begins again, except if it follows a log: that may have been rotated meanwhile,
+    and only the first file may have the names of the columns.
+    """
+    folder = Folder(to)
+    waits = follow and folder.is_begun(CONFIG) and read_config(folder).settings == settings
+    return folder.is_begun() or waits
+
+
+def resume(
+    paths: Sequence[str],
+    settings: Settings,
+    to: str | Path,
+    say: Say,
+    follow: bool = False,
+    strict: bool = True,
+) -> Begun:
+    """The run in this folder, its sources, and what is left to learn from."""
+    folder = Folder(to)
+    with _closed_on_error(folder):
+        folder.lock()
+        run = open_run(folder.path, folder)
+        _check_settings(run, settings, strict)
+        inputs = Inputs(paths, run.settings.reading(), run.source_records(), follow, strict, say)
+        run.check_states()
+        run.clean_up()
+        say(f"going on after round {run.trace.rounds:,}")
+        run.finished = False
+        return run, inputs, inputs.from_all(Columns.of(run.config))
+
+
+def _check_settings(run: Run, settings: Settings, strict: bool) -> None:
+    """Raise if these settings differ from those of the run. Unless `strict`, defaults are not compared."""
+    default = type(settings)(settings.target).to_json()
+    for name, value in settings.to_json().items():
+        known = getattr(run.settings, name)
+        given = strict or value != default[name] or (name == "target" and value)
+        if given and value != known:
+            raise RunError(
+                f"{run.folder.path} was begun {_in_words(name, known)}, and cannot go on "
+                f"{_in_words(name, value, 'it')}: leave it as it was"
+            )
+    for name, found, made in (
+        ("loss", run.config.loss, run.loss),
+        ("player", run.config.player, run.player),
+    ):
+        if found != repr(made):
+            raise RunError(
+                f"{run.folder.path} was begun by another version of holdfast, with another {name}: learn "
+                "again into another folder with --to; predict, inspect and audit still read this run"
+            )
+
+
+def _in_words(name: str, value: Any, again: str | None = None) -> str:
+    """Such as: with --drop a,b; without --no-scale. A flag that was named before is called `again`."""
+    if isinstance(value, bool):  # the flag is --no-NAME
+        return f"{'without' if value else 'with'} {again or f'--no-{name}'}"
+    if value in (None, (), []):
+        return f"without --{name}"
+    text = value if isinstance(value, str | int) else ",".join(value)
+    return f"with --{name} {visible(text, 80)}"
+
+
+@contextlib.contextmanager
+def _closed_on_error(*things: Any) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        for thing in things:
+            thing.close()
+        raise
+
+
+def default_folder(source_path: str | Path) -> Path:
+    """The run folder if none was named: SOURCE.run in the current folder, without the suffix of a format."""
+    name = "standard-input" if source_path == "-" else Path(source_path).name
+    for suffix in (*PACKED, *SUFFIXES):
+        name = name[: -len(suffix)] if name.lower().endswith(suffix) else name
+    return Path(f"{name or 'rows'}.run")
+
+
+class Guess:
+    """What the first rows of the first source show: the columns and the target."""
+
+    def __init__(self, inputs: Inputs, settings: Settings, say: Say) -> None:
+        self.settings, self.source = settings, inputs.open_first()
+        self._names = feature_columns(self.source, settings)
+        self._types = types_of(settings.schema)
+        self._blocks = self.source.blocks()
+        has_more = self.source.has_more if inputs.follow else (lambda: True)
+        self._first, batches = first_blocks(self.source, self._blocks, has_more)
+        self._head = Head.of(batches, self.source.decimal)
+        self.target, sentence = guess_target(
+            self._head, settings.target, self._task(), settings.labels, self.source.name
+        )
+        self.notes = [sentence]
+        say(sentence)
+        if settings.key is not None:
+            # Raises if it cannot be a key.
+            keys_of(self._head.columns[settings.key], settings.key, self.source.name)
+        self.layout, sentences = guess_layout(self._head, self._names, settings.missing, self._types)
+        self.notes += sentences
+        for sentence in sentences:
+            say(sentence)
+        if not self.layout.columns:
+            raise SourceError(f"{self.source.name}: no column is left to predict from")
+        loss = read_loss(settings.loss, self.target.regression, TERMINAL)
+        delay = f", delay: {settings.delay:,} rows" if settings.delay > 1 else ""
+        count = self.layout.feature_count()
+        say(f"features: {count:,}, loss: {loss!r}, outliers: {settings.outliers}{delay}")
+
+    def _task(self) -> str:
+        """The task, from the settings or from the type of the target in the schema."""
+        by_type = task_of(self._types.get(self.settings.target), self.settings.target)
+        return by_type if by_type and self.settings.task == "auto" else self.settings.task
+
+    def all_blocks(self) -> Iterator[Any]:
+        """The blocks of the source, with those that were read for the guess."""
+        yield from self._first
+        self._first.clear()
+        yield from self._blocks
+
+    def config(self) -> Config:
+        """What the run is; raises if settings do not go together."""
+        return Config.new(
+            self.settings,
+            self.layout,
+            self.target,
+            source=self.source.name,
+            source_begins=self.source.fingerprint(),
+            names=tuple(self.source.names) if type(self.source) is Delimited else None,
+            notes=tuple(self.notes),
+        )
+
+    def schema_lines(self) -> list[str]:
+        """A schema file with the types of all columns; those that were guessed are marked."""
+        settings, names = self.settings, [name for name in self.source.names if name in self._names]
+        _, notes = guess_encoding(self._head, names, self._types)
+        types = types_in(self.layout, names) | {settings.target: NUMBER if self.target.regression else LABEL}
+        notes |= {settings.target: "the target"}
+        for name in types:
+            if name not in self._types:
+                notes[name] = "guessed" + (f": {notes[name]}" if name in notes else "")
+        ordered = {name: types[name] for name in self.source.names if name in types}
+        return as_lines(ordered, notes)

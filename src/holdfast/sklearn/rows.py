@@ -1,0 +1,132 @@
+"""Rows of a table: missing cells, wild cells, sparse rows, and weights of rows."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from holdfast.learners import Scaled
+from holdfast.learners.missing_cells import missing_with
+from holdfast.sklearn.parameters import with_fields
+from holdfast.steady import Steady
+
+Weights = NDArray[np.float64] | None  # of rows; None if all are 1
+
+MOST_DENSE = 1_000  # columns of sparse rows: the default learner takes O(columns), so with more it is another
+_FIRST = 1000  # rows, from which usual values are taken
+_MISSING = 1.7e308  # as the size of a cell: larger than all others but infinite ones
+
+# -- missing cells
+
+
+def with_missing(rule: Any, share: float) -> Any:
+    """The rule, with this share of missing cells allowed in `Steady`, or in every `Scaled` inside it."""
+    return with_fields(rule, Steady | Scaled, missing=missing_with(share))
+
+
+def filled(X: Any, center: Any, share: float) -> Any:
+    """The rows with centers for missing cells, unless more than this share of a row is missing.
+
+    In sparse rows the share is one of the cells that are stored.
+    """
+    values = X.data if sp.issparse(X) else X
+    missing = np.isnan(values)
+    if share == 0.0 or not missing.any():
+        return X
+    if not sp.issparse(X):
+        few = missing.sum(axis=1) <= share * X.shape[1]
+        return np.where(missing & few[:, None], center, X)
+    stored = np.diff(X.indptr)
+    row_of = np.repeat(np.arange(X.shape[0]), stored)
+    few = np.bincount(row_of[missing], minlength=X.shape[0]) <= share * stored
+    X = X.copy()
+    chosen = missing & few[row_of]
+    X.data[chosen] = np.broadcast_to(center, X.shape[1])[X.indices[chosen]]
+    return X
+
+
+def empty_columns(X: Any) -> NDArray[np.intp]:
+    """The columns without any value, of dense rows; none if all are."""
+    if sp.issparse(X) or X.shape[0] == 0:
+        return np.zeros(0, int)
+    candidates = np.flatnonzero(np.isnan(X[0]))
+    empty = candidates[np.isnan(X[:, candidates]).all(axis=0)]
+    return empty if len(empty) < X.shape[1] else np.zeros(0, int)
+
+
+def cells_of(
+    X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """These columns, one for each of these rows, and the values there; -1 and NaN where none is known."""
+    known = (columns >= 0) & (columns < X.shape[1])
+    values = np.full(len(rows), np.nan)
+    found = X[rows[known], columns[known]]
+    values[known] = np.asarray(found.toarray() if sp.issparse(found) else found, float).ravel()
+    return np.where(known, columns, -1), values
+
+
+@np.errstate(all="ignore")
+def unreadable_cells(
+    X: Any, rows: NDArray[np.intp], y: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """For each of these rows the column of its largest cell, and its value: -2 if it is the target.
+
+    What is infinite is largest, what is missing comes next, the target first. It needs no units.
+    """
+    columns, values = np.full(len(rows), -2), np.array(y, float)
+    for i, row in enumerate(rows):
+        part = slice(X.indptr[row], X.indptr[row + 1]) if sp.issparse(X) else row
+        cells = np.asarray(X.data[part] if sp.issparse(X) else X[part], float)
+        sizes = np.abs(np.append(y[i], cells))
+        sizes[np.isnan(sizes)] = _MISSING
+        largest = int(np.argmax(sizes)) - 1
+        if largest >= 0:
+            columns[i] = X.indices[part][largest] if sp.issparse(X) else largest
+            values[i] = cells[largest]
+    return columns, values
+
+
+# -- sparse rows
+
+
+def usual_values(X: Any) -> NDArray[np.float64]:
+    """The value around which each column lies: its median in the first rows, for most columns 0.
+
+    A column with another median is stored in most rows. So there are few of them, and to subtract their
+    medians costs O(nonzeros). This is for `fit`: what `partial_fit` learns must not depend on how many rows
+    its first call has.
+    """
+    first = sp.csc_array(X[:_FIRST])
+    usual, half = np.zeros(X.shape[1]), 0.5 * first.shape[0]
+    for column in np.flatnonzero(np.diff(first.indptr) > half):
+        values = first.data[first.indptr[column] : first.indptr[column + 1]]
+        values = np.concatenate([values[np.isfinite(values)], np.zeros(first.shape[0] - len(values))])
+        usual[column] = np.sort(values)[(len(values) - 1) // 2] if len(values) else 0.0
+    return usual
+
+
+def centred(X: Any, usual: NDArray[np.float64]) -> Any:
+    """Sparse rows without their usual values: a cell that is not stored is then minus that value."""
+    columns = np.flatnonzero(usual)
+    if len(columns) == 0:
+        return X
+    count = X.shape[0]
+    stored = (np.tile(usual[columns], count), np.tile(columns, count), len(columns) * np.arange(count + 1))
+    return sp.csr_array(X - sp.csr_array(stored, X.shape))
+
+
+# -- weights
+
+
+def which_count(weights: Weights, count: int) -> NDArray[np.bool_]:
+    """Which of the rows have a weight above 0. Without weights, all have."""
+    return np.ones(count, bool) if weights is None else weights > 0.0
+
+
+def are_unequal(weights: Weights, rows: Any = slice(None)) -> bool:
+    """Whether those of these rows that count have other weights than 1."""
+    if weights is None:
+        return False
+    own = weights[rows]
+    return bool(((own != 1.0) & (own > 0.0)).any())

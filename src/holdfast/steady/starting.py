@@ -1,0 +1,83 @@
+"""Units of the default are found from its first rounds, and replaced later if they are off."""
+
+import math
+from typing import Any
+
+from holdfast.norms import HUGE
+from holdfast.rounds import Round
+from holdfast.steady.forecasts import restart_fallback
+from holdfast.steady.state import EPOCH, HIGH, LOW, ROUNDS, SteadyState, with_parts
+from holdfast.steady.units import have_changed, is_off, measure_units, replaced, unit_octave
+from holdfast.vectors import largest, scale_by, squash
+
+_SOONEST, _FIRST = 8, 32  # rounds: after 8, 16 and 32 of them units are measured, and all are learned from
+_NEAR = 8.0  # units: a stored row with a farther cell is not learned from
+
+
+def is_compared(stored: int) -> bool:
+    """Whether units are measured after so many rounds."""
+    return stored in (_SOONEST, 2 * _SOONEST) or stored % _FIRST == 0
+
+
+def replayed_at_once(stored: int) -> int:
+    """How many rounds are learned from again at once, if so many are stored."""
+    return max(_FIRST, stored // 2)
+
+
+def start_again(player: Any, state: SteadyState) -> tuple[SteadyState, bool]:
+    """Start from all rounds, or from the last half of them if units differ. Returns whether it did."""
+    stored, share, columns = int(state.numbers[ROUNDS]), player.wrong, len(state.units.center)
+    rows = state.first[(stored // 2 if stored > _FIRST else 0) : stored]
+    if stored > _FIRST and not have_changed(state.start[0], state.start[1], rows[:, :columns], share):
+        return state, False
+    units, dim = measure_units(state.units, rows[:, :columns], share), len(state.row) - 1
+    for j in range(columns):
+        state.start[0, j], state.start[1, j] = units.center[j], units.factors[j]
+    learner, numbers = player.learner.reset(state.learner, dim + 1), state.numbers
+    gate, surprise = player.gate.reset(state.gate, dim), player.surprise.reset(state.surprise, dim)
+    player.fallback.reset(state.fallback, dim + 1)
+    player.hedge.reset(state.hedge, len(state.hedge.parts))
+    numbers[EPOCH], numbers[LOW], numbers[HIGH] = max(float(numbers[EPOCH]), 0.0) + 1.0, math.inf, -math.inf
+    state = with_parts(state, learner, gate, surprise)
+    for i in range(len(rows)):
+        x = rows[i, :dim]
+        row = player.standardised(state, x)
+        size = largest(row[:dim])
+        if size < HUGE:
+            gate, _, _ = player.gate.decide(state.gate, size)
+            state = with_parts(state, state.learner, gate, state.surprise)
+            if size <= _NEAR:
+                seen = squash(row, player.knee, player.most)
+                round = Round(0.0, x, float(rows[i, dim]), seen, 0.0)
+                state, _, _, _ = player.learn(state, round, float(rows[i, dim + 1]), False)
+    restart_fallback(player, state)
+    return state, True
+
+
+def with_other_units(player: Any, state: SteadyState, learner: Any) -> Any:
+    """Replace units that are off. Returns the state of the learner in the new ones.
+
+    The fallback starts again.
+    """
+    units, share, dim, w = state.units, player.wrong, len(state.row) - 1, state.fallback.w
+    for j in range(len(units.center)):
+        known = units.factors[j] > 0.0
+        octave = unit_octave(units.counts[j], float(units.seen[j]), share)
+        if octave == 0 or (known and not is_off(units, j, share)):
+            continue
+        moved, unit = replaced(units, j, share)
+        if not known:
+            if j == dim and state.start[1, j] == 0.0:
+                state.start[1, j] = units.factors[j]  # the first unit of a target that did not vary
+            continue
+        if j < dim:
+            learner = player.learner.express_column(learner, j, moved, unit)
+            w[dim] += w[j] * moved
+            w[j] *= unit
+        else:
+            learner = player.learner.express_target(learner, moved, unit)
+            w[dim] -= moved
+            scale_by(w, 1.0 / unit)
+    restart_fallback(player, state)
+    state.numbers[EPOCH] += 1.0
+    return learner
