@@ -75,8 +75,8 @@ test-dist: dist ## install sdist and wheel into empty environments, and test the
 	@$(BIN)/python tools/dist_trial.py dist $(PINS)
 
 pins: $(VENV)/.everything ## resolve all dependencies again and write them to constraints.txt
-	printf 'uv\nhatchling\ntorch==2.13.0\njax==0.10.2\n' | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --upgrade \
-		--python-version 3.11 --no-annotate --no-header --quiet --output-file $(PINS)
+	printf 'uv\nhatchling\ntorch==2.13.0\njax==0.10.2\n' | $(BIN)/uv pip compile pyproject.toml lab/pyproject.toml - --all-extras --universal --upgrade \
+		--python-version 3.11 --no-emit-package holdfast --no-annotate --no-header --quiet --output-file $(PINS)
 	sed -i -E '/^(cuda-|nvidia-|triton)/d' $(PINS)
 
 clean: ## remove .venv and everything else these targets made
@@ -90,8 +90,8 @@ define install
 		echo "holdfast needs Python 3.11 or newer, and $(PYTHON) is not that: try make PYTHON=python3.12" >&2; exit 1; }
 	@echo "installing into $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@{ $(PIP) uv && $(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -c $(PINS) -b $(PINS) -e '.[$(EXTRAS)]'; } \
-		|| { echo "uv could not, so pip will ..." >&2; $(PIP) -e '.[$(EXTRAS)]'; }
+	@{ $(PIP) uv && $(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -c $(PINS) -b $(PINS) -e '.[$(EXTRAS)]' $(LAB); } \
+		|| { echo "uv could not, so pip will ..." >&2; $(PIP) -e '.[$(EXTRAS)]' $(LAB); }
 endef
 
 $(VENV)/.demo: EXTRAS := plot,cli
@@ -99,8 +99,9 @@ $(VENV)/.demo: pyproject.toml $(PINS)
 	$(install)
 	@touch $@
 
-$(VENV)/.everything: EXTRAS := cli,plot,pandas,solve,reproduce,test,check,docs
-$(VENV)/.everything: pyproject.toml $(PINS)
+$(VENV)/.everything: EXTRAS := cli,plot,pandas,solve,test,check,docs
+$(VENV)/.everything: LAB := -e ./lab
+$(VENV)/.everything: pyproject.toml lab/pyproject.toml $(PINS)
 	$(install)
 	@touch $(VENV)/.demo $@
 
@@ -109,7 +110,8 @@ $(VENV)/.heavy: $(VENV)/.everything
 	@$(PIP) -e '.[heavy]' || echo "no Lightning or Transformers to be had: their tests are skipped"
 	@touch $@
 
-$(VENV)/.bench: EXTRAS := bench
-$(VENV)/.bench: pyproject.toml $(PINS)
+$(VENV)/.bench: EXTRAS := plot,cli
+$(VENV)/.bench: LAB := -e './lab[bench]'
+$(VENV)/.bench: pyproject.toml lab/pyproject.toml $(PINS)
 	$(install)
 	@touch $@

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 # Each page, and the modules on it.
 PAGES = {
     "play": ("play", "play_many", "player", "gate", "record"),
-    "game": ("game", "guard"),
+    "game": ("game", "guard", "rounds"),
     "steady": ("steady", "steady.certificate"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),
@@ -57,14 +57,18 @@ def public(module):
     """The public classes and functions of a module, by name."""
     names = module.exports or [name for name, item in module.members.items() if not item.is_alias]
     names = [name for name in names if name in module.all_members]  # some are imported at first use
-    found = {name: target(module[name]) for name in names if not name.startswith("_")}
+    found = {name: own(name, target(module[name])) for name in names if not name.startswith("_")}
     return {name: item for name, item in found.items() if item.is_class or item.is_function}
 
 
+def own(name, item):
+    """What a package exports under the name of one of its modules, such as `play`, is in that module."""
+    return item[name] if item.is_module and name in item.members else item
+
+
 def exported(package):
-    """The names of `import holdfast as hf`. Some, such as `play`, are also names of modules."""
-    found = {name: target(package[name]) for name in package.exports}
-    return {name: item[name] if item.is_module else item for name, item in found.items()}
+    """The names of `import holdfast as hf`."""
+    return {name: own(name, target(package[name])) for name in package.exports}
 
 
 def homes(package):
@@ -98,7 +102,8 @@ def undocumented(package):
         missing += [f"{path} has no docstring" for path, item in items.items() if not item.docstring]
     at, on_pages = homes(package), {path for paths in PAGES.values() for path in paths}
     lost = [name for name, item in exported(package).items() if item.path not in at]
-    lost += [name for name, module in package.modules.items() if module.exports and name not in on_pages]
+    public_modules = {name: module for name, module in package.modules.items() if not name.startswith("_")}
+    lost += [name for name, module in public_modules.items() if module.exports and name not in on_pages]
     return [*dict.fromkeys(missing), *(f"holdfast.{name} is in none of PAGES" for name in lost)]
 
 

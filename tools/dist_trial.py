@@ -39,6 +39,9 @@ def trial(package, pins, tests, folder):
     if not found.is_relative_to(home) or not (found / "py.typed").exists():
         raise SystemExit(f"{package.name}: holdfast was imported from {found}")
     call(home / "bin" / "holdfast", "--version", cwd=folder)
+    lab = subprocess.run([home / "bin" / "holdfast", "bench"], cwd=folder, capture_output=True, text=True)
+    if lab.returncode != 2 or "pip install ./lab" not in lab.stderr:
+        raise SystemExit(f"{package.name}: holdfast bench does not say where it is: {lab.stderr}")
     call(home / "bin" / "holdfast", "demo", "--to", folder / f"{home.name}-demo", cwd=folder)
     # pythonpath without src: the installed package is tested
     said = call(python, "-m", "pytest", "-q", "-o", "pythonpath=tests tools", *TESTS, cwd=tests)

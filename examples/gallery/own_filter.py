@@ -55,7 +55,8 @@ def ramp(filter):
     decisions = []
     for t in range(500):
         good, outlier = rng.uniform(0.5, 1.0), 0.99 * gate.threshold
-        decisions.append(gate.decide(outlier if 300 <= t < 360 else good))
+        verdict = gate.decide(outlier if 300 <= t < 360 else good)
+        decisions.append((verdict.kept, verdict.size, verdict.threshold))
     return np.array(decisions)
 
 
