@@ -1,4 +1,4 @@
-"""Compile the default games ahead of time: `python -m holdfast._compiled.prebuild [FOLDER]`.
+"""Compile the default games ahead of time: `python -m holdfast._compiled.prebuild [FOLDER [GAME ...]]`.
 
 Each becomes a C function: int game(nothing, error, values, argument, answer). Machine code for two levels of
 processors is linked into one library for each, with `runtime.c`. `holdfast._compiled.prebuilt` loads it.
@@ -27,6 +27,7 @@ from holdfast._compiled.method_registration import CallGraph
 from holdfast._compiled.native_calls import is_counted, uncounted
 from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of
 
+_MODULE = "holdfast._compiled.prebuild"
 _PACKAGE = pathlib.Path(__file__).parents[1]
 _X86 = {"fast": "x86-64-v3", "any": "x86-64-v2"}
 _SPEED = 2  # of LLVM's passes; 3 takes longer, and the game is not faster
@@ -46,7 +47,7 @@ def build(folder: pathlib.Path = FOLDER, names: tuple[str, ...] = NAMES) -> None
             while waiting and len(running) < 2:
                 name = waiting.pop(0)
                 running.append(
-                    (name, subprocess.Popen([sys.executable, "-m", __spec__.name, "--game", name, objects]))
+                    (name, subprocess.Popen([sys.executable, "-m", _MODULE, "--game", name, objects]))
                 )
             name, process = running.pop(0)
             if process.wait():
@@ -204,7 +205,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--game"]:
         compile_game(sys.argv[2], pathlib.Path(sys.argv[3]))
     else:
-        build(pathlib.Path(sys.argv[1]) if sys.argv[1:] else FOLDER)
+        build(pathlib.Path(sys.argv[1]) if sys.argv[1:] else FOLDER, tuple(sys.argv[2:]) or NAMES)
 
 
 if __name__ == "__main__":
