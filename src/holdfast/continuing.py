@@ -102,6 +102,8 @@ class Game:
         rounds, dim = adversary.extent()
         columns = empty_columns(rounds, dim, len(self.player.checks()), keep)
         batch = adversary, columns, rounds, begins
+        if isinstance(self._native, prebuilt.PrebuiltState) and signature(adversary) != self._kind:
+            self.set_state(self.state, len(self._w))  # other rows: look again for machine code
         if self.is_native or self._is_compiled(batch):
             kept, unmeasured = self._play_native(batch)
         else:

@@ -103,7 +103,7 @@ def digest_of(names: Iterable[str]) -> str:
 
 
 def level() -> str:
-    """"fast" for processors of x86-64-v3 or newer and for all of ARM, else "any"."""
+    """ "fast" for processors of x86-64-v3 or newer and for all of ARM, else "any"."""
     from numpy._core._multiarray_umath import __cpu_features__ as has
 
     return "fast" if has.get("ASIMD") or all(has.get(name, True) for name in _FAST) else "any"
@@ -133,9 +133,7 @@ class PrebuiltState:
             self._batch = np.zeros(layout.size, np.uint8)
         layout.write(self._batch, argument)
         place = self._answer.ctypes.data
-        status = self._code(
-            place, place + 8, self._block.ctypes.data, self._batch.ctypes.data, place + 16
-        )
+        status = self._code(place, place + 8, self._block.ctypes.data, self._batch.ctypes.data, place + 16)
         if status:
             raise RuntimeError(f"a prebuilt game has failed with status {status}")
         if self._answer[4]:
