@@ -104,7 +104,7 @@ def digest_of(names: Iterable[str]) -> str:
 
 def level() -> str:
     """ "fast" for processors of x86-64-v3 or newer and for all of ARM, else "any"."""
-    from numpy._core._multiarray_umath import __cpu_features__ as has
+    from numpy._core._multiarray_umath import __cpu_features__ as has  # type: ignore[import-not-found]
 
     return "fast" if has.get("ASIMD") or all(has.get(name, True) for name in _FAST) else "any"
 
