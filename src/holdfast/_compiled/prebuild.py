@@ -14,9 +14,9 @@ import tempfile
 import time
 from typing import Any
 
-import llvmlite.binding as llvm
 import numba
 import numpy as np
+from llvmlite import binding as llvm
 from numba import types
 from numba.extending import intrinsic
 
@@ -127,16 +127,7 @@ def _bitcode(function: AnyFunction, args: Arguments, symbol: str) -> bytes:
 
     dispatcher = numba.njit(entry, **numba_private.OVERLOAD)
     pointers = (types.voidptr,) * 3
-    dispatcher.compile(pointers)
-    compiled = dispatcher.overloads[pointers]
-    module = compiled.library._get_module_for_linking()
-    for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration:
-            each.linkage = "internal"
-    own = module.get_function(compiled.fndesc.llvm_func_name)
-    own.linkage, own.name = "external", symbol
-    written: bytes = module.as_bitcode()
-    return written
+    return numba_private.bitcode(dispatcher, pointers, symbol)
 
 
 def _machine_code(bitcode: bytes, processor: str) -> bytes:
