@@ -25,6 +25,7 @@ from holdfast._compiled.argument_types import AnyFunction, Arguments
 from holdfast._compiled.memory_layout import layout_of
 from holdfast._compiled.method_registration import CallGraph
 from holdfast._compiled.native_calls import is_counted, uncounted
+from holdfast._compiled.numba_private import incref
 from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of
 
 _MODULE = "holdfast._compiled.prebuild"
@@ -183,7 +184,7 @@ def _storer() -> Any:
     @intrinsic
     def store(typing_context: Any, place: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            numba_private.incref(context, builder, value, args[1])  # of new arrays; `prebuilt` releases them
+            incref(context, builder, value, args[1])  # of new arrays; `prebuilt` releases them
             builder.store(args[1], builder.bitcast(args[0], args[1].type.as_pointer()))
             return numba_private.nothing(context)
 
