@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     adversaries: list[protocols.Adversary] = [
         replay,
         hf.Gradients([[1.0]]),
-        hf.adversaries.Functions(abs, abs, 1, 1),
+        hf.adversaries.Functions(lambda t, w: 0.0, lambda t, w: w, 1, 1),
     ]
     adversaries += [enemies.Weighted(replay, row), enemies.Chaser(replay, 1), enemies.Contrarian(1)]
     adversaries += [enemies.Contaminated(replay, replay, 0.1), enemies.Ramp(replay, 1), enemies.Tight(1)]

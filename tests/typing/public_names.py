@@ -1,19 +1,18 @@
-"""Every public name, used once, for mypy (`make check`). Nothing here is run."""
+"""Every public name, used once, for mypy (`make check`) and pyright. Nothing here is run.
 
-from pathlib import Path
+What needs torch, Optax or Spark is in `heavy_names.py`.
+"""
+
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
-    import optax as their_optax
-    import torch as their_torch
 
     import holdfast as hf
     from holdfast import (
         adversaries,
         audit,
         bounds,
-        certificates,
         domains,
         filters,
         game,
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
         learners,
         losses,
         norms,
-        optax,
         player,
         protocols,
         record,
@@ -30,22 +28,21 @@ if TYPE_CHECKING:
         rule,
         sketches,
         sklearn,
-        spark,
         steady,
-        torch,
     )
+    from holdfast.certificates.certificate import Certificate
+    from holdfast.certificates.certified import Certified
     from holdfast.play_many import KeyedRecord
     from holdfast.steady.certificate import DefaultCertificate, default_certificate
-    from holdfast.torch import lightning
 
     X, y = np.ones((9, 2)), np.ones(9)
 
     def the_parts() -> None:
         """Filters, sketches, domains, norms and losses."""
-        for filter in (filters.Everything(), filters.TopK(1), filters.TopShare(0.1), filters.Quantile(0.9)):
-            asked: protocols.Filter = filter
-            _, threshold, kept = asked.decide(asked.init(1), 1.0)
-            said: tuple[float, bool] = threshold, kept
+        asked: list[protocols.Filter] = [filters.Everything(), filters.TopK(1), filters.TopShare(0.1)]
+        asked += [filters.Quantile(0.9)]
+        _, threshold, kept = asked[0].decide(asked[0].init(1), 1.0)
+        said: tuple[float, bool] = threshold, kept
         order: float = sketches.LogHistogram.empty().push(1.0).at(1)[1]
         order = sketches.Ranks.empty().push(1.0).at(1)[1]
         order = sketches.WindowedHistogram.empty(9).push(1.0).at(1)[1]
@@ -115,8 +112,8 @@ if TYPE_CHECKING:
         worst: regret.Worst = regret.worst_case(games, 1)
         best: np.ndarray = regret.best_comparator(games)
         number = float(regret.losses_of(games, best).sum()) + worst.regret
-        proof: certificates.certificate.Certificate = games.certificate(1)
-        certified = certificates.certified.Certified(player_of, 1)
+        proof: Certificate = games.certificate(1)
+        certified = Certified(player_of, 1)
         default = steady.Steady(steady.Ridges(covariance=steady.Full()))
         parts = steady.Logits(), steady.Diagonal()
         shown: DefaultCertificate = default_certificate(default, one.state, 1)
@@ -179,22 +176,12 @@ if TYPE_CHECKING:
         return sum(found) + counts + float(odds.skipped.sum() + used.sum())
 
     def the_adapters() -> None:
-        """scikit-learn, River, torch, Optax and Spark."""
+        """scikit-learn and River."""
         scores: np.ndarray = sklearn.RobustRegressor().fit(X, y).predict(X)
         scores = sklearn.RobustClassifier().fit(X, y).predict(X)
         print(sklearn.AuditDisplay, scores)
         print(river.Robust(None), river.RobustRegressor(), river.RobustClassifier())
         print(river.LinearRegressor(), river.LinearClassifier(), river.gradient_size, river.residual)
-        layer = their_torch.nn.Linear(2, 1)
-        optimizer = torch.guard(their_torch.optim.SGD(layer.parameters(), lr=0.1), outliers=0.01)
-        steps: torch.StepGuard = optimizer.holdfast
-        taken: int = steps.kept + steps.skipped
-        examples = torch.PerExample(layer, their_torch.nn.functional.mse_loss)
-        print(taken, examples, lightning.HoldfastCallback(outliers=0.01), torch.HoldfastCallback)
-        state: optax.GuardedOptState = optax.guarded(their_optax.sgd(0.1)).init({"w": y})
-        learned: spark.Learned = spark.learn(None, target="y", key="k", order="t")
-        fleet = spark.Fleet(key="k", target="y", order="t")
-        print(state.kept, learned, fleet, spark.gate, spark.predict, spark.to_run, Path())
 
     @rule
     class Halved:

@@ -1,6 +1,9 @@
 """Losses that are given: a gradient for each round, or functions of the weights."""
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from holdfast.adversaries.data import matrix
 from holdfast.protocols import Row, Weights
@@ -57,15 +60,14 @@ class Functions:
 
     Examples
     --------
-    >>> import numpy as np
     >>> target = np.array([1.0, -1.0])
     >>> quadratic = Functions(lambda t, w: 0.5 * np.sum((w - target)**2), lambda t, w: w - target, 100, 2)
     >>> quadratic.reveal(quadratic.start(), 0, np.zeros(2))[1]
     1.0
     """
 
-    f: Any
-    grad: Any
+    f: Callable[[int, Weights], float]
+    grad: Callable[[int, Weights], np.ndarray]
     length: int
     size_of_w: int
 
