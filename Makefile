@@ -90,7 +90,7 @@ define install
 		echo "holdfast needs Python 3.11 or newer, and $(PYTHON) is not that: try make PYTHON=python3.12" >&2; exit 1; }
 	@echo "installing into $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@{ $(PIP) uv && $(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -c $(PINS) -b $(PINS) -e '.[$(EXTRAS)]' $(LAB); } \
+	@export HOLDFAST_PREBUILD=0; { $(PIP) uv && $(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -c $(PINS) -b $(PINS) -e '.[$(EXTRAS)]' $(LAB); } \
 		|| { echo "uv could not, so pip will ..." >&2; $(PIP) -e '.[$(EXTRAS)]' $(LAB); }
 endef
 

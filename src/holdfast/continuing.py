@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from holdfast._compiled import prebuilt
 from holdfast._compiled.argument_types import signature
 from holdfast._compiled.compiling import choose, count_interpreted
 from holdfast.game import Columns, Counts, play_rounds
@@ -101,6 +102,8 @@ class Game:
         rounds, dim = adversary.extent()
         columns = empty_columns(rounds, dim, len(self.player.checks()), keep)
         batch = adversary, columns, rounds, begins
+        if isinstance(self._native, prebuilt.PrebuiltState) and signature(adversary) != self._kind:
+            self.set_state(self.state, len(self._w))  # other rows: look again for machine code
         if self.is_native or self._is_compiled(batch):
             kept, unmeasured = self._play_native(batch)
         else:
@@ -121,9 +124,12 @@ class Game:
     def _play_native(self, batch: Batch) -> tuple[int, int]:
         kind = signature(batch[0])
         if self._native is None or kind is None or kind != self._kind:
-            from holdfast._compiled import bind_state
+            args = self.state, self.player, self._w, batch
+            self._native = prebuilt.bind(play_batch, *args)
+            if self._native is None:
+                from holdfast._compiled import bind_state
 
-            self._native = bind_state(play_batch, self.state, self.player, self._w, batch)
+                self._native = bind_state(play_batch, *args)
             self._kind, self._state = kind, None
         return self._native(batch)
 

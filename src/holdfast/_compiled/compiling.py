@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast._compiled import background
+from holdfast._compiled import background, prebuilt
 from holdfast._compiled.argument_types import AnyFunction, Arguments, signature
 from holdfast._compiled.background import Kind
 from holdfast._compiled.cache_folder import is_empty
@@ -53,6 +53,8 @@ def choose(kind: Kind, function: AnyFunction, args: Arguments, rounds: int, befo
     `kind` is "call" or "state": whether for `_compiled.call` or for `_compiled.bind_state`. `rounds` are to
     come, `before` were played in this game.
     """
+    if kind == "state" and prebuilt.find(function, args) is not None:
+        return True
     to_come, cost = _expected.get()
     expected = max(rounds + before, to_come)
     if expected == math.inf:

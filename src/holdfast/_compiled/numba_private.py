@@ -258,6 +258,20 @@ def compile_entry(dispatcher: Any, kinds: tuple[Any, ...], store: Any) -> AnyFun
     return compiled.entry_point
 
 
+def bitcode(dispatcher: Any, kinds: tuple[Any, ...], symbol: str) -> bytes:
+    """The function in LLVM's language, not yet optimised. Only `symbol`, the function, is visible outside."""
+    dispatcher.compile(kinds)
+    compiled = dispatcher.overloads[kinds]
+    module = compiled.library._get_module_for_linking()
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration:
+            each.linkage = "internal"
+    own = module.get_function(compiled.fndesc.llvm_func_name)
+    own.linkage, own.name = "external", symbol
+    written: bytes = module.as_bitcode()
+    return written
+
+
 def processor() -> tuple[Any, ...]:
     """The processor that code is compiled for; stored code runs on no other kind."""
     return cpu_target.target_context.codegen().magic_tuple()
