@@ -13,8 +13,6 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_GAMES = ("numbers", "labels")  # 40 s on two cores
-
 
 class CustomBuildHook(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
@@ -30,7 +28,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
         folder = root / "build" / "prebuilt"
         shutil.rmtree(folder, ignore_errors=True)
         path = os.pathsep.join(filter(None, [str(root / "src"), os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", "holdfast._compiled.prebuild", str(folder), *_GAMES]
+        command = [sys.executable, "-m", "holdfast._compiled.prebuild", str(folder)]
         self.app.display_info("holdfast: compiling the default games, about a minute ...")
         done = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, check=False)
         if done.returncode:

@@ -31,8 +31,8 @@ from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of
 _MODULE = "holdfast._compiled.prebuild"
 _PACKAGE = pathlib.Path(__file__).parents[1]
 _X86 = {"fast": "x86-64-v3", "any": "x86-64-v2"}
-_SPEED = 2  # of LLVM's passes; 3 takes longer, and the game is not faster
-NAMES = ("numbers", "labels", "numbers_wide", "labels_wide", "numbers_weighted", "labels_weighted")
+_SPEED = 2  # the level of LLVM's optimisation
+NAMES = ("numbers", "labels")  # the defaults of the two estimators, dense rows without weights
 
 
 def build(folder: pathlib.Path = FOLDER, names: tuple[str, ...] = NAMES) -> None:
@@ -77,19 +77,16 @@ def _processors() -> dict[str, str]:
 
 def game(name: str) -> tuple[AnyFunction, Arguments]:
     """The function and arguments of the types of one of the default games."""
-    from holdfast.adversaries import Weighted
     from holdfast.adversaries.replay import replay_of_arrays
     from holdfast.continuing import Game, play_batch
     from holdfast.defaults import default_learner, recommended, recommended_loss
     from holdfast.learners.missing_cells import missing_with
     from holdfast.play import empty_columns
 
-    regression = name.startswith("numbers")
-    learner = default_learner(regression, columns=1_000 if name.endswith("wide") else 2)
+    regression = name == "numbers"
+    learner = default_learner(regression, columns=2)
     player = recommended(regression, learner=learner)._replace(missing=missing_with(0.5))
-    adversary: Any = replay_of_arrays(np.zeros((4, 2)), np.ones(4), recommended_loss(regression))
-    if name.endswith("weighted"):
-        adversary = Weighted(adversary, np.ones(4))
+    adversary = replay_of_arrays(np.zeros((4, 2)), np.ones(4), recommended_loss(regression))
     begun = Game(player, adversary)
     batch = adversary, empty_columns(4, 2, len(player.checks()), ()), 4, True
     return play_batch, (begun.state, player, np.zeros(len(begun._w)), batch)
