@@ -1,0 +1,204 @@
+"""The level of one number over time: what is usual, and how far from it a value may be."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.levels.repeats import Repeats, RepeatsState
+from holdfast.norms import HUGE
+from holdfast.rule import rarely_called, replaced, rule
+
+FIRST = 16  # values, from whose median the level begins
+_FAR = 64.0  # spreads: a value beyond does not count
+_AT_FIRST = 8.0  # spreads, the first limit: a normal value is farther once in 10 million
+_MARGIN = 1.5  # limits: so fewer values are odd than exceed the limit
+_SEASON = 4.0  # a phase comes less often than the level, so it moves faster
+_LEAST, _TINY = 1e-12, 1e-300  # of a spread, over the level: less is rounding
+
+
+class LevelState(NamedTuple):
+    """What a baseline remembers."""
+
+    rows: float  # readable values
+    level: float
+    spread: float  # half of the values are nearer to what was expected
+    width: float  # a share `coverage` is nearer
+    limit: float  # a share 1 - `alarms` is nearer
+    odd: float  # how many more odd values than others, since the first of them
+    first_odd: float  # its row
+    odds: float  # the odd values since then
+    season: np.ndarray  # what to add to the level, by phase
+    stored: np.ndarray  # the first values; later the odd ones
+    repeats: RepeatsState
+
+
+@rule
+class Baseline:
+    """Follow the level of a stream of single numbers.
+
+    *Level.* It begins as the median of the first 16 values, and moves towards each value that is kept, by
+    `rate` times the distance or the spread, whichever is less: no value moves it more than an ordinary one.
+
+    *Spread, width and limit* are the distances within which half of the values are, a share `coverage`, and
+    all but a share `alarms`. They follow as in `holdfast.intervals.Tracker`, with steps of 0.05. Values that
+    are farther than 64 spreads do not count. A value is *kept* if it is within 1.5 limits, else it is *odd*.
+
+    *Change.* If since the first odd value `patience` more were odd than not, all starts again from these.
+
+    *Season.* Each row of a season has its own distance from the level.
+
+    *Frozen* is what `Repeats` says. Then nothing else changes.
+
+    Parameters
+    ----------
+    coverage
+        The share of the values in the interval.
+    season
+        The number of rows after which values repeat; 0 for none.
+    patience
+        So many odd values in a row are a change.
+    alarms
+        At most this share of the values of a clean stream is odd.
+    rate
+        How fast the level moves, in (0, 1].
+    repeats : Repeats
+        For frozen streams; by default with the chance `alarms`.
+    factors : computed
+        Of spread, width and limit: for a value that is nearer, and for one that is not.
+
+    Guarantee
+    ---------
+    Theorem I for spread, width and limit (`docs/math.md`, 12) between two changes, because it holds for any
+    rule for counting. None for the level.
+
+    Examples
+    --------
+    >>> baseline = Baseline()
+    >>> state = baseline.begin()
+    >>> for value in np.random.default_rng(0).normal(50.0, 2.0, 1000).tolist():
+    ...     state, kept, changed, frozen = baseline.follow(state, value)
+    >>> baseline.follow(state, 80.0)[1], abs(state.level - 50.0) < 1.0
+    (False, True)
+    """
+
+    coverage: float = 0.9
+    season: int = 0
+    patience: int = 20
+    alarms: float = 1e-3
+    rate: float = 0.05
+    repeats: Any = None
+    factors: Any = None
+
+    def check(self) -> Any:
+        if not 0.0 < self.coverage < 1.0:
+            raise ValueError(f"coverage is a share of the values, in (0, 1): got {self.coverage}")
+        if self.season < 0:
+            raise ValueError(f"season is a number of rows, 0 for none: got {self.season}")
+        if self.patience < 2:
+            raise ValueError(f"patience counts odd values, at least 2: got {self.patience}")
+        if not 0.0 < self.alarms < 0.5:
+            raise ValueError(f"alarms is a share of the values, in (0, 0.5): got {self.alarms}")
+        if not 0.0 < self.rate <= 1.0:
+            raise ValueError(f"rate is a part of a distance, in (0, 1]: got {self.rate}")
+        shares = (0.5, self.coverage, 1.0 - self.alarms)
+        factors = [math.exp(_STEP * (share + end)) for share in shares for end in (-1.0, 0.0)]
+        repeats = Repeats(self.alarms) if self.repeats is None else self.repeats
+        return replaced(self, repeats=repeats, factors=tuple(factors))
+
+    def begin(self) -> LevelState:
+        """The state before the first value."""
+        season, stored = np.zeros(max(self.season, 1)), np.zeros(max(FIRST, 2 * self.patience))
+        numbers = (0.0, math.nan, math.inf, math.inf, math.inf, 0.0, 0.0, 0.0)
+        return LevelState(*numbers, season, stored, self.repeats.begin())
+
+    def valid(self, state: LevelState) -> bool:
+        """Whether `follow` can go on from a state, which may be from a damaged file."""
+        counts = 0.0 <= state.rows < HUGE and 0.0 <= state.odd <= self.patience and state.odds >= 0.0
+        return counts and self.repeats.valid(state.repeats)
+
+    def expected(self, state: LevelState) -> float:
+        """The middle of the interval of the next value; NaN before 16 values."""
+        return state.level + float(state.season[int(state.rows) % len(state.season)])
+
+    def follow(self, state: LevelState, value: float) -> tuple[LevelState, bool, bool, bool]:
+        """The state after a value, and whether it was kept, is the last of a change, and is frozen.
+
+        One that is not a finite number changes nothing, and is not kept.
+        """
+        if not -HUGE < value < HUGE:
+            return state, False, False, False
+        repeats, frozen = self.repeats.follow(state.repeats, value)
+        rows, level, spread, width, limit, odd, first_odd, odds, season, stored, _ = state
+        if frozen:
+            rest = (odd, first_odd, odds, season, stored, repeats)
+            return LevelState(rows + 1.0, level, spread, width, limit, *rest), False, False, True
+        if rows < FIRST:
+            stored[int(rows)] = value
+            if rows + 1.0 == FIRST:
+                level, spread = usual(stored[:FIRST])
+                width, limit = self.first_width(spread), _AT_FIRST * spread
+            rest = (0.0, 0.0, 0.0, season, stored, repeats)
+            return LevelState(rows + 1.0, level, spread, width, limit, *rest), True, False, False
+        phase = int(rows) % len(season)
+        distance = value - level - float(season[phase])
+        far = abs(distance)
+        kept = far <= _MARGIN * max(limit, spread)
+        step = self.rate * min(max(distance, -spread), spread)
+        spread, width, limit = self.moved(far, spread, width, limit, level)
+        changed = False
+        if kept:
+            level += step
+            if self.season > 0:
+                season[phase] += min(_SEASON, 1.0 / self.rate) * step
+            odd = max(odd - 1.0, 0.0)
+            odds = odds if odd > 0.0 else 0.0
+        else:
+            first_odd = first_odd if odd > 0.0 else rows
+            stored[int(odds) % len(stored)] = value - season[phase]
+            odd, odds = odd + 1.0, odds + 1.0
+            if odd >= self.patience:
+                level, spread = usual(stored[: min(int(odds), len(stored))])
+                width, limit = self.first_width(spread), _AT_FIRST * spread
+                odd, odds, changed = 0.0, 0.0, True
+        rest = (odd, first_odd, odds, season, stored, repeats)
+        return LevelState(rows + 1.0, level, spread, width, limit, *rest), kept, changed, False
+
+    def moved(
+        self, far: float, spread: float, width: float, limit: float, level: float
+    ) -> tuple[float, float, float]:
+        """Spread, width and limit after a value at this distance."""
+        counts = far <= _FAR * spread
+        least = max(_LEAST * abs(level), _TINY)
+        nearer, farther, nearer_w, farther_w, nearer_l, farther_l = self.factors
+        spread = max(scaled(spread, far, nearer, farther, counts), least)
+        width = max(scaled(width, far, nearer_w, farther_w, counts), least)
+        return spread, width, max(scaled(limit, far, nearer_l, farther_l, counts), least)
+
+    def first_width(self, spread: float) -> float:
+        """The width for `coverage` if distances fall off exponentially."""
+        return spread * -math.log(1.0 - self.coverage) / math.log(2.0)
+
+
+_STEP = 0.05  # of ln width
+
+
+def scaled(width: float, far: float, nearer: float, farther: float, counts: bool) -> float:
+    """A width after a value at this distance."""
+    if far <= width:
+        return width * nearer
+    return width * farther if counts else width
+
+
+@rarely_called
+def usual(values: np.ndarray) -> tuple[float, float]:
+    """The lower median of some values, and that of the distances from it.
+
+    If half of the values are equal, it is the smallest distance above 0, which is how fine the values are.
+    """
+    middle = (len(values) - 1) // 2
+    level = float(np.sort(values)[middle])
+    distances = np.sort(np.abs(values - level))
+    while middle < len(values) - 1 and not distances[middle] > 0.0:
+        middle += 1
+    return level, max(float(distances[middle]), _LEAST * abs(level), _TINY)

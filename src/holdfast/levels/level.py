@@ -1,0 +1,172 @@
+"""The level of one number over time: is this value odd, what comes next, and what has happened?"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast._compiled.compiling import choose, count_interpreted, expecting
+from holdfast._compiled.long_calls import deferred_interrupts
+from holdfast.levels.alarms import Alarms, Event
+from holdfast.levels.baseline import Baseline, LevelState
+from holdfast.norms import HUGE
+
+_COST = 0.1  # of a value in Python, over that of a round of AdaGrad
+
+
+class Reading(NamedTuple):
+    """What is known after a value.
+
+    Attributes
+    ----------
+    level, spread
+        The usual value, and the distance within which half of the values are.
+    kept
+        Whether the value was ordinary. One that is not a finite number is not.
+    low, high
+        The interval of the next value. Infinite before 16 values.
+    """
+
+    level: float
+    spread: float
+    kept: bool
+    low: float
+    high: float
+
+
+class Readings(NamedTuple):
+    """The same for many values, as arrays; `low` and `high` are the interval that was given for each."""
+
+    level: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    kept: NDArray[np.bool_]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def follow_values(
+    state: LevelState, baseline: Baseline, values: np.ndarray, numbers: np.ndarray, flags: np.ndarray
+) -> LevelState:
+    """The state after these values; what was known of each goes to `numbers` and `flags`."""
+    for i in range(len(values)):
+        middle = baseline.expected(state)
+        numbers[i, 2], numbers[i, 3] = middle - state.width, middle + state.width
+        state, kept, changed, frozen = baseline.follow(state, float(values[i]))
+        numbers[i, 0], numbers[i, 1], numbers[i, 4] = state.level, state.spread, state.repeats.same
+        flags[i, 0], flags[i, 1], flags[i, 2], flags[i, 3] = kept, changed, frozen, state.odd > 0.0
+    return state
+
+
+class Level:
+    """Is this number odd? What is the level, what may come next, and has something happened?
+
+    Numbers go in, one at a time or many. It needs nothing to begin with, is robust from the first numbers on,
+    and follows changes (`holdfast.levels.baseline.Baseline`). Three kinds of events are told apart
+    (`holdfast.levels.Event`):
+
+    - *glitch*: some odd values, after which all is as before;
+    - *change*: the stream is different since a row;
+    - *frozen*: the same value has come too often in a row for this stream.
+
+    Parameters
+    ----------
+    coverage
+        The share of the values in the intervals.
+    season
+        The number of values after which they repeat, such as 24 for hours; 0 for none.
+    patience
+        So many odd values in a row are a change, fewer are a glitch.
+    alarms
+        At most this share of the values of a clean stream is odd.
+    on_event
+        Called with each `Event`. What it raises goes to the caller; a `Webhook` raises nothing.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> level = hf.Level()
+    >>> for value in np.random.default_rng(0).normal(20.0, 1.0, 500):
+    ...     reading = level.update(value)
+    >>> level.update(99.0).kept
+    False
+    >>> reading = level.update(20.0)
+    >>> for event in level.events():
+    ...     print(event)
+    glitch in row 501: 99 where 18.4 to 21.5 was expected
+    """
+
+    def __init__(
+        self,
+        coverage: float = 0.9,
+        season: int = 0,
+        patience: int = 20,
+        alarms: float = 1e-3,
+        on_event: Callable[[Event], Any] | None = None,
+    ) -> None:
+        self.baseline = Baseline(coverage, season, patience, alarms)
+        self.on_event = on_event
+        self._state, self._alarms = self.baseline.begin(), Alarms()
+        self._waiting: list[Event] = []
+
+    def update(self, value: float) -> Reading:
+        """What is known after a value."""
+        value, before = float(value), self._state
+        middle, width = self.baseline.expected(before), before.width
+        self._state, kept, changed, frozen = self.baseline.follow(before, value)
+        state = self._state
+        if not kept or self._alarms.is_open:
+            flags = (kept, changed, frozen, state.odd > 0.0)
+            given = (middle - width, middle + width, int(state.repeats.same))
+            self._tell(self._alarms.add(int(state.rows), value, flags, *given))
+        if not state.width < math.inf:
+            return Reading(state.level, state.spread, kept, -math.inf, math.inf)
+        middle = self.baseline.expected(state)
+        return Reading(state.level, state.spread, kept, middle - state.width, middle + state.width)
+
+    def update_many(self, values: ArrayLike) -> Readings:
+        """`update` for each of many values: compiled, if that is worth it. The results have the same bits."""
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if values.ndim != 1:
+            raise ValueError(f"values must be a list of numbers: got shape {values.shape}")
+        first = int(self._state.rows)
+        numbers, flags = np.zeros((len(values), 5)), np.zeros((len(values), 4), np.bool_)
+        args = self._state, self.baseline, values, numbers, flags
+        with expecting(0, _COST), np.errstate(all="ignore"):
+            if choose("call", follow_values, args, len(values)):
+                from holdfast._compiled import call
+
+                with deferred_interrupts():
+                    self._state = call(follow_values, *args)
+            else:
+                self._state = follow_values(*args)
+                count_interpreted(len(values))
+        level, spread, low, high, _ = numbers.T
+        unknown = np.isnan(low)
+        low, high = np.where(unknown, -math.inf, low), np.where(unknown, math.inf, high)
+        rows = first + np.cumsum(np.abs(values) < HUGE)
+        open_before = np.append(False, flags[:-1, 2] | flags[:-1, 3])
+        for i in np.flatnonzero(~flags[:, 0] | flags[:, 3] | open_before):
+            given = (float(low[i]), float(high[i]), int(numbers[i, 4]))
+            self._tell(self._alarms.add(int(rows[i]), float(values[i]), flags[i].tolist(), *given))
+        return Readings(level, spread, flags[:, 0], low, high)
+
+    def events(self) -> Iterator[Event]:
+        """The events since the last call, each once."""
+        while self._waiting:
+            yield self._waiting.pop(0)
+
+    def _tell(self, found: list[Event]) -> None:
+        if self.on_event is None:
+            self._waiting += found
+        else:
+            for event in found:
+                self.on_event(event)
+
+    def __repr__(self) -> str:
+        b = self.baseline
+        return (
+            f"Level(coverage={b.coverage}, season={b.season}, patience={b.patience}, alarms={b.alarms}; "
+            f"{int(self._state.rows):,} values)"
+        )
