@@ -1,0 +1,201 @@
+"""holdfast retract: take rows back, so that the run is one that never saw them."""
+
+import contextlib
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from holdfast.cli.arguments import STOPPED_EXITS, add_json, add_run, describe, reading_of
+from holdfast.cli.arguments import add_reading as add_reading_options
+from holdfast.cli.exits import StopSignals, handled_by, report_errors
+from holdfast.cli.progress import progress_for
+from holdfast.terminal import DONE, print_error, print_json, print_note, tell
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from holdfast.runs.retraction import Plan
+    from holdfast.runs.run import Run
+
+_WAYS = ("rows", "between", "where", "key", "file", "resume")
+
+
+def add(parser: ArgumentParser) -> None:
+    describe(
+        parser,
+        run,
+        (
+            "Take rows back from the run in RUN: learn again without them, from the last state before them.\n"
+            "Afterwards the run has the same bits as one that never saw these rows. The source must still\n"
+            "be there, and is checked. Until the end the run stays as it was. The ledger of the run records\n"
+            "what was taken back, when and why; holdfast restore undoes it."
+        ),
+        [
+            "holdfast retract meter.run --rows 120-180,999 --why 'in kW' --dry-run",
+            "holdfast retract meter.run --between 2026-03-03 2026-03-03 --time when",
+            "holdfast retract meter.run --where firmware=1.4.2",
+            "holdfast retract fleet.run --key machine-7",
+            "holdfast retract meter.run --from wrong.csv        # with a column skipped_row",
+            "holdfast retract meter.run --resume                # after Ctrl-C or kill -9",
+        ],
+        STOPPED_EXITS,
+    )
+    add_run(parser)
+    which = parser.add_argument_group("which rows").add_mutually_exclusive_group()
+    which.add_argument("--rows", metavar="ROWS", help="numbers and ranges, as in the audit: 120-180,999")
+    which.add_argument(
+        "--between",
+        nargs=2,
+        metavar=("A", "B"),
+        help="rows with a time from A to B, both included; a date is its whole day. With --time",
+    )
+    which.add_argument("--where", metavar="COLUMN=VALUE", help="rows with this text in a column")
+    which.add_argument("--key", metavar="KEY", help="all rows of a key")
+    which.add_argument(
+        "--from", dest="file", metavar="FILE", help="rows of a file such as audit --skipped writes"
+    )
+    which.add_argument("--resume", action="store_true", help="go on with a retraction that was stopped")
+    parser.add_argument("--time", metavar="COLUMN", help="the column of --between: times, or numbers")
+    add_replaying(parser)
+    add_reading_options(parser)
+
+
+def add_replaying(parser: ArgumentParser) -> None:
+    """What retract and restore share."""
+    parser.add_argument("--why", default="", metavar="TEXT", help="the reason, for the ledger")
+    parser.add_argument("--dry-run", action="store_true", help="say how many rows, how far back, how long")
+    parser.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="where a source of the run is now, if it was moved or came from a pipe; may be given several "
+        "times",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    with report_errors():
+        _check(options)
+        with opened(options) as found:
+            if options.resume:
+                return carry_out(options, found, None)
+            from holdfast.runs.retraction import to_retract
+
+            return carry_out(options, found, lambda: to_retract(found, _rows(options, found), options.why))
+
+
+def _check(options: Namespace) -> None:
+    """Raise if options do not go together."""
+    from holdfast.runs.files import RunError
+
+    if not any(getattr(options, name) for name in _WAYS):
+        raise RunError("which rows? Name them with --rows, --between, --where, --key or --from")
+    if (options.between is None) != (options.time is None):
+        raise RunError("--between A B and --time COLUMN go together")
+    if options.where is not None and "=" not in options.where:
+        raise RunError(f"--where is COLUMN=VALUE: got {options.where!r}")
+    if options.resume and options.dry_run:
+        raise RunError("--dry-run is about a new retraction: leave out --resume")
+
+
+def _rows(options: Namespace, found: "Run") -> "np.ndarray":
+    from holdfast.runs import choosing
+    from holdfast.runs.files import RunError
+    from holdfast.runs.rereading import find_files
+
+    if options.rows is not None:
+        return choosing.by_number(found, options.rows)
+    if options.file is not None:
+        return choosing.by_file(options.file, reading_of(options))
+    files = find_files(found, options.source)
+    if options.between is not None:
+        return choosing.by_time(found, files, options.time, *options.between)
+    if options.where is not None:
+        return choosing.by_value(found, files, *options.where.split("=", 1))
+    if found.settings.key is None:
+        raise RunError("--key names a key, and this run has none: use --where COLUMN=VALUE")
+    return choosing.by_value(found, files, found.settings.key, options.key)
+
+
+@contextlib.contextmanager
+def opened(options: Namespace) -> "Iterator[Run]":
+    """The run, locked."""
+    from holdfast.runs.folder import Folder
+    from holdfast.runs.run import open_run
+
+    folder = Folder(options.run)
+    folder.load()
+    folder.lock()
+    with contextlib.closing(folder):
+        found = open_run(options.run, folder)
+        found.check_states()
+        if not options.dry_run:
+            found.clean_up()
+        yield found
+
+
+def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None") -> int:
+    """Do what is planned, or go on with what was stopped if there is no plan."""
+    from holdfast.runs import retraction
+    from holdfast.runs.files import RunError
+    from holdfast.runs.run import open_run
+
+    signals, start, before = StopSignals(), time.monotonic(), found.trace.rounds
+    if plan is None:
+        begun = retraction.resume(found)
+        if begun is None:
+            raise RunError(f"{options.run} has no retraction to go on with: begin one, such as with --rows")
+        again, entry = begun
+    else:
+        planned = plan()
+        if options.dry_run:
+            return _tell_plan(options, found, planned)
+        again, entry = retraction.begin(found, planned, options.source), planned.entry
+        if planned.node is None and not options.quiet and not options.json:
+            print_note("there is no earlier state before these rows: learning from the start")
+    bar = progress_for(options.quiet, options.json)
+    with contextlib.closing(again.folder), handled_by(signals.store):
+        signals.wait = True
+        done = retraction.replay(found, again, options.source, bar, signals.arrived)
+    bar.end()
+    if not done:
+        print_error(f"stopped: the run is as it was; holdfast retract {options.run} --resume goes on")
+        return signals.status()
+    now = open_run(options.run, found.folder)
+    if found.folder.has("report.html"):
+        from holdfast.cli.page import page
+
+        found.folder.write([("report.html", page(now))])
+        found.folder.write_manifest()
+    result = {"rounds": now.trace.rounds, "rounds_before": before}
+    seconds = round(time.monotonic() - start, 3)
+    if options.json:
+        print_json({"event": "end"} | entry.to_json() | result | {"seconds": seconds})
+    elif not options.quiet:
+        tell(
+            f"entry {entry.number} of the ledger: {before:,} rounds before, {now.trace.rounds:,} now, in "
+            f"{seconds:.1f} s. holdfast restore {options.run} {entry.number} undoes it."
+            if entry.what != "restore"
+            else f"entry {entry.of} undone: {before:,} rounds before, {now.trace.rounds:,} now"
+        )
+    return DONE
+
+
+def _tell_plan(options: Namespace, found: "Run", plan: "Plan") -> int:
+    """Print what a plan would do."""
+    seconds, rounds = plan.seconds(found), plan.rounds_again(found)
+    answer: dict[str, Any] = {"rows": len(plan.entry.rows), "first_row": plan.first, "rounds": rounds}
+    answer |= {"from_round": found.trace.rounds - rounds, "of_rounds": found.trace.rounds, "seconds": seconds}
+    if options.json:
+        print_json(answer)
+        return DONE
+    about = f", about {seconds:.1f} s" if seconds is not None else ""
+    tell(
+        f"{answer['rows']:,} rows, the first is row {plan.first:,}: {rounds:,} of {found.trace.rounds:,} "
+        f"rounds would be learned again, from round {answer['from_round']:,} on{about}. Nothing was changed."
+    )
+    return DONE

@@ -1,0 +1,256 @@
+"""Take rows back: after it a run is, bit for bit, one that never saw them.
+
+The rows from the last earlier state on are learned from again, without those rows, in a folder of its own
+inside of the run. That is a run too: it can be killed and goes on. In the end its files replace those of the
+run, and the checkpoint last. Until then the run is as it was.
+"""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holdfast.runs.checkpoint import CHECKPOINT, load_checkpoint
+from holdfast.runs.checkpoint_tree import Node
+from holdfast.runs.config import CONFIG
+from holdfast.runs.files import RunError
+from holdfast.runs.folder import Folder
+from holdfast.runs.learning import learn
+from holdfast.runs.ledger import RELEASE, RESTORE, RETRACT, Entry, Ledger, read_ledger
+from holdfast.runs.manifest import REPLAY, STATES, TABLES, TREE, part_name, part_number
+from holdfast.runs.release import release_again
+from holdfast.runs.rereading import Change, LearnedRows, find_files
+from holdfast.runs.run import Run, open_run
+from holdfast.runs.source_records import last_row
+
+Files = Sequence[str | Path | None]
+_EVERY = (math.inf, 30.0)  # rounds and seconds between checkpoints
+_BY_ROW = ("audit", "sizes")
+_NOTHING_LEFT = "no row would be left in the run: remove its folder instead"
+
+
+class Plan(NamedTuple):
+    """What is to be done: a new entry of the ledger, the rows that it is about, and how far back it goes."""
+
+    entry: Entry
+    ledger: Ledger  # with the entry
+    first: int  # everything before this row stays
+    node: Node | None  # the state to begin from; None for the first one
+
+    def rounds_again(self, run: Run) -> int:
+        """How many rounds are learned again, with those taken back."""
+        return run.trace.rounds - (self.node.round if self.node is not None else 0)
+
+    def seconds(self, run: Run) -> float | None:
+        """About how long that takes, at the speed of the run so far; None if it is unknown."""
+        if not run.times.seconds or not run.trace.rounds:
+            return None
+        return run.times.seconds * self.rounds_again(run) / run.trace.rounds
+
+
+def to_retract(run: Run, rows: np.ndarray, why: str = "") -> Plan:
+    """A plan to take these rows of the run back. Those that are not in it, or taken back before, stay out."""
+    ledger, last = read_ledger(run), last_row(run.sources)
+    rows = np.unique(rows)
+    rows = np.setdiff1d(rows[(rows >= 1) & (rows <= last)], ledger.retracted())
+    if not len(rows):
+        raise RunError(
+            f"none of these rows can be taken back: the run has rows 1 to {last:,}, without those that were "
+            "taken back before (inspect lists them)"
+        )
+    if len(rows) >= run.trace.rounds:
+        raise RunError(_NOTHING_LEFT)
+    return _plan(run, ledger, ledger.next(RETRACT, rows, last, why), int(rows[0]))
+
+
+def to_restore(run: Run, number: int, why: str = "") -> Plan:
+    """A plan to undo this entry of the ledger."""
+    ledger = read_ledger(run)
+    undone = ledger.to_undo(number)
+    none = np.zeros(0, np.int64)
+    first = undone.after + 1 if undone.what == RELEASE else int(undone.rows[0])
+    entry = ledger.next(RESTORE, none, last_row(run.sources), why, number)
+    return _plan(run, ledger, entry, first)
+
+
+def _plan(run: Run, ledger: Ledger, entry: Entry, first: int) -> Plan:
+    releases = ledger.active(RELEASE)
+    stored = {
+        int(n) for part in run.read("released_rows", ["entry"]) for n in part.column("entry").to_numpy()
+    }
+    released = sum(part.num_rows for part in run.read("released", ["row"]))
+    if not stored >= {e.number for e in releases} or released > sum(len(e.rows) for e in releases):
+        raise RunError(
+            f"{run.folder.path} has released rows that an older version of holdfast did not store: learn "
+            "again into another folder with --to, from a source without the wrong rows"
+        )
+    return Plan(entry, ledger.plus(entry), first, run.tree.before(first))
+
+
+# -- the second run
+
+
+def begin(run: Run, plan: Plan, named: Sequence[str] = ()) -> Run:
+    """A run in a folder inside of this one, as it was before the first row of the plan.
+
+    Raises if a source is gone or has changed. `named` are files that may be sources.
+    """
+    find_files(run, named, plan.node.row if plan.node is not None else 0)
+    discard(run)
+    folder = Folder(run.folder.path / REPLAY)
+    folder.create()
+    with _closed_on_error(folder):
+        folder.write([(CONFIG, run.folder.read(CONFIG))])
+        again, node = Run(folder, run.config), plan.node
+        if node is not None:
+            header = load_checkpoint(again, part_name(TREE, node.number), run.folder)
+            again.sources, again.log.counts = header.sources, header.counts
+        again.tree = run.tree.until(node.round if node is not None else 0)
+        again.states.number_after(run.states)
+        first = _first_part_after(run, node.row if node is not None else 0)
+        older = [pair for pair in run.folder.replaced if pair[0] < first]
+        folder.replaced = (*older, (first, run.parts))
+        again.parts, again.times = run.parts, run.times
+        _copy_tables(run, again, first, node)
+        again.log.put("ledger", plan.entry.table())
+        again.checkpoint()
+    return again
+
+
+def resume(run: Run) -> tuple[Run, Entry] | None:
+    """The run of `begin` that was stopped, and the last entry of its ledger; None if none can go on."""
+    folder = Folder(run.folder.path / REPLAY)
+    if not (folder.path.is_dir() and folder.is_begun()):
+        return None
+    folder.lock()
+    with _closed_on_error(folder):
+        again = open_run(folder.path, folder)
+        if again.folder.replaced[-1][1] != run.parts:
+            folder.close()
+            discard(run)
+            return None
+        again.check_states()
+        again.clean_up()
+        return again, _ledger_of(run, again).entries[-1]
+
+
+def discard(run: Run) -> bool:
+    """Remove what an unfinished retraction has left; return whether there was one."""
+    folder = Folder(run.folder.path / REPLAY)
+    if not (folder.path.is_dir() and (folder.path / "manifest.json").is_file()):
+        return False
+    folder.lock()
+    folder.load()
+    folder.remove()
+    return True
+
+
+def replay(run: Run, again: Run, named: Sequence[str], progress: Any, stopped: Callable[[], bool]) -> bool:
+    """Learn the rest of the rows; replace the run with the result. Return whether it came to the end.
+
+    Raises before anything is replaced if a source is gone or has changed, or if no round is left.
+    """
+    ledger, after = _ledger_of(run, again), last_row(again.sources)
+    files = find_files(run, named, after)
+    changes = [_release_change(run, again, entry) for entry in ledger.active(RELEASE)]
+    rows = LearnedRows(run, files, again.sources, ledger.retracted(), changes)
+    learn(again, rows, rows.items(), _EVERY, progress, stopped)
+    if stopped():
+        return False
+    if not again.trace.rounds:
+        again.folder.close()
+        discard(run)
+        raise RunError(_NOTHING_LEFT)
+    find_files(run, named, after)  # once more: it may have changed in the meantime
+    again.finished = run.finished
+    again.save()
+    _replace(run, again)
+    return True
+
+
+def _replace(run: Run, again: Run) -> None:
+    """Replace the files of the run by those of the other one, and remove what is left over."""
+    known = again.folder.load().files
+    names = [name for name in known if name not in (CONFIG, CHECKPOINT)]
+    first = again.folder.replaced[-1][0]
+    gone = [name for table in TABLES for name in run.folder.parts(table, run.parts, first)]
+    kept = {STATES: set(again.states.bytes), TREE: {node.number for node in again.tree.nodes}}
+    for table, numbers in kept.items():
+        gone += [n for n in run.folder.load().files if part_number(table, n) not in (None, *numbers)]
+    run.folder.write(((name, again.folder.read(name)) for name in (*names, CHECKPOINT)), gone)
+    run.folder.write_manifest()
+    again.folder.close()
+    discard(run)
+
+
+# -- tables
+
+
+def _first_part_after(run: Run, row: int) -> int:
+    """The number of the first part of the tables that has a row after this one."""
+    first = run.parts
+    for table in _BY_ROW:
+        for name in reversed(run.folder.parts(table, run.parts)):
+            number = part_number(table, name)
+            assert number is not None
+            part = next(run.folder.read_parts(table, number + 1, run.log.schema(table), ["row"], number))
+            if part.num_rows and part.column("row")[-1].as_py() <= row:
+                break
+            first = min(first, number)
+    return first
+
+
+def _copy_tables(run: Run, again: Run, first: int, node: Node | None) -> None:
+    """Put what stays of the parts from `first` on into the log of the new run."""
+    row, round = (0, 0) if node is None else (node.row, node.round)
+    for table in TABLES:
+        for part in run.read(table, since=first):
+            if table in _BY_ROW:
+                part = part.filter(pa.array(part.column("row").to_numpy() <= row))
+            elif table == "released":
+                part = part.filter(pa.array(part.column("round").to_numpy() < round))
+            if part.num_rows:
+                again.log.put(table, part)
+
+
+def _tables_of(run: Run, again: Run, table: str) -> Iterator[pa.Table]:
+    """The parts of a table that both runs have together."""
+    count = again.folder.replaced[-1][0]
+    yield from run.folder.read_parts(table, count, run.log.schema(table))
+    yield from again.read(table)
+
+
+def _ledger_of(run: Run, again: Run) -> Ledger:
+    return read_ledger(run, _tables_of(run, again, "ledger"))
+
+
+def _release_change(run: Run, again: Run, entry: Entry) -> Change:
+    """After which row rows were released, and what does it again."""
+    tables = _tables_of(run, again, "released_rows")
+    stored = pa.concat_tables(table.filter(pc.field("entry") == entry.number) for table in tables)
+    released = pa.concat_tables(run.read("released"))
+    is_mine = np.isin(released.column("row").to_numpy(), entry.rows)
+    name = released.filter(pa.array(is_mine)).column("file")[0].as_py()
+
+    def change(now: Run) -> None:
+        now.checkpoint()  # so that the tables have all rows
+        found = [t.column("row").to_numpy() for t in _tables_of(run, now, "audit")]
+        skipped = np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        release_again(now, stored, skipped, name)
+        now.checkpoint()
+
+    return entry.after, change
+
+
+@contextlib.contextmanager
+def _closed_on_error(folder: Folder) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        folder.close()
+        raise

@@ -1,0 +1,294 @@
+"""After a retraction a run is, bit for bit, one that never saw the rows."""
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from runs.histories import HEADER, PLAYERS, History, assert_same, digest, rows_of
+from runs.small import called, refused
+from samples import thinned
+
+from holdfast.runs import checkpoint_tree, run
+from holdfast.runs.ledger import read_ledger
+from holdfast.runs.run import open_run
+
+
+@pytest.fixture(autouse=True)
+def short_intervals(monkeypatch):
+    monkeypatch.setattr(checkpoint_tree, "INTERVAL", 16)
+    monkeypatch.setattr(run, "_INTERPRETED", 11)
+
+
+def without(rows, lines):
+    """The lines without some rows, and the numbers of those that are left."""
+    numbers = np.setdiff1d(np.arange(1, len(lines) + 1), rows)
+    return [lines[row - 1] for row in numbers], numbers
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_a_run_is_one_that_never_saw_the_rows(tmp_path, player):
+    lines, rows = rows_of(300), [*range(120, 160), 7, 211, 299]
+    bad, kept = History(tmp_path / "bad", player, lines), without(rows, lines)
+    bad.learn(300)
+    bad.retract(rows)
+    clean = History(tmp_path / "clean", player, kept[0])
+    clean.learn(len(kept[0]))
+    assert_same(bad.run, clean.run, kept[1])
+
+
+def operations(player):
+    """Random histories: rows taken back, released, both undone, and new rows."""
+    numbers = st.integers(1, 150)
+    return st.lists(
+        st.one_of(
+            st.tuples(
+                st.just("retract"), st.lists(st.one_of(numbers, numbers.map(lambda n: range(n, n + 9))))
+            ),
+            st.tuples(st.just("restore"), st.integers(0, 5)),
+            st.tuples(st.just("release"), st.integers(1, 8)),
+            st.tuples(st.just("learn"), st.integers(1, 30)),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+
+
+def rows_out(entries, undone):
+    """The rows that are taken back and do not count now."""
+    counted = [e for number, e in enumerate(entries, 1) if e[0] == "retract" and number not in undone]
+    return {row for _, rows, _, _ in counted for row in rows}
+
+
+def replayed_by_hand(history, entries, folder, player, lines):
+    """Compare with a run that learns only the rows that count, and releases only what counts."""
+    undone = {of for what, of, _, _ in entries if what == "restore"}
+    kept, numbers = without(sorted(rows_out(entries, undone)), lines[: history.count])
+    clean = History(folder, player, kept)
+    for number, (what, rows, after, table) in enumerate(entries, 1):
+        if what != "release" or number in undone:
+            continue
+        clean.learn(int((numbers <= after).sum()))
+        places = {int(row): place for place, row in enumerate(numbers, 1)}
+        column = table.column("skipped_row").to_pylist()
+        chosen = pa.array([row in places and row in rows for row in column])
+        table = table.filter(chosen)
+        mapped = pa.array([places[row] for row in table.column("skipped_row").to_pylist()], pa.int64())
+        table = table.set_column(0, "skipped_row", mapped)
+        if table.num_rows:
+            clean.release(table, mapped.to_numpy())
+    clean.learn(len(kept))
+    assert_same(history.run, clean.run, numbers)
+
+
+def check_history(folder, player, steps, seed):
+    lines = rows_of(300, seed)
+    history, entries = History(folder / "history", player, lines), []
+    history.learn(150)
+    for what, value in steps:
+        undone = {of for kind, of, _, _ in entries if kind == "restore"}
+        if what == "learn":
+            history.learn(history.count + value)
+        elif what == "retract":
+            out = {
+                r
+                for n, (k, rows, _, _) in enumerate(entries, 1)
+                if k == "retract" and n not in undone
+                for r in rows
+            }
+            rows = sorted({r for v in value for r in (v if isinstance(v, range) else [v])} - out)
+            if rows and len(out) + len(rows) < history.count - 40:
+                history.retract(rows)
+                entries.append(("retract", rows, history.count, None))
+        elif what == "release":
+            table = history.skipped()
+            rows = table.column("skipped_row").to_pylist()[::value]
+            if history.release(table, rows):
+                released = read_ledger(open_run(history.run)).entries[-1].rows.tolist()
+                entries.append(("release", released, history.count, table))
+        else:
+            found = [n for n, entry in enumerate(entries, 1) if entry[0] != "restore" and n not in undone]
+            if found:
+                number = found[value % len(found)]
+                history.restore(number)
+                entries.append(("restore", number, history.count, None))
+    assert called("verify", history.run)[0] == 0
+    assert len(read_ledger(open_run(history.run)).entries) == len(entries)
+    replayed_by_hand(history, entries, folder / "clean", player, lines)
+
+
+@pytest.mark.parametrize("player", thinned(PLAYERS, 3))
+@pytest.mark.parametrize("examples", [4, pytest.param(1_500, marks=pytest.mark.exhaustive)])
+def test_any_history_ends_as_if_only_what_counts_had_happened(tmp_path_factory, player, examples):
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(operations(player), st.integers(0, 3))
+    def check(steps, seed):
+        check_history(tmp_path_factory.mktemp("history"), player, steps, seed)
+
+    check()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("player", thinned(["adagrad", "keys"], 2))
+@pytest.mark.parametrize("every", [37, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_a_retraction_that_is_killed_at_any_write_leaves_the_run_as_it_was_and_goes_on(
+    tmp_path, player, every
+):
+    history = History(tmp_path / "history", player, rows_of(150))
+    history.learn(150)
+    history.release(history.skipped(), range(1, 60))
+    script = Path(__file__).with_name("stopping_retraction.py")
+    command = [sys.executable, script, history.run, tmp_path, 3, every]
+    command += ["retract", "--rows", "40-60,130", "--why", "in kW", "--quiet"]
+    path = os.pathsep.join([str(script.parents[1]), os.environ.get("PYTHONPATH", "")])
+    found = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    writes, as_before, as_after = map(int, found.stdout.split()[-3:])
+    assert writes > 50 and as_before > 2 and as_after >= 0
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    history = History(tmp_path_factory.mktemp("history"), "adagrad", rows_of(120))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint_tree, "INTERVAL", 16)
+        history.learn(120)
+    return history
+
+
+@pytest.fixture
+def history(original, tmp_path):
+    shutil.copytree(original.folder, tmp_path / "copy")
+    copied = copy.copy(original)
+    copied.run = tmp_path / "copy" / "run"
+    return copied
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ((), "which rows"),
+        (("--rows", "7-3"), "numbers and ranges"),
+        (("--rows", "200-300"), "the run has rows 1 to 120"),
+        (("--rows", "1-120"), "no row would be left"),
+        (("--between", "1", "2"), "go together"),
+        (("--between", "b", "2", "--time", "a"), "two times"),
+        (("--where", "a"), "COLUMN=VALUE"),
+        (("--where", "nothing=1"), "no column"),
+        (("--key", "p"), "this run has none"),
+        (("--resume",), "no retraction to go on with"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_changes_nothing(history, args, words):
+    before = digest(history.run)
+    _, _, said = answer = called("retract", history.run, *args)
+    assert refused(answer) and words in said
+    assert digest(history.run) == before
+
+
+@pytest.mark.parametrize("change", ["gone", "an early row", "a late row", "shorter"])
+def test_a_source_that_is_gone_or_changed_is_noticed(history, original, change):
+    text = original.source.read_text()
+    lines = text.splitlines(keepends=True)
+    before = digest(history.run)
+    try:
+        if change == "gone":
+            original.source.unlink()
+        else:
+            place = {"an early row": 3, "a late row": 119, "shorter": 119}[change]
+            lines[place : place + 1] = [] if change == "shorter" else ["9.5,1.5,p,2.25\n"]
+            original.source.write_text("".join(lines))
+        _, _, said = answer = called("retract", history.run, "--rows", "20")
+        assert refused(answer) and "rows.csv" in said
+    finally:
+        original.source.write_text(text)
+    assert digest(history.run) == before
+    assert called("retract", history.run, "--rows", "20", "--quiet")[0] == 0
+
+
+def test_rows_are_taken_back_once(history):
+    assert called("retract", history.run, "--rows", "5-9", "--quiet")[0] == 0
+    assert "none of these rows" in called("retract", history.run, "--rows", "6,8")[2]
+    assert called("restore", history.run, "1", "--quiet")[0] == 0
+    assert "was undone before" in called("restore", history.run, "1")[2]
+    assert "undoes entry 1" in called("restore", history.run, "2")[2]
+    assert "there is no entry 3" in called("restore", history.run, "3")[2]
+
+
+def test_a_dry_run_says_how_many_rows_and_how_far_back(tmp_path):
+    history = History(tmp_path / "history", "adagrad", rows_of(150))
+    history.learn(150)
+    before = digest(history.run)
+    found = json.loads(history.call("retract", history.run, "--rows", "140-145", "--dry-run", "--json"))
+    assert (found["rows"], found["first_row"], found["of_rounds"]) == (6, 140, 150)
+    assert (found["from_round"], found["rounds"]) == (128, 22)
+    assert "22 of 150 rounds" in history.call("retract", history.run, "--rows", "140-145", "--dry-run")
+    assert digest(history.run) == before
+
+
+def test_rows_are_named_by_time_by_value_by_key_and_by_file(tmp_path):
+    days = [f"2026-03-{1 + i // 24:02d} {i % 24:02d}:00:00" for i in range(120)]
+    rows = [line.strip() + f",{day}\n" for line, day in zip(rows_of(120), days, strict=True)]
+    source, run = tmp_path / "rows.csv", tmp_path / "run"
+    source.write_text("a,b,who,y,day\n" + "".join(rows))
+    args = ("--target", "y", "--key", "who", "--drop", "day", "--to", run, "--quiet")
+    assert called("learn", source, *args)[0] == 0
+    who = [line.split(",")[2] for line in rows]
+    (tmp_path / "list.csv").write_text("skipped_row,a\n5,1\n9,2\n")
+    for args, expected in (
+        (("--between", "2026-03-02", "2026-03-03", "--time", "day"), list(range(25, 73))),
+        (("--between", "2026-03-02", "2026-03-02T01:00", "--time", "day"), [25, 26]),
+        (("--where", "who=q"), [i for i, name in enumerate(who, 1) if name == "q"]),
+        (("--key", "r"), [i for i, name in enumerate(who, 1) if name == "r"]),
+        (("--from", tmp_path / "list.csv"), [5, 9]),
+        (("--rows", "3,1-2"), [1, 2, 3]),
+    ):
+        assert called("retract", run, *args, "--quiet", "--why", "kW")[0] == 0
+        ledger = read_ledger(open_run(run))
+        assert ledger.entries[-1].rows.tolist() == expected and ledger.entries[-1].why == "kW"
+        assert called("restore", run, len(ledger.entries), "--quiet")[0] == 0
+
+
+def test_a_run_of_an_older_version_is_learned_again_from_the_start(tmp_path, monkeypatch):
+    lines, rows = rows_of(150), [100]
+    history = History(tmp_path / "history", "adagrad", lines)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_tree, "LARGEST", -1)
+        history.learn(150)
+    assert not (history.run / "tree").exists()
+    _, _, said = called("retract", history.run, "--rows", "100")
+    assert "learning from the start" in said
+    clean = History(tmp_path / "clean", "adagrad", without(rows, lines)[0])
+    clean.learn(149)
+    assert_same(history.run, clean.run, without(rows, lines)[1])
+
+
+def test_rows_of_several_sources_are_taken_back(tmp_path):
+    lines = rows_of(200)
+    parts = []
+    for first in (0, 80, 130):
+        parts.append(tmp_path / f"part-{first}.csv")
+        parts[-1].write_text(HEADER + "".join(lines[first : {0: 80, 80: 130, 130: 200}[first]]))
+    run, clean = tmp_path / "run", History(tmp_path / "clean", "adagrad", without([70, 85, 199], lines)[0])
+    assert called("learn", *parts, *clean.args, "--to", run, "--quiet")[0] == 0
+    assert called("retract", run, "--rows", "70,85,199", "--quiet")[0] == 0
+    clean.learn(197)
+    assert_same(run, clean.run, without([70, 85, 199], lines)[1])
+    new = rows_of(30, seed=9)
+    parts.append(tmp_path / "more.csv")
+    parts[-1].write_text(HEADER + "".join(new))
+    assert called("learn", parts[-1], "--into", run, "--quiet")[0] == 0
+    clean.lines = [*clean.lines, *new]
+    clean.learn(227)
+    numbers = without([70, 85, 199], [*lines, *new])[1]
+    assert_same(run, clean.run, numbers)

@@ -1,0 +1,172 @@
+"""A journal forgets rows: afterwards the model is, bit for bit, one that never saw them."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import same
+from samples import GUARDED, STEADY
+
+import holdfast as hf
+from holdfast.journal import Forgotten, Journal
+from holdfast.sklearn import RobustClassifier, RobustRegressor
+
+FORGETFUL = hf.Filtered(hf.learners.RobustRidge(memory=3), hf.Everything())
+PLAYERS = [
+    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5)),
+    hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopShare(0.1, window=30)),
+    FORGETFUL,
+    GUARDED[1],
+    STEADY[0],
+]
+
+
+def stream(rounds, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rounds, 2))
+    y = X @ [1.0, -2.0] + 0.1 * rng.standard_normal(rounds)
+    X[5::11] *= 100.0
+    X[9::23, 0] = np.nan
+    return X, y
+
+
+def learned(player, X, y, every=7):
+    journal = Journal(hf.Player(player, 2, compiled=False), every)
+    for x, target in zip(X, y, strict=True):
+        journal.learn(x, target, hf.Absolute())
+    return journal
+
+
+@pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:50])
+@pytest.mark.parametrize("examples", [3, pytest.param(400, marks=pytest.mark.exhaustive)])
+def test_a_player_is_one_that_never_saw_the_rows(player, examples):
+    X, y = stream(120)
+    rows = st.lists(st.integers(0, 119), unique=True, min_size=1, max_size=30)
+
+    @settings(max_examples=examples)
+    @given(st.lists(rows, min_size=1, max_size=3))
+    def check(sets):
+        journal, left = learned(player, X[:100], y[:100]), np.arange(120)
+        for place, out in enumerate(sets):
+            out = [row for row in out if row in left and (row < 100 or place)]
+            if place == 1:  # more rows, after something was forgotten
+                for row in range(100, 120):
+                    journal.learn(X[row], y[row], hf.Absolute(), row_id=row)
+            assert journal.forget(out).rows == len(out)
+            left = np.setdiff1d(left, out)
+        seen = left if len(sets) > 1 else left[left < 100]
+        clean = learned(player, X[seen], y[seen]).model
+        assert same(journal.model.state, clean.state) and same(journal.model.predict(), clean.predict())
+        counts = ("rounds", "kept_count", "unmeasured_count")
+        assert [getattr(journal.model, c) for c in counts] == [getattr(clean, c) for c in counts]
+
+    check()
+
+
+def test_skipped_rows_need_no_replay_if_no_decision_changes():
+    X, y = stream(400)
+    player = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(40))
+    journal = learned(player, X, y, every=20)
+    verdicts = [call.verdict for call in journal._calls]
+    wild = [i for i in range(200, 400) if not verdicts[i].kept and verdicts[i].refused_by == 0]
+    replayed = [journal.forget([row]).replayed for row in wild]
+    assert 0 in replayed and len(wild) > 10
+    rest = np.setdiff1d(np.arange(400), wild)
+    assert same(journal.model.state, learned(player, X[rest], y[rest]).model.state)
+
+
+def test_unreadable_rows_need_no_replay():
+    X, y = stream(200)
+    journal = learned(PLAYERS[0], X, y)
+    assert journal.forget([9, 32]) == Forgotten(2, 0)
+
+
+def test_replay_ends_where_states_meet_again():
+    """They do after a row that could not be read, or after a restart: most states count their rounds."""
+    X, y = stream(300)
+    journal = learned(GUARDED[1], X, y, every=20)
+    assert np.isnan(X[[9 + 23 * 10, 285]]).any(axis=1).all()
+    assert journal.forget([9 + 23 * 10]).replayed <= 60
+    assert journal.model.rounds == 299
+    journal.forget([285, 270])  # from a state after the one where they met
+    rest = np.setdiff1d(np.arange(300), [239, 285, 270])
+    clean = learned(GUARDED[1], X[rest], y[rest]).model
+    assert same(journal.model.state, clean.state) and journal.model.kept_count == clean.kept_count
+
+
+def test_few_states_are_kept_and_at_most_twice_the_age_is_replayed():
+    X, y = stream(500)
+    journal = learned(FORGETFUL, X, y, every=10)
+    assert len(journal._states) <= 6 + 2 * np.log2(500 / 30)
+    for age in (1, 90, 400):
+        copied = copy.deepcopy(journal)
+        assert copied.forget([500 - age]).replayed < 2 * age + 20
+
+
+def batches(sizes, left):
+    """The rows of each call, without those that are not left."""
+    parts = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    return [part[left[part]] for part in parts if left[part].any()]
+
+
+@pytest.mark.parametrize("sizes", [[150], [1] * 60, [3, 50, 3, 44, 50]])
+def test_an_estimator_is_one_that_never_saw_the_rows(sizes):
+    """It gets the same calls, without these rows."""
+    X, y = stream(sum(sizes))
+    model, names, clean = Journal(RobustRegressor(), every=20), np.arange(sum(sizes)) // 2, RobustRegressor()
+    for rows in batches(sizes, np.ones(len(y), bool)):
+        model.partial_fit(X[rows], y[rows], row_ids=names[rows].tolist())
+    assert model.forget([0, 11, 28]).rows == 6
+    for rows in batches(sizes, ~np.isin(names, [0, 11, 28])):
+        clean.partial_fit(X[rows], y[rows])
+    assert same(model.model.predict(X), clean.predict(X))
+    model.partial_fit(X[:20], y[:20])
+    clean.partial_fit(X[:20], y[:20])
+    assert same(model.model.predict(X), clean.predict(X))
+
+
+def test_a_classifier_forgets_its_first_rows_and_data_frames_lose_rows():
+    pandas = pytest.importorskip("pandas")
+    X, y = stream(200)
+    X, labels = pandas.DataFrame(np.nan_to_num(X), columns=["a", "b"]), np.where(y > 0, "up", "down")
+    weights = np.ones(200)
+    journal = Journal(RobustClassifier(), every=50)
+    for first in range(0, 200, 40):
+        some = slice(first, first + 40)
+        options = {"classes": ["down", "up"]} if first == 0 else {}
+        journal.partial_fit(X.iloc[some], labels[some], sample_weight=weights[some], **options)
+    assert journal.forget(range(45)) == Forgotten(45, 155)
+    clean = RobustClassifier()
+    for rows in batches([40] * 5, np.arange(200) >= 45):
+        options = {"classes": ["down", "up"], "sample_weight": weights[rows]}
+        clean.partial_fit(X.iloc[rows], labels[rows], **options)
+    assert same(journal.model.predict_proba(X), clean.predict_proba(X))
+
+
+def test_a_wrong_name_changes_nothing():
+    X, y = stream(50)
+    journal = learned(PLAYERS[0], X, y)
+    before = journal.model.predict()
+    with pytest.raises(KeyError, match="no row has the name 77: nothing was forgotten"):
+        journal.forget([3, 77])
+    assert same(journal.model.predict(), before) and journal.model.rounds == 50
+    with pytest.raises(ValueError, match="at least 1: got 0"):
+        Journal(RobustRegressor(), every=0)
+    with pytest.raises(ValueError, match="expected 2, got 1"):
+        Journal(RobustRegressor()).partial_fit(np.ones((2, 1)), [1.0, 2.0], row_ids=["a"])
+
+
+def test_the_arrays_of_the_caller_can_be_used_again():
+    X, y = stream(60)
+    buffer, target = np.zeros((20, 2)), np.zeros(20)
+    journal = Journal(RobustRegressor(), every=20)
+    for first in (0, 20, 40):
+        buffer[:], target[:] = X[first : first + 20], y[first : first + 20]
+        journal.partial_fit(buffer, target)
+    journal.forget([1])
+    clean = RobustRegressor()
+    for rows in batches([20] * 3, np.arange(60) != 1):
+        clean.partial_fit(X[rows], y[rows])
+    assert same(journal.model.predict(X), clean.predict(X))
