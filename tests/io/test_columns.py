@@ -48,11 +48,11 @@ def test_a_missing_number_is_nan_or_filled_in_with_a_feature_that_says_so():
 
 
 def test_times_are_points_on_circles():
-    X, wrong = features(Time("when", fill=True), COLUMNS["when"])
+    X, wrong = features(Time("when", day=2, week=1, fill=True), COLUMNS["when"])
     week = 2.0 * np.pi * 0.25 / 7.0
-    assert X[0] == pytest.approx([1.0, 0.0, np.sin(week), np.cos(week)])
-    assert X[1] == [0.0, 1.0, 0.0, 1.0]
-    assert X[2] == [0.0] * 4 and wrong == [3]
+    assert X[0] == pytest.approx([1.0, 0.0, 0.0, -1.0, np.sin(week), np.cos(week)], abs=1e-12)
+    assert X[1] == [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
+    assert X[2] == [0.0] * 6 and wrong == [3]
 
 
 def test_a_category_that_is_missing_or_new_is_all_zeros():
@@ -86,7 +86,7 @@ def test_faults_are_counted_from_the_beginning_of_the_part():
 
 def test_features_are_in_the_order_of_the_columns():
     assert ALL.features() == ["a", "ok", *Time("when").features(), "color = blue", "color = red"]
-    assert ALL.feature_count() == 8 and not ALL.is_sparse()
+    assert ALL.feature_count() == 16 and not ALL.is_sparse()
 
 
 def test_the_last_value_of_an_index_counts_and_indices_beyond_the_width_are_left_out():

@@ -48,7 +48,7 @@ def test_every_format_gives_the_same_model_of_columns_of_all_kinds(table, learn,
     assert status == 0
     assert "labels no, yes" in said
     assert "color: 3 values: a feature each" in said
-    assert "when: a time" in said
+    assert "when: a date or time, used as hour of the day and day of the week" in said
     found, status, _ = learn(written(rows, tmp_path / f"other.{kind}"), "--target", "bought", to="second")
     assert status == 0
     assert load_file(found / "model.safetensors")["weights"].tolist() == (
@@ -281,7 +281,7 @@ def test_a_damaged_end_keeps_what_was_learned(learn, tmp_path, source, monkeypat
     assert "its compression is damaged" in said
     assert not run.exists()
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 1000)
-    monkeypatch.setattr("holdfast.io.guess_columns.ROWS", 50)
+    monkeypatch.setattr("holdfast.io.head.ROWS", 50)
     run, status, said = learn(path, "--target", "y")
     assert status == 2
     assert "its compression is damaged" in said

@@ -7,9 +7,11 @@ import pyarrow as pa
 import pytest
 
 from holdfast.io.columns import Category, Hashed, Number, SparseColumns, Time
-from holdfast.io.guess_columns import Head, guess_layout, kind_of
+from holdfast.io.guess_columns import guess_layout
+from holdfast.io.head import Head, kind_of
 from holdfast.io.rows import Batch
 
+DAYS = [str(datetime.date(2026, 1, 1) + datetime.timedelta(days=i)) for i in range(100)]
 MANY = [f"word {i % 40}" for i in range(100)]
 
 
@@ -45,21 +47,21 @@ def test_each_kind_of_column_has_its_encoding():
     columns, said = guessed(
         number=[1.5] * 100,
         truth=[True] * 100,
-        day=["2026-01-01"] * 100,
+        day=DAYS,
         few=["red", "green"] * 50,
         many=MANY,
-        unique=[f"{i:x}th" for i in range(100)],
+        unique=[f"{i:x}: {i}" for i in range(100)],
         nothing=[None] * 100,
     )
     assert columns == (
         Number("number"),
         Number("truth", None, True),
-        Time("day"),
+        Time("day", day=0, week=3),
         Category("few", ("green", "red")),
         Hashed("many", 64),
     )
     assert said == [
-        "day: a time: the hour of the day and the day of the week",
+        "day: a date or time, used as day of the week",
         "few: 2 values: a feature each",
         "many: 40 values in the first rows: hashed into 64 features",
         "unique: text that is different in most rows: left out",
@@ -71,8 +73,9 @@ def test_each_kind_of_column_has_its_encoding():
     ("lost", "missing", "filled"), [(5, "auto", 0), (20, "auto", 1), (5, "impute", 1), (20, "skip", 0)]
 )
 def test_missing_cells_are_filled_in_if_there_are_many_or_if_the_user_says_so(lost, missing, filled):
-    columns, said = guessed(missing, a=[None] * lost + [3.0] * (100 - lost), day=["2026-01-01"] * 100)
-    assert columns == ((Number("a", 3.0), Time("day", True)) if filled else (Number("a"), Time("day")))
+    columns, said = guessed(missing, a=[None] * lost + [3.0] * (100 - lost), day=DAYS)
+    time = Time("day", day=0, week=3)
+    assert columns == ((Number("a", 3.0), time._replace(fill=True)) if filled else (Number("a"), time))
     assert said[-1].startswith(f"rows with a missing cell: {lost} % of the first 100: ")
     assert ("filled in" in said[-1]) == bool(filled)
 

@@ -5,8 +5,8 @@ import pytest
 
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Target
-from holdfast.io.guess_columns import Head
 from holdfast.io.guess_target import guess_target
+from holdfast.io.head import Head
 
 MAPS = pa.array([[(1, 2.0)]], pa.map_(pa.int64(), pa.float64()))
 
@@ -48,13 +48,34 @@ def test_what_the_user_names_is_not_guessed():
         ([float("nan")], "classification", "no row has a label"),
         (["a", "b"], "regression", "use --task classification"),
         (["a", "a"], "auto", "only the label 'a' in the first 2 rows"),
-        ([f"{i}th" for i in range(101)], "auto", "101 different labels"),
+        (
+            [f"word {i}" for i in range(101)],
+            "auto",
+            "101 different texts, such as 'word 0'",
+        ),
+        ([f"word {i}" for i in range(101)], "classification", "name another with --target"),
+        ([f"word {i}" for i in range(101)], "regression", "name another with --target"),
+        (list(range(101)), "classification", "leave out --task classification"),
     ],
 )
 def test_a_column_that_cannot_be_a_target_is_refused_in_a_sentence(cells, task, words):
     with pytest.raises(SourceError, match=r"rows\.csv, column 'y': ") as caught:
         guessed(cells, task)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "value"), [(["$5,000", "$6,100.50", "900"], 5000.0), (["1.234,56 €", "2 €", "-"], 1234.56)]
+)
+def test_money_is_a_number_and_the_sentence_says_how_it_is_read(cells, value):
+    target, said = guessed(cells, task="regression")
+    assert target.form.read(cells[0]) == value
+    assert f"'{cells[0]}' is read as {value:,.12g}" in said
+
+
+def test_a_dash_is_a_label_beside_a_plus_and_a_missing_target_elsewhere():
+    assert guessed(["+", "-", "+"])[0].labels == ("+", "-")
+    assert guessed(["yes", "-", "no"])[0].labels == ("no", "yes")
 
 
 def test_maps_are_no_labels_either():

@@ -50,16 +50,16 @@ def test_the_type_of_the_target_decides_the_task(tmp_path):
         assert json.loads((run / "config.json").read_text())["target"]["labels"] == labels
 
 
-def test_what_a_dry_run_prints_is_a_schema_that_changes_nothing(tmp_path):
+def test_what_print_schema_prints_is_a_schema_that_changes_nothing(tmp_path):
     source = write(tmp_path / "rows.csv")
     before = sorted(tmp_path.iterdir())
-    status, said, _ = called("learn", source, *ARGS, "--dry-run")
+    status, said, _ = called("learn", source, *ARGS, "--print-schema")
     assert status == 0
     assert sorted(tmp_path.iterdir()) == before
     assert '"color" = "category"  # guessed: 2 values: a feature each' in said.splitlines()
     assert '"y" = "number"  # guessed: the target' in said.splitlines()
     (tmp_path / "schema.toml").write_text(said)
-    again = called("learn", source, *ARGS, "--dry-run", "--schema", tmp_path / "schema.toml")[1]
+    again = called("learn", source, *ARGS, "--print-schema", "--schema", tmp_path / "schema.toml")[1]
     assert "guessed" not in again
     runs = [learned(tmp_path / "a", source)]
     runs.append(learned(tmp_path / "b", source, "--schema", tmp_path / "schema.toml"))

@@ -13,7 +13,9 @@ import pyarrow.compute as pc
 Array: TypeAlias = pa.Array | pa.ChunkedArray
 Parsed = tuple[np.ndarray, list[int]]  # numbers, and the positions of cells that are wrong
 EXACT = 1 << 53  # float64 cannot hold all larger integers
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None", "?")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NaT", "<NA>", "NULL", "null", "None", "?")
+# Where a number or a time is expected, a dash means a missing cell, too. As a label it may mean "negative".
+NO_NUMBER = (*MISSING, "na", "-", "--", "\u2013")
 
 
 def is_text(array: Array) -> bool:
@@ -36,11 +38,11 @@ def numbers(array: Array, decimal: str = ".") -> Parsed:
     """
     if is_text(array):
         if decimal != ".":
-            return _parse_each(array, lambda text: number(text, decimal))
+            return parse_each(array, lambda text: number(text, decimal))
         try:
             return _to_numpy(pc.cast(array, pa.float64())), []
         except pa.ArrowInvalid:
-            return _parse_each(array, number)
+            return parse_each(array, number)
     if pa.types.is_boolean(array.type):
         array = pc.cast(array, pa.int8())
     return _to_numpy(pc.cast(array, pa.float64(), safe=False)), []
@@ -48,7 +50,7 @@ def numbers(array: Array, decimal: str = ".") -> Parsed:
 
 def booleans(array: Array) -> Parsed:
     """Cells as 0 and 1, NaN where missing; and the positions of cells that are not true or false."""
-    return _parse_each(array, _boolean) if is_text(array) else numbers(array)
+    return parse_each(array, _boolean) if is_text(array) else numbers(array)
 
 
 def times(array: Array) -> Parsed:
@@ -57,7 +59,7 @@ def times(array: Array) -> Parsed:
         try:
             array = pc.cast(array, pa.timestamp("us"))
         except pa.ArrowInvalid:
-            return _parse_each(array, _time)
+            return parse_each(array, _time)
     if pa.types.is_date(array.type):
         array = pc.cast(array, pa.timestamp("ms"))
     unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[array.type.unit]
@@ -84,6 +86,12 @@ def labels(array: Array) -> pa.Array:
     return pc.take(names, coded.indices)
 
 
+def without_missing(texts: Array) -> Array:
+    """Texts with null where they mean a missing value, also with blanks around it."""
+    missing = pc.is_in(pc.utf8_trim_whitespace(texts), pa.array(MISSING))
+    return pc.if_else(missing, pa.scalar(None, texts.type), texts)
+
+
 def can_be_labels(arrow_type: pa.DataType) -> bool:
     """Whether `labels` accepts arrays of this type."""
     t = pa.types
@@ -106,7 +114,8 @@ def label(value: Any) -> str | None:
 
 def number(text: str, decimal: str = ".") -> float | None:
     """The number in a text, NaN if the text means a missing value; None if it is not a number."""
-    if text in MISSING:
+    text = text.strip()
+    if text in NO_NUMBER:
         return math.nan
     if decimal != ".":
         text = text.replace(".", "_").replace(decimal, ".")
@@ -117,10 +126,14 @@ def number(text: str, decimal: str = ".") -> float | None:
 
 
 def _boolean(text: str) -> float | None:
+    if text.strip() in NO_NUMBER:
+        return math.nan
     return {"true": 1.0, "false": 0.0}.get(text.strip().lower())
 
 
 def _time(text: str) -> float | None:
+    if text.strip() in NO_NUMBER:
+        return math.nan
     try:
         moment = datetime.datetime.fromisoformat(text.strip())
     except ValueError:
@@ -130,7 +143,7 @@ def _time(text: str) -> float | None:
     return moment.timestamp()
 
 
-def _parse_each(array: Array, read: Callable[[str], float | None]) -> Parsed:
+def parse_each(array: Array, read: Callable[[str], float | None]) -> Parsed:
     """The parsed texts, NaN where null; and the positions where `read` returns None."""
     values = np.full(len(array), math.nan)
     wrong: list[int] = []

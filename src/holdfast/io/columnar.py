@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc as ipc
-import pyarrow.parquet as pq
 
 from holdfast.io.byte_stream import (
     ByteStream,
@@ -145,6 +144,8 @@ class Parquet(Columnar):
         self.name, self._path = str(path), path
         try:
             # The name as bytes, because it need not be UTF-8.
+            import pyarrow.parquet as pq  # which imports clients of clouds
+
             self._file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(f"{path}: no Parquet file ({_brief(problem)})") from None

@@ -11,12 +11,17 @@ import pyarrow.compute as pc
 
 from holdfast.classes import ClassModel, models_for
 from holdfast.io import cells
-from holdfast.io.rows import Batch, DenseRows, SparseRows, wrong_cell
+from holdfast.io.dates import FORMS, ISO
+from holdfast.io.dates import seconds as seconds_of
+from holdfast.io.forms import Form, numbers, read_form
+from holdfast.io.rows import Batch, DenseRows, SparseRows, WrongCell
 from holdfast.io.typed import typed
 
 Wrong = tuple[list[int], str]  # rows with a wrong cell, and what was expected there
-_DAY, _WEEK = 86_400.0, 604_800.0
+CYCLES = {"day": 86_400.0, "week": 604_800.0, "year": 31_556_952.0}  # seconds; the mean Gregorian year
+MOST_WAVES = 3
 _MOST_FEATURES = 1 << 23  # of one column, more than any reader makes
+_LIMITS = dict.fromkeys(("width", "groups"), (1, _MOST_FEATURES)) | dict.fromkeys(CYCLES, (0, MOST_WAVES))
 
 
 class Number(NamedTuple):
@@ -25,13 +30,18 @@ class Number(NamedTuple):
     name: str
     middle: float | None = None
     truth: bool = False  # whether the cells are true and false
+    form: Form | None = None  # how numbers are written, if it is not the usual way
 
     def features(self) -> list[str]:
         return [self.name] if self.middle is None else [self.name, f"{self.name} is missing"]
 
+    def read(self, array: cells.Array) -> cells.Parsed:
+        """The numbers, NaN where they are missing, and the rows with a wrong cell."""
+        return cells.booleans(array) if self.truth else numbers(array, self.form)
+
     def write(self, array: cells.Array, X: np.ndarray) -> Wrong:
         """Write the features into X; return the rows with a wrong cell, and what was expected there."""
-        X[:, 0], wrong = (cells.booleans if self.truth else cells.numbers)(array)
+        X[:, 0], wrong = self.read(array)
         if self.middle is not None:
             missing = np.isnan(X[:, 0])
             X[missing, 0] = self.middle
@@ -40,18 +50,35 @@ class Number(NamedTuple):
 
 
 class Time(NamedTuple):
-    """The hour of the day and the day of the week, each as a point on a circle."""
+    """Cycles: where a time is in the day, the week and the year, as points on circles.
+
+    Each cycle has so many waves: the first goes once around in a cycle, the second twice, the third three
+    times. Three waves can follow any pattern of seven days, or of parts of a day of four hours. A cycle
+    without waves is left out.
+    """
 
     name: str
+    form: str = ISO  # how times are written, as in `holdfast.io.dates`
+    day: int = MOST_WAVES
+    week: int = MOST_WAVES
+    year: int = 0
     fill: bool = False  # whether a missing time is the centre of the circles; otherwise it is NaN
 
+    def waves(self) -> list[tuple[str, int]]:
+        """The cycle and the number of each wave."""
+        return [(cycle, 1 + i) for cycle in CYCLES for i in range(getattr(self, cycle))]
+
     def features(self) -> list[str]:
-        return [f"{self.name}: {part}" for part in ("day sin", "day cos", "week sin", "week cos")]
+        return [
+            f"{self.name}: {cycle} {part}{f' {wave}' if wave > 1 else ''}"
+            for cycle, wave in self.waves()
+            for part in ("sin", "cos")
+        ]
 
     def write(self, array: cells.Array, X: np.ndarray) -> Wrong:
-        seconds, wrong = cells.times(array)
-        for i, period in enumerate((_DAY, _WEEK)):
-            angle = 2.0 * math.pi * ((seconds % period) / period)
+        seconds, wrong = seconds_of(array, self.form)
+        for i, (cycle, wave) in enumerate(self.waves()):
+            angle = 2.0 * math.pi * wave * ((seconds % CYCLES[cycle]) / CYCLES[cycle])
             X[:, 2 * i], X[:, 2 * i + 1] = np.sin(angle), np.cos(angle)
         if self.fill:
             X[np.isnan(seconds)] = 0.0
@@ -120,8 +147,13 @@ class Layout(NamedTuple):
         first = self.columns[0] if self.columns else None
         return first.width if isinstance(first, SparseColumns) else len(self.features())
 
-    def rows(self, batch: Batch, start: int, stop: int) -> tuple[DenseRows | SparseRows, dict[int, str]]:
-        """The features of some rows of a batch, NaN where they are missing, and what is wrong with rows."""
+    def rows(
+        self, batch: Batch, start: int, stop: int, forgiving: bool = False
+    ) -> tuple[DenseRows | SparseRows, dict[int, str]]:
+        """The features of some rows of a batch, NaN where they are missing, and what is wrong with rows.
+
+        A row with a fault is NaN. If `forgiving`, only the cell is missing in a row with a wrong cell.
+        """
         unreadable = {i - start: fault for i, fault in batch.faults.items() if start <= i < stop}
         X, place = np.empty((stop - start, 0 if self.is_sparse() else len(self.features()))), 0
         faults: dict[int, str] = {}
@@ -134,10 +166,12 @@ class Layout(NamedTuple):
             array = batch.columns[column.name].slice(start, stop - start)
             wrong, expected = column.write(array, X[:, place : place + width])
             for i in wrong:
-                faults[i] = wrong_cell(column.name, array[i], f"not {expected}")
+                faults[i] = WrongCell.of(column.name, array[i], f"not {expected}")
             place += width
         faults |= unreadable
-        X[list(faults)] = np.nan
+        # A row with a wrong cell is not learned from; to predict, its other cells count.
+        lost = [i for i, fault in faults.items() if not (forgiving and isinstance(fault, WrongCell))]
+        X[lost] = np.nan
         return DenseRows(X), faults
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -153,7 +187,10 @@ def read_layout(found: Any) -> Layout:
         if not isinstance(kind, str) or kind not in _KINDS:
             raise ValueError(f"a column is one of {', '.join(_KINDS)}")
         fields = {name: value for name, value in entry.items() if name != "kind"}
-        columns.append(typed(_KINDS[kind], fields, width=(1, _MOST_FEATURES), groups=(1, _MOST_FEATURES)))
+        readers = {"form": read_form} if kind == "number" else {}
+        columns.append(typed(_KINDS[kind], fields, readers, **_LIMITS))
+        if isinstance(columns[-1], Time) and columns[-1].form not in FORMS:
+            raise ValueError(f"times have one of the forms {', '.join(FORMS)}")
     layout = Layout(tuple(columns))
     if not columns or (layout.is_sparse() and len(columns) > 1):
         raise ValueError("a layout has columns, and a sparse one is the only column")
@@ -165,6 +202,7 @@ class Target(NamedTuple):
 
     name: str
     labels: tuple[str, ...]
+    form: Form | None = None  # as of `Number`
 
     @property
     def regression(self) -> bool:
@@ -182,22 +220,23 @@ class Target(NamedTuple):
         """For each row a number, or the index of its label, NaN if missing; and what is wrong with rows."""
         array = batch.columns[self.name].slice(start, stop - start)
         if self.regression:
-            y, wrong = cells.numbers(array)
-            return y, {i: wrong_cell(self.name, array[i], "not a number") for i in wrong}
+            y, wrong = numbers(array, self.form)
+            return y, {i: WrongCell.of(self.name, array[i], "not a number") for i in wrong}
         texts = cells.labels(array)
         codes = pc.index_in(texts, pa.array(self.labels, pa.string()))
         y = pc.cast(codes, pa.float64()).to_numpy(zero_copy_only=False)
-        known = texts.is_valid().to_numpy(zero_copy_only=False)
+        known = pc.invert(pc.is_in(texts, pa.array([None, *cells.NO_NUMBER], pa.string())))
+        known = known.to_numpy(zero_copy_only=False)
         unknown = np.flatnonzero(known & np.isnan(y))
-        return y, {i: wrong_cell(self.name, texts[i], "none of the labels") for i in unknown.tolist()}
+        return y, {i: WrongCell.of(self.name, texts[i], "none of the labels") for i in unknown.tolist()}
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "labels": list(self.labels)}
+        return {"name": self.name, "labels": list(self.labels), "form": self.form}
 
 
 def read_target(found: Any) -> Target:
     """The target that `to_json` wrote; raises ValueError if it is anything else."""
-    target = typed(Target, found)
+    target = typed(Target, found, {"form": read_form})
     if len(target.labels) == 1:
         raise ValueError("a target has no labels, or two or more")
     return target

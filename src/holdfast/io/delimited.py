@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from holdfast.io.byte_stream import BOM, ByteStream, Fingerprint, LineBlock, Mark, SourceError, fingerprint
-from holdfast.io.cells import MISSING, number
+from holdfast.io.cells import MISSING, NO_NUMBER, number, without_missing
 from holdfast.io.quotes import first_lines, outside_quotes
-from holdfast.io.rows import NUMBER, TEXT, Batch, wrong_cell
+from holdfast.io.rows import NUMBER, TEXT, Batch, WrongCell
 from holdfast.terminal import quoted
 
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
+_NULLS = [blank + text for text in NO_NUMBER for blank in ("", " ", "  ")]  # of columns of numbers
 _PARTS = 16  # a block that pyarrow cannot read is cut into this many
 Kinds = Mapping[str, str]  # as what each column is read
 csv.field_size_limit(1 << 28)  # characters, as many as a line may have; its own limit is 131,072
@@ -46,7 +47,7 @@ class Delimited:
             raise SourceError(f"{stream.name} is empty: expected a header line with the names of the columns")
         if not header.removeprefix(BOM).strip():
             raise SourceError(f"{stream.name}: its first line is empty: expected the names of the columns")
-        return [cell.strip() for cell in first_cells(header, self.delimiter, stream.name)]
+        return _named([cell.strip() for cell in first_cells(header, self.delimiter, stream.name)])
 
     def blocks(self, mark: Mark | None = None) -> Iterator[LineBlock]:
         if mark is not None:
@@ -159,12 +160,15 @@ class Delimited:
                     column_types=types,
                     decimal_point=self.decimal,
                     include_columns=list(kinds),
-                    null_values=MISSING,
-                    strings_can_be_null=True,
+                    null_values=_NULLS,
+                    strings_can_be_null=False,  # a dash may be a label: `without_missing` says which are
                 ),
             )
         except pa.ArrowInvalid:
             return None
+        for i, name in enumerate(table.column_names):
+            if kinds[name] != NUMBER:
+                table = table.set_column(i, name, without_missing(table.column(i)))
         if quoted and table.num_rows != count:
             firsts = first_lines(data)
             batch = Batch.from_table(table, row, len(firsts), kinds)
@@ -182,10 +186,10 @@ class Delimited:
             values, fault, next_line = self._parse_row(lines, i)
             for name in kinds:
                 value: Any = None if values is None else values[name]
-                value = None if value in MISSING else value
+                value = None if value is None or value.strip() in MISSING else value
                 if value is not None and kinds[name] == NUMBER:
                     found = number(value, self.decimal)
-                    fault = fault or (wrong_cell(name, value, "not a number") if found is None else None)
+                    fault = fault or (WrongCell.of(name, value, "not a number") if found is None else None)
                     value = found
                 elif value is not None and not _is_utf8(value):
                     fault = fault or f"column {quoted(name)}: not UTF-8"
@@ -217,6 +221,12 @@ class Delimited:
         if len(cells) != len(self.names):
             return None, f"{len(cells)} cells, where the header has {len(self.names)}"
         return dict(zip(self.names, cells, strict=True)), None
+
+
+def _named(names: list[str]) -> list[str]:
+    """The names of the columns. Of several without one, those after the first get their place."""
+    first = names.index("") if "" in names else -1
+    return [f"Unnamed: {i}" if not name and i != first else name for i, name in enumerate(names)]
 
 
 def first_cells(line: bytes, delimiter: str, name: str) -> list[str]:

@@ -1,8 +1,7 @@
 """Guess from the first rows of a table which columns to use as features, and how."""
 
-import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,122 +9,61 @@ import pyarrow.compute as pc
 
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError, no_column
-from holdfast.io.columns import Category, Column, Hashed, Layout, Number, SparseColumns, Time, column_kind
-from holdfast.io.rows import Batch
+from holdfast.io.columns import (
+    Category,
+    Column,
+    Hashed,
+    Layout,
+    Number,
+    SparseColumns,
+    Target,
+    Time,
+    column_kind,
+)
+from holdfast.io.dates import seconds as seconds_of
+from holdfast.io.guess_codes import as_ranks, counts_rows, is_unnamed, predicts_better_as_category
+from holdfast.io.guess_times import covered_words, cycle_words, time_words, with_cycles
+from holdfast.io.head import Head
 from holdfast.io.schema import DROP, check_fit, types_of
 from holdfast.terminal import quoted, visible
 
-ROWS = 10_000  # that are read before the guess
 _FEW = 32  # so few values get a feature each
 _GROUPS = 64  # features for more values
-_READABLE = 0.9  # share of the cells of a column that must have its type; the others are faults
+_COUNTS = "only counts the rows"
 _MANY_MISSING = 0.1  # share of the rows; with more, missing cells are filled in
-
-
-class Head(NamedTuple):
-    """The first rows of a source, with all columns."""
-
-    columns: dict[str, Any]
-    rows: int
-    faults: dict[int, str]
-    decimal: str = "."  # the mark before the decimal places in texts
-
-    @staticmethod
-    def of(batches: Sequence[Batch], decimal: str = ".") -> "Head":
-        """The first `ROWS` rows of some batches."""
-        names = list(batches[0].columns)
-        joined = {name: _joined([batch.columns[name] for batch in batches]) for name in names}
-        table = pa.table(joined).slice(0, ROWS)
-        faults: dict[int, str] = {}
-        start = 0
-        for batch in batches:
-            faults |= {start + i: fault for i, fault in batch.faults.items() if start + i < ROWS}
-            start += len(batch.rows)
-        columns = {name: cells.plain(table.column(name)) for name in names}
-        return Head(columns, table.num_rows, faults, decimal)
-
-    def kind(self, name: str) -> str:
-        """What is in a column: number, truth, time, text, sparse, empty, or other."""
-        return kind_of(self.columns[name], self.decimal)
-
-    def numbers(self, name: str) -> np.ndarray:
-        """A column as float64, NaN where it has no number."""
-        return cells.numbers(self.columns[name], self.decimal)[0]
-
-
-def _joined(arrays: Sequence[cells.Array]) -> pa.ChunkedArray:
-    """The parts of a column as one; as text if their types differ."""
-    if len({array.type for array in arrays}) > 1:
-        arrays = [cells.labels(array) for array in arrays]
-    return pa.chunked_array(arrays)
-
-
-def first_blocks(
-    source: Any, blocks: Iterable[Any], has_more: Callable[[], bool] = lambda: True
-) -> tuple[list[Any], list[Batch]]:
-    """Blocks with at least `ROWS` rows, if the source has so many before it has to wait; and their rows."""
-    raw: list[Any] = []
-    batches: list[Batch] = []
-    rows = 0
-    for block in blocks:
-        raw.append(block)
-        batches.append(source.sample(block))
-        rows += len(batches[-1].rows)
-        if rows >= ROWS or (rows and not has_more()):
-            break
-    if not rows:
-        what = "only a row without a line end, which may be unfinished" if source.unfinished else "no rows"
-        raise SourceError(f"{source.name} has the names of columns, but {what}")
-    return raw, batches
 
 
 def feature_columns(source: Any, settings: Any) -> list[str]:
     """The names of the columns to predict from; raises if the settings name a column that is not there."""
     keys = [] if settings.key is None else [settings.key]
-    for name in (settings.target, *settings.features, *settings.drop, *keys, *types_of(settings.schema)):
+    named = (*settings.features, *settings.drop, *settings.category)
+    for name in (settings.target, *named, *keys, *types_of(settings.schema)):
         if name not in source.names:
             raise no_column(source, name)
     if settings.key == settings.target:
         raise SourceError(f"--key and --target name the same column {quoted(settings.key)}")
     names = list(settings.features) or [name for name in source.names if name not in settings.drop]
+    if settings.features and (lost := set(settings.category) - set(settings.features)):
+        raise SourceError(f"--category names {quoted(sorted(lost)[0])}, which is not among --features")
     return [name for name in names if name not in (settings.target, settings.key)]
 
 
-def kind_of(array: cells.Array, decimal: str = ".") -> str:
-    """What is in a column: number, truth, time, text, sparse, empty, or other."""
-    t, kind = pa.types, array.type
-    if array.null_count == len(array) or t.is_null(kind):
-        return "empty"
-    if kind == pa.map_(pa.int64(), pa.float64()):
-        return "sparse"
-    if t.is_boolean(kind):
-        return "truth"
-    if t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind):
-        return "number"
-    if t.is_timestamp(kind) or t.is_date(kind):
-        return "time"
-    if not cells.is_text(array):
-        return "other"
-    known = pc.drop_null(array)
-    numbers = functools.partial(cells.numbers, decimal=decimal)
-    for name, read in (("truth", cells.booleans), ("number", numbers), ("time", cells.times)):
-        _, wrong = read(known)
-        if len(wrong) <= (1.0 - _READABLE) * len(known):
-            return name
-    return "text"
-
-
 def guess_layout(
-    head: Head, names: Sequence[str], missing: str, types: Mapping[str, str] | None = None
+    head: Head,
+    names: Sequence[str],
+    missing: str,
+    types: Mapping[str, str] | None = None,
+    asked: Iterable[str] = (),
+    target: Target | None = None,
 ) -> tuple[Layout, list[str]]:
     """The layout of these columns, and a sentence about each one that is left out or encoded.
 
-    `types` has the types of columns that are not guessed.
+    `types` has the types of columns that are not guessed, `asked` the columns that the user has named.
     """
-    layout, notes = guess_encoding(head, names, types or {})
+    layout, notes = guess_encoding(head, names, types or {}, asked, target)
     if layout.is_sparse():
         return layout, list(notes.values())
-    said = [f"{visible(name, 80)}: {note}" for name, note in notes.items()]
+    said = [f"{called(name)}: {note}" for name, note in notes.items()]
     lost = _rows_with_missing(head, layout)
     share = float(lost.mean()) if len(lost) else 0.0
     fill = missing == "impute" or (missing == "auto" and share > _MANY_MISSING)
@@ -137,24 +75,74 @@ def guess_layout(
     return layout, said
 
 
+def called(name: str) -> str:
+    """The name of a column in a sentence."""
+    return visible(name, 80) or "the column without a name"
+
+
 def guess_encoding(
-    head: Head, names: Sequence[str], types: Mapping[str, str]
+    head: Head,
+    names: Sequence[str],
+    types: Mapping[str, str],
+    asked: Iterable[str] = (),
+    target: Target | None = None,
 ) -> tuple[Layout, dict[str, str]]:
     """The layout of these columns before missing cells are filled in, and notes by column."""
-    used: list[Column] = []
+    asked = {*asked, *types}
+    used, notes = _encodings(head, names, types, asked)
+    if not used:  # a counter is better than nothing
+        used, notes = _encodings(head, names, types, {*asked, *names})
+        notes |= dict.fromkeys(used, f"{_COUNTS}, but there is no other column")
+    if target is not None:
+        targets = _targets(head, target)
+        for name, column in used.items():
+            if _is_guessed_number(column, name, types) and predicts_better_as_category(
+                head.numbers(name), targets
+            ):
+                notes[name] = (
+                    f"predicts better as a category: probably a code, use --category {as_option(name)}"
+                )
+    return Layout(tuple(used.values())), notes
+
+
+def _encodings(
+    head: Head, names: Sequence[str], types: Mapping[str, str], asked: Iterable[str]
+) -> tuple[dict[str, Column], dict[str, str]]:
+    used: dict[str, Column] = {}
     notes: dict[str, str] = {}
     for name in names:
         found = head.kind(name)
         kind = types.get(name, found)
-        check_fit(name, kind, found)
-        column, note = _encoded(head, name, kind, found, len(names) == 1)
-        used += [column] if column is not None else []
+        times = head.time_form(name) if found in ("number", "time") and kind in (found, "time") else None
+        times = None if kind == types.get(name) == "number" else times
+        check_fit(name, kind, "time" if times is not None and kind == "time" else found)
+        column, note = _encoded(head, name, kind, found, times, name in asked, len(names) == 1)
+        used |= {name: column} if column is not None else {}
         notes |= {name: note} if note else {}
-    return Layout(tuple(used)), notes
+    return used, notes
 
 
-def _encoded(head: Head, name: str, kind: str, found: str, alone: bool) -> tuple[Column | None, str]:
-    """A column as features, None if it is left out; and a note. `kind` is `found`, or what the user says."""
+def _is_guessed_number(column: Column, name: str, types: Mapping[str, str]) -> bool:
+    return isinstance(column, Number) and not column.truth and name not in types
+
+
+def _targets(head: Head, target: Target) -> np.ndarray:
+    """The targets of the first rows: ranks of numbers, or a column for each label."""
+    if target.regression:
+        return as_ranks(head.numbers(target.name))
+    codes = pc.index_in(cells.labels(head.columns[target.name]), pa.array(target.labels, pa.string()))
+    y = pc.cast(codes, pa.float64()).to_numpy(zero_copy_only=False)
+    columns = (y[:, None] == np.arange(len(target.labels))).astype(float)
+    return np.where(np.isnan(y)[:, None], np.nan, columns)
+
+
+def _encoded(
+    head: Head, name: str, kind: str, found: str, times: tuple[str, str] | None, asked: bool, alone: bool
+) -> tuple[Column | None, str]:
+    """A column as features, None if it is left out; and a note. `kind` is `found`, or what the user says.
+
+    `asked`: whether the user has named the column.
+    """
     array = head.columns[name]
     if kind == DROP:
         return None, "left out"
@@ -165,16 +153,47 @@ def _encoded(head: Head, name: str, kind: str, found: str, alone: bool) -> tuple
         return SparseColumns(name, width), f"{width:,} columns: rows are sparse, and features not centred"
     if kind in ("other", "sparse"):
         return None, f"{array.type}, which cannot be a feature: left out"
+    if times is not None:
+        return _as_time(head, name, times, asked)
+    if is_unnamed(name) and not asked:
+        return None, "probably the index of a DataFrame: left out"
     if kind in ("number", "truth"):
-        return Number(name, None, kind == "truth"), ""
-    if kind == "time":
-        return Time(name), "a time: the hour of the day and the day of the week"
-    values = sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist())
+        return _as_number(head, name, kind, asked)
+    values = sorted(set(pc.unique(pc.drop_null(cells.labels(array))).to_pylist()) - _no_values(array))
     if kind == "category" or (kind != "hashed" and len(values) <= _FEW):
         return Category(name, tuple(values)), f"{len(values)} values: a feature each"
     if kind != "hashed" and len(values) > 0.5 * (len(array) - array.null_count):
         return None, "text that is different in most rows: left out"
     return Hashed(name, _GROUPS), f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
+
+
+def _no_values(array: cells.Array) -> set[str]:
+    """Texts that mean a missing cell. A dash is a value where there is a plus, too."""
+    texts = pa.array(["+"])
+    has_plus = cells.is_text(array) and pc.any(pc.is_in(array, texts)).as_py()
+    return set() if has_plus else set(cells.NO_NUMBER)
+
+
+def _as_number(head: Head, name: str, kind: str, asked: bool) -> tuple[Column | None, str]:
+    if kind == "truth":
+        return Number(name, None, True), ""
+    form = head.form(name)
+    if not asked and counts_rows(head.numbers(name)):
+        return None, f"{_COUNTS}: left out; --features or a schema can keep it"
+    column = Number(name, form=form)
+    if form is None:
+        return column, ""
+    return column, f"{head.example(name, form)}: {form.words()}"
+
+
+def _as_time(head: Head, name: str, times: tuple[str, str], asked: bool) -> tuple[Column | None, str]:
+    form, doubt = times
+    seconds, _ = seconds_of(head.columns[name], form)
+    column = with_cycles(Time(name, form), seconds, asked)
+    if column is None:
+        return None, f"{time_words(form)} of {covered_words(seconds)}, less than a cycle: left out"
+    note = f"{time_words(form)}, used as {cycle_words(column)}"
+    return column, f"{note}; {doubt}" if doubt else note
 
 
 def types_in(layout: Layout, names: Iterable[str]) -> dict[str, str]:
@@ -187,9 +206,18 @@ def _rows_with_missing(head: Head, layout: Layout) -> np.ndarray:
     """For each row that can be read, whether it has a missing cell."""
     missing = np.zeros(head.rows, bool)
     for column in layout.columns:
+        array = head.columns[column.name]
         if isinstance(column, Number | Time):
-            missing |= pc.is_null(head.columns[column.name], nan_is_null=True).to_numpy(zero_copy_only=False)
+            if cells.is_text(array):
+                array = pc.if_else(pc.is_in(array, pa.array(cells.NO_NUMBER)), None, array)
+            missing |= pc.is_null(array, nan_is_null=True).to_numpy(zero_copy_only=False)
     return np.delete(missing, list(head.faults))
+
+
+def as_option(name: str) -> str:
+    """A name as the command line reads it."""
+    text = f'"{name}"' if "," in name or not name else name
+    return f"'{text}'" if text != name or " " in name else name
 
 
 def _with_filling(head: Head, column: Column) -> Column:

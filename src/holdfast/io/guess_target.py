@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Target
-from holdfast.io.guess_columns import Head
+from holdfast.io.head import Head
 from holdfast.terminal import quoted, visible
 
 _MOST_LABELS = 100
@@ -36,31 +36,42 @@ def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where:
         raise SourceError(f"{place}: no row has a target; name another with --target")
     if kind == "time":
         raise SourceError(f"{place}: a time cannot be a target, numbers and labels can")
-    if task == "regression" and kind not in ("number", "truth"):
-        raise SourceError(f"{place}: holds no numbers; use --task classification")
+    found = _found(array)
+    if kind not in ("number", "truth") and (task == "regression" or len(found) > _MOST_LABELS):
+        other = "name another with --target" if len(found) > _MOST_LABELS else "use --task classification"
+        many = f"{len(found):,} different texts" if len(found) > 1 else "texts"
+        raise SourceError(f"{place}: has {many}, such as {quoted(found[0], 40)}, and no numbers; {other}")
     if task == "auto":
         task = "classification" if kind != "number" or _are_labels(head.numbers(name)) else "regression"
     if task == "regression":
-        return Target(name, ()), f"task: regression of {visible(name, 80)}"
-    found = _found(array)
+        return _numbers(head, name)
     if len(found) > _MOST_LABELS:
         raise SourceError(
-            f"{place}: {len(found)} different labels in the first rows, and {_MOST_LABELS} "
-            "are the most; use --task regression if they are numbers"
+            f"{place}: {len(found):,} different numbers in the first rows, and {_MOST_LABELS} labels are the "
+            "most; leave out --task classification"
         )
     if not found:
         raise SourceError(f"{place}: no row has a label; name another column with --target")
     if len(found) < 2:
         raise SourceError(
-            f"{place}: only the label {quoted(found[0])} in the first {head.rows:,} rows; "
-            "name all with --labels, or use --task regression"
+            f"{place}: only the label {quoted(found[0])} in the first {head.rows:,} rows; name all with "
+            "--labels, or another column with --target"
         )
     return Target(name, tuple(found)), f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
 
 
+def _numbers(head: Head, name: str) -> tuple[Target, str]:
+    """A target of numbers, and how they are read."""
+    form, sentence = head.form(name), f"task: regression of {visible(name, 80)}"
+    if form is not None:
+        sentence += f"; {head.example(name, form)}"
+    return Target(name, (), form), sentence
+
+
 def _found(array: cells.Array) -> list[str]:
-    """The labels of a column, each once, in order."""
-    return sorted(pc.unique(pc.drop_null(cells.labels(array))).to_pylist(), key=_order)
+    """The labels of a column, each once, in order. A dash is one if there is a plus, too."""
+    found = set(pc.unique(pc.drop_null(cells.labels(array))).to_pylist())
+    return sorted(found if "+" in found else found - set(cells.NO_NUMBER), key=_order)
 
 
 def _order(text: str) -> tuple[bool, float, str]:

@@ -10,10 +10,9 @@ import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from holdfast.io.byte_stream import BOM, ByteStream, LineBlock, SourceError
-from holdfast.io.cells import EXACT, MISSING, is_text, label, labels, number
+from holdfast.io.cells import EXACT, MISSING, is_text, label, labels, number, without_missing
 from holdfast.io.delimited import Delimited, Kinds
-from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch
-from holdfast.terminal import quoted
+from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch, WrongCell
 
 _BOOLEAN = "boolean"
 _TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), _BOOLEAN: pa.bool_()}
@@ -83,7 +82,7 @@ class JsonLines(Delimited):
             fault = "no JSON object" if found is None else None
             for name, kind in kinds.items():
                 value, wrong = _cell((found or {}).get(name), kind)
-                fault = fault or (f"column {quoted(name)}: {wrong}" if wrong else None)
+                fault = fault or (WrongCell.of(name, _text((found or {})[name]), wrong) if wrong else None)
                 cells[name].append(value)
             if fault:
                 faults[len(rows)] = fault
@@ -102,16 +101,15 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _cell(value: Any, kind: str) -> tuple[Any, str | None]:
-    """A value as this kind, and what is wrong with it."""
-    if value is None or (isinstance(value, str) and value in MISSING):
+    """A value as this kind, and what it is not."""
+    if value is None or (isinstance(value, str) and value.strip() in MISSING):
         return None, None
     if kind in (TEXT, LABEL):
         return _text(value), None
-    shown = quoted(_text(value), 40)
     if kind == _BOOLEAN:
-        return (value, None) if isinstance(value, bool) else (None, f"{shown} is not true or false")
+        return (value, None) if isinstance(value, bool) else (None, "not true or false")
     found = number(value) if isinstance(value, str) else _float(value)
-    return (found, None) if found is not None else (None, f"{shown} is not a number")
+    return (found, None) if found is not None else (None, "not a number")
 
 
 def _float(value: Any) -> float | None:
@@ -132,7 +130,7 @@ def _texts(column: Any) -> Any:
     texts = labels(column)
     if not is_text(column):
         return texts
-    return pc.if_else(pc.is_in(texts, pa.array(MISSING)), pa.scalar(None, pa.string()), texts)
+    return without_missing(texts)
 
 
 def _is_rounded(column: Any) -> bool:

@@ -1,6 +1,6 @@
 """Rows: as a source gives them (`Batch`, columns of Arrow), and as numbers (`DenseRows`, `SparseRows`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from holdfast.adversaries import Replay
 from holdfast.adversaries.sparsereplay import SparseReplay
 from holdfast.linear_model import LinearModels
-from holdfast.terminal import quoted
+from holdfast.terminal import quoted, visible
 
 Farthest = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 # What a column is read as, unless the source has types of its own. A label or key is text, or the exact value
@@ -36,9 +36,23 @@ class Batch(NamedTuple):
         return Batch(columns, np.arange(row, row + count), {})
 
 
-def wrong_cell(column: str, value: Any, what: str) -> str:
-    """A sentence about a cell that cannot be read."""
-    return f"column {quoted(column)}: {quoted(value, 40)} is {what}"
+class WrongCell(str):
+    """A sentence about a cell that cannot be read. The other cells of its row can be."""
+
+    column: str
+    value: str
+
+    @staticmethod
+    def of(column: str, value: Any, what: str) -> "WrongCell":
+        text = visible(value, 40)
+        found = WrongCell(f"column {quoted(column)}: {quoted(text)} is {what}")
+        found.column, found.value = column, text
+        return found
+
+
+def unreadable(faults: Mapping[int, str]) -> list[int]:
+    """The rows of which nothing can be read; of others only a cell cannot."""
+    return [row for row, fault in faults.items() if not isinstance(fault, WrongCell)]
 
 
 class DenseRows:
@@ -84,11 +98,12 @@ class DenseRows:
 
     def farthest(self, p: LinearModels, models: np.ndarray, clip: float) -> Farthest:
         """The column of each row that is farthest from its center, its value, the distance, and the sum of
-        the squares of all distances. NaN where a cell is missing.
+        the squares of all distances. A missing cell is at no distance.
 
         Distances are in units of the scale of the model, and at most `clip`. `p` and `models` as in `scores`.
         """
         Z = np.minimum(np.abs((self.X - p.center[models]) * p.factors[models]), clip)
+        Z = np.where(np.isnan(self.X), 0.0, Z)
         rows, places = np.arange(len(self)), Z.argmax(axis=1)
         return places, self.X[rows, places], Z[rows, places], (Z * Z).sum(axis=1)
 
@@ -155,6 +170,7 @@ class SparseRows:
         model = models[row_of] if len(models) > 1 else models[0]
         center, factors = p.center[model, self.places], p.factors[model, self.places]
         Z = np.minimum(np.abs((self.values - center) * factors), clip)
+        Z = np.where(np.isnan(self.values), 0.0, Z)
         squares, filled = np.bincount(row_of, Z * Z, len(self)), np.diff(self.starts) > 0
         if not filled.any():
             return np.zeros(len(self), np.int64), np.zeros(len(self)), np.zeros(len(self)), squares

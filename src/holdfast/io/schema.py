@@ -8,8 +8,8 @@ from pathlib import Path
 from holdfast.io.byte_stream import SourceError
 from holdfast.terminal import quoted
 
-NUMBER, LABEL, DROP = "number", "label", "drop"
-TYPES = (NUMBER, "truth", "time", "category", "hashed", LABEL, DROP)
+NUMBER, CATEGORY, LABEL, DROP = "number", "category", "label", "drop"
+TYPES = (NUMBER, "truth", "time", CATEGORY, "hashed", LABEL, DROP)
 # What the first rows of a column may have (`kind_of` of `guess_columns`) if it has this type.
 _FITS = {
     NUMBER: ("number", "truth", "text", "empty"),

@@ -194,6 +194,26 @@ class Piece(NamedTuple):
     also: dict[str, Any]  # other columns that were asked for, as in the source
     place: int = 0  # of the source in the run
     record: Any = None  # of the source, as of the last row (`holdfast.runs.source_records`)
+    places: np.ndarray | None = None  # of the rows in the block, from `first` on; None if all are there
+
+    def done(self, count: int) -> int:
+        """How many rows of the block are over after the first `count` of this piece, at least one."""
+        return self.first + (count if self.places is None else int(self.places[count - 1]) + 1)
+
+    def only(self, chosen: np.ndarray) -> "Piece":
+        """The rows with these indices, which increase."""
+        keys = None if self.keys is None else self.keys.take(pa.array(chosen))
+        faults = {i: self.faults[old] for i, old in enumerate(chosen.tolist()) if old in self.faults}
+        also = {name: column.take(pa.array(chosen)) for name, column in self.also.items()}
+        return self._replace(
+            features=self.features.take(chosen),
+            y=self.y[chosen],
+            keys=keys,
+            rows=self.rows[chosen],
+            faults=faults,
+            also=also,
+            places=chosen if self.places is None else self.places[chosen],
+        )
 
 
 def pieces(
@@ -206,6 +226,8 @@ def pieces(
     also: Sequence[str] = (),
 ) -> Iterator[Piece]:
     """The rows of these blocks in pieces, without the first `skip`. If `target` is None, none is read.
+
+    Without a target they are to be predicted: then a wrong cell counts as missing.
 
     `also` are columns that each piece has as they are in the source: text, or with the type of the file.
     """
@@ -222,7 +244,7 @@ def pieces(
             stop = min(start + step, len(batch.rows))
             share = (span[1] - span[0]) / len(batch.rows) if span else 0.0
             read = (span[0] + share * start, span[0] + share * stop) if span else None
-            features, faults = layout.rows(batch, start, stop)
+            features, faults = layout.rows(batch, start, stop, forgiving=target is None)
             y = np.full(stop - start, np.nan)
             if target is not None:
                 y, more = target.read(batch, start, stop)
@@ -258,10 +280,13 @@ def column_kinds(
 ) -> dict[str, str]:
     """As which kind to decode each column that is used; raises if the source does not have it."""
     kinds = {
-        column.name: NUMBER if isinstance(column, Number) and not column.truth else TEXT
+        column.name: NUMBER
+        if isinstance(column, Number) and not column.truth and column.form is None
+        else TEXT
         for column in layout.columns
     }
-    kinds |= {target.name: NUMBER if target.regression else LABEL} if target is not None else {}
+    if target is not None:
+        kinds[target.name] = LABEL if target.labels else NUMBER if target.form is None else TEXT
     kinds |= {key: LABEL} if key is not None else {}
     names = set(source.names)
     for name in kinds:
