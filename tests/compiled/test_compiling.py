@@ -1,4 +1,4 @@
-"""When a game is compiled: counted in calls, with a disk and a process that are not there."""
+"""When a game is compiled: counted in calls, with a disk that is not there."""
 
 import math
 import sys
@@ -8,8 +8,9 @@ import pytest
 from laws import WITH_AVERAGE
 
 import holdfast as hf
+import holdfast._compiled.calls  # numba is loaded, if a test does not say otherwise
 from holdfast import _compiled
-from holdfast._compiled import background, compiling
+from holdfast._compiled import compiling, running
 from holdfast._compiled.compiling import FEW, LOADING, WORTH_COMPILING, choose, expecting
 
 ARGS = (hf.TopK(1), np.zeros(3))
@@ -19,16 +20,11 @@ class Disk:
     """Counts the looks at a disk; `has` says whether the game is on it."""
 
     def __init__(self):
-        self.has, self.looks, self.requests, self.done = False, 0, 0, False
+        self.has, self.looks = False, 0
 
     def look(self, *args):
         self.looks += 1
         return self.has
-
-    def request(self, *args):
-        self.requests += 1
-        self.has, done, self.done = self.has or self.done, self.done, False
-        return done
 
 
 @pytest.fixture
@@ -39,8 +35,6 @@ def disk(monkeypatch):
     monkeypatch.setattr(compiling, "_is_stored", found.look)
     monkeypatch.setattr(compiling, "_is_ready", lambda *args: False)
     monkeypatch.setattr(compiling, "is_empty", lambda: False)
-    monkeypatch.setattr(background, "is_possible", lambda args: False)
-    monkeypatch.setattr(background, "compile_soon", found.request)
     return found
 
 
@@ -94,7 +88,7 @@ def test_an_empty_cache_is_no_reason_to_import_numba(disk, monkeypatch):
     assert not chosen(WORTH_COMPILING - 1) and disk.looks == 0
 
 
-def test_without_another_process_long_games_are_compiled_here(disk):
+def test_long_games_are_compiled(disk):
     assert not chosen(WORTH_COMPILING - 1) and chosen(WORTH_COMPILING)
     with expecting(WORTH_COMPILING):
         assert chosen(100)
@@ -105,12 +99,13 @@ def test_all_is_compiled_at_once_where_that_is_wanted(disk):
         assert chosen(1) and disk.looks == 0
 
 
-def test_another_process_compiles_and_then_the_disk_is_looked_at_again(disk, monkeypatch):
-    monkeypatch.setattr(background, "is_possible", lambda args: True)
-    assert not chosen(10 * WORTH_COMPILING) and (disk.looks, disk.requests) == (1, 1)
-    assert not chosen(10 * WORTH_COMPILING) and (disk.looks, disk.requests) == (1, 2)
-    disk.done = True
-    assert chosen(10 * WORTH_COMPILING) and (disk.looks, disk.requests) == (2, 3)
+def test_without_numba_nothing_is_compiled_and_the_log_says_so_once(disk, monkeypatch, caplog):
+    monkeypatch.setattr(running, "has_numba", lambda: False)
+    running._say_once.cache_clear()
+    assert not chosen(FEW) and caplog.messages == []
+    assert not chosen(WORTH_COMPILING) and not chosen(WORTH_COMPILING)
+    (message,) = caplog.messages
+    assert "pip install 'holdfast[compile]'" in message
 
 
 def test_a_game_goes_over_to_compiled_rounds_with_the_same_bits(monkeypatch):

@@ -195,6 +195,30 @@ def test_files_are_read_from_every_folder_and_written_to_the_first_that_allows_i
     assert store.exists() and store.load(bytes) == b"code"
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such rights")
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_what_others_can_write_to_is_not_run(tmp_path, monkeypatch, no_warning_yet, what):
+    monkeypatch.setattr(disk_cache, "folders", lambda: [tmp_path / "cache"])
+    store = disk_cache.Store("game", (), numba.float64, "")
+    store.save(numba.float64, lambda: b"code")
+    assert store.load(bytes) == b"code"
+    (tmp_path / "cache" / (store.file if what == "file" else "")).chmod(0o777)
+    assert store.load(bytes) is None
+    if what == "folder":
+        with pytest.warns(RuntimeWarning, match="others can write to it"):
+            store.save(numba.float64, lambda: b"code")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such rights")
+def test_what_belongs_to_another_user_is_not_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_cache, "folders", lambda: [tmp_path])
+    store = disk_cache.Store("game", (), numba.float64, "")
+    store.save(numba.float64, lambda: b"code")
+    own = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+    assert store.load(bytes) == (b"code" if own == 0 else None)  # what the administrator has made is
+
+
 def test_the_folder_can_be_set(tmp_path, monkeypatch):
     monkeypatch.delenv("HOLDFAST_CACHE_DIR", raising=False)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)

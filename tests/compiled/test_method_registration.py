@@ -9,7 +9,8 @@ import pytest
 from laws import filtered, same
 
 from holdfast import TopK
-from holdfast._compiled import call, is_ready, method_registration
+from holdfast._compiled import call, method_registration
+from holdfast._compiled.calls import is_ready
 from holdfast._compiled.method_registration import CallGraph
 from holdfast.norms import L2
 from holdfast.rule import rule

@@ -8,7 +8,8 @@ import warnings
 from typing import NamedTuple
 import numpy as np
 import holdfast as hf
-from holdfast._compiled import call, is_ready, is_stored, numba_path
+from holdfast._compiled import call, is_stored, numba_path
+from holdfast._compiled.calls import is_ready
 from laws import same
 
 assert numba_path.private is None

@@ -2,7 +2,7 @@
 
 The folder is `HOLDFAST_CACHE_DIR`, else `NUMBA_CACHE_DIR/holdfast`, if one of these variables is set.
 Otherwise it is `__pycache__` beside the compiler or, if that cannot be written to, the user's cache folder;
-files are read from both.
+files are read from both. A folder or file that others can write to is not used.
 """
 
 import contextlib
@@ -35,9 +35,22 @@ def writable() -> pathlib.Path | None:
     for folder in folders():
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK | os.X_OK):
+            if os.access(folder, os.W_OK | os.X_OK) and is_trusted(folder):
                 return folder
     return None
+
+
+def is_trusted(path: pathlib.Path) -> bool:
+    """Whether a file or folder belongs to this user or to the administrator, and others cannot write to it.
+
+    What is stored is run, so anyone who could write there could run anything. A group of this user's own is
+    not others.
+    """
+    if not hasattr(os, "geteuid"):  # Windows
+        return True
+    about = path.stat()
+    shared = 0o002 if about.st_gid == os.getegid() else 0o022
+    return about.st_uid in (0, os.geteuid()) and not about.st_mode & shared
 
 
 def _user_folder() -> pathlib.Path:

@@ -1,4 +1,4 @@
-"""When to play compiled: if that is on disk already, if another process has compiled it, or if it is long.
+"""When to play compiled: if that came with the package, if it is on disk already, or if the game is long.
 
 The figures are for AdaGrad behind `Guarded`, whose round takes 85 us in Python. Rounds of second order take
 two to six times as long, and compiling them takes a minute: `expecting` has a `cost` for them. The results
@@ -10,12 +10,14 @@ import contextvars
 import math
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
-from holdfast._compiled import background, prebuilt
+from holdfast._compiled import prebuilt
 from holdfast._compiled.argument_types import AnyFunction, Arguments, signature
-from holdfast._compiled.background import Kind
 from holdfast._compiled.cache_folder import is_empty
+from holdfast._compiled.running import can_compile
+
+Kind = Literal["call", "state"]  # for `running.call`, or for `running.bind_state`
 
 FEW = 500  # rounds, a hundred rows in five epochs: with less, not even a look at the disk, which takes 40 ms
 SHORT = 10  # rounds in one call: in Python they are faster than to convert the state and back
@@ -50,13 +52,15 @@ def count_interpreted(rounds: int) -> None:
 def choose(kind: Kind, function: AnyFunction, args: Arguments, rounds: int, before: int = 0) -> bool:
     """Whether the next rounds should be played compiled.
 
-    `kind` is "call" or "state": whether for `_compiled.call` or for `_compiled.bind_state`. `rounds` are to
+    `kind` is "call" or "state": whether for `running.call` or for `running.bind_state`. `rounds` are to
     come, `before` were played in this game.
     """
-    if kind == "state" and prebuilt.find(function, args) is not None:
-        return True
+    if prebuilt.find(function, args) is not None:
+        return kind == "state" or rounds >= SHORT
     to_come, cost = _expected.get()
     expected = max(rounds + before, to_come)
+    if not can_compile(is_long=WORTH_COMPILING <= expected < math.inf):
+        return False
     if expected == math.inf:
         return True
     if kind == "call" and rounds < SHORT:
@@ -70,12 +74,9 @@ def choose(kind: Kind, function: AnyFunction, args: Arguments, rounds: int, befo
     key = kind, function, types
     if _on_disk.get(key) or (known and kind == "call" and _is_ready(function, args)):
         return True
-    in_background, look = background.is_possible(args), key not in _on_disk
-    if in_background and _interpreted[0] + cost * expected >= LOADING:
-        look |= background.compile_soon(kind, function, args)
-    if look and (known or not is_empty()):
+    if key not in _on_disk and (known or not is_empty()):
         _on_disk[key] = _is_stored(kind, function, args)
-    return _on_disk.get(key, False) or (not in_background and expected >= WORTH_COMPILING)
+    return _on_disk.get(key, False) or expected >= WORTH_COMPILING
 
 
 def _is_ready(function: AnyFunction, args: Arguments) -> bool:

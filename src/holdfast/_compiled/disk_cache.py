@@ -8,6 +8,7 @@ is ignored and written again.
 """
 
 import contextlib
+import errno
 import hashlib
 import operator
 import os
@@ -21,7 +22,7 @@ from typing import Any
 import numba
 from numba import types
 
-from holdfast._compiled.cache_folder import SUFFIX, folders
+from holdfast._compiled.cache_folder import SUFFIX, folders, is_trusted
 from holdfast._compiled.numba_private import processor
 
 _MAX_FILES = 500  # of some 0.4 MB each
@@ -59,6 +60,8 @@ class Store:
         for folder in folders():
             with contextlib.suppress(OSError):
                 stored = (folder / self.file).read_bytes()
+                if not (is_trusted(folder) and is_trusted(folder / self.file)):
+                    continue
                 if hashlib.sha256(stored[32:]).digest() == stored[:32]:
                     return stored[32:]
         return None
@@ -77,6 +80,8 @@ def _write(file: str, data: bytes) -> None:
 
 def _write_to(folder: pathlib.Path, file: str, data: bytes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    if not is_trusted(folder):
+        raise PermissionError(errno.EPERM, "others can write to it, or it is theirs")
     unfinished = folder / f"{file}.{os.getpid()}"
     try:
         unfinished.write_bytes(data)

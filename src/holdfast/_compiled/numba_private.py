@@ -11,7 +11,7 @@ from typing import Any
 
 import numba
 from llvmlite import ir
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, parse_assembly
 from numba import _dynfunc, types
 from numba.core import caching, serialize
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
@@ -258,17 +258,24 @@ def compile_entry(dispatcher: Any, kinds: tuple[Any, ...], store: Any) -> AnyFun
     return compiled.entry_point
 
 
-def bitcode(dispatcher: Any, kinds: tuple[Any, ...], symbol: str) -> bytes:
-    """The function in LLVM's language, not yet optimised. Only `symbol`, the function, is visible outside."""
-    dispatcher.compile(kinds)
-    compiled = dispatcher.overloads[kinds]
-    module = compiled.library._get_module_for_linking()
-    for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration:
+def bitcode(dispatchers: dict[str, Any], kinds: tuple[Any, ...], runtime: str, release: str) -> bytes:
+    """Functions of arguments of these types, and a runtime, in LLVM's language, not yet optimised.
+
+    `dispatchers` are the functions by name. Only these names and `release` are visible outside.
+    """
+    whole, visible = parse_assembly(runtime), {release, *dispatchers}
+    for symbol, dispatcher in dispatchers.items():
+        dispatcher.compile(kinds)
+        compiled = dispatcher.overloads[kinds]
+        module = compiled.library._get_module_for_linking()
+        own = module.get_function(compiled.fndesc.llvm_func_name)
+        own.linkage, own.name = "external", symbol
+        whole.triple, whole.data_layout = module.triple, module.data_layout
+        whole.link_in(module)
+    for each in (*whole.functions, *whole.global_variables):
+        if not each.is_declaration and each.name not in visible:
             each.linkage = "internal"
-    own = module.get_function(compiled.fndesc.llvm_func_name)
-    own.linkage, own.name = "external", symbol
-    written: bytes = module.as_bitcode()
+    written: bytes = whole.as_bitcode()
     return written
 
 
@@ -346,4 +353,5 @@ def tuple_of(context: Any, builder: Any, kind: Any, items: Any) -> Any:
 def size_of(kind: Any) -> int:
     """How many bytes a value of this type takes. LLVM takes a millisecond to say so."""
     context = cpu_target.target_context
+    context.refresh()  # so that it knows strings
     return context.get_abi_sizeof(context.get_value_type(kind))

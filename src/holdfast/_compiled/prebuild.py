@@ -1,200 +1,276 @@
-"""Compile the default games ahead of time: `python -m holdfast._compiled.prebuild [FOLDER [GAME ...]]`.
+"""Compile games ahead of time: `python -m holdfast._compiled.prebuild [FOLDER [GROUP ...]]`.
 
-Each becomes a C function: int game(nothing, error, values, argument, answer). Machine code for two levels of
-processors is linked into one library for each, with `runtime.c`. `holdfast._compiled.prebuilt` loads it.
+`GROUPS` says which. The games of a group are compiled together and share code. The objects of all groups are
+linked into a library, which `holdfast._compiled.prebuilt` loads. By default these are the usual games, for
+this processor. With HOLDFAST_PREBUILD=all they are all games, for two levels of processors: for wheels.
 """
 
+import argparse
 import json
+import os
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import binding as llvm
-from numba import types
-from numba.extending import intrinsic
 
-from holdfast._compiled import numba_private
 from holdfast._compiled.argument_types import AnyFunction, Arguments
-from holdfast._compiled.memory_layout import layout_of
-from holdfast._compiled.method_registration import CallGraph
-from holdfast._compiled.native_calls import is_counted, uncounted
-from holdfast._compiled.numba_private import incref
-from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of
+from holdfast._compiled.linking import compiler, library_name, link
+from holdfast._compiled.machine_code import Entry, Form, compile_entries, machine_code
+from holdfast._compiled.memory_layout import arrays_in
+from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of, level
 
 _MODULE = "holdfast._compiled.prebuild"
 _PACKAGE = pathlib.Path(__file__).parents[1]
 _X86 = {"fast": "x86-64-v3", "any": "x86-64-v2"}
-_SPEED = 2  # the level of LLVM's optimisation
-NAMES = ("numbers", "labels")  # the defaults of the two estimators, dense rows without weights
+_IS_X86 = platform.machine() in ("x86_64", "AMD64")
+_PROCESSES = 2  # at a time: each needs 400 MB
+Game = tuple[Form, AnyFunction, Arguments]
 
 
-def build(folder: pathlib.Path = FOLDER, names: tuple[str, ...] = NAMES) -> None:
-    """Compile games, two processes at a time, and write libraries and index into the folder."""
-    start = time.monotonic()
-    compiler = shutil.which("cc")
-    if compiler is None:
-        raise SystemExit("no C compiler (cc) to link the games with")
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as objects:
-        waiting, running = list(names), list[tuple[str, subprocess.Popen[bytes]]]()
-        while waiting or running:
-            while waiting and len(running) < 2:
-                name = waiting.pop(0)
-                running.append(
-                    (name, subprocess.Popen([sys.executable, "-m", _MODULE, "--game", name, objects]))
-                )
-            name, process = running.pop(0)
-            if process.wait():
-                raise SystemExit(f"the game {name!r} was not compiled")
-        _link(pathlib.Path(objects), folder, names, compiler)
-    sys.stderr.write(f"holdfast: {len(names)} games in {time.monotonic() - start:.0f} s\n")
+# -- the games: functions, and arguments of the types that they are compiled for
 
 
-def _link(objects: pathlib.Path, folder: pathlib.Path, names: tuple[str, ...], compiler: str) -> None:
-    libraries = {level: f"games-{level}.so" for level in _processors()}
-    runtime = str(pathlib.Path(__file__).with_name("runtime.c"))
-    for level, library in libraries.items():
-        files = [str(objects / f"{name}-{level}.o") for name in names]
-        options = ["-O2", "-fPIC", "-shared", "-s", "-o", str(folder / library)]
-        subprocess.run([compiler, *options, runtime, *files, "-lm"], check=True)
-    notes = [json.loads((objects / f"{name}.json").read_text()) for name in names]
-    sources = sorted({source for note in notes for source in note["sources"]})
-    symbols = {note["key"]: f"holdfast_{name}" for note, name in zip(notes, names, strict=True)}
-    index = {"libraries": libraries, "symbols": symbols, "sources": sources, "digest": digest_of(sources)}
-    (folder / "index.json").write_text(json.dumps(index, indent=1))
+def _default(regression: bool, wide: bool = False, sparse: bool = False) -> Any:
+    """The player of the estimators for few columns, for many, or for sparse rows."""
+    from holdfast.defaults import default_learner, recommended
+
+    columns = np.inf if sparse else 1_000 if wide else 2
+    return recommended(regression, learner=default_learner(regression, columns=columns))
 
 
-def _processors() -> dict[str, str]:
-    return _X86 if platform.machine() in ("x86_64", "AMD64") else {"fast": "generic"}
-
-
-def game(name: str) -> tuple[AnyFunction, Arguments]:
-    """The function and arguments of the types of one of the default games."""
-    from holdfast.adversaries.replay import replay_of_arrays
-    from holdfast.continuing import Game, play_batch
-    from holdfast.defaults import default_learner, recommended, recommended_loss
+def _filling(player: Any) -> Any:
+    """The player as the estimators have it: it fills missing cells."""
     from holdfast.learners.missing_cells import missing_with
+
+    if "missing" in player._fields:
+        return player._replace(missing=missing_with(0.5))
+    return player._replace(learner=player.learner._replace(missing=missing_with(0.5)))
+
+
+def _rows(loss: Any, sparse: bool = False) -> Any:
+    from holdfast.adversaries.replay import replay_of_arrays
+    from holdfast.adversaries.sparsereplay import SparseReplay
+
+    if sparse:
+        starts = np.zeros(5, np.int32)
+        return SparseReplay(np.zeros(0), np.zeros(0, np.int32), starts, 2, np.ones(4), loss)
+    return replay_of_arrays(np.zeros((4, 2)), np.ones(4), loss)
+
+
+def _batches(player: Any, adversary: Any) -> Game:
+    """Rows that an estimator or a model of River learns from."""
+    from holdfast.adversaries.weighted import Weighted
+    from holdfast.continuing import Game, play_batch
     from holdfast.play import empty_columns
 
-    regression = name == "numbers"
-    learner = default_learner(regression, columns=2)
-    player = recommended(regression, learner=learner)._replace(missing=missing_with(0.5))
-    adversary = replay_of_arrays(np.zeros((4, 2)), np.ones(4), recommended_loss(regression))
-    begun = Game(player, adversary)
-    batch = adversary, empty_columns(4, 2, len(player.checks()), ()), 4, True
-    return play_batch, (begun.state, player, np.zeros(len(begun._w)), batch)
+    begun = Game(player, adversary.inner if isinstance(adversary, Weighted) else adversary)
+    batch = adversary, empty_columns(4, 2, len(player.check_names()), ()), 4, True
+    return "state", play_batch, (begun.state, player, np.zeros(2), batch)
 
 
-def compile_game(name: str, folder: pathlib.Path) -> None:
-    """Write the object files of one game, its key and the names of its sources."""
+def _groups(player: Any, loss: Any) -> Game:
+    """Rows that `holdfast learn` learns from, with keys or without."""
+    from holdfast.adversaries.replay import Replay
+    from holdfast.fleet.games import Games
+    from holdfast.fleet.grouped_rounds import play_groups
+
+    class Rows:
+        def replay(self, y: np.ndarray, loss: Any) -> Any:
+            return Replay(np.zeros((4, 2)), y, loss)
+
+    rows: Any = Rows()
+    return "call", play_groups, Games(player, 2, loss, [""]).example(rows, np.ones(4))
+
+
+def _default_games(regression: bool) -> Iterator[Game]:
+    """Dense rows without weights: of an estimator or River, and of `holdfast learn`."""
+    from holdfast.defaults import recommended_loss
+
+    player, loss = _default(regression), recommended_loss(regression)
+    yield _batches(_filling(player), _rows(loss))
+    yield _groups(player, loss)
+
+
+def _weighted(regression: bool) -> Iterator[Game]:
+    from holdfast.adversaries.weighted import Weighted
+    from holdfast.defaults import recommended_loss
+
+    rows = Weighted(_rows(recommended_loss(regression)), np.ones(4))
+    yield _batches(_filling(_default(regression)), rows)
+
+
+def _wide(regression: bool) -> Iterator[Game]:
+    from holdfast.defaults import recommended_loss
+
+    yield _batches(_filling(_default(regression, wide=True)), _rows(recommended_loss(regression)))
+
+
+def _sparse() -> Iterator[Game]:
+    from holdfast.defaults import recommended_loss
+
+    for regression in (True, False):
+        player, loss = _default(regression, sparse=True), recommended_loss(regression)
+        yield _batches(_filling(player), _rows(loss, sparse=True))
+
+
+def _gates() -> Iterator[Game]:
+    from holdfast.gate import keep_each, keep_one
+
+    for filter in _filters():
+        state, last = filter.init(1), np.zeros(1)
+        yield "state", keep_one, (state, filter, last, 0.0)
+        yield "call", keep_each, (state, filter, last, np.zeros(4), np.zeros(4, np.bool_))
+
+
+def _filters() -> list[Any]:
+    from holdfast.filters import Quantile, TopK, TopShare
+
+    return [TopK(3), TopShare(0.1), Quantile(0.9), Quantile(0.9, horizon=100), TopShare(0.1, window=100)]
+
+
+def _textbook(is_ogd: bool) -> Iterator[Game]:
+    """`OGD` or `AdaGrad` behind the usual filters, by `play` and by `Player`."""
+    from holdfast import losses
+    from holdfast.adversaries.gradients import Gradients
+    from holdfast.domains import Ball, Box
+    from holdfast.filters import Quantile, TopK, TopShare
+    from holdfast.game import Filtered
+    from holdfast.learners import OGD, AdaGrad
+    from holdfast.player import learn_round, observe_round
+
+    usual = [losses.Logistic(), losses.Squared()]
+    others = [losses.Hinge(), losses.Absolute(), losses.Huber(1.0)]
+    learner = OGD(Ball(1.0)) if is_ogd else AdaGrad(Box(-1.0, 1.0))
+    for filter in (TopK(3), TopShare(0.1), Quantile(0.9, horizon=100)):
+        player = Filtered(learner, filter)
+        values = player.init(2), player, np.zeros(2), np.zeros(2)
+        yield "state", observe_round, (*values, 0.0)
+        for loss in usual + others * is_ogd:
+            yield _whole(player, _rows(loss))
+        if is_ogd:
+            yield _whole(player, Gradients(np.zeros((4, 2))))
+            for loss in usual:
+                yield "state", learn_round, (*values, loss, 0.0)
+
+
+def _whole(player: Any, adversary: Any) -> Game:
+    """All rounds of an adversary, as `play` plays them."""
+    from holdfast.game import Counts, play_rounds
+    from holdfast.play import empty_columns
+
+    columns = empty_columns(4, 2, len(player.check_names()), ())
+    counts = Counts(0, 0, 0, np.zeros(0))
+    return "call", play_rounds, (player, adversary, player.init(2), adversary.start(), counts, columns, 0, 4)
+
+
+# The longest first, so that the processes end together.
+GROUPS: dict[str, Callable[[], Iterator[Game]]] = {
+    "numbers": lambda: _default_games(True),
+    "labels": lambda: _default_games(False),
+    "textbook_ogd": lambda: _textbook(True),
+    "textbook_adagrad": lambda: _textbook(False),
+    "gates": _gates,
+    "weighted_numbers": lambda: _weighted(True),
+    "weighted_labels": lambda: _weighted(False),
+    "wide_numbers": lambda: _wide(True),
+    "wide_labels": lambda: _wide(False),
+    "sparse": _sparse,
+}
+USUAL = (
+    "numbers",
+    "labels",
+    "textbook_ogd",
+    "textbook_adagrad",
+    "gates",
+)  # for `pip install .`, which should take a minute
+
+
+# -- compile and link them
+
+
+def build(folder: pathlib.Path, names: tuple[str, ...], levels: tuple[str, ...]) -> None:
+    """Compile groups of games, some processes at a time, and write libraries and an index into the folder."""
     start = time.monotonic()
-    function, args = game(name)
-    graph = CallGraph(function, args)
-    code = _bitcode(function, args, f"holdfast_{name}")
-    for level, processor in _processors().items():
-        (folder / f"{name}-{level}.o").write_bytes(_machine_code(code, processor))
-    used = {each.__module__ for each in graph.functions} | {each.__module__ for each in graph.classes}
+    compiler()  # raises now rather than after a minute
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as objects, ThreadPoolExecutor(_PROCESSES) as pool:
+        started = {pool.submit(_run, name, objects, levels): name for name in names}
+        for done, each in enumerate(as_completed(started), 1):
+            if each.result():
+                pool.shutdown(cancel_futures=True)
+                raise SystemExit(f"the games {started[each]!r} were not compiled")
+            passed = time.monotonic() - start
+            sys.stderr.write(
+                f"compiled {done} of {len(names)} groups of games, {passed:.0f} s: {started[each]}\n"
+            )
+        _link(pathlib.Path(objects), folder, names, levels)
+
+
+def _run(name: str, objects: str, levels: tuple[str, ...]) -> int:
+    """The exit status of a process that compiles one group."""
+    command = [sys.executable, "-m", _MODULE, "--levels", ",".join(levels), "--group", name, objects]
+    return subprocess.run(command, check=False).returncode
+
+
+def _link(
+    objects: pathlib.Path, folder: pathlib.Path, names: tuple[str, ...], levels: tuple[str, ...]
+) -> None:
+    notes = [json.loads((objects / f"{name}.json").read_text()) for name in names]
+    programs = {key: program for note in notes for key, program in note["programs"].items()}
+    symbols = {each[kind] for each in programs.values() for kind in ("symbol", "release")}
+    libraries = {each: library_name(each) for each in levels}
+    for each, library in libraries.items():
+        link([objects / f"{name}-{each}.o" for name in names], sorted(symbols), folder / library)
+    sources = sorted({source for note in notes for source in note["sources"]})
+    index = {"libraries": libraries, "sources": sources, "digest": digest_of(sources), "programs": programs}
+    (folder / "index.json").write_text(json.dumps(index))
+
+
+def compile_group(name: str, folder: pathlib.Path, levels: tuple[str, ...]) -> None:
+    """Write the object files of a group, and what the index says of its games."""
+    games = list(GROUPS[name]())
+    entries = [Entry(f"holdfast_{name}_{i}", *game) for i, game in enumerate(games)]
+    release = f"holdfast_{name}_release"
+    compiled = compile_entries(entries, release)
+    for each in levels:
+        processor = _X86[each] if _IS_X86 else "generic"
+        (folder / f"{name}-{each}.o").write_bytes(machine_code(compiled.bitcode, processor))
+    programs = {
+        key_of(entry.function, entry.args): {
+            "symbol": entry.symbol,
+            "release": release,
+            "result": result,
+            "written": [array.flags.writeable for array in arrays_in(entry.args)],
+        }
+        for entry, result in zip(entries, compiled.results, strict=True)
+    }
+    used = {each.__module__ for graph in compiled.graphs for each in (*graph.functions, *graph.classes)}
     files = {pathlib.Path(str(sys.modules[each].__file__)) for each in used if each.startswith("holdfast.")}
-    files |= {*pathlib.Path(__file__).parent.glob("*.py"), pathlib.Path(__file__).with_name("runtime.c")}
+    files |= {*pathlib.Path(__file__).parent.glob("*.py"), *pathlib.Path(__file__).parent.glob("*.ll")}
     sources = sorted(file.relative_to(_PACKAGE).as_posix() for file in files)
-    (folder / f"{name}.json").write_text(json.dumps({"key": key_of(function, args), "sources": sources}))
-    sys.stderr.write(f"holdfast: compiled {name} in {time.monotonic() - start:.0f} s\n")
-
-
-def _bitcode(function: AnyFunction, args: Arguments, symbol: str) -> bytes:
-    """The game in LLVM's language, with one visible function of pointers."""
-    kind = _writeable(numba.typeof(args))
-    values = types.Tuple(list(kind)[:-1])
-    for some, part in ((values, args[:-1]), (kind[-1], args[-1])):
-        if numba_private.size_of(some) != layout_of(part).size:
-            raise AssertionError("memory_layout and numba lay out a value differently")
-    load, load_batch, store = _loader(values), _loader(kind[-1]), _storer()
-    inner = numba.njit(function, **numba_private.HELPER)
-
-    def entry(block: Any, batch: Any, place: Any) -> None:
-        first, answer = inner(*uncounted(load(block)), uncounted(load_batch(batch)))
-        store(block, first)
-        store(place, (answer[0], answer[1], 1 if is_counted(first) else 0))
-
-    dispatcher = numba.njit(entry, **numba_private.OVERLOAD)
-    pointers = (types.voidptr,) * 3
-    return numba_private.bitcode(dispatcher, pointers, symbol)
-
-
-def _machine_code(bitcode: bytes, processor: str) -> bytes:
-    """An object file. What is rarely called is made small, which takes less time."""
-    module = llvm.parse_bitcode(bitcode)
-    target = llvm.Target.from_triple(module.triple)
-    machine = target.create_target_machine(cpu=processor, opt=_SPEED, reloc="pic", codemodel="default")
-    for each in module.functions:
-        if not each.is_declaration and b"cold" in b" ".join(each.attributes):
-            each.add_function_attribute("minsize")
-            each.add_function_attribute("optsize")
-    for speed in (0, _SPEED):
-        tuning = llvm.create_pipeline_tuning_options(speed_level=speed)
-        tuning.loop_vectorization, tuning.slp_vectorization = speed > 0, False
-        builder = llvm.create_pass_builder(machine, tuning)
-        passes = builder.getModulePassManager()
-        if speed == 0:
-            passes.add_loop_rotate_pass()
-            passes.add_instruction_combine_pass()
-            passes.add_jump_threading_pass()
-        passes.add_refprune_pass()
-        passes.run(module, builder)
-    written: bytes = machine.emit_object(module)
-    return written
-
-
-def _writeable(kind: Any) -> Any:
-    """The type with arrays that can be written to: one game for both, as machine code does not differ."""
-    if isinstance(kind, types.Array):
-        return kind.copy(readonly=False)
-    if not isinstance(kind, types.BaseTuple):
-        return kind
-    items = [_writeable(item) for item in kind]
-    if not isinstance(kind, types.BaseNamedTuple):
-        return types.Tuple(items)
-    if items and len(set(items)) == 1:
-        return types.NamedUniTuple(items[0], len(items), kind.instance_class)
-    return types.NamedTuple(items, kind.instance_class) if items else kind
-
-
-def _loader(kind: Any) -> Any:
-    @intrinsic
-    def load(typing_context: Any, place: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.load(builder.bitcast(args[0], context.get_value_type(kind).as_pointer()))
-
-        return kind(types.voidptr), generate
-
-    return load
-
-
-def _storer() -> Any:
-    @intrinsic
-    def store(typing_context: Any, place: Any, value: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            incref(context, builder, value, args[1])  # of new arrays; `prebuilt` releases them
-            builder.store(args[1], builder.bitcast(args[0], args[1].type.as_pointer()))
-            return numba_private.nothing(context)
-
-        return types.void(types.voidptr, value), generate
-
-    return store
+    (folder / f"{name}.json").write_text(json.dumps({"programs": programs, "sources": sources}))
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["--game"]:
-        compile_game(sys.argv[2], pathlib.Path(sys.argv[3]))
+    parser = argparse.ArgumentParser(prog=f"python -m {_MODULE}", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=FOLDER)
+    parser.add_argument("names", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}")
+    parser.add_argument("--levels", help="fast, any, or both with a comma; default: that of this processor")
+    parser.add_argument("--group", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    for_all = os.environ.get("HOLDFAST_PREBUILD") == "all"
+    levels = tuple((options.levels or ("fast,any" if for_all and _IS_X86 else level())).split(","))
+    if options.group:
+        compile_group(options.group, options.folder, levels)
     else:
-        build(pathlib.Path(sys.argv[1]) if sys.argv[1:] else FOLDER, tuple(sys.argv[2:]) or NAMES)
+        build(options.folder, tuple(options.names) or (tuple(GROUPS) if for_all else USUAL), levels)
 
 
 if __name__ == "__main__":

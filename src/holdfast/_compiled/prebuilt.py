@@ -16,10 +16,9 @@ import pathlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from holdfast._compiled.argument_types import AnyFunction, Arguments, BoundState, signature
-from holdfast._compiled.memory_layout import by_place, layout_of, rebuilt, type_text
+from holdfast._compiled.memory_layout import arrays_in, type_text
+from holdfast._compiled.programs import Program, State
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
 FOLDER = _PACKAGE / "_prebuilt"
@@ -28,35 +27,45 @@ _FAST = ("AVX", "AVX2", "FMA3", "F16C", "LZCNT", "BMI", "BMI2", "MOVBE")  # of x
 
 
 class Library(NamedTuple):
-    """A loaded library and its symbols, or the reason why there is none."""
+    """A loaded library and its programs (`index.json`) by key, or the reason why there is none."""
 
     code: Any
-    symbols: dict[str, str]
+    programs: dict[str, dict[str, Any]]
     reason: str
 
 
-_known: dict[Any, Any] = {}  # function and signature -> its machine code, or None
+_known: dict[Any, Program | None] = {}  # by function and signature
 
 
-def find(function: AnyFunction, args: Arguments) -> Any:
+def find(function: AnyFunction, args: Arguments) -> Program | None:
     """The machine code of a function for arguments of these types; None if there is none."""
-    types = signature(args)
+    types = signature(args) if library().programs else None
     if types is None:
         return None
     if (function, types) not in _known:
-        found = library()
-        symbol = found.symbols.get(key_of(function, args)) if found.symbols else None
-        code = getattr(found.code, symbol) if symbol else None
-        if code is not None:
-            code.argtypes, code.restype = [ctypes.c_void_p] * 5, ctypes.c_int32
-        _known[function, types] = code
+        _known[function, types] = _program(function, args)
     return _known[function, types]
 
 
 def bind(function: AnyFunction, *args: Any) -> BoundState | None:
     """Like `calls.bind_state`, with prebuilt machine code; None if there is none for these types."""
-    code = find(function, args)
-    return None if code is None else PrebuiltState(code, args[:-1])
+    program = find(function, args)
+    return None if program is None else State(program, args)
+
+
+def _program(function: AnyFunction, args: Arguments) -> Program | None:
+    found = library()
+    entry = found.programs.get(key_of(function, args))
+    if entry is None or not can_be_written(args, entry["written"]):
+        return None
+    code, release = getattr(found.code, entry["symbol"]), getattr(found.code, entry["release"])
+    return Program(code, release, entry["result"])
+
+
+def can_be_written(args: Arguments, written: list[bool]) -> bool:
+    """Whether arrays to which machine code may write are not read-only: that would end the process."""
+    arrays = arrays_in(args)
+    return all(array.flags.writeable or not each for array, each in zip(arrays, written, strict=True))
 
 
 def key_of(function: AnyFunction, args: Arguments) -> str:
@@ -86,9 +95,8 @@ def _loaded(folder: pathlib.Path) -> Library:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         if digest_of(index["sources"]) != index["digest"]:
             return Library(None, {}, "the sources have changed since they were compiled")
-        code = ctypes.CDLL(str(folder / index["libraries"][level()]))
-        code.holdfast_release.argtypes, code.holdfast_release.restype = [ctypes.c_void_p], None
-        return Library(code, dict(index["symbols"]), "")
+        code = ctypes.CDLL(str(folder / index["libraries"][usable(index["libraries"])]))
+        return Library(code, dict(index["programs"]), "")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         return Library(None, {}, f"they cannot be loaded ({problem!r})")
 
@@ -102,63 +110,15 @@ def digest_of(names: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
+def usable(levels: Iterable[str]) -> str:
+    """The best of these levels for this processor."""
+    if level() == "any" and "any" not in levels:
+        raise OSError("they were made for newer processors")
+    return level() if level() in levels else "any"
+
+
 def level() -> str:
     """ "fast" for processors of x86-64-v3 or newer and for all of ARM, else "any"."""
     from numpy._core._multiarray_umath import __cpu_features__ as has  # type: ignore[import-not-found]
 
     return "fast" if has.get("ASIMD") or all(has.get(name, True) for name in _FAST) else "any"
-
-
-class PrebuiltState:
-    """`state(argument)` calls function(*values, argument): it returns the new first value and an answer.
-
-    The answer is two whole numbers, as that of `holdfast.continuing.play_batch`.
-    """
-
-    def __init__(self, code: Any, values: Arguments) -> None:
-        self._code = code
-        self._layout, self._first = layout_of(values), layout_of(values[0])
-        self._block = np.zeros(max(self._layout.size, 1), np.uint8)
-        self._batch = np.zeros(0, np.uint8)
-        self._answer = np.zeros(5, np.int64)  # two for numba, then the answer, then: is there a new array
-        self._own(values)
-
-    def _own(self, values: Arguments) -> None:
-        self._values, self._owners = values, by_place(values)
-        self._layout.write(self._block, values)
-
-    def __call__(self, argument: Any) -> Any:
-        layout = layout_of(argument)
-        if len(self._batch) < layout.size:
-            self._batch = np.zeros(layout.size, np.uint8)
-        layout.write(self._batch, argument)
-        place = self._answer.ctypes.data
-        status = self._code(place, place + 8, self._block.ctypes.data, self._batch.ctypes.data, place + 16)
-        if status:
-            raise RuntimeError(f"a prebuilt game has failed with status {status}")
-        if self._answer[4]:
-            self._take_new_arrays()
-        return int(self._answer[2]), int(self._answer[3])
-
-    def first(self) -> Any:
-        """The current first value."""
-        return rebuilt(self._values[0], self._first.read(self._block), self._owners)
-
-    def _take_new_arrays(self) -> None:
-        """Copy arrays that machine code has made, and release them there."""
-        first = self.first()
-        for owner in _owners_in(self._values[0], list(self._first.read(self._block))):
-            library().code.holdfast_release(owner)
-        self._own((first, *self._values[1:]))
-
-
-def _owners_in(example: Any, leaves: list[Any]) -> list[int]:
-    """The owners of arrays that are not NULL; takes the numbers of the example out of `leaves`."""
-    if isinstance(example, tuple):
-        return [owner for item in example for owner in _owners_in(item, leaves)]
-    if not isinstance(example, np.ndarray):
-        del leaves[0]
-        return []
-    owner = leaves[0]
-    del leaves[: 5 + 2 * example.ndim]
-    return [owner] if owner else []
