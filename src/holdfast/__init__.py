@@ -19,10 +19,12 @@ from holdfast.certificates.certificate import Certificate
 from holdfast.certificates.certified import Certified
 from holdfast.domains import Ball, Box, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
-from holdfast.game import Features, Filtered
+from holdfast.game import Features, Filtered, Gradient, Target
 from holdfast.gate import Gate
-from holdfast.guard import Guarded
+from holdfast.guard import Check, Guarded, LabelCheck
+from holdfast.journal import Journal
 from holdfast.lazy_imports import lazy_names
+from holdfast.levels.level import Level
 from holdfast.losses import Absolute, Hinge, Huber, Linear, Logistic, Squared
 from holdfast.play import play
 from holdfast.play_many import play_many
@@ -63,15 +65,20 @@ __all__ = [
     "Box",
     "Certificate",
     "Certified",
+    "Check",
     "Everything",
     "Features",
     "Filtered",
     "Gate",
+    "Gradient",
     "Gradients",
     "Guarded",
     "Hinge",
     "HoldfastWarning",
     "Huber",
+    "Journal",
+    "LabelCheck",
+    "Level",
     "Linear",
     "Logistic",
     "MetaGrad",
@@ -86,6 +93,7 @@ __all__ = [
     "Simplex",
     "Squared",
     "StronglyConvex",
+    "Target",
     "TopK",
     "TopShare",
     "Verdict",

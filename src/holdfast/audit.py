@@ -2,12 +2,15 @@
 
 __all__ = ["HoldfastWarning"]
 
+import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from holdfast.advice import SkipFigures, advice
 
 if TYPE_CHECKING:
     from holdfast.pages.notebook import ColumnTable
@@ -47,6 +50,34 @@ def learned(by: ArrayLike, little: bool) -> np.ndarray:
     return np.where((np.asarray(by) == "target") & little, LITTLE, NOTHING)
 
 
+def checks_of(checks: Sequence[str], refused_by: ArrayLike) -> np.ndarray:
+    """The names of the checks that refused rounds; empty if no check could be asked."""
+    return np.array([*checks, ""], object)[np.asarray(refused_by, int)]
+
+
+def table_of_steps(
+    checks: Sequence[str],
+    steps: Sequence[int],
+    refused_by: Sequence[int],
+    sizes: Sequence[float],
+    thresholds: Sequence[float],
+    columns: Sequence[str],
+) -> dict[str, list[Any]]:
+    """The audit of skipped training steps, with the columns of every audit; `value` is NaN.
+
+    A step whose size is not finite was refused by no check. Steps of the warm-up are in it.
+
+    >>> table = table_of_steps(["gradient"], [0, 7], [0, 0], [2.0, math.inf], [0.0, math.nan], ["", ""])
+    >>> table["reason"], table["check"]
+    (['warm-up', 'not readable'], ['gradient', ''])
+    """
+    by = np.where(np.isfinite(sizes), np.asarray(refused_by, int), -1)
+    repeated = np.repeat(np.reshape(np.asarray(thresholds, float), (-1, 1)), len(checks), axis=1)
+    table: dict[str, list[Any]] = {"step": list(steps), "reason": reasons(checks, by, repeated).tolist()}
+    table |= {"check": checks_of(checks, by).tolist(), "size": list(sizes), "threshold": list(thresholds)}
+    return table | {"column": list(columns), "value": [math.nan] * len(by), "learned": [NOTHING] * len(by)}
+
+
 class HoldfastWarning(UserWarning):
     """Something that can be learned from, but that is probably not what you want."""
 
@@ -65,8 +96,8 @@ class SkipMonitor:
     (150, 41, 0)
     """
 
-    def __init__(self, remedy: str, depth: int = 7, enough: int = 200) -> None:
-        self.remedy, self.enough = remedy, enough
+    def __init__(self, remedy: str, depth: int = 7, enough: int = 200, audit: "Audit | None" = None) -> None:
+        self.remedy, self.enough, self.audit = remedy, enough, audit
         self.depth = depth  # the number of calls from the user's to `warnings.warn`
         self.rows, self.skipped, self.run, self.longest = 0, 0, 0, 0
         self._warned_of_share = self._warned_of_run = False
@@ -105,7 +136,19 @@ class SkipMonitor:
         many = self.rows >= self.enough and self.skipped > _FIRST + _MANY * self.rows
         if many and not self._warned_of_share:
             self._warned_of_share = True
-            self._say(f"{self.skipped:,} of {self.rows:,} rows were skipped, more than {_MANY:.0%}")
+            columns = self.audit.causes() if self.audit is not None else {}
+            figures = SkipFigures(self.rows, min(sum(columns.values()), self.skipped), columns)
+            causes = [f"; {sentence}" for sentence in advice(figures)]
+            self._say(
+                f"{self.skipped:,} of {self.rows:,} rows were skipped, more than {_MANY:.0%}"
+                + "".join(causes)
+            )
+
+    def advise(self, figures: SkipFigures) -> None:
+        """Warn of what the counts of a whole table say. The monitor may have said some of it."""
+        for sentence in advice(figures):
+            if not (self._warned_of_share and " are due to " in sentence):
+                self._say(sentence)
 
     def _say(self, sentence: str) -> None:
         warnings.warn(f"{sentence}; {self.remedy}", HoldfastWarning, stacklevel=self.depth)
@@ -140,7 +183,8 @@ class Audit:
     def __init__(self, size: int, checks: Sequence[str], places: Sequence[str], little: bool = False) -> None:
         self.size, self.checks, self.places, self.kept = size, tuple(checks), tuple(places), 0
         self.little, self.counts = little, dict.fromkeys((*self.checks, NOT_READABLE, WARM_UP), 0)
-        self._parts = [self._table([[]] * len(self.places), np.zeros(0, object), [], [], [], [])]
+        none = np.zeros(0, object)
+        self._parts = [self._table([[]] * len(self.places), none, none, [], [], [], [])]
         self._length = 0
 
     @property
@@ -172,7 +216,7 @@ class Audit:
         Columns of places and cells may end where the table is full; then no round of them is one of the
         warm-up.
         """
-        by = reasons(self.checks, refused_by, thresholds)
+        by, checks = reasons(self.checks, refused_by, thresholds), checks_of(self.checks, refused_by)
         size, threshold = decisive(sizes, refused_by), decisive(thresholds, refused_by)
         column = [""] * len(by) if column is None else column
         value = [np.nan] * len(by) if value is None else value
@@ -182,10 +226,16 @@ class Audit:
         left = left[: min(self.room, len(left))]
         if len(left) > 0:
             each = [np.asarray(one)[left] for one in (*places, size, threshold, column, value)]
-            self._parts.append(self._table(each[:-4], by[left], *each[-4:]))
+            self._parts.append(self._table(each[:-4], by[left], checks[left], *each[-4:]))
             self._length += len(left)
             if len(self._parts) > _PARTS:
                 self._parts = [self.table()]
+
+    def causes(self) -> dict[str, int]:
+        """How many of the rows in the table were skipped for each column; without the target."""
+        names, counts = np.unique(self.table()["column"], return_counts=True)
+        found = dict(zip(names.tolist(), counts.tolist(), strict=True))
+        return {name: count for name, count in found.items() if name not in ("", "target")}
 
     def table(self) -> "ColumnTable":
         """The columns by name; a notebook shows the first rows."""
@@ -198,6 +248,7 @@ class Audit:
         self,
         places: Sequence[ArrayLike],
         by: np.ndarray,
+        checks: np.ndarray,
         size: ArrayLike,
         threshold: ArrayLike,
         column: ArrayLike,
@@ -205,6 +256,10 @@ class Audit:
     ) -> dict[str, np.ndarray]:
         kind = None if len(by) else int
         table = {name: np.asarray(place, kind) for name, place in zip(self.places, places, strict=True)}
-        table |= {"reason": np.asarray(by, "<U12"), "size": np.asarray(size, float)}
-        table |= {"threshold": np.asarray(threshold, float), "column": np.asarray(column, str)}
+        table |= {"reason": np.asarray(by, str), "check": np.asarray(checks, str)}
+        table |= {
+            "size": np.asarray(size, float),
+            "threshold": np.asarray(threshold, float),
+            "column": np.asarray(column, str),
+        }
         return table | {"value": np.asarray(value, float), "learned": learned(by, self.little).astype("<U7")}

@@ -5,19 +5,16 @@ for one call of machine code, and back, takes longer than a thousand rounds.
 """
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from holdfast._compiled import prebuilt
-from holdfast._compiled.argument_types import signature
+from holdfast._compiled import programs
+from holdfast._compiled.argument_types import BoundState, signature
 from holdfast._compiled.compiling import choose, count_interpreted
 from holdfast.game import Columns, Counts, play_rounds
 from holdfast.play import empty_columns, play
 from holdfast.vectors import aligned_copy, assign, values_of
-
-if TYPE_CHECKING:
-    from holdfast._compiled.calls import BoundState
 
 Batch = tuple[Any, Columns, int, bool]  # an adversary, columns, the number of rounds; whether a batch begins
 _PATIENCE = 500  # rounds after which to look again for a compiled game
@@ -85,7 +82,7 @@ class Game:
 
     def set_player(self, player: Any) -> None:
         """Go on with another player, which must have the same states."""
-        if player != self.player:
+        if player is not self.player and player != self.player:
             self._state, self._native, self.is_native = self.state, None, False
             self.player, self._next_look = player, 0
 
@@ -100,12 +97,13 @@ class Game:
         `begins`: a batch begins with them (`PlayerOptions.start_batch`).
         """
         rounds, dim = adversary.extent()
-        columns = empty_columns(rounds, dim, len(self.player.checks()), keep)
+        columns = empty_columns(rounds, dim, len(self.player.check_names()), keep)
         batch = adversary, columns, rounds, begins
-        if isinstance(self._native, prebuilt.PrebuiltState) and signature(adversary) != self._kind:
+        kind = signature(adversary)
+        if isinstance(self._native, programs.State) and kind != self._kind:
             self.set_state(self.state, len(self._w))  # other rows: look again for machine code
         if self.is_native or self._is_compiled(batch):
-            kept, unmeasured = self._play_native(batch)
+            kept, unmeasured = self._play_native(batch, kind)
         else:
             kept, unmeasured = self._play_in_python(batch)
         self.rounds += rounds
@@ -121,15 +119,12 @@ class Game:
         self._next_look = self.rounds + _PATIENCE
         return self.is_native
 
-    def _play_native(self, batch: Batch) -> tuple[int, int]:
-        kind = signature(batch[0])
+    def _play_native(self, batch: Batch, kind: Any) -> tuple[int, int]:
         if self._native is None or kind is None or kind != self._kind:
             args = self.state, self.player, self._w, batch
-            self._native = prebuilt.bind(play_batch, *args)
-            if self._native is None:
-                from holdfast._compiled import bind_state
+            from holdfast._compiled import bind_state
 
-                self._native = bind_state(play_batch, *args)
+            self._native = bind_state(play_batch, *args)
             self._kind, self._state = kind, None
         return self._native(batch)
 

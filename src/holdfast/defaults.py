@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from holdfast.filters import Everything, TopShare
-from holdfast.guard import Guarded
+from holdfast.filters import Everything
+from holdfast.guard import FEATURES, GRADIENT, TARGET, Guarded, usual_checks
 from holdfast.learners import Scaled
 from holdfast.losses import Logistic
 from holdfast.options import (
@@ -20,9 +20,6 @@ from holdfast.protocols import Filter, Loss
 from holdfast.rule import replaced
 from holdfast.steady import Diagonal, Full, Logits, Ridges
 from holdfast.steady.choice import MOST_COLUMNS, PATIENCE, ridges_for, steady_for
-
-FEATURES = TARGET = TopShare(0.1, slack=4.5)
-GRADIENT = TopShare(0.01)
 
 
 def recommended(
@@ -82,9 +79,9 @@ def recommended(
         return steady_for(learner, outliers, rows, patient, delay, weighted)
     refuse_without_default(memory, patience)
     if regression and scale:
-        return Guarded(Scaled(learner, target=True), features, target, Everything())
+        return Guarded(Scaled(learner, target=True), usual_checks(features, target, Everything()))
     scaled = Scaled(learner) if scale else learner
-    return Guarded(scaled, features, Everything(), gradient, labels=not regression)
+    return Guarded(scaled, usual_checks(features, Everything(), gradient, by_label=not regression))
 
 
 def default_learner(

@@ -69,10 +69,18 @@ def _check_parts(rule: Any, role: Any, dim: int) -> None:
     for part, inner_role in rules_in(rule):
         if part is not None:
             _check_parts(part, inner_role, inner)
-    if isinstance(rule, Filtered | Guarded) and not _is_ours(rule.on):
-        check_measure(rule, dim)
+    for on in measures_of(rule):
+        if not _is_ours(on):
+            check_measure(rule, on, dim)
     if not _is_ours(rule):
         check_results(rule, role, dim)
+
+
+def measures_of(rule: Any) -> list[Any]:
+    """What a player measures in a round."""
+    if isinstance(rule, Guarded):
+        return [check.on for check in rule.checks]
+    return [rule.on] if isinstance(rule, Filtered) else []
 
 
 def _is_ours(rule: Any) -> bool:
@@ -96,7 +104,7 @@ def _check_player(player: Any, dim: int) -> None:
         before, (state, verdict) = state, answer
         is_verdict = isinstance(verdict, Verdict)
         _expect(is_verdict, f"{name}.observe must return a holdfast.Verdict, second", verdict)
-        checks = ", ".join(player.checks())
+        checks = ", ".join(player.check_names())
         _expect(
             _fits(verdict, player), f"{name}.observe must return a size for each check ({checks})", verdict
         )
@@ -129,9 +137,9 @@ def _check_learner(learner: Any, dim: int) -> None:
         _compare(f"{name}.update", "state", before, state)
 
 
-def check_measure(player: Any, dim: int) -> None:
-    """Check the measure of a player with the arguments that the player passes to it."""
-    on, learner, norm, x = player.on, player.learner, player.norm.dual(), np.ones(dim)
+def check_measure(player: Any, on: Any, dim: int) -> None:
+    """Check a measure of a player with the arguments that the player passes to it."""
+    learner, norm, x = player.learner, player.norm.dual(), np.ones(dim)
     state = learner.init(dim)
     round = learner.in_units(state, Round(1.0, x, 1.0, x, 0.0))
     _expect_number(on, "size_of", learner, state, norm, round, norm.of(round.row))
@@ -236,7 +244,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def _fits(verdict: Verdict, player: Any) -> bool:
-    count, figures = len(player.checks()), (*verdict.sizes, *verdict.thresholds)
+    count, figures = len(player.check_names()), (*verdict.sizes, *verdict.thresholds)
     one_each = len(verdict.sizes) == len(verdict.thresholds) == count
     return one_each and _is_bool(verdict.kept) and all(map(_is_number, figures))
 

@@ -1,6 +1,6 @@
 """A game, round by round: predict, reveal, measure, decide, and learn or not (section 2 of the paper)."""
 
-__all__ = ["Features", "Filtered", "Gradient", "LossForm", "Range"]
+__all__ = ["Features", "Filtered", "Gradient", "LossForm", "Range", "Target"]
 
 import math
 from typing import Any, NamedTuple
@@ -41,11 +41,29 @@ class Features:
     def reads_rows(self) -> bool:
         return True
 
+    def is_of_row(self) -> bool:
+        return True
+
     def name(self) -> str:
         return "features"
 
     def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
         return size
+
+
+@rule
+class Target:
+    """Judge a round by how far its target is from the center of the targets, in their unit.
+
+    Both are those of a learner that scales its target, such as `Scaled(..., target=True)`; for others the
+    size is 0. It is for the checks of `holdfast.Guarded`: `Filtered` measures in no units.
+    """
+
+    def name(self) -> str:
+        return "target"
+
+    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
+        return abs(round.target)
 
 
 @rule
@@ -130,7 +148,14 @@ class Filtered:
     norm: Norm = L2()
     on: Measure = Gradient()
 
-    def checks(self: Any) -> tuple[str, ...]:
+    def check(self) -> None:
+        if isinstance(self.on, Target):
+            raise TypeError(
+                "Target() is measured in the units of a learner, which Filtered does not use: "
+                "write Guarded(learner, (Check(Target(), filter),))"
+            )
+
+    def check_names(self: Any) -> tuple[str, ...]:
         return (self.on.name(),)
 
     def check_dim(self: Any, dim: int) -> None:

@@ -9,7 +9,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from holdfast._compiled import prebuilt
 from holdfast._compiled.long_calls import deferred_interrupts
+from holdfast._compiled.running import can_compile
 from holdfast.dry_run import check_rule
 from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
 from holdfast.protocols import Filter, FilterOptions
@@ -17,6 +19,7 @@ from holdfast.rounds import Verdict
 from holdfast.vectors import aligned_copy
 
 _WORTH_COMPILING = 100_000  # sizes in one call
+_SHORT = 50  # sizes: to pass fewer to machine code takes longer than to decide on them in Python
 _FEW = 10_000  # sizes, for which moving a state out of native memory and back takes longer than the calls
 
 
@@ -38,10 +41,11 @@ def keep_each(state: Any, filter: Filter, last: np.ndarray, sizes: np.ndarray, k
 class Gate:
     """A filter and its state: is this size one to trust?
 
-    A size is any number that is not negative and large if something is wrong: the norm of a gradient, the
-    normalised innovation of a Kalman filter, a residual. Sizes that are not finite are not kept and not
-    remembered. What a filter promises of the learner's regret says nothing here; but that what is kept is of
-    the size of the inliers, and that few inliers are lost, holds for any sizes (`docs/math.md`, 2 and 4).
+    A size is any number that is far from 0 if something is wrong: the norm of a gradient, the normalised
+    innovation of a Kalman filter, a residual. Of a negative number the absolute value counts. Sizes that are
+    not finite are not kept and not remembered. What a filter promises of the learner's regret says nothing
+    here; but that what is kept is of the size of the inliers, and that few inliers are lost, holds for any
+    sizes (`docs/math.md`, 2 and 4).
 
     Parameters
     ----------
@@ -49,8 +53,8 @@ class Gate:
         Such as `TopShare(0.01, window=1000)`. A restart of the learner, which `Quantile` without a horizon
         would ask for, is ignored.
     compiled
-        Whether to compile. It takes a second or two, and then a call takes less than a microsecond. By
-        default only `keep_many` compiles, if it has 100,000 sizes or more. The decisions are the same.
+        Whether calls are compiled. By default only `keep_many` is: for the usual filters, which were compiled
+        with holdfast, or if it has 100,000 sizes or more. The decisions are the same.
 
     Examples
     --------
@@ -73,8 +77,8 @@ class Gate:
 
     def keep(self, size: float) -> bool:
         """Whether to keep this size. The filter remembers it, whether it is kept or not."""
-        size = float(size)
-        if not -math.inf < size < math.inf:
+        size = abs(float(size))
+        if not size < math.inf:
             return False
         if self._compiled_keep is not None:
             return bool(self._compiled_keep(size))
@@ -83,14 +87,14 @@ class Gate:
 
     def decide(self, size: float) -> Verdict:
         """`keep`, with the size and the threshold it was compared with, NaN if the size is not finite."""
-        size = float(size)
-        kept, finite = self.keep(size), -math.inf < size < math.inf
+        size = abs(float(size))
+        kept, finite = self.keep(size), size < math.inf
         threshold = self.threshold if finite else math.nan
         return Verdict(kept, 0 if finite and not kept else -1, (size,), (threshold,))
 
     def keep_many(self, sizes: ArrayLike) -> np.ndarray:
         """`keep` for each of many sizes, as an array of truth values."""
-        sizes = np.ascontiguousarray(sizes, dtype=np.float64)
+        sizes = np.abs(np.ascontiguousarray(sizes, dtype=np.float64))
         if sizes.ndim != 1:
             raise ValueError(f"sizes must be a list of numbers, one a round: got shape {sizes.shape}")
         kept = np.zeros(len(sizes), np.bool_)
@@ -98,8 +102,8 @@ class Gate:
             for i, size in enumerate(sizes.tolist()):
                 kept[i] = self.keep(size)
             return kept
-        worth = len(sizes) >= _WORTH_COMPILING if self.compiled is None else self.compiled
         args = (self.state, self.filter, self._last, sizes, kept)
+        worth = _is_worth_compiling(args) if self.compiled is None else self.compiled
         self._set_state(_compiled_call(keep_each, *args) if worth else keep_each(*args))
         return kept
 
@@ -188,6 +192,13 @@ class Gate:
 
     def __repr__(self) -> str:
         return f"Gate({self.filter!r}, compiled={self.compiled!r})"
+
+
+def _is_worth_compiling(args: tuple[Any, ...]) -> bool:
+    count = len(args[3])
+    if count >= _SHORT and prebuilt.find(keep_each, args) is not None:
+        return True
+    return count >= _WORTH_COMPILING and can_compile(True)
 
 
 def _compiled_call(function: Callable[..., Any], *args: Any) -> Any:

@@ -17,13 +17,15 @@ Indices = NDArray[np.integer[Any]]
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
 _TOGETHER = 2**20  # cells of a matrix that are standardised together
 _FEW = 2**12  # cells, of all models together
+_FAR = 4.0  # knees: squashing leaves less than a third of a cell that is further away
 
 
 class LinearModels(NamedTuple):
     """Linear models of the same features. The first axis of each array is the model.
 
     A cell is (x - center) * factor, squashed beyond the knee and at most `clip`. It is 0 if x is missing or
-    infinite. The prediction is y_center + y_spread * (weights · cells + constant), from `low` to `high`.
+    infinite, or if it is beyond `wild` (`wild_limit`). The prediction is
+    y_center + y_spread * (weights · cells + constant), from `low` to `high`.
     """
 
     center: Floats
@@ -31,6 +33,7 @@ class LinearModels(NamedTuple):
     weights: Floats
     knee: Floats
     clip: Floats
+    wild: Floats
     constant: Floats
     high: Floats
     low: Floats
@@ -60,7 +63,7 @@ class LinearModels(NamedTuple):
     def dense_scores(self, X: Floats, models: Indices) -> Floats:
         """The sum of the weighted cells of each row. `models`: that of each row, or one for all rows."""
         Z = (X - self.center[models]) * self.factors[models]
-        Z = _seen(Z, self.knee[models, None], self.clip[models, None])
+        Z = _seen(Z, self.knee[models, None], self.clip[models, None], self.wild[models, None])
         Z = np.where(np.isfinite(X), Z, 0.0)
         # No BLAS: its bits depend on the number of rows.
         return np.ascontiguousarray(Z * self.weights[models]).sum(axis=1)
@@ -72,13 +75,20 @@ class LinearModels(NamedTuple):
         row_of = np.repeat(np.arange(count), np.diff(starts))
         model: Any = models[row_of] if len(models) > 1 else models[0]
         center, factors, weights = (getattr(self, name)[model, places] for name in _WIDE)
-        Z = _seen((values - center) * factors, self.knee[model], self.clip[model])
+        Z = _seen((values - center) * factors, self.knee[model], self.clip[model], self.wild[model])
         Z = np.where(np.isfinite(values), Z, 0.0)
         if not self.center.any():
             return np.asarray(np.bincount(row_of, Z * weights, count), np.float64)
-        zeros = _seen(-self.center * self.factors, self.knee[:, None], self.clip[:, None])
+        each = self.knee[:, None], self.clip[:, None], self.wild[:, None]
+        zeros = _seen(-self.center * self.factors, *each)
         absent = (zeros * self.weights).sum(axis=1)[models]  # the score of a row of zeros
         return absent + np.bincount(row_of, (Z - zeros[model, places]) * weights, count)
+
+    @np.errstate(all="ignore")
+    def wild_cells(self, X: Floats, models: Indices) -> NDArray[np.bool_]:
+        """Which cells of dense rows count as missing because they are wild. `models` as in `dense_scores`."""
+        Z = np.abs((X - self.center[models]) * self.factors[models])
+        return (self.wild[models, None] < Z) | np.isinf(X)
 
     def predictions(self, scores: Floats, models: Indices | slice) -> Floats:
         """The predictions of rows with these scores; that of the constant if a score is NaN."""
@@ -109,14 +119,15 @@ class LinearModels(NamedTuple):
     def _predict_few(self, X: Floats) -> Floats:
         """All models together, which saves time for a few finite rows; the same bits."""
         Z = (X - self.center[:, None]) * self.factors[:, None]
-        Z = _seen(Z, self.knee[:, None, None], self.clip[:, None, None])
+        Z = _seen(Z, *(limit[:, None, None] for limit in (self.knee, self.clip, self.wild)))
         scores = (Z * self.weights[:, None]).sum(axis=2).T
         return self.predictions(scores, slice(None))
 
 
 def empty_models(models: int, features: int) -> LinearModels:
-    """Models that predict 0, to write into."""
-    return LinearModels(*map(np.zeros, shapes_of(models, features).values()))
+    """Models that predict 0, to write into; no cell is wild."""
+    found = LinearModels(*map(np.zeros, shapes_of(models, features).values()))
+    return found._replace(wild=np.full(models, np.inf))
 
 
 def shapes_of(models: int, features: int) -> dict[str, tuple[int, ...]]:
@@ -156,13 +167,24 @@ def write_model(models: Any, i: int, w: Any) -> None:
         write_plain(models, i, values_of(w))
 
 
+def wild_limit(threshold: Any, knee: Any) -> Any:
+    """The size beyond which a cell counts as missing when we predict, from the last threshold of its row.
+
+    A row with such a cell would not be learned from, and squashing would leave less than a third of the cell.
+    A natural cell that is less far is predicted better squashed than as missing.
+    """
+    return np.maximum(threshold, _FAR * knee)
+
+
 def write_view(models: LinearModels, w: Any) -> None:
     """Write how all models see far cells: as weights like these do."""
     models.knee[:], models.clip[:] = w.view() if isinstance(w, ScaledWeights) else (np.inf, np.inf)
 
 
-def _seen(Z: Floats, knee: Any, clip: Any) -> Floats:
-    """Standardised cells as the weights see them: with the logarithm beyond the knee, and clipped."""
+def _seen(Z: Floats, knee: Any, clip: Any, wild: Any) -> Floats:
+    """Standardised cells as the weights see them: 0 if wild, with the logarithm beyond the knee, clipped."""
+    if wild.size and wild.min() < np.inf:
+        Z = np.where(np.abs(Z) > wild, 0.0, Z)
     if knee.size and knee.min() < np.inf:  # as `holdfast.vectors.squash` does it for one row
         far = np.abs(Z) - knee
         Z = np.where(far > 0.0, np.copysign(knee + np.log1p(np.maximum(far, 0.0)), Z), Z)

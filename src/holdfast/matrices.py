@@ -5,6 +5,8 @@ import numpy as np
 from holdfast.kernels import Entry, by_type, change_each_row, each_entry, sum_in_each_row, sum_of_all_rows
 from holdfast.vectors import inner_product
 
+_AT_ONCE = 3072  # entries, 24 KB: rows that are read twice are still in the first cache
+
 _quiet = np.errstate(all="ignore")
 
 
@@ -28,8 +30,8 @@ def _add_multiple(row: Entry, along: float, factor: float, a: Entry) -> Entry:
     return row + (along * factor) * a
 
 
-_inner_products = sum_in_each_row(inner_product, "_inner_products")
-_add_to_rows = change_each_row(_add_multiple, "along", "_add_to_rows")
+products = _quiet(sum_in_each_row(inner_product, "products"))  # matrix, x, and the row of them that it writes
+add_to_rows = _quiet(change_each_row(_add_multiple, "along", "add_to_rows"))  # matrix, along, factor, a
 
 
 @_quiet
@@ -39,5 +41,8 @@ def shrink_rows(matrix: np.ndarray, a: np.ndarray, factor: float, along: np.ndar
 
     These inner products, matrix a, are written to `along`. All must be dense.
     """
-    _inner_products(matrix, a, along)
-    _add_to_rows(matrix, along, factor, a)
+    rows = max(_AT_ONCE // matrix.shape[1], 1)
+    for first in range(0, len(matrix), rows):
+        part, own = matrix[first : first + rows], along[first : first + rows]
+        products(part, a, own)
+        add_to_rows(part, own, factor, a)

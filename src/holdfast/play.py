@@ -21,7 +21,7 @@ from holdfast.record import COLUMNS, DEFAULT, Record
 from holdfast.terminal import progress_bar
 from holdfast.vectors import LazyWeights, aligned_copy, values_of
 
-_PIECE = 2_000  # rounds in Python, after which the compiled game may be on disk or a progress bar moves
+_PIECE = 2_000  # rounds in Python, after which a progress bar moves
 _STEPS = 100  # of a progress bar, at most
 _WORTH_COPYING = 65_536  # bytes: larger arrays of a new state are not copied to aligned memory
 
@@ -58,11 +58,10 @@ def play(
         Continue that game, with the same bits as one long game. The same adversary (the same object) also
         continues; another one starts at its first round.
     compiled
-        Whether to compile the game. The result is the same. Default: if the compiled game is on disk, it is
-        used from 500 rounds on, or from 5,000 if numba is not loaded. If not, the game begins in Python,
-        another process compiles it, and this one changes over when that is done. Where no other process can
-        compile (`HOLDFAST_BACKGROUND=0`, a read-only cache, a rule written in a notebook, a process of a
-        pool), this one does it for 50,000 rounds or more.
+        Whether to compile the game. The result is the same. Default: the usual games were compiled with
+        holdfast, and are played so from 10 rounds on. Others are compiled if they have 50,000 rounds or more,
+        and stored on disk; a stored game is used from 500 rounds on, or from 5,000 if numba is not loaded.
+        Without numba (`holdfast[compile]`) they are played in Python.
     in_place
         Continue the record `after` without copying its state, for many short games. That record can then not
         be continued again.
@@ -92,7 +91,7 @@ def play(
     count = left if rounds is None else rounds
     if not 0 <= count <= left:
         raise ValueError(f"the adversary has {left} rounds left: got rounds={rounds}")
-    columns = empty_columns(count, dim, len(cast(PlayerOptions, player).checks()), keep)
+    columns = empty_columns(count, dim, len(cast(PlayerOptions, player).check_names()), keep)
     with sequential_reads(cast(tuple[Any, ...], adversary)), _bar(count, progress) as (piece, advance):
         game = (player, adversary, state, hidden, counts)
         state, hidden, counts = _play(game, columns, position, position + count, compiled, piece, advance)

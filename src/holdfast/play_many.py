@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from holdfast._compiled.compiling import WORTH_COMPILING
+from holdfast._compiled.running import can_compile
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.fleet.grouping import caller, cores, evenly, group_rounds
 from holdfast.game import Counts, play_round
@@ -95,7 +96,8 @@ def play_many(
     workers : int, optional
         The number of threads. Default: one for each core that this process may use.
     compiled : bool, optional
-        Whether to compile. The result is the same. Default: compile from 50,000 rounds on.
+        Whether to compile. The result is the same. Default: compile from 50,000 rounds on, if numba is
+        installed (`holdfast[compile]`).
 
     Examples
     --------
@@ -112,7 +114,8 @@ def play_many(
     if adversary.is_sparse() and "average" in keep:
         raise ValueError("sparse rows have no average for each key: leave it out of keep")
     check_first_round(player, dim, adversary)
-    compiled = rounds >= WORTH_COMPILING if compiled is None else compiled
+    is_long = rounds >= WORTH_COMPILING
+    compiled = is_long and can_compile(is_long) if compiled is None else compiled
     of_round = np.asarray(keys)
     if of_round.shape != (rounds,):
         raise ValueError(
@@ -124,7 +127,7 @@ def play_many(
         raise ValueError(f"workers counts threads, at least 1: got {workers}")
     from concurrent.futures import ThreadPoolExecutor  # imported here, because it loads `logging`
 
-    columns = empty_columns(rounds, dim, len(player.checks()), keep)
+    columns = empty_columns(rounds, dim, len(player.check_names()), keep)
     with ThreadPoolExecutor(workers if compiled else 1) as pool:
         names, order, starts = group_rounds(of_round, call, pool.map, workers if compiled else 1)
         finals = np.zeros((len(names), dim))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast import protocols
+from holdfast._compiled.running import can_compile
 from holdfast.certificates.certificate import Certificate, certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.dry_run import check_first_round, check_rule
@@ -143,7 +144,8 @@ class Player:
         return verdict
 
     def _worth_compiling(self) -> bool:
-        return self.rounds >= _WORTH_COMPILING if self.compiled is None else self.compiled
+        is_long = self.rounds >= _WORTH_COMPILING
+        return is_long and can_compile(is_long) if self.compiled is None else self.compiled
 
     def _compile(self, play: Callable[..., tuple[Any, Verdict]], loss: Loss | None) -> None:
         from holdfast._compiled import bind_state

@@ -69,7 +69,7 @@ class Record:
     @property
     def checks(self) -> tuple[str, ...]:
         """What is measured in a round: the columns of `sizes` and `thresholds`."""
-        return self.player.checks()
+        return self.player.check_names()
 
     @property
     def skipped_count(self) -> int:
@@ -131,9 +131,13 @@ class Record:
         again = self.again(self.player, keep=("products", "gradients"))
         return again.products, again.gradients
 
-    def certificate(self, k: int) -> Certificate:
-        """A bound on the regret of this run, for every set of at most k outliers."""
-        return certificate(self, k)
+    def certificate(self, k: int, comparators: Any = None) -> Certificate:
+        """A bound on the regret of this run, for every set of at most k outliers.
+
+        It compares with every u of the domain; with `comparators`, a bounded domain, with every u of that.
+        Then the learner need not have one.
+        """
+        return certificate(self, k, comparators)
 
     def quantile_certificate(self, p: float, confidence: float = 0.95) -> tuple[float, float]:
         """A bound on the regret of this run on the rounds up to the p-quantile of i.i.d. sizes."""

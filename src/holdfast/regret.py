@@ -2,8 +2,10 @@
 
 __all__ = ["Worst", "best_comparator", "linearised_regret", "losses_of", "robust_regret", "worst_case"]
 
+import contextlib
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -221,10 +223,18 @@ def best_fixed_weights(adversary: Any, rounds: np.ndarray, domain: Any) -> np.nd
     u = cp.Variable(X.shape[1])
     total = cp.sum(_loss(cp, adversary.loss, X @ u, y)) if len(y) else cp.Constant(0.0)
     problem = cp.Problem(cp.Minimize(total / max(len(y), 1)), _constraints(cp, domain, u, 0.0))
-    problem.solve()
-    if u.value is None:
-        raise ValueError(f"cvxpy found no best comparator: its status is {problem.status}")
-    return domain.project(np.array(u.value, float))
+    solvers = [None, *(name for name in ("CLARABEL", "SCS") if name in cp.installed_solvers())]
+    for solver in solvers:  # None lets cvxpy choose; where it fails, another often does not
+        with contextlib.suppress(cp.SolverError, ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "may be inaccurate": the next solver is asked then
+            problem.solve(solver=solver)
+            if problem.status == cp.OPTIMAL:
+                return domain.project(np.array(u.value, float))
+    raise ValueError(
+        f"cvxpy found no best comparator (status {problem.status}); the largest feature of the inliers is "
+        f"{np.abs(X).max(initial=0.0):.3g}: mark rounds of such a size as outliers (inliers=), scale the "
+        "features, or give a comparator"
+    )
 
 
 def _loss(cp: Any, loss: Any, z: Any, y: np.ndarray) -> Any:

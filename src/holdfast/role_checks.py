@@ -74,7 +74,10 @@ def roles_of(annotation: Any) -> tuple[type, ...]:
 
 
 def rules_in(rule: Any) -> Iterator[tuple[Any, Any]]:
-    """Each rule that a rule holds, with the annotation of its role. A tuple of rules counts as several."""
+    """Each rule that a rule holds, with the annotation of its role. A tuple of rules counts as several.
+
+    Of rules without a role, such as the checks of `Guarded`, those that they hold.
+    """
     for name, annotation in rule._parts.items():
         value = getattr(rule, name)
         if get_origin(annotation) is not tuple:
@@ -82,6 +85,10 @@ def rules_in(rule: Any) -> Iterator[tuple[Any, Any]]:
         else:
             for each in value:
                 yield each, get_args(annotation)[0]
+    for name, value in zip(rule._fields, rule, strict=True):
+        if name not in rule._parts and type(value) is tuple:
+            for each in value:
+                yield from rules_in(each) if isinstance(each, Rule) else ()
 
 
 def optional_methods(role: type) -> dict[str, FunctionType]:

@@ -32,9 +32,9 @@ def after_round(learner: Any, state: Any, round: Round) -> Any:
 class Verdict(NamedTuple):
     """Whether a round was kept, and what was measured, by each check of the player.
 
-    A check compares a size with a threshold. `checks()` of the player has their names, in the same order. A
-    size is NaN if it was not measured, and a threshold is NaN if the check was not asked: that is so for all
-    checks if the round is not readable.
+    A check compares a size with a threshold. `check_names()` of the player has their names, in the same
+    order. A size is NaN if it was not measured, and a threshold is NaN if the check was not asked: that is so
+    for all checks if the round is not readable.
     """
 
     kept: bool

@@ -8,7 +8,7 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
 # Exit statuses. The last four are 128 + SIGHUP, SIGINT, SIGPIPE and SIGTERM, as a shell reports them.
@@ -84,6 +84,53 @@ def percent(share: float) -> str:
     ('7.7 %', '100 %')
     """
     return f"{100.0 * share:.{2 if share < 0.995 else 3}g} %"
+
+
+def shown(value: float) -> str:
+    """A number as people write it: 236,900 and 0.5, not 2.369e+05.
+
+    >>> shown(236900.3), shown(0.123456), shown(1234.5), shown(-3.0), shown(2e-7)
+    ('236,900', '0.1235', '1,234.5', '-3', '2e-07')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if (value == round(value) or abs(value) >= 1e4) and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    if 1e-4 <= abs(value) < 1e15:
+        digits = max(4 - len(f"{abs(value):.0f}") + (abs(value) < 0.5), 1)
+        digits += max(-math.floor(math.log10(abs(value))) - 1, 0)
+        return f"{value:,.{digits}f}".rstrip("0").rstrip(".")
+    return f"{value:.3g}"
+
+
+def as_lines_below(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> list[str]:
+    """A table of 80 columns. Below a row is its note, if it has one, as a line of its own.
+
+    A cell that is too long is cut, so that the columns stay in line.
+
+    >>> print(*as_lines_below(("column", "read as"), [(("price", "number"), "in dollars")]), sep="\\n")
+    column  read as
+    price   number
+        in dollars
+    """
+    most = [max(len(row[i]) for row in [head, *(cells for cells, _ in rows)]) for i in range(len(head))]
+    last = len(head) - 1
+    widths = [min(width, 24 if i == 0 else 36) for i, width in enumerate(most)]
+    while sum(widths) + 2 * last > 80 and max(widths) > 8:
+        widths[widths.index(max(widths))] -= 1
+    lines = []
+    for cells, note in [(head, ""), *rows]:
+        line = "  ".join(visible(cell, width).ljust(width) for cell, width in zip(cells, widths, strict=True))
+        lines.append(line.rstrip())
+        lines += textwrap.wrap(
+            note,
+            80,
+            initial_indent="    ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return lines
 
 
 def tell(*lines: object) -> None:

@@ -374,7 +374,8 @@ class ScaledWeights(NamedTuple):
         return dot(self.v, self.row_in_units(x))
 
     def row_in_units(self, x: Any) -> Any:
-        return squash(self.missing.clear(standardise(self, x), x), self.knee, self.most)
+        row, is_usual = standardise(self, x)
+        return row if is_usual else squash(self.missing.clear(row, x), self.knee, self.most)
 
     def target_in_units(self, y: float) -> float:
         deviation = y - self.y_center
@@ -428,33 +429,38 @@ def squash(row: Any, knee: float, most: float) -> Any:
 
 def squash_cells(row: np.ndarray, knee: float, most: float) -> np.ndarray:
     """Replace cells z beyond the knee, in place, by knee + ln(1 + |z| - knee), with the sign of z."""
-    if not largest(row) <= knee:
-        for i in range(len(row)):
-            far = abs(float(row[i])) - knee
-            if far > 0.0:
-                row[i] = math.copysign(min(knee + math.log(1.0 + far), most), float(row[i]))
+    for i in range(len(row)):
+        far = abs(float(row[i])) - knee
+        if far > 0.0:
+            row[i] = math.copysign(min(knee + math.log(1.0 + far), most), float(row[i]))
     return row
 
 
 @_quiet
 @by_type
-def standardise(w: ScaledWeights, x: Any) -> Any:
-    """A row as the weights `w` see it, with a 1 for the constant; a dense one in their buffer."""
+def standardise(w: ScaledWeights, x: Any) -> tuple[Any, bool]:
+    """A row as the weights `w` see it, with a 1 for the constant; a dense one in their buffer.
+
+    Also whether all of its cells are known and within the knee; of a sparse row this is not known.
+    """
     if isinstance(x, Sparse):
         count = len(x.places)
         places, values = np.empty(count + 1, x.places.dtype), np.empty(count + 1)
         assign(places[:count], x.places)
         _scale_row(w.factors, values[:count], w.clip, x)
         places[count], values[count] = x.dim, 1.0
-        return Sparse(places, values, x.dim + 1)
-    _standardise_row(w.row[: len(x)], w.center, w.factors, w.clip, x)
+        return Sparse(places, values, x.dim + 1), False
+    is_usual = _standardise_row(w.row[: len(x)], w.center, w.factors, w.clip, w.knee, x)
     w.row[len(x)] = 1.0
-    return w.row
+    return w.row, is_usual
 
 
-@each_entry("row")
-def _standardise_row(row: Entry, center: Entry, factors: Entry, clip: float, x: Entry) -> Entry:
-    return _clipped((x - center) * factors, clip)
+@each_entry("row", reports=True)
+def _standardise_row(
+    row: Entry, center: Entry, factors: Entry, clip: float, knee: float, x: Entry
+) -> tuple[Entry, Entry]:
+    value = _clipped((x - center) * factors, clip)
+    return value, abs(value) < knee
 
 
 @each_entry("row", packed=("row",))

@@ -76,7 +76,7 @@ class Certificate:
         return " ".join(sentences)
 
 
-def certificate(record: Any, k: int) -> Certificate:
+def certificate(record: Any, k: int, comparators: Any = None) -> Certificate:
     """The certificate of a run, for all sets of at most k outliers.
 
     Parameters
@@ -85,6 +85,9 @@ def certificate(record: Any, k: int) -> Certificate:
         If it has no products and gradients, the game is played again with a `Certified` player.
     k
         The largest number of outliers, not counting rounds without a finite size.
+    comparators
+        A bounded domain: the bound is for every u in it, instead of the domain of the learner, which may then
+        have none.
 
     Examples
     --------
@@ -98,12 +101,20 @@ def certificate(record: Any, k: int) -> Certificate:
     """
     if k < 0:
         raise ValueError(f"k counts outliers, so it cannot be negative: got {k}")
+    if comparators is not None:
+        require_bounded(comparators)
+        return _of_rounds(record, k, comparators)
     require_bounded(record.domain)
     if isinstance(record.player, Certified):
         return certificate_of_state(record.state[0], record.player, k, record.unmeasured_count)
     if record.again is not None and record.products is None and not isinstance(record.adversary, Gradients):
         return certificate(record.again(Certified(record.player, k), keep=()), k)
-    sizes, kept, below, above, regret = _parts(record)
+    return _of_rounds(record, k)
+
+
+def _of_rounds(record: Any, k: int, comparators: Any = None) -> Certificate:
+    """The certificate from the gradients of all rounds."""
+    sizes, kept, below, above, regret = _parts(record, comparators)
     rows = np.stack([sizes, kept.astype(float), above], axis=1)
     return _certificate(k, rows, below[kept], regret, len(sizes), int(kept.sum()), record.unmeasured_count)
 
@@ -203,19 +214,37 @@ def _rank(n: int, p: float, level: float) -> int:
     return n - smallest(n, 1.0 - p, p, level)
 
 
-def _parts(record: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:
-    """Size, kept, max_u <u - w, g> and max_u <w - u, g> of measured rounds; the regret on the kept rounds."""
+def _parts(
+    record: Any, comparators: Any = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:
+    """Size, kept, max_u <u - w, g> and max_u <w - u, g> of measured rounds; the regret on the kept rounds.
+
+    u is in the domain, or among the comparators; then w may be anywhere.
+    """
+    domain = record.domain if comparators is None else comparators
     measured = np.isfinite(record.size)
     products, gradients = (column[measured] for column in record.linear())
     sizes, kept = record.size[measured], record.column("kept")[measured]
     with np.errstate(all="ignore"):
-        reached = np.array([record.domain.reaches(g) for g in gradients]).reshape(-1, 3)
+        reached = np.array([domain.reaches(g) for g in gradients]).reshape(-1, 3)
+        if comparators is not None:
+            reached[:, 2] = np.maximum(reached[:, 2], _magnitudes(record, gradients, measured))
         error = allowance(gradients.shape[1]) * reached[:, 2]
         below, above = reached[:, 0] - products + error, reached[:, 1] + products + error
     summed = np.array([_nearest(column) for column in gradients[kept].T])
     magnitudes = sum_abs(reached[kept, 2])
-    regret = _regret(record.domain, [_nearest(products[kept])], summed, magnitudes, len(sizes))
+    regret = _regret(domain, [_nearest(products[kept])], summed, magnitudes, len(sizes))
     return sizes, kept, np.maximum(below, 0.0), np.maximum(above, 0.0), regret
+
+
+def _magnitudes(record: Any, gradients: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """At least Σ |w_i g_i| of each round: the errors of <w, g> are relative to it."""
+    iterates = record.iterates
+    if iterates is None:
+        if record.again is None:
+            raise ValueError("the record has no iterates: play(..., keep=['iterates', ...])")
+        iterates = record.again(record.player, keep=("iterates",)).iterates
+    return np.abs(iterates[measured] * gradients).sum(axis=1) * (1.0 + 2.0 * gradients.shape[1] * _EPS)
 
 
 def _nearest(terms: np.ndarray) -> float:

@@ -94,8 +94,8 @@ class Certified:
     def core(self: Any) -> Any:
         return self.player.core()
 
-    def checks(self: Any) -> tuple[str, ...]:
-        return self.player.checks()
+    def check_names(self: Any) -> tuple[str, ...]:
+        return self.player.check_names()
 
     def check_dim(self: Any, dim: int) -> None:
         self.player.check_dim(dim)

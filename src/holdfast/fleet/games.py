@@ -106,7 +106,7 @@ class Games:
         slots = slots * len(self.labels) + label
         new = int(slots.max(initial=-1)) + 1 - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((max(new, 0), len(COUNTS)), np.int64)])
-        columns = empty_columns(len(y), self.width, len(self.player.checks()), KEEP)
+        columns = empty_columns(len(y), self.width, len(self.player.check_names()), KEEP)
         game = (player or self.player, adversary, columns)
         for first in range(0, len(slots), self._together):
             some = slice(first, first + self._together)
@@ -152,7 +152,7 @@ class Games:
         state, nothing = self._first_state(), np.zeros(0, np.int64)
         counts = np.zeros((0, len(COUNTS)), np.int64)
         groups = GroupedRounds(nothing, nothing, nothing, nothing, counts, self.keyed)
-        columns = empty_columns(0, self.width, len(self.player.checks()), KEEP)
+        columns = empty_columns(0, self.width, len(self.player.check_names()), KEEP)
         adversary, buffer = rows.replay(y, self.loss), np.zeros(0)
         return self.player, adversary, state, columns, groups, buffer, 0, 0
 

@@ -1,6 +1,6 @@
 """Play the rounds of several games in one call. This is what a run compiles.
 
-The process that compiles imports this file, so it does not import pyarrow, which takes 35 MB.
+`_compiled/prebuild.py` imports this file where pyarrow is not installed.
 """
 
 from typing import Any, NamedTuple

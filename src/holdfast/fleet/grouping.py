@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast._compiled import prebuilt
+from holdfast._compiled.running import can_compile
+
 Call = Callable[..., Any]  # calls a function with its arguments
 
 
@@ -91,12 +94,16 @@ def cores() -> int:
 
 
 def caller(compiled: bool) -> Call:
-    """A function that calls another one, compiled or in Python."""
-    if compiled:
-        from holdfast._compiled import call
+    """A function that calls another one: compiled, if possible, or in Python."""
+    return _compiled_call if compiled else _plain_call
 
-        return call
-    return _plain_call
+
+def _compiled_call(function: Call, *args: Any) -> Any:
+    if prebuilt.find(function, args) is None and not can_compile(True):
+        return _plain_call(function, *args)
+    from holdfast._compiled import call
+
+    return call(function, *args)
 
 
 @np.errstate(all="ignore")

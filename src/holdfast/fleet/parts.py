@@ -29,6 +29,10 @@ class StateParts:
         self.gone: list[int] = []  # parts that are not needed any more
         self._next = 0
 
+    def number_after(self, others: "StateParts") -> None:
+        """Give new parts other numbers than these have."""
+        self._next = max(self._next, others._next)
+
     # -- writing
 
     def next_parts(self, games: Games, sums: np.ndarray) -> Iterator[tuple[int, KeyStates]]:

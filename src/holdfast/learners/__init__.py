@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.learners.ons import ONS
     from holdfast.learners.penalized import Penalized
     from holdfast.learners.recentered import Recentered
+    from holdfast.learners.reserved import Reserved
     from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
     from holdfast.learners.ridge import OnlineRidge
     from holdfast.learners.robustridge import RobustRidge
@@ -64,6 +65,7 @@ __all__ = [
     "ProjectedAdaGrad",
     "Recentered",
     "Redescending",
+    "Reserved",
     "RobustRidge",
     "ScaleInvariant",
     "Scaled",

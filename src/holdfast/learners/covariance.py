@@ -55,8 +55,18 @@ def variance_of(covariance: Covariance, x: Row) -> float:
 
 def variance_of_weight(covariance: Covariance, k: int) -> float:
     """That of the k-th weight, as if its row had been measured."""
+    measure_weight(covariance, k)
+    return own_variance(covariance, k)
+
+
+def own_variance(covariance: Covariance, k: int) -> float:
+    """That of the k-th weight; nothing is measured."""
+    return covariance.growth * squared(covariance.root[k])
+
+
+def measure_weight(covariance: Covariance, k: int) -> None:
+    """Let the k-th weight be the row that was measured last."""
     assign(covariance.product, covariance.root[k])
-    return covariance.growth * squared(covariance.product)
 
 
 def shrink(covariance: Covariance, variance: float, noise: float) -> None:

@@ -45,7 +45,7 @@ class FillMissing:
     share: float
 
     def check(self) -> None:
-        if not 0.0 < self.share < 1.0:
+        if not 0.0 <= self.share < 1.0:
             raise ValueError(f"missing is a share of the cells, from 0 to below 1: got {self.share:g}")
 
     def clear(self, row: Row, x: Row) -> Row:

@@ -8,6 +8,6 @@ try:
 except ImportError as error:
     raise ImportError("holdfast.optax needs Optax: pip install 'holdfast[optax]'") from error
 
-from holdfast.optax.guarded import GuardedOptState, guarded
+from holdfast.optax.guarded import GuardedOptState, audit_of, guarded
 
-__all__ = ["GuardedOptState", "guarded"]
+__all__ = ["GuardedOptState", "audit_of", "guarded"]

@@ -5,8 +5,10 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
+from holdfast.audit import table_of_steps
 from holdfast.filters.fixed_memory import budget_table
 from holdfast.filters.topk import TopK
 from holdfast.filters.topshare import TopShare
@@ -68,6 +70,13 @@ def _with(lists: jax.Array, sizes: jax.Array) -> jax.Array:
     return jnp.where(places < at, lists, jnp.where(places == at, sizes[:, None], jnp.roll(lists, 1, 1)))
 
 
+class SkippedSteps(NamedTuple):
+    """The last skipped steps, in the order of a ring: step n of them is in row n modulo the length."""
+
+    places: jax.Array  # the number of the step, from 0, and the part that was judged
+    figures: jax.Array  # its size and its threshold
+
+
 class GuardedOptState(NamedTuple):
     """What `guarded` remembers, as arrays. `optax.tree.get(state, "skipped")` finds one inside of a chain."""
 
@@ -76,8 +85,51 @@ class GuardedOptState(NamedTuple):
     last_kept: jax.Array  # of the last step: whether it was taken,
     last_size: jax.Array  # the size nearest to its threshold or beyond it,
     last_threshold: jax.Array  # and that threshold
+    log: SkippedSteps  # `audit_of` reads it
     filter_state: FilterState
     inner_state: Any
+
+
+def audit_of(state: Any) -> dict[str, list[Any]]:
+    """The last skipped steps, up to `history` of them: a dict of columns, for `pandas.DataFrame` too.
+
+    The columns are those of every audit. `column` is the index of the array, in the order of
+    `jax.tree.leaves`, with per="tensor". Steps of the warm-up are in the table. Not for use inside of jit: it
+    waits for the device.
+
+    Parameters
+    ----------
+    state
+        A `GuardedOptState`, or a state that has one somewhere inside, such as that of a chain.
+
+    Examples
+    --------
+    >>> optimizer = guarded(optax.sgd(0.1), outliers=1)
+    >>> params = jnp.array([1.0, -1.0])
+    >>> state = optimizer.init(params)
+    >>> for factor in (1.0, 1.0, 1e9, jnp.nan, 1.0):
+    ...     _, state = optimizer.update(factor * params, state, params)
+    >>> audit = audit_of(state)
+    >>> audit["step"], audit["reason"]
+    ([0, 2, 3], ['warm-up', 'gradient', 'not readable'])
+    """
+    leaves = jax.tree.leaves(state, is_leaf=lambda part: isinstance(part, GuardedOptState))
+    found = [part for part in leaves if isinstance(part, GuardedOptState)]
+    if len(found) != 1:
+        raise ValueError(f"the audit is that of one GuardedOptState: {len(found)} are in this state")
+    (guard,) = found
+    if guard.skipped.ndim > 0:
+        raise ValueError(
+            f"this is the state of {guard.skipped.shape} optimizers: take that of one, such as "
+            "jax.tree.map(lambda array: array[0], state)"
+        )
+    skipped, history = int(guard.skipped), len(guard.log.places)
+    rows = [n % history for n in range(max(skipped - history, 0), skipped)]
+    places, figures = np.asarray(guard.log.places)[rows], np.asarray(guard.log.figures, float)[rows]
+    together = guard.filter_state.largest.shape[0] == 1
+    columns = ["" if together else str(part) for part in places[:, 1].tolist()]
+    steps, sizes, thresholds = places[:, 0].tolist(), figures[:, 0].tolist(), figures[:, 1].tolist()
+    return table_of_steps(("gradient",), steps, [0] * len(steps), sizes, thresholds, columns)
 
 
 def guarded(
@@ -87,6 +139,7 @@ def guarded(
     *,
     slack: float = 2.0,
     per: Literal["all", "tensor"] = "all",
+    history: int = 100,
 ) -> optax.GradientTransformationExtraArgs:
     """Make a gradient transformation skip the steps whose gradients are outliers.
 
@@ -112,6 +165,8 @@ def guarded(
         How much larger than usual a norm may be.
     per
         What is measured: all gradients together, or each array. One bad array skips the whole step.
+    history
+        The number of last skipped steps that `audit_of(state)` can tell of.
 
     Returns
     -------
@@ -135,6 +190,9 @@ def guarded(
     """
     if per not in ("all", "tensor"):
         raise ValueError(f'per must be "all" or "tensor": got {per!r}')
+    count: Any = history
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"history counts skipped steps, at least 1: got {history!r}")
     if not isinstance(inner, optax.GradientTransformation):
         raise TypeError(f"guard an optax.GradientTransformation: got {inner!r}")
     memory = ArrayFilter(filter_for_training(outliers, window, slack))
@@ -151,6 +209,7 @@ def guarded(
             last_kept=jnp.zeros((), bool),
             last_size=nothing,
             last_threshold=jnp.zeros_like(nothing),
+            log=SkippedSteps(jnp.zeros((history, 2), jnp.int32), jnp.zeros((history, 2), nothing.dtype)),
             filter_state=filter_state,
             inner_state=inner.init(params),
         )
@@ -173,12 +232,17 @@ def guarded(
 
         new_updates, inner_state = jax.lax.cond(keep, take, skip)
         worst = jnp.argmax(jnp.where(kept, jnp.nan_to_num(sizes / thresholds), jnp.inf))
+        place = (jnp.stack([state.kept + state.skipped, worst.astype(jnp.int32)]), state.log.places)
+        figures = (jnp.stack([sizes[worst], thresholds[worst]]), state.log.figures)
+        row = state.skipped % history
+        log = [old.at[row].set(jnp.where(keep, old[row], new)) for new, old in (place, figures)]
         return new_updates, GuardedOptState(
             kept=state.kept + keep,
             skipped=state.skipped + ~keep,
             last_kept=keep,
             last_size=sizes[worst],
             last_threshold=thresholds[worst],
+            log=SkippedSteps(*log),
             filter_state=filter_state,
             inner_state=inner_state,
         )

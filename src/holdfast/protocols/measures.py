@@ -38,6 +38,10 @@ class MeasureOptions(GradientMeasure, Protocol):
         """Whether the size depends on the row also where the slope is 0; by default no."""
         return False
 
+    def is_of_row(self) -> bool:
+        """Whether it is the size of the row alone: then the farthest cell is to blame; by default no."""
+        return False
+
     def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
         """As in `StateMeasure`."""
         return self.measure(norm, round.slope, round.row)

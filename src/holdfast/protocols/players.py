@@ -31,6 +31,10 @@ class PlayerOptions(Player, LearningOptions, Protocol):
         """The state at the beginning of a batch, all predicted now; by default the same."""
         return state
 
+    def first_forecast(self) -> int:
+        """How many readable rounds pass before there are forecasts; by default none."""
+        return 0
+
     def replayed_at_once(self) -> int:
         """How many earlier rounds a round may play again; by default none. Flat states need room for them."""
         return 0
@@ -47,7 +51,7 @@ class PlayerOptions(Player, LearningOptions, Protocol):
         """The state from which another game can begin, with what this one has learned."""
         return state
 
-    def checks(self) -> tuple[str, ...]:
+    def check_names(self) -> tuple[str, ...]:
         """The names of what is measured in a round, in the order of a verdict; by default the gradient."""
         return ("gradient",)
 

@@ -50,8 +50,12 @@ class Full:
         return whole.variance_of(state, x)
 
     def variance_of_weight(self, state: Covariance, k: int) -> float:
-        """That of the k-th weight, as if its row had been measured."""
-        return whole.variance_of_weight(state, k)
+        """That of the k-th weight."""
+        return whole.own_variance(state, k)
+
+    def measure_weight(self, state: Covariance, k: int) -> None:
+        """Let the k-th weight be the row that was measured last, for `shrink`."""
+        whole.measure_weight(state, k)
 
     def shrink(self, state: Covariance, variance: float, noise: float) -> None:
         """Learn from the row that was measured last, with noise of this variance."""
@@ -119,12 +123,15 @@ class Diagonal:
         return state.growth * dot(state.along, x)
 
     def variance_of_weight(self, state: DiagonalState, k: int) -> float:
-        """That of the k-th weight, as if its row had been measured."""
+        """That of the k-th weight."""
+        return state.growth * float(state.variances[k])
+
+    def measure_weight(self, state: DiagonalState, k: int) -> None:
+        """Let the k-th weight be the row that was measured last, for `shrink`."""
         row, along = state.row, state.along
         assign(row, np.zeros(len(row)))
         assign(along, np.zeros(len(along)))
         row[k], along[k] = 1.0, state.variances[k]
-        return state.growth * float(state.variances[k])
 
     def shrink(self, state: DiagonalState, variance: float, noise: float) -> None:
         """Learn from the row that was measured last, with noise of this variance."""

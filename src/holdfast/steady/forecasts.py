@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.matrices import sum_of_rows
+from holdfast.matrices import products, sum_of_rows
 from holdfast.norms import HUGE
+from holdfast.protocols import Row
 from holdfast.rounds import Round
 from holdfast.steady.epochs import forget_epoch
-from holdfast.steady.state import EPOCH, HIGH, LOW, Y_CENTER, Y_FACTOR, SteadyState
-from holdfast.vectors import ScaledWeights, add, assign, dot, squash, standardise
+from holdfast.steady.state import EPOCH, HIGH, LOW, NEVER, NOW, Y_CENTER, Y_FACTOR, SteadyState
+from holdfast.vectors import ScaledWeights, add, assign, dot
 
 NO_CLIP = 1e300  # the gate must see how far a cell is
 _SURE = 3.0  # a margin counts as at most this where forecasts of labels are judged
@@ -48,14 +49,17 @@ def start_unit(player: Any, state: SteadyState) -> float:
 
 def weights_asked(player: Any, state: SteadyState) -> ScaledWeights:
     """The weights of the forecasts of this batch."""
-    asked = state.asked
-    numbers, v = asked.numbers, (asked.v, asked.center, asked.factors, asked.row, NO_CLIP)
+    asked, units, dim = state.asked, state.units, len(state.row) - 1
+    numbers, v, center, factors = asked.numbers, asked.v, asked.center, asked.factors
+    if numbers[EPOCH] == NOW:
+        v, center, factors = state.v, units.center[:dim], units.factors[:dim]
     low, high, factor = float(numbers[LOW]), float(numbers[HIGH]), float(numbers[Y_FACTOR])
     low, high, spread = target_range(player, low, high, factor)
     if player.weighted and not spread > 0.0:
         spread = 1.0  # else the slope of a first round would be 0, and its weight unknown
-    center = float(numbers[Y_CENTER])
-    return ScaledWeights(*v, center, spread, low, high, player.missing, player.knee, player.most)
+    target = (float(numbers[Y_CENTER]), spread, low, high)
+    cells = (player.missing, player.knee, player.most)
+    return ScaledWeights(v, center, factors, asked.row, NO_CLIP, *target, *cells)
 
 
 def weights_now(player: Any, state: SteadyState) -> ScaledWeights:
@@ -78,15 +82,20 @@ def average(state: SteadyState) -> None:
 def freeze(player: Any, state: SteadyState) -> None:
     """Let the forecasts be those of now."""
     asked, units, dim = state.asked, state.units, len(state.row) - 1
-    assign(asked.v, state.v)
-    assign(asked.fallback, state.fallback.w)
-    assign(asked.each.reshape(-1), state.learner.each.reshape(-1))
-    if asked.numbers[EPOCH] != state.numbers[EPOCH]:  # or they are the same
-        assign(asked.center, units.center[:dim])
-        assign(asked.factors, units.factors[:dim])
+    before, started = asked.numbers[EPOCH], state.numbers[EPOCH] >= 0.0
     for i in range(len(state.numbers)):
         asked.numbers[i] = state.numbers[i]
     asked.numbers[Y_CENTER], asked.numbers[Y_FACTOR] = target_unit(player, state)
+    if player.delay == 1:
+        asked.numbers[EPOCH] = NOW if started else NEVER
+        return
+    assign(asked.v, state.v)
+    assign(asked.fallback, state.fallback.w)
+    for k in range(len(asked.each)):
+        assign(asked.each[k], state.learner.each[k])
+    if before != state.numbers[EPOCH]:  # or they are the same
+        assign(asked.center, units.center[:dim])
+        assign(asked.factors, units.factors[:dim])
 
 
 def ask(player: Any, state: SteadyState) -> None:
@@ -96,7 +105,7 @@ def ask(player: Any, state: SteadyState) -> None:
         unit = player.learner.loss_unit(state.learner)
         unit *= since_start(player, state, target_unit(player, state)[1])
     player.hedge.after_batch(state.hedge, unit)
-    if started and state.asked.numbers[EPOCH] < 0.0:
+    if started and state.asked.numbers[EPOCH] == NEVER:
         restart_fallback(player, state)
     average(state)
     freeze(player, state)
@@ -108,17 +117,26 @@ def restart_fallback(player: Any, state: SteadyState) -> None:
     player.fallback.restarted(state.fallback, state.fallback.w)
 
 
-def judge(player: Any, state: SteadyState, round: Round, row: np.ndarray, unit: float) -> None:
-    """Count the losses of the forecasts that were given for this row, for `hedge`.
+def row_asked(player: Any, state: SteadyState, x: Row, row: np.ndarray) -> np.ndarray:
+    """The row x as the forecasts that were given see it; `row` is x in units of now, squashed."""
+    epoch = state.asked.numbers[EPOCH]
+    return row if epoch in (NOW, state.numbers[EPOCH]) else weights_asked(player, state).row_in_units(x)
+
+
+def judge(player: Any, state: SteadyState, round: Round, z: float, unit: float) -> bool:
+    """Count the losses of the forecasts that were given for this round, for `hedge`. Its x is `row_asked`.
 
     They are brought into the range of forecasts, margins into [-3, 3], and losses are in units of the target
-    at the last start.
+    at the last start. z is the forecast of the fallback of now; returns whether the same was given.
     """
-    asked, losses = state.asked, state.losses
-    numbers, y, seen = asked.numbers, round.y, row
-    if numbers[EPOCH] != state.numbers[EPOCH]:
-        cells = standardise(weights_asked(player, state), round.x)
-        seen = squash(player.missing.clear(cells, round.x), player.knee, player.most)
+    asked, losses, last = state.asked, state.losses, len(state.losses) - 1
+    numbers, y, is_now = asked.numbers, round.y, asked.numbers[EPOCH] == NOW
+    if is_now:
+        assign(losses[:last], state.learner.errors)
+        losses[last], deployed = z, dot(state.v, round.x)
+    else:
+        products(asked.each, round.x, losses[:last])
+        losses[last], deployed = dot(asked.fallback, round.x), dot(asked.v, round.x)
     low, high, known = -_SURE, _SURE, float(numbers[Y_FACTOR])
     if player.learner.scales_target():
         center = float(numbers[Y_CENTER])
@@ -126,16 +144,12 @@ def judge(player: Any, state: SteadyState, round: Round, row: np.ndarray, unit: 
         low, high, y = -math.inf, math.inf, (y - center) * known
         if least <= most:
             low, high = (least - spread - center) * known, (most + spread - center) * known
-    last = len(losses) - 1
-    for k in range(last):
-        losses[k] = loss_of(player, asked.each[k], seen, y, low, high, unit)
-    losses[last] = loss_of(player, asked.fallback, seen, y, low, high, unit)
-    player.hedge.collect(state.hedge, losses, loss_of(player, asked.v, seen, y, low, high, unit))
+    for k in range(last + 1):
+        losses[k] = loss_of(player, float(losses[k]), y, low, high, unit)
+    player.hedge.collect(state.hedge, losses, loss_of(player, deployed, y, low, high, unit))
+    return bool(is_now and low <= z <= high)
 
 
-def loss_of(
-    player: Any, w: np.ndarray, seen: np.ndarray, y: float, low: float, high: float, unit: float
-) -> float:
-    """The loss of the forecast <w, seen>, brought into a range."""
-    z = min(max(dot(w, seen), low), high)
-    return min(player.loss.value(z, y) * unit, HUGE)
+def loss_of(player: Any, z: float, y: float, low: float, high: float, unit: float) -> float:
+    """The loss of a forecast, brought into a range."""
+    return min(player.loss.value(min(max(z, low), high), y) * unit, HUGE)

@@ -1,10 +1,11 @@
-"""The learner for labels: logistic regressions that forget at different rates and doubt labels."""
+"""The learner for labels: logistic regressions of second and of first order, with several memories."""
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.matrices import add_to_rows, products
 from holdfast.rule import rule
 from holdfast.steady.covariances import Full
 from holdfast.steady.memories import express_column, restore_prior, told_in_unit
@@ -15,25 +16,36 @@ _FLATTEST = 1e-4  # no round counts with less curvature
 _STEEP = 0.35  # times the error: a round that is mispredicted counts with at least this curvature
 _LEAST = 1e-6  # no label is doubted more
 _RECENT = 1000.0  # rounds, of the share of the label +1
+_BENT = 0.25  # the largest curvature of the logistic loss
 _NOTHING = 1e-300
 
 
+def chances(z: float) -> tuple[float, float]:
+    """The probabilities of the label that is given, and of the other one, if its margin is z."""
+    e = math.exp(-abs(z))
+    return (1.0 if z >= 0.0 else e) / (1.0 + e), (e if z >= 0.0 else 1.0) / (1.0 + e)
+
+
 class LogitsState(NamedTuple):
-    """The weights of all regressions, and one covariance for them."""
+    """The weights of all regressions, those of first order last, and one covariance for the others."""
 
     each: np.ndarray
     covariance: Any
-    errors: np.ndarray  # a buffer: margins, then steps
+    errors: np.ndarray  # a buffer: forecasts, then steps
     rounds: float
     positive: float  # the recent share of the label +1
 
 
 @rule
 class Logits:
-    """Newton steps of logistic regression with several memories, and one covariance for all of them.
+    """Newton steps of logistic regression with several memories, and gradient steps of several lengths.
 
-    As `Ridges`. In place of refused targets, labels are doubted: a round counts with the probability that
-    its label is right, if a share `flips` of the labels is wrong.
+    The Newton steps are those of `Ridges`, with one covariance. In place of refused targets, labels are
+    doubted: a round counts with the probability that its label is right, if a share `flips` is wrong.
+
+    Newton steps take rows for independent, and become too sure where neighbouring rows are alike. Gradient
+    steps do not become sure: the weights move by step g x / (1 + step |x|² / 4), where g is the slope of
+    the loss, so no row moves a margin further than an implicit step would.
 
     Parameters
     ----------
@@ -43,6 +55,8 @@ class Logits:
     prior
         The largest variance of the prior of a weight. It is also at most the memory over the number of
         weights: with few rounds for each weight, weights stay small.
+    steps
+        For each regression of first order the length of its steps.
     memory, covariance
         As in `Ridges`.
 
@@ -51,6 +65,7 @@ class Logits:
 
     memories: np.ndarray = (math.inf, math.inf, 1000.0, 100.0)  # type: ignore[assignment]
     flips: np.ndarray = (0.0, 0.05, 0.05, 0.05)  # type: ignore[assignment]
+    steps: np.ndarray = (0.03, 0.3)  # type: ignore[assignment]
     prior: float = 1.0
     memory: float = 10000.0
     covariance: Any = Full()
@@ -69,6 +84,8 @@ class Logits:
             )
         if not ((self.flips >= 0.0) & (self.flips < 0.5)).all():
             raise ValueError(f"flips are shares of wrong labels, below a half: got {self.flips.tolist()}")
+        if np.ndim(self.steps) != 1 or not ((self.steps > 0.0) & (self.steps < 1e100)).all():
+            raise ValueError(f"steps are lengths, so they must be positive: got {self.steps.tolist()}")
         if not 1e-100 < self.prior < 1e100:
             raise ValueError(f"prior is a variance, so it must be positive: got {self.prior}")
 
@@ -81,7 +98,7 @@ class Logits:
         return min(self.prior, min(self.memory, _YOUNG + rounds) / dim)
 
     def init(self, dim: int) -> LogitsState:
-        count = len(self.memories)
+        count = len(self.memories) + len(self.steps)
         covariance = self.covariance.independent(dim, self.variance(0.0, dim))
         return LogitsState(np.zeros((count, dim)), covariance, np.zeros(count), 0.0, 0.5)
 
@@ -105,13 +122,16 @@ class Logits:
         covariance = self.covariance.set_independent(covariance, self.variance(0.0, each.shape[1]))
         return LogitsState(each, covariance, errors, 0.0, positive)
 
-    def distance(self, state: LogitsState, row: np.ndarray, y: float) -> float:
-        """0, labels are not refused. Leaves all margins in the buffer `errors`."""
-        for k in range(len(state.each)):
-            state.errors[k] = dot(state.each[k], row)
+    def forecast(self, state: LogitsState, row: np.ndarray) -> np.ndarray:
+        """The margins of all regressions, in the buffer `errors`."""
+        products(state.each, row, state.errors)
+        return state.errors
+
+    def distance(self, state: LogitsState, y: float) -> float:
+        """0, labels are not refused."""
         return 0.0
 
-    def is_near(self, state: LogitsState) -> bool:
+    def is_near(self, state: LogitsState, y: float) -> bool:
         """True, labels have no range."""
         return True
 
@@ -129,7 +149,7 @@ class Logits:
         first: bool,
         weight: float,
     ) -> LogitsState:
-        """The state after a round whose margins are in the buffer, with the label y, -1 or +1."""
+        """The state after a round whose forecasts are in the buffer, with the label y, -1 or +1."""
         each, covariance, errors, rounds, positive = state
         rounds += 1.0
         variance, mean, whole = self.covariance.variance_of(covariance, row), 0.0, 0.0
@@ -137,10 +157,9 @@ class Logits:
             return state
         share = positive if y > 0.0 else 1.0 - positive
         memory = min(self.memory, _YOUNG + rounds)
-        for k in range(len(each)):
-            z = y * float(errors[k])
-            e = math.exp(-abs(z))
-            right, wrong = (1.0 if z >= 0.0 else e) / (1.0 + e), (e if z >= 0.0 else 1.0) / (1.0 + e)
+        second = len(self.memories)
+        for k in range(second):
+            right, wrong = chances(y * float(errors[k]))
             counts, flips = weight, float(self.flips[k])
             if flips > 0.0:
                 clean, flipped = (1.0 - flips) * right * (1.0 - share), flips * wrong * share
@@ -152,13 +171,17 @@ class Logits:
             errors[k] = y * wrong / curvature * times / (1.0 + times * variance)
         mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
         self.covariance.shrink(covariance, variance, 1.0 / mean)
-        for k in range(len(each)):
-            add(each[k], covariance.growth * float(errors[k]), covariance.along)
+        long = dot(row, row)
+        for k in range(second, len(each)):
+            step = weight * float(self.steps[k - second])
+            _, wrong = chances(y * float(errors[k]))
+            add(each[k], y * wrong * step / (1.0 + _BENT * step * long), row)
+        add_to_rows(each[:second], errors[:second], covariance.growth, covariance.along)
         positive += (max(y, 0.0) - positive) / min(_RECENT, rounds + 1.0)
         covariance = self.covariance.forget(covariance, memory)
         dim = each.shape[1]
         prior, turns = self.variance(rounds, dim), math.ceil(dim / memory)
-        restore_prior(self.covariance, each, covariance, prior, turns, rounds, True)
+        restore_prior(self.covariance, each[:second], covariance, prior, turns, rounds, True)
         return LogitsState(each, covariance, errors, rounds, positive)
 
     def express_column(self, state: LogitsState, j: int, moved: float, unit: float) -> LogitsState:

@@ -23,6 +23,7 @@ def restore_prior(
         own = kind.variance_of_weight(covariance, k)
         if own > _LOOSE * variance:
             noise = own * variance / (own - variance)
+            kind.measure_weight(covariance, k)
             kind.shrink(covariance, own, noise)
             if moves:
                 for row in range(len(each)):

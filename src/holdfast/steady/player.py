@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.entrywise import copy_row
+from holdfast.entrywise import copy_row, fill_missing
 from holdfast.filters.topshare import TopShare
 from holdfast.learners.bettors import Bettors
-from holdfast.learners.missing_cells import missing_with
+from holdfast.learners.missing_cells import FillMissing, SkipMissing, missing_with
 from holdfast.losses import Absolute
 from holdfast.norms import HUGE
 from holdfast.protocols import Filter, Loss, Row, Weights
@@ -20,6 +20,7 @@ from holdfast.steady.forecasts import (
     ask,
     average,
     judge,
+    row_asked,
     since_start,
     target_unit,
     weights_asked,
@@ -27,11 +28,18 @@ from holdfast.steady.forecasts import (
 )
 from holdfast.steady.hedge import Hedge
 from holdfast.steady.ridges import Ridges
-from holdfast.steady.starting import is_compared, replayed_at_once, start_again, with_other_units
+from holdfast.steady.starting import (
+    first_forecast,
+    is_compared,
+    replayed_at_once,
+    start_again,
+    with_other_units,
+)
 from holdfast.steady.state import (
     EPOCH,
     HIGH,
     LOW,
+    NEVER,
     ROUNDS,
     Y_FACTOR,
     SteadyState,
@@ -134,9 +142,11 @@ class Steady:
             raise ValueError(f"delay is the number of rounds of a batch, 0 for any: got {self.delay}")
         if self.stored < FEW_STORED:
             raise ValueError(f"stored counts first rounds, at least {FEW_STORED}: got {self.stored}")
-        return replaced(self, missing=missing_with(self.missing))
+        missing = missing_with(self.missing)
+        # One type of player for all shares: `FillMissing` leaves all missing cells if the share is 0.
+        return replaced(self, missing=FillMissing(0.0) if isinstance(missing, SkipMissing) else missing)
 
-    def checks(self) -> tuple[str, ...]:
+    def check_names(self) -> tuple[str, ...]:
         """The size of a row is its farthest cell; that of a target is its distance, in usual residuals."""
         return ("features", "target")
 
@@ -174,7 +184,7 @@ class Steady:
         frozen = (asked.v, asked.fallback, asked.center, asked.factors, asked.numbers)
         for array in (*frozen, state.v, state.runs):
             assign(array, np.zeros(len(array)))
-        asked.numbers[EPOCH] = -1.0
+        asked.numbers[EPOCH] = NEVER
         for k in range(len(asked.each)):
             assign(asked.each[k], np.zeros(dim + 1))
         assign(state.numbers, first_numbers())
@@ -197,6 +207,10 @@ class Steady:
             ask(self, state)
         return state
 
+    def first_forecast(self) -> int:
+        """It starts after 8 readable rounds, and is asked when the batch ends in which it started."""
+        return first_forecast(self.delay)
+
     def replayed_at_once(self) -> int:
         return replayed_at_once(self.stored)
 
@@ -210,8 +224,10 @@ class Steady:
         return stored.to_prior(self, state)
 
     def observe(self, state: SteadyState, round: Round) -> tuple[SteadyState, Verdict]:
-        dim, x, y = len(state.row) - 1, round.x, round.y
-        row, numbers = self.standardised(state, x), state.numbers
+        dim, x, y, numbers = len(state.row) - 1, round.x, round.y, state.numbers
+        row, is_usual = standardise(weights_now(self, state), x)
+        if not is_usual:
+            row = self.missing.clear(row, x)
         size, unknown = largest(row[:dim]), (math.nan, math.nan)
         if not (size < HUGE and abs(y) < HUGE):
             return state, Verdict(False, -1, (size + math.inf, abs(y) + math.inf), unknown, -1)
@@ -227,14 +243,18 @@ class Steady:
         numbers[ROUNDS] += 1.0
         state = with_parts(state, state.learner, gate, state.surprise)
         likely, distance, limit, column = True, math.nan, math.nan, -1  # not measured
+        if started:
+            fill_missing(state.raw, x, state.units.center[:dim])
         if near and started:
-            seen = Round(round.slope, x, y, squash(row, self.knee, self.most), 0.0)
+            if not is_usual:
+                squash(row, self.knee, self.most)
+            seen = Round(round.slope, row_asked(self, state, x, row), y, row, 0.0)
             state, likely, distance, limit = self.learn(state, seen, weight, True)
             state.runs[0] = 0.0
         elif not near:
             column = place_of_largest(row[:dim])
             if state.runs[0] == 0.0:
-                self.count(state, round, state.learner.rounds, True)
+                self.count(state, y, state.learner.rounds, True)
             state.runs[0] = 1.0
         if count < self.stored and is_compared(count + 1):
             state, again = self.start_again(state)
@@ -256,7 +276,7 @@ class Steady:
 
     def standardised(self, state: SteadyState, x: Row) -> np.ndarray:
         """The row in units, in the buffer of the state. Missing cells are 0, unless they are too many."""
-        return self.missing.clear(standardise(weights_now(self, state), x), x)
+        return self.missing.clear(standardise(weights_now(self, state), x)[0], x)
 
     def weight_of(self, state: SteadyState, round: Round) -> float:
         """The weight of a round: its slope over that of the loss, as the forecast had it."""
@@ -271,26 +291,36 @@ class Steady:
     ) -> tuple[SteadyState, bool, float, float]:
         """The state after a round that the gate keeps; whether its target is likely, its size and threshold.
 
-        `round.row` is in the buffer of the state, and squashed. If `judged`, forecasts were given for it.
+        `round.row` is in the buffer of the state, and squashed. If `judged`, forecasts were given for it: for
+        `round.x`, which is in their units. The values to count are in the buffer `raw`.
         """
         (center, factor), row, numbers = target_unit(self, state), round.row, state.numbers
         y = (round.y - center) * factor if factor > 0.0 else 0.0
-        distance = min(self.learner.distance(state.learner, row, y), 1e300)
-        unit = 0.0
-        if judged and state.asked.numbers[EPOCH] >= 0.0:
+        self.learner.forecast(state.learner, row)
+        distance, z = min(self.learner.distance(state.learner, y), 1e300), dot(state.fallback.w, row)
+        unit, same = 0.0, False
+        if judged and state.asked.numbers[EPOCH] != NEVER:
             unit = since_start(self, state, float(state.asked.numbers[Y_FACTOR]))
         if unit > 0.0:
-            judge(self, state, round, row, unit)
+            same = judge(self, state, round, z, unit)
         surprise, threshold, _ = self.surprise.decide(state.surprise, distance)
         threshold = max(threshold, USUAL)
         likely = distance <= threshold
-        if likely or self.learner.is_near(state.learner):
+        if likely or self.learner.is_near(state.learner, y):
             numbers[LOW], numbers[HIGH] = min(numbers[LOW], round.y), max(numbers[HIGH], round.y)
         first = state.runs[1] == 0.0
-        due = judged and self.count(state, round, state.learner.rounds, likely)
+        due = judged and self.count(state, round.y, state.learner.rounds, likely)
         counts = weight / (1.0 + repeated(state.units, len(row) - 1))
         learner = self.learner.learn(state.learner, state.hedge.parts, row, y, likely, first, counts)
-        self.learn_fallback(state, row, y, weight, since_start(self, state, factor), unit > 0.0)
+        lost = 0.0 if same else -1.0
+        if unit > 0.0 and not same:
+            lost = max(
+                float(state.losses[-1]) - self.loss.value(z, y) * since_start(self, state, factor), 0.0
+            )
+        count_learned(state.learned, state.fallback, row, z, lost)
+        slope = self.loss.slope(z, y)
+        if abs(slope) < math.inf:
+            self.fallback.update(state.fallback, Round(weight * slope, row, y, row, 0.0))
         if due:
             learner = self.with_other_units(state, learner)
         state = with_parts(state, learner, state.gate, surprise)
@@ -298,29 +328,14 @@ class Steady:
             average(state)  # or `ask` does
         return state, likely, distance, threshold
 
-    def learn_fallback(
-        self, state: SteadyState, row: np.ndarray, y: float, weight: float, unit: float, given: bool
-    ) -> None:
-        """Let the fallback learn from a round, and count what the theorem needs."""
-        z = dot(state.fallback.w, row)
-        slope, loss = self.loss.slope(z, y), self.loss.value(z, y) * unit
-        lost = max(float(state.losses[-1]) - loss, 0.0) if given else -1.0
-        count_learned(state.learned, state.fallback, row, z, lost)
-        if abs(slope) < math.inf:
-            self.fallback.update(state.fallback, Round(weight * slope, row, y, row, 0.0))
-
-    def count(self, state: SteadyState, round: Round, rounds: float, likely: bool) -> bool:
-        """Count the values of a row for the units. Returns whether a unit should be replaced.
+    def count(self, state: SteadyState, y: float, rounds: float, likely: bool) -> bool:
+        """Count the values in the buffer `raw`, and the target y. Returns whether a unit should be replaced.
 
         Of a run of refused rows, or of refused targets, only the first counts. So a burst of any length does
         not move units, while refused rows that come one by one do, if they are more than the share.
         """
-        raw, units, dim = state.raw, state.units, len(state.row) - 1
-        copy_row(raw, round.x)
-        for j in range(dim):
-            if raw[j] != raw[j]:
-                raw[j] = units.center[j]
-        raw[dim] = round.y
+        raw, dim = state.raw, len(state.row) - 1
+        raw[dim] = y
         columns = self.columns(dim) if likely or state.runs[1] == 0.0 else dim
         state.runs[1] = 0.0 if likely else 1.0
-        return count_row(units, raw, columns, self.wrong, rounds)
+        return count_row(state.units, raw, columns, self.wrong, rounds)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.rule import rarely_called
-from holdfast.steady.units import budget
+from holdfast.steady.units import budget, end_of
+from holdfast.vectors import assign
 
 _BITS = 2  # an octave has four places
 _OCTAVES, _MIDDLE = 64, 32  # residuals from 2^-32 to 2^31 units of the target
@@ -75,8 +76,8 @@ def usual_size(counts: np.ndarray, seen: float, share: float) -> float:
 
 def place_of_rank(counts: np.ndarray, k: float) -> int:
     """The place of the (k + 1)-th largest size; 0 if that is 0."""
-    total = 0.0
-    for i in range(PLACES - 1, 0, -1):
+    total, last = 0.0, max(end_of(counts[0]), end_of(counts[1])) - 1
+    for i in range(last, 0, -1):
         total += float(counts[0, i]) + float(counts[1, i])
         if total > k:
             return i
@@ -89,8 +90,8 @@ def count_residual(
     """Count a residual of learner k, and sometimes compute the usual one again, at least `least`."""
     counts, seen = residuals.counts[k], residuals.seen[k]
     if seen[1] >= window:
-        counts[0, :] = counts[1]
-        counts[1, :] = 0.0
+        assign(counts[0], counts[1])
+        assign(counts[1], np.zeros(PLACES))
         seen[0], seen[1] = seen[1], 0.0
     counts[1, place_of(size)] += 1.0
     seen[1] += 1.0

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.losses import Absolute
+from holdfast.matrices import add_to_rows, products
 from holdfast.protocols import Loss
 from holdfast.rule import rarely_called, rule
 from holdfast.steady.covariances import Full
@@ -17,7 +18,7 @@ from holdfast.steady.residuals import (
     new_residuals,
     rescale_residuals,
 )
-from holdfast.vectors import add, assign, dot, scale_by
+from holdfast.vectors import assign, scale_by
 
 _YOUNG = 20.0  # rounds: the memory of the covariance in the first round, which grows by 1 with each
 _WINDOW = 200.0  # residuals of a block
@@ -35,7 +36,7 @@ class RidgesState(NamedTuple):
     each: np.ndarray  # a row of weights for each regression
     covariance: Any
     residuals: Residuals
-    errors: np.ndarray  # a buffer
+    errors: np.ndarray  # a buffer: forecasts, then steps
     rounds: float  # learned from
 
 
@@ -139,24 +140,25 @@ class Ridges:
         covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
         return RidgesState(each, covariance, residuals, errors, 0.0)
 
-    def distance(self, state: RidgesState, row: np.ndarray, y: float) -> float:
-        """How surprising a target is: the smallest residual of a stubborn regression, in usual ones.
+    def forecast(self, state: RidgesState, row: np.ndarray) -> np.ndarray:
+        """The forecasts of all regressions, in the buffer `errors`."""
+        products(state.each, row, state.errors)
+        return state.errors
 
-        Leaves all residuals in the buffer `errors`.
-        """
+    def distance(self, state: RidgesState, y: float) -> float:
+        """How surprising a target is: the smallest residual of a stubborn regression, in usual ones."""
         nearest = math.inf
-        for k in range(len(state.each)):
-            error = y - dot(state.each[k], row)
-            state.errors[k] = error
+        for k in range(len(state.errors)):
             if self.stubborn[k] > 0.0:
+                error = y - float(state.errors[k])
                 nearest = min(nearest, abs(error) / float(state.residuals.usual[k]))
         return nearest
 
-    def is_near(self, state: RidgesState) -> bool:
-        """Whether some regression predicts the target of the buffered residuals within two usual ones."""
+    def is_near(self, state: RidgesState, y: float) -> bool:
+        """Whether some regression has forecast the target within two usual residuals."""
         near = False
         for k in range(len(state.errors)):
-            near = near or abs(float(state.errors[k])) <= 2.0 * float(state.residuals.usual[k])
+            near = near or abs(y - float(state.errors[k])) <= 2.0 * float(state.residuals.usual[k])
         return near
 
     def loss_unit(self, state: RidgesState) -> float:
@@ -197,7 +199,7 @@ class Ridges:
         first: bool,
         weight: float,
     ) -> RidgesState:
-        """The state after a round whose residuals are in the buffer. `likely`: its target is not refused.
+        """The state after a round whose forecasts are in the buffer. `likely`: its target is not refused.
 
         The covariance counts it as the regressions do on average, by their parts in the mean. Of a run of
         refused targets only the `first` counts in the usual residual of a stubborn regression: so a burst
@@ -209,7 +211,7 @@ class Ridges:
         if not 0.0 < variance < math.inf:
             return state
         for k in range(len(each)):
-            error, usual = float(errors[k]), float(residuals.usual[k])
+            error, usual = y - float(errors[k]), float(residuals.usual[k])
             counts = weight * self.weight_of(error, usual, k, likely)
             mean += float(parts[k]) * counts
             whole += float(parts[k])
@@ -219,8 +221,7 @@ class Ridges:
                 count_residual(residuals, k, abs(error), _WINDOW, self.wrong, _LEAST, rounds)
         mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
         self.covariance.shrink(covariance, variance, 1.0 / mean)
-        for k in range(len(each)):
-            add(each[k], covariance.growth * float(errors[k]), covariance.along)
+        add_to_rows(each, errors, covariance.growth, covariance.along)
         if mean > _SLIGHT:
             covariance = self.covariance.forget(
                 covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0)

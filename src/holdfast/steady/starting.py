@@ -19,6 +19,16 @@ def is_compared(stored: int) -> bool:
     return stored in (_SOONEST, 2 * _SOONEST) or stored % _FIRST == 0
 
 
+def first_forecast(delay: int) -> int:
+    """After how many readable rounds the first forecasts are given, with batches of so many rounds.
+
+    >>> [first_forecast(delay) for delay in (0, 1, 3, 50)]
+    [8, 8, 9, 50]
+    """
+    batch = max(delay, 1)
+    return -(-_SOONEST // batch) * batch
+
+
 def replayed_at_once(stored: int) -> int:
     """How many rounds are learned from again at once, if so many are stored."""
     return max(_FIRST, stored // 2)
@@ -48,7 +58,7 @@ def start_again(player: Any, state: SteadyState) -> tuple[SteadyState, bool]:
             state = with_parts(state, state.learner, gate, state.surprise)
             if size <= _NEAR:
                 seen = squash(row, player.knee, player.most)
-                round = Round(0.0, x, float(rows[i, dim]), seen, 0.0)
+                round = Round(0.0, seen, float(rows[i, dim]), seen, 0.0)
                 state, _, _, _ = player.learn(state, round, float(rows[i, dim + 1]), False)
     restart_fallback(player, state)
     return state, True

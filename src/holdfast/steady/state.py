@@ -10,10 +10,14 @@ from holdfast.steady.hedge import HedgeState
 from holdfast.steady.units import Units
 
 EPOCH, LOW, HIGH, ROUNDS, Y_CENTER, Y_FACTOR = range(6)
+NEVER, NOW = -1.0, -2.0  # in place of the epoch of what was asked: nothing was; it is always the state of now
 
 
 class Asked(NamedTuple):
-    """Everything that predicts, frozen when a batch began."""
+    """Everything that predicts, frozen when a batch began.
+
+    With batches of one round the epoch is `NOW`: the state itself predicts, and only numbers are copied.
+    """
 
     v: np.ndarray  # the weights of the deployed forecast
     each: np.ndarray  # those of each regression
@@ -50,7 +54,7 @@ def nothing_asked(learners: int, dim: int) -> Asked:
     """What a state that knows nothing would have said."""
     weights = (np.zeros(dim + 1), np.zeros((learners, dim + 1)), np.zeros(dim + 1))
     numbers = np.zeros(6)
-    numbers[EPOCH] = -1.0
+    numbers[EPOCH] = NEVER
     return Asked(*weights, np.zeros(dim), np.zeros(dim), np.zeros(dim + 1), numbers)
 
 

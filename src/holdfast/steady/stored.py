@@ -24,9 +24,8 @@ def to_stored(player: Any, state: SteadyState) -> SteadyState:
         state.start[:] = 0.0
         state.start[1, -1] = unit
     if player.delay == 1:
-        for array in (state.v, asked.v, asked.fallback, asked.center, asked.factors, asked.numbers):
-            assign(array, np.zeros(len(array)))
-        asked.each[:] = 0.0
+        assign(state.v, np.zeros(len(state.v)))
+        assign(asked.numbers, np.zeros(len(asked.numbers)))
     return state
 
 

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdfast.kernels import Entry, each_entry, where
 from holdfast.rule import rarely_called
+from holdfast.vectors import sum_abs
 
 OCTAVES = 256  # deviations from 2^-128 to 2^127; the first place is for 0 and what is smaller
 _MIDDLE = 128
@@ -26,6 +28,7 @@ _APART = 4.0  # units: rows whose center is so far away are others
 _NEAR = 3.0  # units: a value moves the mean no further
 _STUCK = 100.0  # rows: a value that has repeated so often is not counted
 _OFTEN, _RARELY, _YOUNG = 16, 64, 512  # a column is looked at every 16 rounds, after the first 512 every 64
+_AT_ONCE = 16  # counts: most of the large octaves are empty
 
 
 class Units(NamedTuple):
@@ -79,11 +82,19 @@ def budget(n: float, share: float) -> float:
 def octave_of_rank(counts: np.ndarray, k: float) -> int:
     """The octave of the (k + 1)-th largest deviation; 0 if that is 0."""
     total = 0.0
-    for i in range(len(counts) - 1, 0, -1):
+    for i in range(end_of(counts) - 1, 0, -1):
         total += float(counts[i])
         if total > k:
             return i
     return 0
+
+
+def end_of(counts: np.ndarray) -> int:
+    """An index from which on there are no counts."""
+    end = len(counts)
+    while end > _AT_ONCE and sum_abs(counts[end - _AT_ONCE : end]) == 0.0:
+        end -= _AT_ONCE
+    return end
 
 
 def unit_octave(counts: np.ndarray, seen: float, share: float) -> int:
@@ -156,32 +167,36 @@ def count_row(units: Units, row: np.ndarray, columns: int, share: float, rounds:
     The row is a buffer, and holds deviations afterwards. The octave of a deviation is `octave_of` it.
     """
     center, factors, means, counts, seen, last, repeats = units
+    learned, about = (means[:columns], seen[:columns], last[:columns]), (center[:columns], factors[:columns])
+    _count_values(*learned, repeats[:columns], *about, row[:columns])
     due, period = False, _OFTEN if rounds < _YOUNG else _RARELY
-    bits = row.view(np.int64)  # of deviations, which are written into the row: this is faster than frexp
+    bits = row.view(np.int64)  # of deviations: this is faster than frexp
     for j in range(columns):
-        value = float(row[j])
-        if value == last[j]:
-            repeats[j] += 1.0
-            if repeats[j] > _STUCK:
-                continue
-        else:
-            last[j], repeats[j] = value, 0.0
-        deviation = value - float(center[j])
-        row[j] = deviation
-        octave = ((int(bits[j]) >> 52) & 2047) - 1022 + _MIDDLE
-        octave = min(max(octave, 1), OCTAVES - 1) if deviation != 0.0 else 0
-        counts[j, octave] += 1.0
-        n = float(seen[j]) + 1.0
-        seen[j] = n
-        factor = float(factors[j])
-        if factor == 0.0:
-            due = due or deviation != 0.0
-            continue
-        step = min(max((value - float(means[j])) * factor, -_NEAR), _NEAR) / factor
-        means[j] += max(1.0 / n, 1.0 / _MEMORY) * step
-        if (int(rounds) + j) % period == 0:
-            due = due or is_off(units, j, share)
+        if repeats[j] <= _STUCK:
+            octave = ((int(bits[j]) >> 52) & 2047) - 1022 + _MIDDLE
+            octave = min(max(octave, 1), OCTAVES - 1) if row[j] != 0.0 else 0
+            counts[j, octave] += 1.0
+            due = due or (factors[j] == 0.0 and octave > 0)
+    for j in range(-int(rounds) % period, columns, period):
+        if factors[j] > 0.0 and repeats[j] <= _STUCK:
+            due = is_off(units, j, share) or due
     return due
+
+
+@np.errstate(all="ignore")
+@each_entry("means", "seen", "last", "repeats", "x")
+def _count_values(
+    means: Entry, seen: Entry, last: Entry, repeats: Entry, center: Entry, factors: Entry, x: Entry
+) -> tuple[Entry, Entry, Entry, Entry, Entry]:
+    again = x == last
+    times = where(again, repeats + 1.0, 0.0)
+    counts = times < _STUCK + 1.0
+    n = where(counts, seen + 1.0, seen)
+    far = (x - means) * factors
+    step = where(far > _NEAR, _NEAR, where(far < -_NEAR, -_NEAR, far)) / factors
+    share = where(n < _MEMORY, 1.0 / n, 1.0 / _MEMORY)
+    moved = where(counts & (factors > 0.0), means + share * step, means)
+    return moved, n, where(again, last, x), times, x - center
 
 
 def repeated(units: Units, columns: int) -> float:

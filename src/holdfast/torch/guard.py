@@ -7,10 +7,9 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import torch
 
-from holdfast.audit import NOTHING, reasons
+from holdfast.audit import table_of_steps
 from holdfast.filters.topk import TopK
 from holdfast.filters.topshare import TopShare
 from holdfast.options import filter_for_training
@@ -67,7 +66,9 @@ def guard(
         that are not negative: a size says nothing about others.
     strategy
         How a step is skipped. "found_inf" for fused optimizers and "select" never wait for the device; "sync"
-        waits once in every step. "auto" takes the first that the optimizer can do.
+        waits once in every step. "auto" takes the first that the optimizer can do. For that, it sets
+        `capturable` of a plain `Adam` or `AdamW` on a GPU; "select" needs a copy of weights and state, and
+        "sync" and fused optimizers none.
     history
         The number of last steps that `optimizer.holdfast.audit()` can tell of.
 
@@ -275,22 +276,21 @@ class StepGuard:
     def audit(self) -> dict[str, Any]:
         """The skipped ones of the last `history` steps: a dict of columns, for `pandas.DataFrame` too.
 
-        `part` is what was measured: "all", the index of a parameter group, or that of a tensor in the order
-        of the groups; or "loss". The other columns are those of every audit. Waits for the device.
+        `check` is "gradient" or "loss". `column` is what was measured: "loss", the index of a parameter
+        group, or that of a tensor in the order of the groups; empty for all gradients together. Steps of the
+        warm-up are in the table. Waits for the device.
         """
         rows = self.log.cpu()
         first = max(self.steps - self.history, 0)
         steps = [step for step in range(first, self.steps) if rows[step % self.history, 0] == 0.0]
         picked = rows[[step % self.history for step in steps]]
-        named = {self.parts.count: "loss"} | ({0: "all"} if self.per == "all" else {})
-        parts = [named.get(int(part), int(part)) for part in picked[:, 3]]
+        parts = [int(part) for part in picked[:, 3]]
+        loss = [part == self.parts.count for part in parts]
+        named = {self.parts.count: "loss"} | ({0: ""} if self.per == "all" else {})
+        columns = [named.get(part, str(part)) for part in parts]
         sizes, thresholds = picked[:, 1].tolist(), picked[:, 2].tolist()
-        checks = ("gradient", "loss")
-        refused_by = [checks.index("loss") if part == "loss" else 0 for part in parts]
-        refused_by = [by if math.isfinite(size) else -1 for by, size in zip(refused_by, sizes, strict=True)]
-        by = reasons(checks, refused_by, np.repeat(np.reshape(thresholds, (-1, 1)), 2, axis=1)).tolist()
-        table = {"step": steps, "part": parts, "reason": by, "size": sizes, "threshold": thresholds}
-        return table | {"learned": [NOTHING] * len(steps)}
+        refused_by = [int(is_loss) for is_loss in loss]
+        return table_of_steps(("gradient", "loss"), steps, refused_by, sizes, thresholds, columns)
 
     # -- checkpoints
 

@@ -12,6 +12,12 @@ from typing import Any
 import torch
 
 _NOTHING = object()
+_CAPTURABLE = (
+    "cuda",
+    "hpu",
+    "xpu",
+    "meta",
+)  # where torch can count steps on the device; "meta" has no values
 
 
 class FoundInf:
@@ -112,11 +118,30 @@ def strategy_for(optimizer: torch.optim.Optimizer, device: torch.device) -> Foun
         return FoundInf()
     if device.type == "cpu":  # nothing to wait for
         return NoGradients()
+    _count_on_device(optimizer, device)
     for p in _with_gradients(optimizer):
         values = optimizer.state.get(p, {}).values()
         if any(not torch.is_tensor(v) or v.device != p.device for v in values if v is not None):
             return NoGradients()
     return Select()
+
+
+def _count_on_device(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+    """Let Adam and AdamW count their steps on the device (`capturable`), so that nothing has to wait.
+
+    Optimizers with a step of their own are left as they are.
+    """
+    own_step: Any = type(optimizer).step
+    if own_step not in (torch.optim.Adam.step, torch.optim.AdamW.step) or device.type not in _CAPTURABLE:
+        return
+    for group in optimizer.param_groups:
+        here = all(p.device.type == device.type for p in group["params"])
+        if here and not (group["capturable"] or group["fused"] or group["differentiable"]):
+            group["capturable"] = True
+            for p in group["params"]:
+                steps = optimizer.state.get(p, {}).get("step")
+                if torch.is_tensor(steps):
+                    optimizer.state[p]["step"] = steps.to(p.device, non_blocking=True)
 
 
 def _has_momentum(optimizer: torch.optim.Optimizer) -> bool:
