@@ -3,6 +3,7 @@
 import argparse
 import csv
 import math
+import textwrap
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -15,15 +16,24 @@ if TYPE_CHECKING:
 
 EXITS = """exit status:
   0    done
-  1    could not write: the disk or standard output is full or closed, or the folder may not be written to;
-       the last checkpoint is valid
-  2    a wrong call, or a source or run that cannot be read; what was learned before is saved
-  129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM: everything is saved, go on with --resume
-  141  nothing reads the pipe on standard output any more, as after | head: what was learned is saved"""
+  1    could not write: the disk or standard output is full or closed, or the
+       folder may not be written to; the last checkpoint is valid
+  2    a wrong call, or a source or run that cannot be read; what was learned
+       before is saved
+  129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM: everything is saved, go
+       on with --resume
+  141  nothing reads the pipe on standard output any more, as after | head: what
+       was learned is saved"""
 _AFTER = "  129  stopped"
 LEARN_EXITS = EXITS.replace(
-    _AFTER, f"  3    more rows were skipped than --fail-if-skipped allows; everything is saved\n{_AFTER}"
+    _AFTER,
+    f"  3    more rows were skipped than --fail-if-skipped allows; everything is\n       saved\n{_AFTER}",
 )
+STOPPED_EXITS = EXITS.replace(
+    "everything is saved, go\n       on with --resume",
+    "the run is as it was,\n       and holdfast retract RUN --resume goes on",
+)
+WIDTH = 79  # columns of the help
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")
 # How each shell completes files and folders, for shtab.
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
@@ -37,11 +47,26 @@ def describe(
     examples: Sequence[str],
     exits: str | None = EXITS,
 ) -> None:
-    """Set the help of a command, with examples. `run` is called with the parsed options."""
-    lines = "\n".join(["examples:", *(f"  {line}" for line in examples)])
-    parser.description = description
-    parser.epilog = f"{lines}\n\n{exits}" if exits else lines
+    """Set the help of a command, with examples. `run` is called with the parsed options.
+
+    An example may have a comment after two blanks and a #. The first example is shown first.
+    """
+    lines = [line for example in examples for line in _example(example)]
+    first = examples[0].partition("  #")[0].rstrip()
+    paragraphs = [textwrap.fill(each, WIDTH) for each in description.split("\n\n")]
+    parser.description = "\n\n".join([f"example: {first}", *paragraphs])
+    listed = "\n".join(["examples:", *lines])
+    parser.epilog = f"{listed}\n\n{exits}" if exits else listed
     parser.set_defaults(command=run)
+
+
+def _example(text: str) -> list[str]:
+    """The lines of an example: the call, and before it the comment, if both do not fit into one line."""
+    call, mark, comment = (part.strip() for part in text.partition("  #"))
+    if not mark:
+        return [f"  {call}"]
+    line = f"  {call}  # {comment}"
+    return [line] if len(line) <= WIDTH else [f"  # {comment}", f"  {call}"]
 
 
 def add_run(parser: ArgumentParser) -> None:
@@ -69,25 +94,26 @@ def add_sources(parser: ArgumentParser) -> None:
 
 def add_reading(parser: ArgumentParser) -> None:
     """How sources are read, where their names and contents do not show it."""
-    parser.add_argument("--format", choices=FORMATS, help="if the name and content of SOURCE do not show it")
-    parser.add_argument(
+    group = parser.add_argument_group("reading the source")
+    group.add_argument("--format", choices=FORMATS, help="if the name and content of SOURCE do not show it")
+    group.add_argument(
         "--no-header",
         dest="header",
         action="store_false",
         help="CSV or TSV without a line of names: columns are 1, 2, ..., or those of --schema",
     )
-    parser.add_argument(
+    group.add_argument(
         "--decimal",
         choices=("auto", "point", "comma"),
         default="auto",
         help="the mark in numbers of CSV or TSV (default: what the first rows look like)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--schema",
         action=_Schema,
         metavar="FILE",
         help='types of columns that are not to be guessed: TOML with lines such as price = "number"; '
-        "learn --dry-run prints one",
+        "learn --print-schema prints one",
     )
     parser.set_defaults(schema_file=None)
 
@@ -130,10 +156,11 @@ def share(text: str) -> float:
 def column_names(text: str) -> tuple[str, ...]:
     """The names in an option such as --drop A,B. As in CSV, one that contains a comma is in quotes."""
     try:
-        names = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+        in_quotes = '"' in text  # then an empty name is that of a column without one
+        names = next(csv.reader([text], skipinitialspace=True)) if in_quotes else text.split(",")
     except csv.Error as problem:
         raise argparse.ArgumentTypeError(f"{quoted(text)}: {problem}") from None
-    found = tuple(name.strip() for name in names if name.strip())
+    found = tuple(name.strip() for name in names if name.strip() or in_quotes)
     if text.strip() and not found:
         raise argparse.ArgumentTypeError(f"{quoted(text)} names no column: write names, such as A,B")
     return found
@@ -141,4 +168,6 @@ def column_names(text: str) -> tuple[str, ...]:
 
 def as_names(names: Iterable[str]) -> str:
     """Names as `column_names` reads them."""
-    return ",".join('"' + name.replace('"', '""') + '"' if {*name} & {",", '"'} else name for name in names)
+    return ",".join(
+        '"' + name.replace('"', '""') + '"' if not name or {*name} & {",", '"'} else name for name in names
+    )

@@ -7,7 +7,8 @@ from typing import Any
 
 from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.terminal import DONE, print_json, quoted, tell, visible
+from holdfast.cli.learn_summary import learned_and_skipped
+from holdfast.terminal import DONE, print_json, quoted, shown, tell, visible
 
 REASONS = {
     "features": "the features are too far from those of other rows",
@@ -91,8 +92,10 @@ def run(options: Namespace) -> int:
             lines = skipped_lines(answer)
         else:
             from holdfast.runs.audit_summary import AuditSummary
+            from holdfast.runs.ledger import read_ledger
 
-            answer = found.metrics() | AuditSummary(found, max(options.worst, 0)).update()
+            out = {"retracted": len(read_ledger(found).retracted())}
+            answer = found.metrics() | out | AuditSummary(found, max(options.worst, 0)).update()
             lines = _summary_lines(answer)
         if options.json:
             print_json(answer)
@@ -115,13 +118,12 @@ def _budget(text: str) -> str:
 
 
 def _summary_lines(answer: dict[str, Any]) -> list[str]:
-    lines = [f"{answer['rounds']:,} rounds, {answer['skipped']:,} skipped"]
-    if answer["learned_little"]:
-        lines[0] += f", of which {answer['learned_little']:,} have taught a little"
+    lines = [learned_and_skipped(answer)]
     if answer["released"]:
-        lines[0] += f", of which {answer['released']:,} were released later"
-    if answer["warm_up"]:
-        lines[0] += f"; {answer['warm_up']:,} more in the warm-up, when filters had nothing to compare with"
+        lines[0] += f" {answer['released']:,} were released later."
+    if answer["retracted"]:
+        lines[0] += f" {answer['retracted']:,} were taken back and are not among them (see inspect)."
+    lines += [f"Warning: {sentence}" for sentence in answer["warnings"]]
     for reason, count in sorted(answer["skipped_by_reason"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:>9,}  {reason:13} {meaning(reason)}")
     if answer["columns"]:
@@ -154,7 +156,7 @@ def cell(column: str, low: float | None, high: float | None = None) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) < 1e12 and value == math.floor(value) else f"{value:.6g}"
+    return f"{value:,.0f}" if abs(value) < 1e12 and value == math.floor(value) else shown(value)
 
 
 def _row_lines(rows: list[dict[str, Any]]) -> list[str]:
@@ -162,19 +164,22 @@ def _row_lines(rows: list[dict[str, Any]]) -> list[str]:
         return []
     lines = [f"{'row':>10} {'reason':13} {'size':>10} {'threshold':>10} {'times':>9}"]
     for row in rows:
-        size, threshold = (_figure(row[name], "10.4g") for name in ("size", "threshold"))
+        size, threshold = ("" if row[name] is None else shown(row[name]) for name in ("size", "threshold"))
         names = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
         little = "learned a little" if row["learned"] == "little" else ""
         note = "  ".join(filter(None, (cell(row["column"], row["value"]), names, row["detail"], little)))
         lines.append(
             f"{row['row']:>10,} {row['reason']:13} {size:>10} {threshold:>10} "
-            f"{_figure(row['times'], '9.3g'):>9}  {note}".rstrip()
+            f"{_times(row['times']):>9}  {note}".rstrip()
         )
     return lines
 
 
-def _figure(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
+def _times(value: float | None) -> str:
+    """How many times the threshold a size is, in whole numbers if that is many."""
+    if value is None:
+        return ""
+    return shown(float(round(value)) if abs(value) >= 100.0 and math.isfinite(value) else round(value, 1))
 
 
 def _replay_lines(answer: dict[str, Any]) -> list[str]:

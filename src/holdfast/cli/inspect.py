@@ -1,16 +1,19 @@
 """holdfast inspect: what a run has learned."""
 
 import json
+import textwrap
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.terminal import DONE, print_json, tell, visible
+from holdfast.terminal import DONE, print_json, shown, tell, visible
 
 if TYPE_CHECKING:
     from holdfast.runs.run import Run
     from holdfast.runs.settings import Settings
+
+_MOST_COLUMNS = 10  # whose names are printed
 
 
 def add(parser: ArgumentParser) -> None:
@@ -19,8 +22,9 @@ def add(parser: ArgumentParser) -> None:
         run,
         (
             "Show how a run was set up, which rows each source has, how many rounds were skipped, the\n"
-            "error, the certificate, and the weights of the model: how far one unit of the scale of a\n"
-            "feature moves the prediction, the largest first. --json has all of it, and all weights."
+            "error, the certificate, the ledger of rows that were taken back or released, and the weights\n"
+            "of the model: how far one unit of the scale of a feature moves the prediction, the largest\n"
+            "first. --json has all of it, and all weights."
         ),
         [
             "holdfast inspect sensors.run",
@@ -41,10 +45,14 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     with report_errors():
+        from holdfast.cli.learn_summary import errors, learned_and_skipped, model_words
         from holdfast.runs.config import CONFIG
+        from holdfast.runs.ledger import read_ledger
+        from holdfast.runs.manifest import REPLAY
         from holdfast.runs.run import open_run
 
         found = open_run(options.run)
+        ledger = read_ledger(found)
         config = json.loads(found.folder.read(CONFIG))
         if options.json:
             print_json(
@@ -53,36 +61,73 @@ def run(options: Namespace) -> int:
                     "sources": _sources(found),
                     "metrics": found.metrics(),
                     "certificate": certificate(found),
+                    "ledger": [entry.to_json() for entry in ledger.entries],
                     "weights": _weights(found),
                 }
             )
             return DONE
-        for name in ("source", "player", "loss"):
-            tell(f"{name:12} {config[name]}")
-        tell(f"{'settings':12} {_changed(found.settings)}")
-        for each in _sources(found) if len(found.sources) > 1 else ():
-            tell(f"{'rows':12} {each['first_row']:,} to {each['last_row']:,}: {visible(each['name'], 80)}")
         metrics = found.metrics()
-        state = "finished" if metrics["finished"] else "not finished: go on with --resume"
-        warm = f", {metrics['warm_up']:,} in the warm-up" if metrics["warm_up"] else ""
-        tell(f"{'rounds':12} {metrics['rounds']:,}, {metrics['skipped']:,} skipped{warm}; {state}")
-        if metrics["error"] is not None:
-            tell(f"{'error':12} {metrics['error']:.4g}, the {metrics['error_is']} on the rounds learned from")
-        tell(f"{'certificate':12} {certificate(found)['words']}")
+        _tell("source", visible(config["source"], 80))
+        for each in _sources(found) if len(found.sources) > 1 else ():
+            _tell("rows", f"{each['first_row']:,} to {each['last_row']:,}: {visible(each['name'], 80)}")
+        _tell("predicts", _predicts(found))
+        _tell("from", _columns(found))
+        _tell("model", model_words(found))
+        _tell("settings", _changed(found.settings) or "the defaults")
+        _tell("rows", learned_and_skipped(metrics))
+        for words in errors(metrics, found.settings.delay):
+            _tell("error", words)
+        for words in metrics["warnings"]:
+            _tell("warning", words)
+        _tell("state", "finished" if metrics["finished"] else "not finished: go on with --resume")
+        _tell("certificate", certificate(found)["words"])
+        for line in ledger.lines():
+            _tell("ledger", visible(line, 400))
+        if (found.folder.path / REPLAY).is_dir():
+            _tell("ledger", f"a retraction was stopped: holdfast retract {options.run} --resume goes on")
         if found.trace.rounds and found.settings.key is None:
             for label, weights in _weights(found).items():
                 tell(
                     "",
-                    f"weights{f' of {visible(label, 80)}' if label else ''}: how far one unit of the scale "
-                    "of the feature moves the prediction",
+                    f"weights{f' of {visible(label, 40)}' if label else ''}: how far one unit of the scale "
+                    "of a feature moves",
+                    "the prediction",
                 )
                 for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
                     : max(options.weights, 0)
                 ]:
-                    tell(f"  {weight:>11.4g}  {visible(name, 80)}")
+                    tell(f"  {shown(weight):>11}  {visible(name, 60)}")
         elif found.settings.key is not None:
-            tell(f"{'keys':12} {len(found.games.keys):,}")
+            _tell("keys", f"{len(found.games.keys):,}")
     return DONE
+
+
+def _tell(name: str, words: str) -> None:
+    """Print a name and what there is to say of it, in lines of at most 80 columns."""
+    indent = 13
+    tell(
+        *textwrap.wrap(
+            f"{name:12} {words}",
+            80,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+
+
+def _predicts(found: "Run") -> str:
+    target = found.target
+    if target.regression:
+        return f"{visible(target.name, 80)}, a number"
+    return f"{visible(target.name, 80)}: {', '.join(visible(label, 20) for label in target.labels[:12])}"
+
+
+def _columns(found: "Run") -> str:
+    names = [visible(column.name, 40) or '""' for column in found.layout.columns]
+    more = f" and {len(names) - _MOST_COLUMNS} more" if len(names) > _MOST_COLUMNS else ""
+    count = found.layout.feature_count()
+    return f"{', '.join(names[:_MOST_COLUMNS])}{more} ({count:,} feature{'s' if count != 1 else ''})"
 
 
 def certificate(found: "Run") -> dict[str, Any]:
@@ -118,8 +163,8 @@ def _weights(found: "Run") -> dict[str, dict[str, float]]:
 def _changed(settings: "Settings") -> str:
     default = type(settings)(settings.target)
     changed = [
-        f"{name} {value}"
+        f"{name.replace('_', ' ')} {','.join(value) if isinstance(value, tuple | list) else value}"
         for name, value in settings.to_json().items()
-        if value != getattr(default, name) or name == "target"
+        if value != getattr(default, name) and name != "target"
     ]
     return ", ".join(changed)

@@ -31,7 +31,7 @@ def run(options: Namespace) -> int:
 
         _check(options)
         paths = expand(options.sources)
-        if options.dry_run:
+        if options.dry_run or options.print_schema:
             return _dry_run(options, paths)
         start, to = time.monotonic(), options.into or options.to or default_folder(paths[0])
         inputs = (*paths, options.config, options.schema_file)
@@ -81,7 +81,7 @@ def _check(options: Namespace) -> None:
 
     if options.target is None and options.into is None:
         raise RunError("--target COLUMN is missing: name the column to predict")
-    if options.dry_run and (options.follow or options.into):
+    if (options.dry_run or options.print_schema) and (options.follow or options.into):
         raise RunError("--dry-run reads the first rows of a file: leave out --follow and --into")
 
 
@@ -111,8 +111,11 @@ def _dry_run(options: Namespace, paths: list[Any]) -> int:
     settings.check()
     inputs = Inputs(paths, settings.reading())
     with contextlib.closing(inputs):
-        guess = Guess(inputs, settings, lambda text: print_note(text) if not options.quiet else None)
-        tell(f"# {_listed(paths)}", *guess.schema_lines())
+        guess = Guess(inputs, settings, lambda text: None)
+        if options.print_schema:
+            tell(f"# {_listed(paths)}", *guess.schema_lines())
+        else:
+            tell(*guess.table_lines(), "", guess.summary)
     return DONE
 
 

@@ -27,7 +27,7 @@ def add_options(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None
         ),
         [
             "holdfast learn sensors.csv --target benzene               # into the folder sensors.run",
-            "holdfast learn clicks.jsonl --target bought --outliers 1% --to clicks.run --report",
+            "holdfast learn clicks.jsonl --target bought --outliers 1% --report",
             "zcat log.csv.gz | holdfast learn - --target ms --drop id,url --to log.run",
             "holdfast learn sensors.csv --target benzene --resume      # after Ctrl-C, kill -9 or new rows",
             "holdfast learn 'old/*.csv.gz' jan.csv feb.csv --target benzene --to year.run",
@@ -39,7 +39,7 @@ def add_options(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None
         LEARN_EXITS,
     )
     add_sources(parser)
-    _add_model(parser.add_argument_group("the model"))
+    _add_model(parser.add_argument_group("the model (most need none but --target)"))
     _add_columns(parser.add_argument_group("columns and keys"))
     _add_run(parser.add_argument_group("the run"))
     add_config(parser)
@@ -104,6 +104,11 @@ def _add_columns(group: _Group) -> None:
     _text(columns, "--features", "A,B,...", "predict from these columns", **names)
     others = "predict from all columns but these; a name with a comma in quotes, as in CSV: '\"a,b\",c'"
     _text(columns, "--drop", "A,B,...", others, **names)
+    codes = "codes such as 501 and 804: a feature for each value, not a number"
+    _text(group, "--category", "A,B,...", codes, **names)
+    dates = ("auto", "dmy", "mdy", "ymd")
+    order = "the order of day, month and year in dates such as 3/12/2016 (default: found from the file)"
+    _text(group, "--dates", None, order, choices=dates)
     _text(group, "--labels", "A,B,...", "all labels, if the first rows do not have them", **names)
     _text(
         group,
@@ -126,7 +131,8 @@ def _add_run(group: _Group) -> None:
     where.add_argument("--into", type=Path, metavar="RUN", help=into)
     _on(group, "--resume", "go on with the run in that folder, if there is one")
     _on(group, "--follow", "wait for more lines at the end of the last SOURCE, also if it is rotated")
-    _on(group, "--dry-run", "print the columns, as a schema file, and what was guessed; write nothing")
+    _on(group, "--dry-run", "print what each column is read as, and notices; write nothing")
+    _on(group, "--print-schema", "print the types of the columns as a schema file; write nothing")
     every = "rounds, such as 100000, or seconds, such as 30s (default: %(default)s)"
     group.add_argument("--checkpoint", type=_every, default="30s", metavar="EVERY", help=every)
     _off(group, "sizes", "do not record sizes, about 20 bytes a round, which audit --replay needs")

@@ -17,15 +17,17 @@ Cast       missing             marks
 Concat     values marks        both
 Gather     both places         features
 """
-# A cell that is not finite counts as its center: x - x is 0 for a finite cell, and NaN for all others.
+# A cell that is not finite, or wild, counts as its center: x - x is 0 for a finite cell, NaN for others.
 _SCORES = """
 Sub        features features   nothing
 IsNaN      nothing             spoiled
-Unsqueeze  spoiled last        spoiled_rows
 Unsqueeze  features last       rows
 Sub        rows center         moved
 Mul        moved factors       scaled
 Abs        scaled              lengths
+Greater    lengths wild        far
+Unsqueeze  spoiled last        not_finite
+Or         not_finite far      spoiled_rows
 Min        lengths knee        short
 Sub        lengths short       beyond
 Add        beyond one          beyond_one
@@ -124,6 +126,7 @@ def _constants(model: Model) -> dict[str, np.ndarray]:
         "zero": np.array(0.0),
         "one": np.array(1.0),
         "knee": p.knee[:, None],
+        "wild": p.wild[:, None],
         "least": -p.clip[:, None],
         "most": p.clip[:, None],
         "labels": np.array(texts),

@@ -49,7 +49,6 @@ def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
     complete.
     """
     import pyarrow.csv as pacsv
-    import pyarrow.parquet as pq
 
     from holdfast.runs.files import atomic_file
 
@@ -59,6 +58,8 @@ def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
     def write(table: Any) -> None:
         nonlocal writer
         if writer is None and path is not None and path.suffix == ".parquet":
+            import pyarrow.parquet as pq  # which imports clients of clouds
+
             writer = pq.ParquetWriter(target, table.schema)
         elif writer is None:
             # pyarrow would put every name in quotes.

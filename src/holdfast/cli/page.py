@@ -56,6 +56,7 @@ def page(found: Run, summary: AuditSummary | None = None) -> str:
             (reason, count, meaning(reason))
             for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1])
         ],
+        ledger=tables.ledger(found),
         several=len(found.games.labels) > 1,
         columns=[(one["column"], one["reason"], one["count"]) for one in skipped["columns"]],
         groups=tables.groups(skipped["groups"]),

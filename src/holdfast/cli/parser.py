@@ -1,12 +1,14 @@
 """The command line: the name and one line of help of every command. A command is imported when it is used."""
 
 import argparse
+import shutil
 import sys
 from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any, NoReturn
 
 from holdfast import __version__
+from holdfast.cli.arguments import WIDTH
 from holdfast.cli.config import with_config
 from holdfast.cli.exits import print_json_error
 from holdfast.terminal import WRONG, print_error, tell, visible
@@ -33,6 +35,14 @@ COMMANDS = {
         "holdfast.cli.release:add",
         "learn from rows that a run has skipped, after a look at them",
     ),
+    "retract": (
+        "holdfast.cli.retract:add",
+        "take rows back: learn as if the run had never seen them",
+    ),
+    "restore": (
+        "holdfast.cli.restore:add",
+        "undo a retraction or a release",
+    ),
     "report": (
         "holdfast.cli.report:add",
         "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
@@ -52,6 +62,10 @@ COMMANDS = {
     "warm": (
         "holdfast.cli.warm:add",
         "compile in advance what estimators and holdfast learn need, for an image or a CI job",
+    ),
+    "doctor": (
+        "holdfast.cli.doctor:add",
+        "see what this installation is, and why it is not faster",
     ),
     "reproduce": (
         "holdfast_lab.commands:add_reproduce",
@@ -122,20 +136,24 @@ class _Parser(argparse.ArgumentParser):
         tell(*self.format_help().removesuffix("\n").split("\n"))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        _Command.parsed = ""
         self._json = "--json" in (sys.argv[1:] if args is None else args)
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         if self._json:
             print_json_error(message, WRONG)
-        super().error(visible(message))
+        print_error(f"{visible(message)}; see {_Command.parsed or self.prog} --help")
+        self.exit(WRONG)
 
 
 class _Command(_Parser):
     """The parser of a command. It has no options until it is loaded."""
 
+    parsed = ""  # the command whose options are read: of a wrong one, the parser of all commands complains
+
     def __init__(self, add: str, **settings: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+        super().__init__(formatter_class=_Help, **settings)
         self._add: str | None = add
 
     def load(self) -> None:
@@ -143,11 +161,24 @@ class _Command(_Parser):
         if self._add is not None:
             resolve_name(self._add)(self)
             self._add = None
+            named = [str(action.metavar or action.dest) for action in self._get_positional_actions()]
+            several = ["..."] if any(a.nargs == "+" for a in self._get_positional_actions()) else []
+            self.usage = " ".join([self.prog.replace("%", "%%"), *named, *several, "[options]"])
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self.load()
         self._json = "--json" in args  # an error may be in the file
-        return super().parse_known_args(with_config(self, args), namespace)
+        found = super().parse_known_args(with_config(self, args), namespace)
+        _Command.parsed = self.prog
+        return found
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help of at most 80 columns, also on a wider terminal: long lines are hard to read."""
+
+    def __init__(self, prog: str, **settings: Any) -> None:
+        columns = min(shutil.get_terminal_size().columns, WIDTH)
+        super().__init__(prog, max_help_position=24, width=columns)
 
 
 class _Version(argparse.Action):

@@ -22,13 +22,15 @@ def add(parser: ArgumentParser) -> None:
         parser,
         run,
         (
-            "Predict each row with the model in RUN. Columns are found by name; the target may be missing.\n"
-            "If a cell is missing, the prediction is that of an average row. A row that cannot be read gets\n"
-            "an empty prediction. So does one with a key that is not in the run, if the run has no prior\n"
-            "(docs/keys.md). Rows of a pipe are answered as they come.\n\n"
-            "The answers are row, key (with --key), prediction, low and high for numbers or probability for\n"
-            "labels, outlier (1 if the features are too far from those that the run learned from), and\n"
-            "outlier_column, which is the farthest. docs/run-folder.md says how each is computed."
+            "Predict each row with the model in RUN. Columns are found by name; the target\n"
+            "may be missing. Rows of a pipe are answered as they come.\n\n"
+            "A cell that is missing, cannot be read, or is too far from the rows learned from\n"
+            "does not count. The other cells do, and the column `note` says which cell it is.\n"
+            "A row of which nothing can be read gets no prediction, nor does one with an\n"
+            "unknown key, if the run has no prior (docs/keys.md).\n\n"
+            "The answers are row, key (with --key), prediction, low and high for numbers or\n"
+            "probability and labels (those that may be right) for labels, outlier (1 if a\n"
+            "cell is too far), outlier_column and note. docs/run-folder.md says how each is computed."
         ),
         [
             "holdfast predict sensors.run today.csv                     # answers on standard output",
@@ -58,8 +60,8 @@ def add(parser: ArgumentParser) -> None:
         type=_interval,
         default=0.9,
         metavar="SHARE",
-        help="the share of the targets that low and high are meant to enclose, such as 80%% or 0.8 "
-        "(default: 90%%)",
+        help="the share of the targets that low and high enclose, or that are among the labels, from 50%% to "
+        "99%%, such as 80%% or 0.8 (default: 90%%)",
     )
     parser.add_argument(
         "--follow",
@@ -96,9 +98,10 @@ def _predictions(options: Namespace, counts: dict[str, int]) -> Iterator[Any]:
     from holdfast.io.sources import open_source, pieces
     from holdfast.runs.folder import Folder
     from holdfast.runs.model import read_model
-    from holdfast.runs.reading import followed_pieces
 
     if options.follow:
+        from holdfast.runs.reading import followed_pieces  # it imports all that learns
+
         reading, also = reading_of(options), functools.partial(_passed, options)
         followed = followed_pieces(options.run, options.source, reading, also)
         yield from _tables(followed, options.interval, counts)
@@ -163,10 +166,10 @@ def _with_columns(table: Any, columns: dict[str, Any]) -> Any:
 
 
 def _interval(text: str) -> float:
-    """A share above 0; 80 is 80 %."""
+    """A share for which intervals are tracked; 80 is 80 %."""
     with contextlib.suppress(ValueError):
         text = f"{text}%" if float(text) >= 1.0 else text
     found = share(text)
-    if found == 0.0:
-        raise argparse.ArgumentTypeError(f"must be above 0, such as 90%: got {quoted(text)}")
+    if not 0.5 <= found <= 0.99:
+        raise argparse.ArgumentTypeError(f"must be from 50% to 99%, such as 90%: got {quoted(text)}")
     return found

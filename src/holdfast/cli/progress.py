@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Any
 
-from holdfast.terminal import ProgressLine, is_live, percent, print_json, print_note
+from holdfast.terminal import ProgressLine, is_live, percent, print_json, print_note, shown
 
 
 class Progress:
@@ -100,8 +100,8 @@ def progress_for(quiet: bool, json: bool = False) -> Progress:
 
 
 def in_words(figures: dict[str, Any]) -> str:
-    words = [f"{figures['rounds']:,} rounds"]
+    words = [f"{figures['rounds']:,} rows"]
     words += [f"{figures['rounds_a_second']:,}/s"] if figures["rounds_a_second"] is not None else []
     words += [f"{percent(figures['skipped_share'])} skipped"]
-    words += [f"error {figures['error']:.4g}"] if figures["error"] is not None else []
+    words += [f"error {shown(figures['error'])}"] if figures["error"] is not None else []
     return ", ".join(words)

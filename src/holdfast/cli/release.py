@@ -16,7 +16,8 @@ def add(parser: ArgumentParser) -> None:
             "Learn from rows that the run in RUN has skipped, although its filters refused them. SOURCE is\n"
             "a file that audit --skipped has written: look at it, delete the rows that are wrong, correct\n"
             "values if you like, and release the others. They are learned from after the last row of the\n"
-            "run. Each row is released once, and RUN/released records it; the audit still has it, too.\n"
+            "run. Each row is released once, and the ledger of the run records it; the audit still has it,\n"
+            "too. holdfast restore undoes a release.\n"
             "No certificate and no theorem covers released rows."
         ),
         [
@@ -26,6 +27,7 @@ def add(parser: ArgumentParser) -> None:
     )
     add_run(parser)
     add_source(parser)
+    parser.add_argument("--why", default="", metavar="TEXT", help="the reason, for the ledger")
     add_json(parser)
 
 
@@ -43,7 +45,7 @@ def run(options: Namespace) -> int:
             found = open_run(options.run, folder)
             found.clean_up()
             with contextlib.closing(open_source(options.source, reading=reading_of(options))) as source:
-                counts = release(found, source)
+                counts = release(found, source, options.why)
         if options.json:
             print_json(counts)
         else:

@@ -10,10 +10,12 @@ import numpy as np
 from holdfast.cli.audit import cell
 from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
 from holdfast.pages.render import figure
+from holdfast.runs.ledger import read_ledger
 from holdfast.runs.predicting import feature_names
 from holdfast.runs.run import Run
 from holdfast.runs.source_records import names_of
 
+_SHOWN = 0.9  # the coverage of the intervals that the page shows
 _MOST_LABELS = 12  # in a table
 
 
@@ -40,6 +42,16 @@ def sources(found: Run) -> str:
     return Path(found.config.source).name + (f" and {more:,} more" if more > 0 else "")
 
 
+def ledger(found: Run) -> list[tuple[int, str, str, str]]:
+    """What was taken back or released: number, time, what, and why."""
+    entries = read_ledger(found)
+    undone = entries.undone()
+    return [
+        (entry.number, entry.when, entry.words() + ("; undone" if entry.number in undone else ""), entry.why)
+        for entry in entries.entries
+    ]
+
+
 def duration(seconds: float) -> str:
     """A time in words; empty if it is not known."""
     if seconds < 1.0:
@@ -63,6 +75,10 @@ def cards(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield figure(metrics["error"]), f"{metrics['error_is']} on the rounds learned from"
     if metrics["baseline"] is not None:
         yield figure(metrics["baseline"]), f"{metrics['error_is']} of the baseline"
+    for each in metrics["intervals"]:
+        if each["coverage"] == _SHOWN and each["rows"]:
+            missed = 100 * each["misses"] / each["rows"]
+            yield f"{missed:.3g} %", f"of the targets were outside of the {_SHOWN:.0%} intervals"
 
 
 def comparison(found: Run, metrics: dict[str, Any]) -> list[str]:

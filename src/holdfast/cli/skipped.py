@@ -1,16 +1,13 @@
 """audit --skipped: the skipped rows of a run, from its sources, in a file."""
 
 import contextlib
-import os
 from pathlib import Path
 from typing import Any
 
 from holdfast.cli.outputs import check_output, check_path, table_writer
-from holdfast.io.byte_stream import SourceError, another_source
-from holdfast.io.following import candidates
 from holdfast.runs import quarantine
+from holdfast.runs.rereading import check_named, find_file, gone, open_place
 from holdfast.runs.run import Run
-from holdfast.runs.source_records import file_of
 from holdfast.terminal import visible
 
 
@@ -22,10 +19,10 @@ def write_skipped(run: Run, path: Path, named: list[str]) -> dict[str, Any]:
     check_path(path, "--skipped")
     places = run.source_records()
     check_output(path, "--skipped", [*named, *(place.name for place in places)], run.folder.path)
-    _check_named(run, places, named)
-    files = [_file_of(run, place, named) for place in places]
+    check_named(run, named)
+    files = [find_file(run, place, named) for place in places]
     if not any(files):
-        raise _gone(places[0].name)
+        raise gone(places[0].name)
     entries, schema = quarantine.Entries(run.read("audit")), None
     numbers = quarantine.number_columns(run)
     answer: dict[str, Any] = {"file": str(path), "rows": 0, "left_out": []}
@@ -34,7 +31,7 @@ def write_skipped(run: Run, path: Path, named: list[str]) -> dict[str, Any]:
             if file is None:
                 answer["left_out"] += _left_out(place, entries)
                 continue
-            with contextlib.closing(quarantine.open_place(run, file)) as source:
+            with contextlib.closing(open_place(run, file)) as source:
                 for table in quarantine.quarantine(entries, place, source, numbers):
                     schema = schema or table.schema
                     write(quarantine.alike(table, schema, source))
@@ -43,35 +40,6 @@ def write_skipped(run: Run, path: Path, named: list[str]) -> dict[str, Any]:
         if schema is None:
             write(quarantine.without_rows(names))
     return answer
-
-
-def _file_of(run: Run, place: Any, named: list[str]) -> str | Path | None:
-    """The file that has the rows of a source: one that is named, under its own name, or renamed beside it."""
-    folder = os.path.dirname(place.name) or "."
-    beside = candidates(place.name) if os.path.isdir(folder) else ()
-    return file_of(place, [*named, place.name, *map(str, beside)], run.settings.reading())
-
-
-def _check_named(run: Run, places: list[Any], named: list[str]) -> None:
-    """Raise if a file that is named is not there, or is no source of the run."""
-    for name in named:
-        if not os.path.isfile(name):
-            raise SourceError(f"--source {name}: no such file")
-        if not any(file_of(place, [name], run.settings.reading()) for place in places):
-            raise another_source(name, 1)
-
-
-def _gone(name: str) -> SourceError:
-    """The error if no source of the run is there any more."""
-    if name == "standard input":
-        return SourceError(
-            "the source of the run was standard input, which cannot be read again: name a file that has the "
-            "same rows with --source"
-        )
-    return SourceError(
-        f"{name} is gone or has other rows now, and no file beside it has those of the run: name one that "
-        "has them with --source"
-    )
 
 
 def _left_out(place: Any, entries: quarantine.Entries) -> list[dict[str, Any]]:

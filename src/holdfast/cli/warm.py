@@ -1,6 +1,7 @@
 """holdfast warm: compile in advance what estimators and the command line will need."""
 
 import contextlib
+import importlib.util
 import math
 import time
 from argparse import ArgumentParser, Namespace
@@ -9,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from holdfast._compiled.cache_folder import writable
+from holdfast._compiled.running import has_numba
 from holdfast.cli.arguments import describe
 from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, WRONG, print_error, tell
@@ -26,7 +28,9 @@ def add(parser: ArgumentParser) -> None:
             "image is built, in a CI job, before a service starts. What is stored depends on the versions\n"
             "of holdfast, Python and numba and on the kind of processor. It does not depend on the data:\n"
             "it serves any number of rows and columns, float64 and float32. HOLDFAST_CACHE_DIR says where\n"
-            "it is stored; set it to the same folder later. What is there is not compiled again."
+            "it is stored; set it to the same folder later. What is there is not compiled again, nor is\n"
+            "what came with holdfast. Without scikit-learn, it compiles what `holdfast learn` needs. This\n"
+            "needs numba: pip install 'holdfast[compile]'."
         ),
         [
             "holdfast warm                                   # the default estimators",
@@ -59,12 +63,19 @@ def run(options: Namespace) -> int:
     if folder is None:
         print_error("no cache folder can be written to: set HOLDFAST_CACHE_DIR to one that can")
         return WRONG
+    if not has_numba():
+        print_error("only what came with holdfast is compiled; for more: pip install 'holdfast[compile]'")
+        return WRONG
     with report_errors():
-        try:
-            import sklearn  # noqa: F401
-        except ImportError as problem:
-            print_error(f"{problem}; pip install 'holdfast[sklearn]'")
-            return WRONG
+        estimators = importlib.util.find_spec("sklearn") is not None
+        if not estimators:
+            named = [name for name in ("rows", "loss", "learner") if getattr(options, name) is not None]
+            if named:
+                print_error(
+                    f"--{named[0]} is for the estimators of scikit-learn: pip install 'holdfast[sklearn]'"
+                )
+                return WRONG
+            tell("scikit-learn is not installed: compiling what `holdfast learn` needs only")
         from holdfast.options import TERMINAL, read_learner, read_loss, read_outliers
 
         models = [options.only] if options.only else _MODELS
@@ -74,9 +85,10 @@ def run(options: Namespace) -> int:
             read_learner(options.learner, loss, TERMINAL)
         tell(f"Into {folder}:")
         for model in models:
-            for rows in [options.rows] if options.rows else _ROWS:
-                _timed(f"{model}, {rows} rows", partial(_fit, model, rows, options))
-            if options.learn:
+            if estimators:
+                for rows in [options.rows] if options.rows else _ROWS:
+                    _timed(f"{model}, {rows} rows", partial(_fit, model, rows, options))
+            if options.learn or not estimators:
                 _timed(f"holdfast learn, {model}", partial(_learn, model))
     return DONE
 
@@ -135,5 +147,5 @@ def _learn(model: str) -> None:
         options = new_parser().parse_args(command)
         found, source, pieces = begin([str(path)], settings_of(options), to, lambda text: None)
         with contextlib.closing(source), contextlib.closing(found.folder):
-            found.compiling.expected, found.compiling.in_background = WORTH_COMPILING, False
+            found.compiling.expected = WORTH_COMPILING
             learn(found, source, pieces, (math.inf, math.inf), progress_for(True, False), lambda: False)

@@ -1,10 +1,11 @@
-"""What predictions are compared with: recent results, a baseline, and the labels that were mixed up."""
+"""What predictions are compared with: intervals, recent results, a baseline, the labels mixed up."""
 
 import math
 
 import numpy as np
 
 from holdfast.fleet.tensor_file import numbers
+from holdfast.intervals.widths import LABELS, NUMBERS, Widths, label_scores
 
 RECENT = 1_000  # kept rounds
 _MOST_LABELS = 100  # with more, mistakes are not counted for each pair of labels
@@ -14,15 +15,18 @@ TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
     "confusion": ("actual", "predicted"),
     "targets": (),
     "baseline": ("error", "counted"),
+    "widths": (),
 }
 
 
 class Answers:
-    """Recent results of kept rounds, for intervals and probabilities; and the error of a simple baseline.
+    """How wide intervals must be, recent results for probabilities, and the error of a simple baseline.
 
-    For numbers, `recent` has the last predictions and targets. For two labels it has the scores and 1 where
-    the second label was right; for more, the lead of the best score over the next, and 1 where the
-    prediction was right. Predictions were made before the round was learned from.
+    `widths` follows the forecasts of all rounds, kept or not (`holdfast.intervals.Tracker`).
+
+    `recent` is for probabilities. For two labels it has the scores and 1 where the second label was right;
+    for more, the lead of the best score over the next, and 1 where the prediction was right. For numbers it
+    is empty. Predictions were made before the round was learned from.
 
     The baseline predicts the mean of the targets learned from so far, or the most frequent label.
 
@@ -31,8 +35,8 @@ class Answers:
     >>> answers = Answers(labels=0)
     >>> scores, targets = np.array([2.0, 2.5]), np.array([3.0, 5.0])
     >>> answers.add(scores[:, None], scores, targets, np.array([True, True]))
-    >>> answers.recent.tolist(), answers.baseline_error()
-    ([[2.0, 3.0], [2.5, 5.0]], 2.5)
+    >>> answers.baseline_error()
+    2.5
     """
 
     def __init__(self, labels: int) -> None:
@@ -42,16 +46,28 @@ class Answers:
         self.confusion = np.zeros((counted, counted))
         self.targets = np.zeros(labels or 2)  # counts of labels; or sum and number of targets
         self.baseline = np.zeros(2)
+        self.widths = Widths(LABELS if labels else NUMBERS)
 
     @np.errstate(all="ignore")
-    def add(self, outcomes: np.ndarray, predicted: np.ndarray, y: np.ndarray, kept: np.ndarray) -> None:
-        """Add rounds: what each game predicted, the prediction, the target, and whether it was kept."""
+    def add(
+        self,
+        outcomes: np.ndarray,
+        predicted: np.ndarray,
+        y: np.ndarray,
+        kept: np.ndarray,
+        near: np.ndarray | None = None,
+    ) -> None:
+        """Add rounds: what each game predicted, the prediction, the target, whether it was kept, and whether
+        its row was `near` enough: others are not in the counts of intervals.
+        """
+        self._follow(outcomes, y if near is None else np.where(near, y, math.nan))
         known = kept & np.isfinite(y) & np.isfinite(outcomes).all(axis=1)
         if not known.all():
             outcomes, predicted, y = outcomes[known], predicted[known], y[known]
-        last, hits = slice(-RECENT, None), y if self.labels in (0, 2) else predicted == y
-        new = np.column_stack([scores(outcomes[last]), hits[last]])
-        self.recent = np.concatenate([self.recent, new])[last]
+        if self.labels:
+            last, hits = slice(-RECENT, None), y if self.labels == 2 else predicted == y
+            new = np.column_stack([scores(outcomes[last]), hits[last]])
+            self.recent = np.concatenate([self.recent, new])[last]
         if len(self.confusion):
             pairs = (y * self.labels + predicted).astype(np.int64)
             self.confusion += np.bincount(pairs, minlength=self.confusion.size).reshape(self.confusion.shape)
@@ -60,6 +76,15 @@ class Answers:
         # From left to right, so that the sum does not depend on the batches.
         total = np.cumsum(np.concatenate([self.baseline[:1], np.where(fine, errors, 0.0)]))[-1]
         self.baseline = np.array([total, self.baseline[1] + fine.sum()])
+
+    def _follow(self, outcomes: np.ndarray, y: np.ndarray) -> None:
+        """Add the scores of forecasts to the widths of intervals."""
+        if not self.labels:
+            self.widths.add_forecasts(outcomes[:, 0], y)
+            return
+        right = np.where(np.isfinite(y), y, 0.0).astype(int)
+        of_label = label_margins(outcomes)[np.arange(len(y)), right]
+        self.widths.add(label_scores(np.where(np.isfinite(y), of_label, math.nan)))
 
     def _mean_errors(self, y: np.ndarray) -> np.ndarray:
         sums = np.cumsum(np.concatenate([self.targets[:1], y]))
@@ -90,11 +115,12 @@ class Answers:
         return total / counted if counted and math.isfinite(total) else None
 
     def state(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in TENSORS}
+        return {name: getattr(self, name) for name in TENSORS} | {"widths": self.widths.numbers()}
 
     def load(self, tensors: dict[str, np.ndarray]) -> None:
         """Continue from what `state` returned; raises ValueError if it is not valid."""
-        for name in TENSORS:
+        self.widths.load(numbers(tensors["widths"], (None,)))
+        for name in set(TENSORS) - {"widths"}:
             shape = (None, 2) if name == "recent" else getattr(self, name).shape
             setattr(self, name, numbers(tensors[name], shape))
         if len(self.recent) > RECENT or not np.isfinite(self.recent).all():
@@ -107,3 +133,8 @@ def scores(outcomes: np.ndarray) -> np.ndarray:
         return outcomes[:, 0]
     best = np.sort(outcomes, axis=1)
     return best[:, -1] - best[:, -2]
+
+
+def label_margins(outcomes: np.ndarray) -> np.ndarray:
+    """A margin for each label: of two labels from the score of the second, else as they are."""
+    return outcomes * [-1.0, 1.0] if outcomes.shape[1] == 1 else outcomes

@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holdfast.audit import NOT_READABLE, WARM_UP, decisive, learned, reasons
+from holdfast.audit import NOT_READABLE, WARM_UP, checks_of, decisive, learned, reasons
 from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.runs import ledger
 
 MEASURES = ("features", "target", "gradient")
 MISSING, NO_TARGET = "missing cell", "no target"
 _OF_TARGET = ("target", "gradient", NO_TARGET)
 _TOO_LARGE = "a number is infinite, or too large to compute with"
 _NONE = np.zeros(0, np.int64)
+_SCHEMAS = {
+    "released": pa.schema({"row": pa.int64(), "round": pa.int64(), "file": pa.string()}),
+    "released_rows": ledger.ROWS_SCHEMA,
+    "ledger": ledger.SCHEMA,
+}
 RELEASED = "released"  # counted with the reasons, though these rows were learned from in the end
 
 
@@ -42,19 +48,25 @@ class RoundLog:
         self.by_target, self.with_sizes, self.keyed = by_target, sizes, keyed
         # Rounds by reason; by the first, if games of several labels skip one.
         self.counts: dict[str, int] = {}
+        self._blamed: list[np.ndarray] = []  # the columns of the skipped rounds since `take_blamed`
         self._counted = _NONE  # rounds that the game of another label has skipped
         self.clear()
 
     def clear(self) -> None:
         self._skipped: list[pa.Table] = []
         self._sizes: list[pa.Table] = []
-        self._released: list[pa.Table] = []
+        self._more: dict[str, list[pa.Table]] = {}
         self.waiting = 0  # rounds
 
     def add_released(self, table: pa.Table) -> None:
         """Record rows that were learned from although they had been skipped."""
-        self._released.append(table)
+        self.put("released", table)
         self.counts[RELEASED] = self.counts.get(RELEASED, 0) + table.num_rows
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """Add rows to a table as they are."""
+        parts = {"audit": self._skipped, "sizes": self._sizes}
+        (parts[name] if name in parts else self._more.setdefault(name, [])).append(table)
 
     def add(
         self,
@@ -103,11 +115,18 @@ class RoundLog:
             self.counts[reason] = self.counts.get(reason, 0) + count
         self._counted = np.concatenate([self._counted, rounds[skipped]])
         names, values = blame(by, skipped)
+        self._blamed.append(names[new & (by != WARM_UP)])
         columns = {"round": rounds[skipped], "row": rows[skipped], "reason": by}
+        columns |= {"check": checks_of(self.checks, refused_by)}
         columns |= {"size": decisive(sizes, refused_by), "threshold": decisive(thresholds, refused_by)}
         columns |= {"column": names, "value": values, "detail": details, "learned": learned(by, self.little)}
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
         return skipped[new & (by == WARM_UP)]
+
+    def take_blamed(self) -> list[np.ndarray]:
+        """The columns of the skipped rounds since the last call, empty where unknown, without the warm-up."""
+        found, self._blamed = self._blamed, []
+        return found
 
     def _keep(self, played: Any, y: np.ndarray, place: int) -> None:
         """For a log that keeps more of each round."""
@@ -116,12 +135,12 @@ class RoundLog:
         """By name, the tables that have rows: skipped rounds and sizes in the order of the source."""
         found = {"audit": self._skipped, "sizes": self._sizes}
         tables = {name: self._in_order(parts) for name, parts in found.items() if parts}
-        return tables | ({"released": pa.concat_tables(self._released)} if self._released else {})
+        return tables | {name: pa.concat_tables(parts) for name, parts in self._more.items()}
 
     def schema(self, table: str) -> pa.Schema:
-        """The columns of `audit`, `sizes` or `released`, in order."""
-        if table == "released":
-            return pa.schema({"row": pa.int64(), "round": pa.int64(), "file": pa.string()})
+        """The columns of a table, in order."""
+        if table in _SCHEMAS:
+            return _SCHEMAS[table]
         columns = {"row": pa.int64(), "features": pa.float64()}
         if self.by_target:
             columns |= {"target": pa.float64()}
@@ -129,6 +148,7 @@ class RoundLog:
             columns |= {"gradient": pa.float64(), "positive": pa.bool_()}
         if table == "audit":
             columns = {"round": pa.int64(), "row": pa.int64(), "reason": pa.string()}
+            columns |= {"check": pa.string()}
             columns |= {"size": pa.float64(), "threshold": pa.float64(), "column": pa.string()}
             columns |= {"value": pa.float64(), "detail": pa.string(), "learned": pa.string()}
         columns |= {"label": pa.string()} if len(self.labels) > 1 else {}

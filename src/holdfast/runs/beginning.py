@@ -5,17 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.io.columns import Number
 from holdfast.io.delimited import Delimited
-from holdfast.io.guess_columns import (
-    Head,
-    feature_columns,
-    first_blocks,
-    guess_encoding,
-    guess_layout,
-    types_in,
-)
+from holdfast.io.guess_codes import is_code
+from holdfast.io.guess_columns import feature_columns, guess_encoding, guess_layout, types_in
 from holdfast.io.guess_target import guess_target
-from holdfast.io.schema import LABEL, NUMBER, as_lines, task_of, types_of
+from holdfast.io.head import Head, first_blocks
+from holdfast.io.schema import CATEGORY, DROP, LABEL, NUMBER, as_lines, task_of, types_of
 from holdfast.io.sources import PACKED, SUFFIXES, SourceError, keys_of
 from holdfast.options import TERMINAL, read_loss
 from holdfast.runs.config import CONFIG, Config, read_config
@@ -24,8 +20,9 @@ from holdfast.runs.folder import Folder
 from holdfast.runs.inputs import Columns, Inputs, Item
 from holdfast.runs.run import Run, open_run
 from holdfast.runs.settings import Settings
-from holdfast.terminal import visible
+from holdfast.terminal import as_lines_below, percent, visible
 
+LOSS_OF = {True: "absolute_error", False: "log_loss"}  # by default, for numbers and for labels
 Say = Callable[[str], object]
 Begun = tuple[Run, Inputs, Iterator[Item]]  # a run, its sources, and what to learn from
 
@@ -131,11 +128,11 @@ class Guess:
     def __init__(self, inputs: Inputs, settings: Settings, say: Say) -> None:
         self.settings, self.source = settings, inputs.open_first()
         self._names = feature_columns(self.source, settings)
-        self._types = types_of(settings.schema)
+        self._types = types_of(settings.schema) | dict.fromkeys(settings.category, CATEGORY)
         self._blocks = self.source.blocks()
         has_more = self.source.has_more if inputs.follow else (lambda: True)
         self._first, batches = first_blocks(self.source, self._blocks, has_more)
-        self._head = Head.of(batches, self.source.decimal)
+        self._head = Head.of(batches, self.source.decimal, settings.dates)
         self.target, sentence = guess_target(
             self._head, settings.target, self._task(), settings.labels, self.source.name
         )
@@ -144,16 +141,26 @@ class Guess:
         if settings.key is not None:
             # Raises if it cannot be a key.
             keys_of(self._head.columns[settings.key], settings.key, self.source.name)
-        self.layout, sentences = guess_layout(self._head, self._names, settings.missing, self._types)
+        self.layout, sentences = guess_layout(
+            self._head, self._names, settings.missing, self._types, settings.features, self.target
+        )
         self.notes += sentences
         for sentence in sentences:
             say(sentence)
         if not self.layout.columns:
             raise SourceError(f"{self.source.name}: no column is left to predict from")
-        loss = read_loss(settings.loss, self.target.regression, TERMINAL)
-        delay = f", delay: {settings.delay:,} rows" if settings.delay > 1 else ""
-        count = self.layout.feature_count()
-        say(f"features: {count:,}, loss: {loss!r}, outliers: {settings.outliers}{delay}")
+        read_loss(settings.loss, self.target.regression, TERMINAL)  # raises if it does not fit
+        self.summary = self._summary()
+        say(self.summary)
+
+    def _summary(self) -> str:
+        """What will be learned with, in a sentence."""
+        settings, count = self.settings, self.layout.feature_count()
+        loss = settings.loss if settings.loss != "auto" else LOSS_OF[self.target.regression]
+        words = [f"{count:,} feature{'s' if count != 1 else ''}", f"loss: {loss.replace('_', ' ')}"]
+        words += [f"outliers: {settings.outliers}"]
+        words += [f"delay: {settings.delay:,} rows"] if settings.delay > 1 else []
+        return ", ".join(words)
 
     def _task(self) -> str:
         """The task, from the settings or from the type of the target in the schema."""
@@ -176,12 +183,38 @@ class Guess:
             source_begins=self.source.fingerprint(),
             names=tuple(self.source.names) if type(self.source) is Delimited else None,
             notes=tuple(self.notes),
+            codes=tuple(
+                column.name
+                for column in self.layout.columns
+                if isinstance(column, Number) and is_code(self._head.numbers(column.name))
+            ),
         )
+
+    def _column_notes(self) -> dict[str, str]:
+        names = [name for name in self.source.names if name in self._names]
+        return guess_encoding(self._head, names, self._types, self.settings.features, self.target)[1]
+
+    def table_lines(self) -> list[str]:
+        """What each column is read as, with examples, the share of missing cells, and notices below."""
+        notes, target = self._column_notes(), self.target.name
+        kinds = types_in(self.layout, [name for name in self.source.names if name in self._names])
+        kinds = {name: "left out" if kind == DROP else kind for name, kind in kinds.items()}
+        kinds |= dict.fromkeys(self.settings.drop, "left out")
+        kinds |= {target: "target", **({self.settings.key: "key"} if self.settings.key else {})}
+        notes |= {target: self.notes[0]}
+        rows = []
+        for name in self.source.names:
+            if name not in kinds:
+                continue
+            share = self._head.missing_count(name) / max(self._head.rows, 1)
+            examples = "  ".join(visible(text, 20) for text in self._head.examples(name))
+            rows.append(((name or "(no name)", kinds[name], examples, percent(share)), notes.get(name, "")))
+        return as_lines_below(("column", "read as", "examples", "missing"), rows)
 
     def schema_lines(self) -> list[str]:
         """A schema file with the types of all columns; those that were guessed are marked."""
-        settings, names = self.settings, [name for name in self.source.names if name in self._names]
-        _, notes = guess_encoding(self._head, names, self._types)
+        settings, notes = self.settings, self._column_notes()
+        names = [name for name in self.source.names if name in self._names]
         types = types_in(self.layout, names) | {settings.target: NUMBER if self.target.regression else LABEL}
         notes |= {settings.target: "the target"}
         for name in types:

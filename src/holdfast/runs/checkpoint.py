@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,16 @@ from holdfast.flatten import digest
 from holdfast.fleet.games import TENSORS as GAMES
 from holdfast.fleet.key_states import KeyStates, read_states
 from holdfast.fleet.key_sums import KEY_COLUMNS
+from holdfast.fleet.key_table import CHANGED
 from holdfast.fleet.parts import COLUMNS
 from holdfast.fleet.tensor_file import read_tensors, tensor_buffers
 from holdfast.io.typed import typed
 from holdfast.runs.answers import TENSORS as ANSWERS
+from holdfast.runs.checkpoint_tree import Node, read_nodes
 from holdfast.runs.files import damaged, of_another_layout, reading, to_json
 from holdfast.runs.folder import Content, Folder
-from holdfast.runs.manifest import STATES, part_name
+from holdfast.runs.manifest import STATES, TREE, part_name
+from holdfast.runs.skips import TENSORS as SKIPS
 from holdfast.runs.source_records import SourceRecord, read_record
 from holdfast.runs.tables import table_bytes
 from holdfast.runs.trace import TENSORS as TRACE
@@ -28,11 +32,14 @@ if TYPE_CHECKING:
 TIMES = "times.json"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
 _PART = "holdfast states 3"
+_NEW = ("tree", "replaced")  # entries that headers of older versions lack
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of a tape.
 _ALWAYS = {f"trace.{name}": columns for name, columns in TRACE.items()}
 _ALWAYS |= {f"answers.{name}": columns for name, columns in ANSWERS.items()}
+_ALWAYS |= {f"skips.{name}": columns for name, columns in SKIPS.items()}
 _ONE_KEY = _ALWAYS | {"keys": KEY_COLUMNS} | {f"games.{name}": columns for name, columns in GAMES.items()}
 _KEYED = _ALWAYS | {f"keys.{name}": () for name in ("serials", "parts", "count")}
+_WITH_STATES = ("states",)  # of an earlier state of a run with keys: the content of a part
 _KEYED |= {f"prior.{game}.{name}": columns for game in ("pool", "ready") for name, columns in GAMES.items()}
 
 
@@ -63,14 +70,18 @@ class CheckpointHeader:
     counts: dict[str, int]  # skipped rounds by reason
     keys: tuple[str, ...]  # empty with --key: the parts of the states have them
     state_layout: str  # digest of the states of the games; compared at their first use
+    tree: list[Node] = dataclasses.field(default_factory=list)  # earlier states in the folder
+    # Parts of tables that count no more, from the first number to below the second:
+    replaced: list[tuple[int, int]] = dataclasses.field(default_factory=list)
 
     @staticmethod
     def from_json(found: dict[str, Any]) -> "CheckpointHeader":
         """The header; raises ValueError if an entry is not valid."""
         fields = {name: found.get(name) for name in CheckpointHeader.__dataclass_fields__}
-        header = typed(
-            CheckpointHeader, fields, {"sources": _read_sources, "counts": _read_counts}, parts=(0, 1 << 53)
-        )
+        fields |= {name: found.get(name, []) for name in _NEW}
+        readers = {"sources": _read_sources, "counts": _read_counts}
+        readers |= {"tree": read_nodes, "replaced": _read_replaced}
+        header = typed(CheckpointHeader, fields, readers, parts=(0, 1 << 53))
         if len(set(header.keys)) < len(header.keys):
             raise ValueError("its keys are not those of a checkpoint")
         return header
@@ -91,10 +102,24 @@ def _read_counts(found: Any) -> dict[str, int]:
     return found
 
 
+def _read_replaced(found: Any) -> list[tuple[int, int]]:
+    fits = isinstance(found, list) and all(
+        isinstance(each, list) and len(each) == 2 and all(type(n) is int and 0 <= n < 1 << 53 for n in each)
+        for each in found
+    )
+    if not fits:
+        raise ValueError("its replaced parts are not those of a checkpoint")
+    return [(first, end) for first, end in found]
+
+
 def table_layout() -> list[Any]:
-    """The entries of the header, the tensors and their columns, without the states of the games."""
+    """The entries of the header, the tensors and their columns, without the states of the games.
+
+    Without entries that an older version lacks, so that its runs can be read.
+    """
     parts = {name: [column.dtype.name, column.shape[1:]] for name, column in COLUMNS.items()}
-    return [list(CheckpointHeader.__dataclass_fields__), _ONE_KEY, _KEYED, parts]
+    entries = [name for name in CheckpointHeader.__dataclass_fields__ if name not in _NEW]
+    return [entries, _ONE_KEY, _KEYED, parts]
 
 
 # -- writing
@@ -108,17 +133,30 @@ def checkpoint_files(run: "Run") -> Iterator[tuple[str, Content]]:
     if run.upkeep is not None:
         for number, states in run.states.next_parts(run.games, run.keys.sums):
             yield part_name(STATES, number), states.buffers(_PART)
+    for number, state in run.tree.new():
+        yield part_name(TREE, number), state.buffers()
+    yield CHECKPOINT, tensor_buffers(_tensors(run), _header(run))
+
+
+def _header(run: "Run") -> dict[str, Any]:
     keys = () if run.upkeep is not None else tuple(run.games.keys)
     header = CheckpointHeader(
-        run.sources, run.parts + 1, run.finished, run.log.counts, keys, run.games.layout
+        list(run.sources),
+        run.parts + 1,
+        run.finished,
+        dict(run.log.counts),
+        keys,
+        run.games.layout,
+        list(run.tree.nodes),
+        list(run.folder.replaced),
     )
-    formats = {"format": FORMAT, "table_layout": digest(table_layout())}
-    yield CHECKPOINT, tensor_buffers(_tensors(run), formats | header.to_json())
+    return {"format": FORMAT, "table_layout": digest(table_layout())} | header.to_json()
 
 
 def _tensors(run: "Run") -> dict[str, np.ndarray]:
     found = {f"trace.{name}": array for name, array in run.trace.state().items()}
     found |= {f"answers.{name}": array for name, array in run.answers.state().items()}
+    found |= {f"skips.{name}": array for name, array in run.skips.state().items()}
     if run.upkeep is not None:
         table = run.games.table
         found |= {"keys.serials": table.serials, "keys.parts": table.parts}
@@ -127,50 +165,93 @@ def _tensors(run: "Run") -> dict[str, np.ndarray]:
     return found | {"keys": run.keys.sums}
 
 
+class EarlierState(NamedTuple):
+    """A checkpoint that may be written later: it shares no array with the run."""
+
+    header: dict[str, Any]
+    tensors: dict[str, np.ndarray]
+    states: KeyStates | None  # of all keys
+
+    @staticmethod
+    def of(run: "Run") -> "EarlierState":
+        """The state of a run now."""
+        tensors, states, header = _tensors(run), None, _header(run) | {name: [] for name in _NEW}
+        if run.upkeep is not None:
+            keys, table = np.arange(len(run.games.keys)), run.games.table
+            columns = {"serials": table.serials, "last": table.last, "sums": run.keys.sums}
+            states = run.games.packed(keys, {name: column.copy() for name, column in columns.items()})
+        return EarlierState(header, {name: array.copy() for name, array in tensors.items()}, states)
+
+    def byte_count(self) -> int:
+        """About how many bytes it takes."""
+        states = 0 if self.states is None else sum(map(len, self.states.states))
+        return states + sum(array.nbytes for array in self.tensors.values())
+
+    def buffers(self) -> list[Any]:
+        """The content of its file."""
+        tensors = self.tensors
+        if self.states is not None:
+            part = b"".join(self.states.buffers(_PART))
+            tensors = tensors | {"states": np.frombuffer(part, np.uint8)}
+        return tensor_buffers(tensors, self.header)
+
+
 # -- reading
 
 
-def load_checkpoint(run: "Run") -> CheckpointHeader:
-    """Load the tables and states of the last checkpoint; return its header.
+def load_checkpoint(run: "Run", name: str = CHECKPOINT, folder: Folder | None = None) -> CheckpointHeader:
+    """Load the tables and states of the last checkpoint, or of an earlier state; return its header.
 
     Raises if they have another layout than in this version.
     """
-    path = run.folder.path / CHECKPOINT
+    folder = folder or run.folder
+    path, is_earlier = folder.path / name, name != CHECKPOINT
     with reading(path):
-        found, tensors = read_tensors(run.folder.read(CHECKPOINT), FORMAT)
+        found, tensors = read_tensors(folder.read(name), FORMAT)
         if found.get("table_layout") != digest(table_layout()):
             raise of_another_layout(path, "the tables")
         header = CheckpointHeader.from_json(found)
-        if set(tensors) != set(_ONE_KEY if run.upkeep is None else _KEYED):
+        names = set(_ONE_KEY) if run.upkeep is None else {*_KEYED, *(_WITH_STATES if is_earlier else ())}
+        if set(tensors) != names:
             raise ValueError("its tensors are not those of a checkpoint")
         if header.state_layout != run.games.layout:
             raise of_another_layout(path, "the states")
         run.trace.load(_with_prefix(tensors, "trace."))
         run.answers.load(_with_prefix(tensors, "answers."))
+        run.skips.load(_with_prefix(tensors, "skips."))
         if run.upkeep is None:
             run.games.load(header.keys, _with_prefix(tensors, "games."), lambda why: damaged(path, why))
             run.keys.load(tensors["keys"], len(header.keys))
         else:
-            run.keys.load(_load_parts(run, _with_prefix(tensors, "keys.")), len(run.games.keys))
+            states = [tensors["states"]] if is_earlier else None
+            sums = _load_parts(run, path, _with_prefix(tensors, "keys."), states)
+            run.keys.load(sums, len(run.games.keys))
             run.upkeep.load(_with_prefix(tensors, "prior."), lambda why: damaged(path, why))
     return header
 
 
-def _load_parts(run: "Run", tensors: dict[str, np.ndarray]) -> np.ndarray:
-    """Load the states of all keys; return the sums of the keys."""
+def _load_parts(
+    run: "Run", path: Path, tensors: dict[str, np.ndarray], states: list[np.ndarray] | None
+) -> np.ndarray:
+    """Load the states of all keys, from parts of the folder or from these; return the sums of the keys."""
     for tensor in tensors.values():
         if tensor.dtype != np.int64 or tensor.ndim != 1:
             raise ValueError(f"its keys cannot be {tensor.dtype} of shape {tensor.shape}")
     serials, parts, count = (tensors[name] for name in ("serials", "parts", "count"))
-    if len(serials) != len(parts) or len(count) != 1 or (parts < 0).any():
+    if len(serials) != len(parts) or len(count) != 1 or (states is None and (parts < 0).any()):
         raise ValueError("its keys are not those of a checkpoint")
-    found: list[KeyStates] = []
-    for number in np.unique(parts).tolist():
+    labels, found = len(run.games.labels), []
+    if states is not None:
+        for data in states:
+            part = read_states(data.tobytes(), _PART, labels, COLUMNS)
+            run.games.add(part)
+            found.append(part._replace(states=[]))
+        parts = np.full(len(serials), CHANGED)
+    for number in np.unique(parts).tolist() if states is None else ():
         name = part_name(STATES, number)
         with reading(run.folder.path / name):
-            part = read_states(run.folder.read(name), _PART, len(run.games.labels), COLUMNS)
+            part = read_states(run.folder.read(name), _PART, labels, COLUMNS)
             found.append(run.states.add(run.games, number, part, serials[parts == number]))
-    path = run.folder.path / CHECKPOINT
     how = (serials, parts, int(count[0]), lambda why: damaged(path, why))
     return run.states.finish(run.games, found, *how)
 

@@ -1,4 +1,4 @@
-"""Whether the rounds of a run are compiled, and by which process."""
+"""Whether the rounds of a run are compiled."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,63 +6,51 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from holdfast._compiled import background
+from holdfast._compiled import prebuilt
 from holdfast._compiled.cache_folder import is_empty
 from holdfast._compiled.compiling import WORTH_COMPILING
+from holdfast._compiled.running import can_compile
 from holdfast.fleet.games import Games
 from holdfast.fleet.grouped_rounds import play_groups
 from holdfast.io.sources import Piece
 
-_COMPILING = 0.5  # seconds to wait for the compiler after so many rounds in Python
 _MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
 _WORTH_LOADING = 8_000  # rounds; in Python they take longer than to load numba
 
 
 class CompileChoice:
-    """Compile the games if there are many rounds, or if the disk cache has the compiled game."""
+    """Compile the games if they came with the package, are on disk, or have many rounds."""
 
     def __init__(self, games: Games) -> None:
         self._games = games
         self.compiled = False
         self.expected = 0  # rounds of the whole run, about
-        self.in_background = True  # whether another process may compile
-        self._looked_up = False
-        self._compilation: tuple[Any, ...] | None = None  # the arguments for which another process compiles
+        self._looked_up = False  # whether it was looked for on disk
+        self._args: tuple[Any, ...] | None = None  # for which it is compiled
 
     def decide(self, piece: Piece, rounds: int, note: Callable[[str], object]) -> None:
         """Decide before a piece is played, after so many rounds; say if something is compiled."""
-        if self.compiled:
+        if self.compiled or len(piece.y) == 0:
             return
         rounds = max(self.expected, rounds + len(piece.y))
         many = rounds >= WORTH_COMPILING
         many |= piece.keys is not None and pc.count_distinct(piece.keys).as_py() > _MANY_KEYS
-        if not many and (rounds < _WORTH_LOADING or self._looked_up):
-            return
-        if self._compilation is None:
+        if self._args is None:
             row = piece.features.part(0, 1)
-            args = self._games.example(row if self._games.scaled else row.with_constant(), np.ones(1))
-            stored, self._looked_up = _is_stored(args), True
-            elsewhere = many and not stored and self.in_background and background.is_possible(args)
-            self.compiled = stored or (many and not elsewhere)
-            self._compilation = args if elsewhere else None
-            if many and not stored:
-                meanwhile = "; until then rounds are played in Python" if elsewhere else ""
-                what = "compiling for this learner and these filters, once on this machine"
-                note(f"{what}: up to a minute{meanwhile} ...")
-
-    def take(self) -> None:
-        """Let another process compile, so that this one needs less memory. Meanwhile play few rounds."""
-        if self._compilation is None:
+            self._args = self._games.example(row if self._games.scaled else row.with_constant(), np.ones(1))
+            self.compiled = prebuilt.find(play_groups, self._args) is not None
+        is_worth_a_look = many or (rounds >= _WORTH_LOADING and not self._looked_up)
+        if self.compiled or not is_worth_a_look or not can_compile(many):
             return
-        if background.compile_soon("call", play_groups, self._compilation):
-            self.compiled, self._compilation = True, None  # if the other process failed, compile here
-        else:
-            background.wait(_COMPILING)
+        stored, self._looked_up = _is_stored(self._args), True
+        self.compiled = stored or many
+        if many and not stored:
+            note("compiling for this learner and these filters, once on this machine: up to a minute ...")
 
 
 def _is_stored(args: tuple[Any, ...]) -> bool:
-    """Whether the disk cache has the compiled games for these arguments. If it is empty, numba is not loaded:
-    while another process compiles, this one needs 60 MB less.
+    """Whether the disk cache has the compiled games for these arguments. If it is empty, numba is not loaded,
+    which takes 60 MB.
     """
     if is_empty():
         return False

@@ -30,6 +30,7 @@ class Config:
     source_begins: dict[str, int]  # its fingerprint
     names: tuple[str, ...] | None  # of all columns of the first source, if a later one may lack them
     notes: tuple[str, ...]
+    codes: tuple[str, ...]  # columns of numbers that may be codes: few different whole numbers
     order: str | None  # the column that orders the rows, on Spark
     loss: str  # loss and player as they are written: another version may have others
     player: str
@@ -43,6 +44,7 @@ class Config:
         source_begins: dict[str, int] | None = None,
         names: tuple[str, ...] | None = None,
         notes: tuple[str, ...] = (),
+        codes: tuple[str, ...] = (),
         order: str | None = None,
         words: Words = TERMINAL,
     ) -> "Config":
@@ -50,7 +52,8 @@ class Config:
         loss = read_loss(settings.loss, target.regression, words)
         player = settings.player(target.regression, layout, words)
         begins = NO_SOURCE if source_begins is None else source_begins
-        return Config(settings, layout, target, source, begins, names, notes, order, repr(loss), repr(player))
+        about = (source, begins, names, notes, codes, order)
+        return Config(settings, layout, target, *about, repr(loss), repr(player))
 
     @property
     def key(self) -> str | None:

@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,6 +44,7 @@ class Folder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.manifest: Manifest | None = None
+        self.replaced: tuple[tuple[int, int], ...] = ()  # parts of tables from a to below b, by other parts
         self._lock: IO[bytes] | None = None
 
     # -- begin and lock
@@ -153,8 +154,18 @@ class Folder:
         raise problem
 
     def parts(self, table: str, count: int, since: int = 0) -> list[str]:
-        """The names of the parts numbered from `since` on and below `count`, in order."""
-        return [name for number, name in self._listed().parts(table).items() if since <= number < count]
+        """The names of the parts numbered from `since` on and below `count`, in order.
+
+        Without those that a retraction has replaced (`holdfast.runs.retraction`).
+        """
+        return [
+            name
+            for number, name in self._listed().parts(table).items()
+            if since <= number < count and not self._is_replaced(table, number)
+        ]
+
+    def _is_replaced(self, table: str, number: int) -> bool:
+        return table in TABLES and any(first <= number < end for first, end in self.replaced)
 
     def read_parts(
         self, table: str, count: int, schema: pa.Schema, columns: Sequence[str] | None = None, since: int = 0
@@ -193,7 +204,8 @@ class Folder:
         if not place.is_relative_to(home):
             return False
         name = place.relative_to(home).as_posix()
-        return name in (manifests.FILE, "lock") or manifests.is_run_file(name)
+        inside = name.split("/", 1)[0] == manifests.REPLAY
+        return inside or name in (manifests.FILE, "lock") or manifests.is_run_file(name)
 
     # -- writing
 
@@ -238,21 +250,36 @@ class Folder:
         finally:
             self.close()
 
-    def clean_up(self, count: int, states: Iterable[int] = ()) -> None:
+    def clean_up(self, count: int, needed: Mapping[str, Iterable[int]] = {}) -> None:
         """Remove what a killed process left: parts that no checkpoint needs, and temporary files.
 
-        A checkpoint needs the parts of tables below `count`, and the parts of `states` with these numbers.
+        A checkpoint needs the parts of tables below `count`, unless they are replaced, and of `states` and
+        `tree` those with the numbers in `needed`.
         """
         late = [
             name
             for table in PARTS
             for number, name in self._listed().parts(table).items()
-            if (number >= count if table in TABLES else number not in states)
+            if (
+                number >= count or self._is_replaced(table, number)
+                if table in TABLES
+                else number not in needed.get(table, ())
+            )
         ]
         self._remove(late)
         self.manifest = self._listed().without(late)
         for path in self.temporary_files():
             os.unlink(path)
+
+    def remove(self) -> None:
+        """Remove all files of this run, and the folder if nothing else is in it. It must be locked."""
+        self._remove(list(self._listed().files))
+        for path in (*self.temporary_files(), self.path / manifests.FILE, self.path / "lock"):
+            os.unlink(path)
+        self.close()
+        for place in (*(self.path / table for table in PARTS), self.path):
+            with contextlib.suppress(OSError):  # not there, or not empty
+                place.rmdir()
 
     def _remove(self, names: Iterable[str]) -> None:
         for name in names:

@@ -43,7 +43,7 @@ class SourceEnd(NamedTuple):
     record: SourceRecord
 
 
-Item = Piece | SourceEnd
+Item = Piece | SourceEnd | Callable[[Any], None]  # what is to be done to the run between two rows
 
 
 def expand(patterns: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.io.sources import Piece, SourceError
 from holdfast.runs.inputs import Inputs, Item, SourceEnd
+from holdfast.runs.rereading import LearnedRows
 from holdfast.runs.run import Run
 from holdfast.terminal import OutputLost
 
@@ -20,7 +21,7 @@ _LEAST = 500  # rounds between two looks at the clock
 
 def learn(
     run: Run,
-    inputs: Inputs,
+    inputs: "Inputs | LearnedRows",
     items: Iterator[Item],
     every: tuple[float, float],
     progress: Any,
@@ -54,6 +55,9 @@ def learn(
                 break
             if isinstance(item, SourceEnd):
                 run.note_source(*item)
+                continue
+            if not isinstance(item, Piece):
+                item(run)
                 continue
             run.compiling.expected = max(run.compiling.expected, inputs.rows(item))
             run.compiling.decide(item, run.trace.rounds, lambda text: progress.note(text))

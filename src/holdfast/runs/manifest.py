@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 FORMAT = "holdfast manifest 1"
 FILE = "manifest.json"
-TABLES = ("audit", "sizes", "released")  # folders of numbered parts, of which a checkpoint has the first ones
-STATES = "states"
-PARTS = dict.fromkeys(TABLES, "parquet") | {STATES: "safetensors"}  # all folders of parts
+# Folders of numbered parts, of which a checkpoint has the first ones:
+TABLES = ("audit", "sizes", "released", "released_rows", "ledger")
+STATES, TREE = "states", "tree"  # of these it names the parts that it needs
+PARTS = dict.fromkeys(TABLES, "parquet") | {STATES: "safetensors", TREE: "safetensors"}  # all folders
+REPLAY = "replay"  # a folder of its own, while rows are taken back (`holdfast.runs.retraction`)
 FILES = (
     "config.json",
     "checkpoint.safetensors",

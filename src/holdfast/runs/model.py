@@ -10,15 +10,15 @@ from holdfast.fleet.tensor_file import Buffer, read_tensors, tensor_buffers
 from holdfast.io.columns import Layout, Target, read_layout, read_target
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.io.typed import typed
-from holdfast.linear_model import LinearModels, shapes_of
+from holdfast.linear_model import LinearModels, shapes_of, wild_limit
 from holdfast.runs.files import of_another_layout, reading
 from holdfast.runs.folder import Folder
 
-FORMAT = "holdfast model 3"  # the number changes with the formula in docs/run-folder.md
+FORMAT = "holdfast model 4"  # the number changes with the formula in docs/run-folder.md
 FILE = "model.safetensors"
 _AXES = ("games", "features")
-# Tensors that a model may have too: without them there are no intervals, probabilities or outliers.
-_RECENT, _THRESHOLD = "recent", "threshold"
+# Tensors that a model may have too: without them there are no probabilities, outliers or intervals.
+_RECENT, _THRESHOLD, _WIDTHS = "recent", "threshold", "widths"
 
 
 _LAYOUT = {name: ["float64", _AXES[: len(shape)]] for name, shape in shapes_of(0, 0).items()}
@@ -48,6 +48,7 @@ class Model(NamedTuple):
     recent: np.ndarray | None = None  # recent results (`holdfast.runs.answers`)
     threshold: np.ndarray | None = None  # above which the features of a row are outliers, for each key
     measure: RowMeasure | None = None  # what is compared with the threshold
+    widths: np.ndarray | None = None  # coverages, and the width of their intervals; infinite before the first
 
     def names(self) -> tuple[str, ...]:
         """The names of the games of a key."""
@@ -107,11 +108,25 @@ class Model(NamedTuple):
             "measure": None if self.measure is None else self.measure._asdict(),
             "prior": self.prior,
         }
-        more = {_RECENT: self.recent, _THRESHOLD: self.threshold}
+        more = {_RECENT: self.recent, _THRESHOLD: self.threshold, _WIDTHS: self.widths}
         tensors = self.parameters._asdict() | {
             name: array for name, array in more.items() if array is not None
         }
         return tensor_buffers(tensors, header)
+
+
+def with_wild(p: LinearModels, thresholds: np.ndarray, measure: RowMeasure, games: int) -> LinearModels:
+    """The models, with the limit of wild cells from the last thresholds of the keys.
+
+    It is a limit only where the filter compares the farthest cell of a row with it: then learning would skip
+    a row with such a cell. Models of other keys, at the end, have none.
+    """
+    if not measure.farthest or measure.clip is not None:
+        return p
+    known = np.where(thresholds > 0.0, thresholds, np.inf)
+    wild = np.full(len(p.wild), np.inf)
+    wild[: len(known) * games] = np.repeat(np.nan_to_num(known, nan=np.inf, posinf=np.inf), games)
+    return p._replace(wild=wild_limit(wild, p.knee))
 
 
 def read_model(folder: Folder) -> Model:
@@ -129,12 +144,18 @@ def read_model(folder: Folder) -> Model:
         shapes = shapes_of(games, about.layout.feature_count())
         shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
         shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
+        shapes |= {_WIDTHS: (len(tensors.get(_WIDTHS, ())), 2)} if _WIDTHS in tensors else {}
         if set(tensors) != set(shapes):
             raise ValueError(f"its tensors are not {', '.join(sorted(shapes))}")
         for name, array in tensors.items():
             if array.dtype != np.float64 or array.shape != shapes[name]:
                 raise ValueError(f"{name} cannot be {array.dtype} of shape {array.shape}")
-    more = tensors.pop(_RECENT, None), tensors.pop(_THRESHOLD, None), about.measure
+    more = (
+        tensors.pop(_RECENT, None),
+        tensors.pop(_THRESHOLD, None),
+        about.measure,
+        tensors.pop(_WIDTHS, None),
+    )
     return Model(about.layout, about.target, keys, about.key, LinearModels(**tensors), prior, *more)
 
 

@@ -1,5 +1,6 @@
 """What `predict` says about each row: the prediction, how sure it is, and whether the row is an outlier."""
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,11 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holdfast.intervals.widths import interpolated
 from holdfast.io.columns import Layout
-from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.io.rows import DenseRows, SparseRows, unreadable
 from holdfast.io.sources import Piece
-from holdfast.runs.answers import scores
+from holdfast.runs.answers import label_margins, scores
 from holdfast.runs.model import Model
+from holdfast.runs.row_notes import row_notes
 
 Outliers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -21,17 +24,37 @@ Outliers = tuple[np.ndarray, np.ndarray, np.ndarray]
 def interval(model: Model, predictions: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
     """The lower and the upper end of an interval around each prediction, as two arrays.
 
-    The recent errors of the run, target minus prediction, are added to the prediction: their quantiles at
-    (1 - share) / 2 and (1 + share) / 2. They are of kept rounds, each predicted before it was learned from.
-    There is no theorem for it: if the errors of new rows are like the recent ones, about this share of the
-    targets is inside. NaN if there are too few recent rounds.
-
-    With n errors the ranks are those of n + 1: the new error is as likely to have any rank.
+    The width is that of `holdfast.intervals.Tracker`, which has followed the errors of all forecasts of the
+    run. NaN if there were fewer than 32.
     """
-    errors = np.sort(model.recent[:, 1] - model.recent[:, 0]) if model.recent is not None else np.zeros(0)
-    rank = math.floor(0.5 * (1.0 - share) * (len(errors) + 1))
-    low, high = (errors[rank - 1], errors[-rank]) if rank >= 1 else (math.nan, math.nan)
-    return predictions + low, predictions + high
+    width = width_for(model, share)
+    return predictions - width, predictions + width
+
+
+def width_for(model: Model, share: float) -> float:
+    """The width of intervals that cover this share, NaN if there is none yet."""
+    if model.widths is None or not len(model.widths):
+        return math.nan
+    width = interpolated(share, *model.widths.T)
+    return width if width < math.inf else math.nan
+
+
+@np.errstate(all="ignore")
+def label_sets(model: Model, outcomes: np.ndarray, share: float) -> np.ndarray:
+    """For each row, the labels that are enough for this share of the rows, as a list that JSON can read.
+
+    They are the predicted label, and those whose margin is as large as the `Tracker` demands. None for a row
+    without a prediction, or if there is no width yet.
+    """
+    least, margins = -np.log(width_for(model, share)), label_margins(outcomes)
+    empty = np.isnan(margins).all(axis=1) | np.isnan(least)
+    margins = np.where(np.isnan(margins), -math.inf, margins)
+    inside = margins >= np.minimum(margins.max(axis=1), least)[:, None]
+    several, places = np.unique(inside, axis=0, return_inverse=True)
+    texts = [json.dumps([model.target.labels[i] for i in np.flatnonzero(row)]) for row in several]
+    found = np.array(texts, object)[places.reshape(-1)] if len(margins) else np.zeros(0, object)
+    found[empty] = None
+    return found
 
 
 @np.errstate(all="ignore")
@@ -75,8 +98,8 @@ def outliers(model: Model, rows: DenseRows | SparseRows, places: np.ndarray) -> 
 
     The size of the row is compared with the last threshold of the feature filter, in the units that the model
     has for the row's key, whose index is in `places`. With a game for each pair of labels, an outlier is one
-    in the units of every pair; with one for each label, they are those of the first. Unknown is a row with a
-    missing cell or an unknown key, and every row while there is no threshold.
+    in the units of every pair; with one for each label, they are those of the first. A missing cell is at no
+    distance. Unknown is a row with an unknown key, and every row while there is no threshold.
     """
     found, columns, values = _outliers(model, rows, places, 0)
     for game in range(1, len(model.names()) if model.has_pairs() else 1):
@@ -124,14 +147,18 @@ def answer_types(model: Model) -> dict[str, pa.DataType]:
         | ({"key": pa.string()} if model.key is not None else {})
         | {"prediction": pa.float64() if numbers else pa.string()}
         | ({"low": pa.float64(), "high": pa.float64()} if numbers else {"probability": pa.float64()})
-        | {"outlier": pa.int64(), "outlier_column": pa.string()}
+        | ({} if numbers else {"labels": pa.string()})
+        | {"outlier": pa.int64(), "outlier_column": pa.string(), "note": pa.string()}
     )
 
 
 def answers(model: Model, known: Mapping[str, int], piece: Piece, share: float) -> tuple[pa.Table, int]:
     """The answers about the rows of a piece as a table, and how many have no prediction.
 
-    `known` has the index of each key of the model, `share` is that of `interval`.
+    A cell that is missing, wild or wrong does not count, and the note of its row says so. Such a row has no
+    interval and no probability, because those come from rows with all their cells.
+
+    `known` has the index of each key of the model, `share` is that of `interval` and `label_sets`.
     """
     places = np.zeros(len(piece.rows), int)
     if model.key is not None:
@@ -140,20 +167,24 @@ def answers(model: Model, known: Mapping[str, int], piece: Piece, share: float) 
         places = indices[coded.indices.to_numpy()]
     outcomes = model.outcomes(piece.features, places)
     empty = np.isnan(outcomes).all(axis=1)
-    empty[list(piece.faults)] = True
+    empty[unreadable(piece.faults)] = True
     outcomes[empty] = math.nan
     predictions = model.answers(outcomes)
     wrong, columns, _ = outliers(model, piece.features, places)
-    wrong[list(piece.faults)] = math.nan
+    wrong[unreadable(piece.faults)] = math.nan
+    notes, lacking = row_notes(model, piece.features, places, piece.faults)
     found: dict[str, Any] = {"row": piece.rows, "key": piece.keys}
     found["prediction"] = pa.array(predictions, mask=empty)
     if model.target.regression:
-        found["low"], found["high"] = interval(model, predictions, share)
+        ends = interval(model, predictions, share)
+        found["low"], found["high"] = (np.where(lacking, math.nan, end) for end in ends)
     else:
-        found["probability"] = probability(model, outcomes)
+        found["probability"] = np.where(lacking, math.nan, probability(model, outcomes))
+        found["labels"] = label_sets(model, np.where(lacking[:, None], math.nan, outcomes), share)
     found["outlier"] = wrong
     found["outlier_column"] = np.full(len(wrong), None, object)
     found["outlier_column"][wrong == 1.0] = feature_names(model.layout, columns[wrong == 1.0])
+    found["note"] = notes
     arrays = {name: _array(found[name], kind) for name, kind in answer_types(model).items()}
     return pa.table(arrays), int(empty.sum())
 

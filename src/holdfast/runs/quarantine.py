@@ -1,7 +1,6 @@
 """The rows that a run has skipped, as they are in its source, with the reason: to look at and to release."""
 
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from holdfast.io.byte_stream import LineBlock
 from holdfast.io.columns import column_kind
 from holdfast.io.sources import Source, SourceError, unchanged
 from holdfast.runs.audit import with_times
-from holdfast.runs.inputs import Columns, Inputs
 from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import quoted
 
@@ -21,12 +19,7 @@ if TYPE_CHECKING:
 
 ROW = "skipped_row"
 _COMMA = r"^(\s*[-+]?\d*),(\d*(?:[eE][-+]?\d+)?\s*)$"
-_COLUMNS = ("reason", "size", "threshold", "times", "column", "value", "detail", "learned")
-
-
-def open_place(run: "Run", path: str | Path) -> Source:
-    """Open a source of the run, with the columns that it had."""
-    return Inputs([path], run.settings.reading()).open(path, Columns.of(run.config))
+_COLUMNS = ("reason", "check", "size", "threshold", "times", "column", "value", "detail", "learned")
 
 
 def check_names(source: Source) -> None:

@@ -12,13 +12,14 @@ import numpy as np
 from holdfast.audit import WARM_UP
 from holdfast.io.delimited import Delimited
 from holdfast.io.sources import Piece, Reading, Source
-from holdfast.runs.checkpoint import CHECKPOINT
+from holdfast.runs.checkpoint import CHECKPOINT, load_checkpoint
 from holdfast.runs.files import RunError, damaged
 from holdfast.runs.folder import Folder
-from holdfast.runs.inputs import Columns, Inputs, SourceEnd
-from holdfast.runs.manifest import TABLES
+from holdfast.runs.inputs import Columns, Inputs
+from holdfast.runs.ledger import read_ledger
+from holdfast.runs.manifest import TABLES, TREE, part_name
 from holdfast.runs.model import FILE, Model, read_model
-from holdfast.runs.run import open_run
+from holdfast.runs.run import Run, open_run
 from holdfast.runs.trace import SUMS
 
 T = TypeVar("T")
@@ -61,7 +62,7 @@ def followed_pieces(
         names = source.names if type(source) is Delimited else None
         columns = Columns(model.layout, None, model.key, names, also(source))
         for item in inputs.from_first(source.blocks(), columns):
-            if not isinstance(item, SourceEnd):
+            if isinstance(item, Piece):
                 yield newest.get(), item
 
 
@@ -117,6 +118,17 @@ def _check_contents(path: str | Path) -> None:
     for table in TABLES:
         for _ in run.read(table):  # raises if a part cannot be read
             pass
+    retracted = read_ledger(run).retracted()
+    for table in ("audit", "sizes"):
+        for part in run.read(table, ["row"]):
+            if np.isin(part.column("row").to_numpy(), retracted).any():
+                raise damaged(run.folder.path / table, "it has a row that the ledger says was taken back")
+    for node in run.tree.nodes:
+        earlier = Run(run.folder, run.config)
+        load_checkpoint(earlier, part_name(TREE, node.number))
+        earlier.check_states()
+        if earlier.trace.rounds != node.round:
+            raise damaged(run.folder.path / part_name(TREE, node.number), "it is the state of another round")
     skipped = sum(len(np.unique(part.column("round").to_numpy())) for part in run.read("audit", ["round"]))
     if skipped != run.trace.sums[SUMS.index("skipped")] + run.log.counts.get(WARM_UP, 0):
         raise damaged(

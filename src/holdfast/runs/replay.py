@@ -15,6 +15,7 @@ from holdfast.certificates.certified import Certified
 from holdfast.flatten import flatten, restore
 from holdfast.fleet.grouping import caller, group_rounds
 from holdfast.fleet.states import States
+from holdfast.guard import LabelCheck
 from holdfast.options import TERMINAL, is_auto, read_outliers
 from holdfast.play import play
 from holdfast.protocols import Filter
@@ -68,8 +69,9 @@ def replayed(run: Run, outliers: str) -> dict[str, Any]:
     if isinstance(guarded, Steady):
         keyed: KeyedFilters = SteadyFilters(guarded, run, compiled)
     else:
-        filters = (guarded.features, guarded.target if by_target else guarded.gradient)
-        keyed = KeyedFilters(filters, not by_target and guarded.labels, compiled)
+        checks = dict(zip(guarded.check_names(), guarded.checks, strict=True))
+        first, other = checks["features"], checks["target" if by_target else "gradient"]
+        keyed = KeyedFilters((first.filter, other.filter), isinstance(other, LabelCheck), compiled)
     before = SkippedRows(run.read("audit", ["row"]))
     answer: dict[str, Any] = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
     gone: list[int] = []

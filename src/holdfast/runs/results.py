@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast.advice import SkipFigures, advice, main_cause
 from holdfast.audit import WARM_UP
+from holdfast.io.guess_columns import as_option
 from holdfast.runs.audit import RELEASED
 from holdfast.runs.files import RunError, atomic_file, to_json
 from holdfast.runs.folder import Content
-from holdfast.runs.model import FILE, Model
+from holdfast.runs.model import FILE, Model, with_wild
 from holdfast.runs.tables import table_bytes
 from holdfast.steady import Steady
 
@@ -55,8 +57,11 @@ def model(run: "Run") -> Model:
     keyed = run.settings.key is not None
     parts = (run.layout, run.target, tuple(run.games.keys) if keyed else (), run.settings.key)
     prior = run.upkeep.ready_prior() if run.upkeep is not None else None
-    more = (run.answers.recent, run.keys.thresholds(), run.measure)
-    return Model(*parts, run.games.parameters(prior), prior is not None, *more)
+    recent = None if run.regression else run.answers.recent
+    thresholds = run.keys.thresholds()
+    parameters = with_wild(run.games.parameters(prior), thresholds, run.measure, len(run.games.labels))
+    widths = run.answers.widths.table()
+    return Model(*parts, parameters, prior is not None, recent, thresholds, run.measure, widths)
 
 
 def metrics(run: "Run") -> dict[str, Any]:
@@ -64,6 +69,8 @@ def metrics(run: "Run") -> dict[str, Any]:
     error, kept_error = run.trace.errors()
     counts = dict(sorted(run.log.counts.items()))
     skipped, warm = int(run.trace.sums[4]), counts.pop(WARM_UP, 0)
+    baseline = run.answers.baseline_error()
+    figures = run.skips.figures(run.trace.rounds - warm, skipped, kept_error, baseline)
     return {
         "task": "regression" if run.regression else "classification",
         "error_is": "mean absolute error" if run.regression else "share of mistakes",
@@ -76,9 +83,20 @@ def metrics(run: "Run") -> dict[str, Any]:
         "skipped_by_reason": counts,
         "error": kept_error,
         "error_of_all_rounds": error,
-        "baseline": run.answers.baseline_error(),
+        "baseline": baseline,
+        "warnings": warnings_of(run, figures),
+        "intervals": [report._asdict() for report in run.answers.widths.report()],
         "finished": run.finished,
     } | (_key_metrics(run) if run.settings.key is not None else {})
+
+
+def warnings_of(run: "Run", figures: SkipFigures) -> list[str]:
+    """What the user of the run should know; with the remedy, if the reason is probably a code."""
+    found, cause = advice(figures), main_cause(figures)
+    code = next((name for name in run.config.codes if name == cause), None)
+    if code is not None:
+        found[0] += f", probably a code: use --category {as_option(code)}"
+    return found
 
 
 def _key_metrics(run: "Run") -> dict[str, Any]:

@@ -16,6 +16,7 @@ from holdfast.fleet.games import Games
 from holdfast.fleet.key_sums import KeySums
 from holdfast.fleet.parts import StateParts
 from holdfast.fleet.prior import Upkeep, next_upkeep
+from holdfast.intervals.widths import with_near_rows
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.io.sources import Piece
 from holdfast.learners import Scaled
@@ -25,11 +26,19 @@ from holdfast.options import TERMINAL, read_loss
 from holdfast.runs import results
 from holdfast.runs.answers import Answers
 from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, Blame, RoundLog, by_measure
-from holdfast.runs.checkpoint import CHECKPOINT, Times, checkpoint_files, load_checkpoint, read_times
+from holdfast.runs.checkpoint import (
+    CHECKPOINT,
+    EarlierState,
+    Times,
+    checkpoint_files,
+    load_checkpoint,
+    read_times,
+)
+from holdfast.runs.checkpoint_tree import CheckpointTree
 from holdfast.runs.compile_choice import CompileChoice
 from holdfast.runs.config import Config, read_config
 from holdfast.runs.folder import Folder
-from holdfast.runs.manifest import STATES, part_name
+from holdfast.runs.manifest import STATES, TREE, part_name
 from holdfast.runs.model import (
     Model,
     RowMeasure,
@@ -39,6 +48,7 @@ from holdfast.runs.model import (
     targets_of,
 )
 from holdfast.runs.results import ResultFiles, metrics_writer
+from holdfast.runs.skips import Skips
 from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.trace import Trace
 from holdfast.steady import Steady
@@ -63,14 +73,16 @@ class Run:
         self.upkeep: Upkeep | None = None
         if keyed:
             self.upkeep = Upkeep(self.games, partial(Games, *figures), settings.has_prior(), settings.evict)
-        self.states = StateParts()
-        by_target, core, checks = self.regression and settings.scale, self.player.core(), self.player.checks()
+        self.states, self.tree = StateParts(), CheckpointTree()
+        by_target, core = self.regression and settings.scale, self.player.core()
+        checks = self.player.check_names()
         self.log = RoundLog(labels, checks, by_target, settings.sizes, keyed, core.learns_little())
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
         self.sources: list[SourceRecord] = []
         self.parts, self.finished = 0, False
         self.keys, self.answers = KeySums(), Answers(len(target.labels))
+        self.skips = Skips(layout, target)
         self.measure = row_measure(core)
         names = [] if layout.is_sparse() else layout.features()
         self.blame = Blame(names, target.name, self.regression)
@@ -85,11 +97,11 @@ class Run:
         """Play the rounds of a piece, at most `limit()` at a time. Stop if `after(piece)` is true."""
         start = 0
         while start < len(piece.y):
-            self.compiling.take()
             most = _INTERPRETED if self.settings.key is None else _INTERPRETED_KEYS
             count = len(piece.y) - start if self.compiling.compiled else min(len(piece.y) - start, most)
             count = min(count, limit())
             snapshot = self.trace.next_snapshot()
+            count = min(count, self.tree.next_round(self.trace.rounds) - self.trace.rounds)
             if self.trace.wide:
                 count = min(count, snapshot - self.trace.rounds)
             upkeep = next_upkeep(self.trace.rounds)
@@ -101,8 +113,11 @@ class Run:
             if self.trace.wide and self.trace.rounds == snapshot:
                 self.trace.add_snapshot(self.games.weights((0, 0)))
             start += count
-            done, last = piece.first + start, int(piece.rows[start - 1]) - piece.record.base
+            done, last = piece.done(start), int(piece.rows[start - 1]) - piece.record.base
             self.note_source(piece.place, piece.record._replace(done=done, last=last))
+            if self.tree.next_round(self.trace.rounds - 1) == self.trace.rounds:
+                state = EarlierState.of(self)
+                self.tree.add(self, state, state.byte_count())
             if after(piece):
                 return True
         return False
@@ -117,6 +132,7 @@ class Run:
 
     def _play(self, piece: Piece, start: int, stop: int) -> None:
         features, y, rows = piece.features.part(start, stop), piece.y[start:stop], piece.rows[start:stop]
+        known = y
         faults = {i - start: fault for i, fault in piece.faults.items() if start <= i < stop}
         missing = {int(i): MISSING for i in np.flatnonzero(features.missing())}
         missing |= {int(i): NO_TARGET for i in np.flatnonzero(np.isnan(y))}
@@ -129,6 +145,7 @@ class Run:
         names = None if piece.keys is None else piece.keys.slice(start, stop - start)
         keys = self._key_indices(names, len(y))
         rounds = self.trace.rounds + 1 + np.arange(len(y))
+        near, refused = np.ones(len(y), bool), self.player.check_names()
         outcomes, kept = np.full((len(y), len(self.games.labels)), np.nan), np.ones(len(y), bool)
         measures, warm = np.empty((2, len(MEASURES), len(y))), np.zeros(len(y), bool)
         targets = targets_of(self.target, y)
@@ -143,6 +160,7 @@ class Run:
             blame = partial(self._blame, features, y, columns.farthest)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
+            near &= np.isfinite(with_near_rows(np.ones(len(y)), columns.refused_by, refused))
             mine = first == label
             both = [by_measure(each, self.log.checks) for each in (columns.sizes, columns.thresholds)]
             measures[..., mine] = np.array(both)[..., mine]
@@ -151,7 +169,10 @@ class Run:
         predicted = predictions_of(self.target, margins)
         errors = errors_of(self.target, margins, predicted, y)
         self.trace.add(errors, kept, warm, measures[0], measures[1], predicted, y)
-        self.answers.add(margins, predicted, y, kept)
+        self.answers.add(margins, predicted, y, kept, near)
+        self.skips.add(rows, known, kept, warm)
+        for names_of_skipped in self.log.take_blamed():
+            self.skips.blame(names_of_skipped)
         if len(targets) > 1:  # a pair of rare labels has none yet
             thresholds = np.where(np.isinf(thresholds), np.nan, thresholds)
         self.keys.set_thresholds(len(self.games.keys), keys, thresholds)
@@ -213,7 +234,8 @@ class Run:
         """Write everything that is needed to resume from here, and the results so far."""
         results = self._results.files(last) if self.trace.rounds else ()
         self._add_times()
-        self.folder.write(itertools.chain(results, checkpoint_files(self)), self._gone())
+        gone = self._gone() + [part_name(TREE, number) for number in self.tree.drop(self.trace.rounds)]
+        self.folder.write(itertools.chain(results, checkpoint_files(self)), gone)
         self.states.settle(self.games.table.parts)
         self.parts += 1
         self.log.clear()
@@ -243,6 +265,8 @@ class Run:
         self.parts, self.finished, self.log.counts = header.parts, header.finished, header.counts
         self.sources, self.times = header.sources, read_times(self.folder)
         self._results.modelled = self.trace.rounds
+        self.tree.load(header.tree)
+        self.folder.replaced = tuple(header.replaced)
         self.folder.check_parts(self.parts)
         return self
 
@@ -254,7 +278,8 @@ class Run:
 
     def clean_up(self) -> None:
         """Remove what a killed process left after the last checkpoint."""
-        self.folder.clean_up(self.parts, self.states.bytes)
+        needed = {STATES: self.states.bytes, TREE: [node.number for node in self.tree.nodes]}
+        self.folder.clean_up(self.parts, needed)
 
     def read(self, table: str, columns: Sequence[str] | None = None, since: int = 0) -> Iterator[pa.Table]:
         """The parts of `audit`, `sizes` or `released`, one by one, from this number on."""

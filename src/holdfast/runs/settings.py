@@ -8,6 +8,7 @@ from holdfast import options
 from holdfast.certificates.certified import Certified
 from holdfast.defaults import default_learner, recommended
 from holdfast.domains import Everywhere
+from holdfast.io.dates import ORDERS
 from holdfast.io.sources import DECIMALS, Reading
 from holdfast.io.typed import typed
 from holdfast.learners import Scaled
@@ -34,11 +35,13 @@ class Settings:
     missing: str = "auto"
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     key: str | None = None
     format: str | None = None
     header: bool = True
     decimal: str = "auto"
+    dates: str = "auto"
     schema: str | None = None
     sizes: bool = True
     prior: bool = True
@@ -71,6 +74,10 @@ class Settings:
             raise RunError("--no-prior is about new keys, and there are none: add --key COLUMN")
         if self.decimal not in DECIMALS:
             raise RunError(f"--decimal must be {', '.join(DECIMALS)}: got {self.decimal!r}")
+        if self.dates not in ("auto", *ORDERS):
+            raise RunError(f"--dates must be auto, {', '.join(ORDERS)}: got {self.dates!r}")
+        if twice := set(self.category) & {self.target, self.key, *self.drop}:
+            raise RunError(f"--category names {sorted(twice, key=str)[0]!r}, which is no feature")
 
     def reading(self) -> Reading:
         """How to read the sources."""

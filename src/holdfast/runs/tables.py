@@ -1,11 +1,12 @@
 """The parts of the tables of a run, in Parquet."""
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 
 def read_table(data: bytes, schema: pa.Schema) -> pa.Table:
     """The table of one part; raises if it has other columns or a null."""
+    import pyarrow.parquet as pq  # which imports clients of clouds: not for commands that need no tables
+
     try:
         # Not `pq.read_table`, which always reads in threads of Arrow. One that still holds
         # `data` when the process exits aborts it (apache/arrow#34314).
@@ -20,6 +21,8 @@ def read_table(data: bytes, schema: pa.Schema) -> pa.Table:
 
 def table_bytes(table: pa.Table) -> pa.Buffer:
     """The content of a Parquet file with this table."""
+    import pyarrow.parquet as pq
+
     texts = [column for column in ("key", "label") if column in table.column_names]
     encodings = {"row": "DELTA_BINARY_PACKED"} if "row" in table.column_names else None
     sink = pa.BufferOutputStream()
