@@ -45,6 +45,7 @@ from holdfast.bounds.huber import (
     lemma_4_expectation,
     lemma_4_paper,
 )
+from holdfast.bounds.intervals import theorem_i, theorem_ii
 from holdfast.bounds.learner import (
     ogd,
     ogd_hindsight,
@@ -94,6 +95,7 @@ from holdfast.bounds.topk import (
     topshare_budget,
     window_budget,
 )
+from holdfast.bounds.unbounded import theorem_u
 
 __all__ = [
     "RankOdds",
@@ -155,7 +157,10 @@ __all__ = [
     "theorem_8_uniform",
     "theorem_g",
     "theorem_h",
+    "theorem_i",
+    "theorem_ii",
     "theorem_p",
+    "theorem_u",
     "theorem_w",
     "theorem_x",
     "topshare_budget",

@@ -8,6 +8,7 @@ import numpy as np
 from river import base
 
 from holdfast.classes import MOST_PAIRED, class_margins, log_probabilities, models_for
+from holdfast.intervals.widths import label_scores, with_near_rows
 from holdfast.losses import Logistic
 from holdfast.options import Outliers
 from holdfast.river import batches
@@ -95,6 +96,16 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         judged = [self._is_judged(game) for game in games]
         outcomes = self._play(games, row, targets)
         self._record(row, math.nan, outcomes)
+        if all(judged):
+            checks = self._player.check_names()
+            rest = not self._models[0].is_pair()  # then only the model of the right label counts
+            lost = [
+                -sign * float(with_near_rows(outcome.predictions, outcome.refused_by, checks)[0])
+                for sign, outcome in zip(targets, outcomes, strict=True)
+                if sign > 0.0 or not rest
+            ]
+            with np.errstate(invalid="ignore"):  # a row with a cell that is too far has no score: NaN
+                self._widths.add(label_scores(-np.logaddexp.reduce(np.array(lost))[None]))
         for is_judged, sign, outcome in zip(judged, targets, outcomes, strict=True):
             if is_judged and outcome.kept[0]:
                 self._judged += 1
@@ -108,6 +119,22 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         margins = np.array([[game.predict(row) for game in self._games]])
         margins = margins[:, 0] if len(self._labels) == 2 else class_margins(margins, self._models)
         return dict(zip(self._labels, np.exp(log_probabilities(margins)[0]).tolist(), strict=True))
+
+    def predict_set_one(self, x: Row, coverage: float = 0.9) -> set[Any]:
+        """The labels that may be right: the predicted one, and all whose margin is large enough.
+
+        How large has followed the margins of the right labels, as they were asked
+        (`holdfast.intervals.Tracker`). Before 32 forecasts it has all labels. `coverage` is from 0.5 to 0.99.
+        """
+        width = self._widths.at(coverage)
+        if len(self._games) == 0 or not width < math.inf:
+            return set(self._labels)
+        row = self._columns.row(x)
+        margins = np.array([[game.predict(row) for game in self._games]])
+        two = len(self._labels) == 2
+        margins = margins * [-1.0, 1.0] if two else class_margins(margins, self._models)
+        least = min(-math.log(width), float(margins.max()))
+        return {label for label, margin in zip(self._labels, margins[0], strict=True) if margin >= least}
 
     def predict_proba_many(self, X: Any) -> Any:
         """`predict_proba_one` for each row."""

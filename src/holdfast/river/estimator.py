@@ -13,11 +13,13 @@ from holdfast._compiled.compiling import expecting
 from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.audit import Audit, SkipMonitor
 from holdfast.defaults import default_learner, recommended
+from holdfast.intervals import IntervalReport, Widths
+from holdfast.intervals.widths import LABELS, NUMBERS
 from holdfast.learners.missing_cells import missing_with
 from holdfast.river import batches
 from holdfast.river.cells import is_missing
 from holdfast.river.growing import FIRST, FeatureColumns, Floats, GrowingGame
-from holdfast.steady.state import EPOCH
+from holdfast.steady.state import EPOCH, NEVER
 
 Row = dict[Any, Any]
 
@@ -50,8 +52,9 @@ class RobustEstimator(base.Estimator):
         self._build_player(0)
         self._columns, self._games = FeatureColumns(), list[GrowingGame]()
         size = options.read_audit_size(self.audit_size)
-        self._audit = Audit(size, self._player.checks(), ["round"], self._player.learns_little())
-        self._monitor = SkipMonitor(_REMEDY, depth=6)
+        self._audit = Audit(size, self._player.check_names(), ["round"], self._player.learns_little())
+        self._monitor = SkipMonitor(_REMEDY, depth=6, audit=self._audit)
+        self._widths = Widths(NUMBERS if isinstance(self, base.Regressor) else LABELS)
         self._judged, self._missed = 0, 0.0  # rows with a forecast that were kept; the sum of their errors
 
     def _build_player(self, columns: int) -> None:
@@ -102,7 +105,7 @@ class RobustEstimator(base.Estimator):
 
     def _is_judged(self, game: GrowingGame) -> bool:
         """Whether the next round of a game has a forecast that was asked for."""
-        return game.state.asked.numbers[EPOCH] >= 0.0
+        return bool(game.state.asked.numbers[EPOCH] != NEVER)
 
     # -- which rows were skipped
 
@@ -167,6 +170,24 @@ class RobustEstimator(base.Estimator):
     def forecast_error(self) -> float:
         """The mean error of the forecasts for kept rows, as they were asked `delay` rows ahead; or NaN."""
         return self._missed / self._judged if self._judged else math.nan
+
+    def unusual_cells(self, x: Row) -> dict[Any, float]:
+        """The cells that `predict_one` counts as missing, because they are infinite or too far.
+
+        A row with such a cell would not be learned from; to predict, its other cells count.
+        """
+        if not self._games:
+            return {}
+        row = self._columns.row(x)
+        wild = [game.wild(row) for game in self._games]
+        return {
+            self._columns.name_of(int(i)): float(row[i]) for i in np.flatnonzero(np.logical_and.reduce(wild))
+        }
+
+    @property
+    def interval_report(self) -> tuple[IntervalReport, ...]:
+        """How many targets were outside of their intervals, for each tracked coverage."""
+        return self._widths.report()
 
     # -- batches
 

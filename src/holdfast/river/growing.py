@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from holdfast.adversaries.replay import replay_of_arrays
 from holdfast.audit import HoldfastWarning
 from holdfast.continuing import Game
+from holdfast.linear_model import wild_limit
 from holdfast.record import VERDICTS
 from holdfast.river.cells import as_float
 from holdfast.steady.growing import grown
@@ -95,6 +96,7 @@ class GrowingGame:
 
     def __init__(self, player: Any, dim: int) -> None:
         self.player, self._dim = player, dim
+        self._far = math.inf  # in units: a row with a cell beyond it would not be learned from
         self._game = Game(player, self._replay(np.zeros(dim), 1.0))
 
     @property
@@ -104,7 +106,10 @@ class GrowingGame:
 
     def learn(self, row: Floats, y: float) -> Any:
         """Play one round. Returns its columns (`holdfast.game.Columns`)."""
-        return self._game.play(self._replay(row, y), _KEEP)
+        columns = self._game.play(self._replay(row, y), _KEEP)
+        threshold = float(columns.thresholds[0, 0])
+        self._far = threshold if threshold > 0.0 else self._far
+        return columns
 
     def grow(self, values: Floats) -> None:
         """More columns, of which these values are known, a column each."""
@@ -116,11 +121,19 @@ class GrowingGame:
         return self.player.current_weights(self._game.state)
 
     def predict(self, row: Floats) -> float:
-        """The prediction for a row. An infinite cell counts as missing; without any cell: the constant."""
-        w, row = self.weights(), np.where(np.isinf(row), math.nan, row)
+        """The prediction for a row. A wild cell counts as missing; without any cell: the constant."""
+        w = self.weights()
+        row = np.where(self.wild(row), math.nan, row)
         with np.errstate(all="ignore"):
             z = dot(w, row)
             return prediction_of(w, z if z == z else float(w.v[-1]))
+
+    def wild(self, row: Floats) -> NDArray[np.bool_]:
+        """Which cells are infinite or wild (`holdfast.linear_model.wild_limit`)."""
+        w = self.weights()
+        limit = wild_limit(self._far, w.view()[0])
+        with np.errstate(all="ignore"):
+            return (np.abs((row - w.center) * w.factors) > limit) | np.isinf(row)
 
     def _replay(self, row: Floats, y: float) -> Any:
         return replay_of_arrays(row[None], np.array([float(y)]), self.player.loss)

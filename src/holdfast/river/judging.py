@@ -33,6 +33,7 @@ class JudgingMixin:
         self._features, self._target = NamedUnits(_WRONG), NamedUnits(_WRONG)
         self._target_range = TargetRange()
         self._rows, self._untrained, self._refused = 0, True, False
+        self._far = math.inf  # in units: a row with a cell beyond it would not be learned from
 
     def _keep(self, x: Any, y: Any, w: float = 1.0) -> bool:
         """Decide whether to learn from this row, and update filters and units with it."""
@@ -45,10 +46,13 @@ class JudgingMixin:
             row, sizes = {}, [math.nan] * 3
         verdict = self._filters.decide(self._scores(x, y, sizes), self._label(y))
         readable = verdict.kept or verdict.refused_by >= 0
+        if "features" in self._filters.names:
+            threshold = verdict.thresholds[self._filters.names.index("features")]
+            self._far = threshold if threshold > 0.0 else self._far
         kept = verdict.kept or (readable and self._untrained and self.model.predict_one(x) is None)
         cell = ("", math.nan) if kept else self._cell(x, y, verdict)
         self._monitor.add_one(not self._filters.record(verdict, kept, cell))
-        only_gradient = self._filters.refuses_only(verdict, "gradient")
+        only_gradient = self._filters.refused == ("gradient",)
         if readable:
             self._update_units(row, y, kept, only_gradient)
         if not kept and only_gradient:
@@ -72,6 +76,15 @@ class JudgingMixin:
             self._target_range.update(self._target_row(y))
         self._refused = not (kept or only_gradient)
 
+    def unusual_cells(self, x: Any) -> dict[Any, float]:
+        """The cells that `predict_one` counts as missing, because they are infinite or too far.
+
+        A row with such a cell would not be learned from; to predict, its other cells count.
+        """
+        if isinstance(x, str):
+            return {}
+        return self._features.beyond(x, self._far)
+
     def _filled(self, x: Any, drop: bool = True) -> Any:
         """The row with usual values for missing cells."""
         if not self._fills or isinstance(x, str):
@@ -83,6 +96,20 @@ class JudgingMixin:
         if not (self._fills and batches.has_missing(X)):
             return X
         return batches.frame_of([self._filled(x, drop=False) for x in batches.rows(X)], X)
+
+    def _usable_frame(self, X: Any) -> Any:
+        """The frame to predict, with usual values for missing and wild cells.
+
+        None if rows must be predicted one by one: the model has no batches, or a wild cell no usual value.
+        """
+        if not batches.learns_batches(self.model):
+            return None
+        found = [(x, self.unusual_cells(x)) for x in batches.rows(X)]
+        if not any(wild for _, wild in found):
+            return self._filled_frame(X)
+        usable = [self._filled({**x, **dict.fromkeys(wild, math.nan)}, drop=False) for x, wild in found]
+        frame = batches.frame_of(usable, X)
+        return None if batches.has_missing(frame) else frame
 
     def _cell(self, x: Any, y: Any, verdict: Verdict) -> tuple[Any, float]:
         """The name and the value of the cell, or the target, for which a row was skipped."""

@@ -86,6 +86,16 @@ class NamedUnits:
                 found, largest = (name, value), deviation
         return found
 
+    def beyond(self, row: Row, far: float) -> dict[Any, float]:
+        """The cells that are infinite, or farther from their center than so many units."""
+        found = {}
+        for name, value in row.items():
+            unit, number = self.features.get(name), as_float(value)
+            deviation = abs(number - unit.center) * unit.factor if unit and unit.factor > 0.0 else 0.0
+            if deviation > far or abs(number) == math.inf:
+                found[name] = number
+        return found
+
     def filled(self, row: Row, share: float, drop: bool) -> Row:
         """The row with usual values for its missing cells (None or NaN), if at most this share is missing.
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from holdfast.intervals.widths import with_near_rows
 from holdfast.options import Outliers, read_loss
 from holdfast.river.cells import as_float
 from holdfast.river.estimator import RobustEstimator, Row
@@ -92,9 +93,13 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         judged = self._is_judged(self._games[0])
         outcomes = self._play(self._games, row, [y if abs(y) < np.inf else np.nan])
         self._record(row, y, outcomes)
-        if judged and outcomes[0].kept[0]:
-            self._judged += 1
-            self._missed += abs(float(outcomes[0].predictions[0]) - y)
+        if judged:
+            error = abs(float(outcomes[0].predictions[0]) - y)
+            said = (outcomes[0].refused_by, self._player.check_names())
+            self._widths.add(with_near_rows(np.array([error]), *said))
+            if outcomes[0].kept[0]:
+                self._judged += 1
+                self._missed += error
 
     def predict_one(self, x: Row) -> float:
         """The prediction for a row. In the first 8 rows it is the median of their targets."""
@@ -106,6 +111,16 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         if state.numbers[EPOCH] < 0.0 and rounds > 0:
             return float(np.median(state.first[:rounds, len(state.row) - 1]))
         return game.predict(self._columns.row(x))
+
+    def predict_interval_one(self, x: Row, coverage: float = 0.9) -> tuple[float, float]:
+        """The lower and the upper end of an interval for the target of a row.
+
+        The width has followed the errors of the forecasts for all rows, as they were asked, and bad rows
+        cannot mislead it (`holdfast.intervals.Tracker`). It is infinite until there were 32 forecasts.
+        `coverage` is from 0.5 to 0.99.
+        """
+        width, prediction = self._widths.at(coverage), self.predict_one(x)
+        return prediction - width, prediction + width
 
     @property
     def weights(self) -> dict[Any, float]:

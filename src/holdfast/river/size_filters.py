@@ -51,10 +51,11 @@ class SizeFilters:
         # Whether the model must start again before the next row: a filter, such as `Quantile` without a
         # horizon, has ended an epoch.
         self.restart = False
+        self.refused: tuple[str, ...] = ()  # the names of all filters that have refused the last row
 
     def decide(self, sizes: Sequence[float | None], label: Any = None) -> Verdict:
         """Update all filters with a row; return their verdict."""
-        self.restart = False
+        self.restart, self.refused = False, ()
         measured = tuple(math.nan if size is None else size for size in sizes)
         if not all(size is None or abs(size) < math.inf for size in sizes):
             return Verdict(False, -1, measured, (math.nan,) * len(sizes))
@@ -73,12 +74,8 @@ class SizeFilters:
                 self.restart = self.restart or filter.restarts(state)
                 keeps[i] = bool(kept)
             thresholds.append(threshold)
+        self.refused = tuple(name for name, kept in zip(self.names, keeps, strict=True) if not kept)
         return Verdict(all(keeps), first_refusal(keeps, thresholds), measured, tuple(thresholds))
-
-    def refuses_only(self, verdict: Verdict, name: str) -> bool:
-        """Whether the filter of this name, and no other, has refused a row."""
-        several = zip(self.names, verdict.sizes, verdict.thresholds, strict=True)
-        return [one for one, size, threshold in several if size > threshold] == [name]
 
     def forget(self, name: str) -> None:
         """Let a filter start again: the sizes that it remembers are in other units."""

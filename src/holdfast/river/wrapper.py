@@ -73,8 +73,8 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         The number of rows learned from, and the number of skipped rows.
     audit
         The first skipped rows, a dict of columns: `round`, the number of the row; `reason`, the size that was
-        refused, with `size` and `threshold`; `column` and `value`, the feature that is farthest from its
-        center, or the target. If a row is "not readable", no filter is used, and the threshold is NaN.
+        refused, with `check`, `size` and `threshold`; `column` and `value`, the feature that is farthest from
+        its center, or the target. If a row is "not readable", no filter is used, and the threshold is NaN.
     audit_counts
         The number of skipped rows by reason. "warm-up" counts the first rows, which filters have nothing to
         compare with: they are no outliers, and neither in `skipped` nor in `audit`.
@@ -139,7 +139,7 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
             self.model.learn_one(x, y, **kwargs)
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
-        """The model's prediction, from the features that are finite, and usual values for missing cells."""
+        """The model's prediction, with usual values for cells that are missing or wild."""
         return self._call(self.model.predict_one, x, kwargs)
 
     def learn_many(self, X: Any, y: Any, w: Any = None, **kwargs: Any) -> None:
@@ -161,12 +161,15 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
 
     def predict_many(self, X: Any, **kwargs: Any) -> Any:
         """The model's own predictions; those of `predict_one` if it cannot predict batches."""
-        if batches.learns_batches(self.model) and not (self._untrained and self._target.features):
-            return self.model.predict_many(self._filled_frame(X), **kwargs)
+        frame = None if self._untrained and self._target.features else self._usable_frame(X)
+        if frame is not None:
+            return self.model.predict_many(frame, **kwargs)
         return batches.series([self.predict_one(x, **kwargs) for x in batches.rows(X)], X)
 
     def _call(self, predict: Callable[..., Any], x: Any, kwargs: dict[str, Any]) -> Any:
         """Call a method of the model, without the features that it cannot use."""
+        if wild := self.unusual_cells(x):
+            x = {**x, **dict.fromkeys(wild, math.nan)}
         x = self._filled(x)
         if not isinstance(x, str) and not all(_is_finite(value) for value in x.values()):
             x = {name: value for name, value in x.items() if _is_finite(value)}
@@ -175,10 +178,15 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         except UNREADABLE:
             if isinstance(x, str):
                 raise
-            near = {name: value for name, value in x.items() if _is_usable(value)}
+            numbers = self._features.features  # text instead of a number counts as missing
+            near = {
+                name: value
+                for name, value in x.items()
+                if _is_usable(value) and not (isinstance(value, str) and name in numbers)
+            }
         try:
             return predict(near, **kwargs)
-        except LookupError:  # a step needs a feature that is absent: use its usual value
+        except UNREADABLE:  # a step needs a feature that is absent: use its usual value
             return predict(self._features.usual() | near, **kwargs)
 
     # -- skipped rows
@@ -237,8 +245,9 @@ class RobustWrappedClassifier(Robust, base.Classifier):
 
     def predict_proba_many(self, X: Any, **kwargs: Any) -> Any:
         """The model's own probabilities; those of `predict_proba_one` if it cannot predict batches."""
-        if batches.learns_batches(self.model):
-            return self.model.predict_proba_many(self._filled_frame(X), **kwargs)
+        frame = self._usable_frame(X)
+        if frame is not None:
+            return self.model.predict_proba_many(frame, **kwargs)
         return batches.frame([self.predict_proba_one(x, **kwargs) for x in batches.rows(X)], X)
 
     def _target_row(self, y: Any) -> dict[str, float]:

@@ -1,15 +1,16 @@
 """The audit of an estimator: which rows were skipped, why, and because of which cell."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from holdfast.advice import SkipFigures
 from holdfast.audit import NOT_READABLE, WARM_UP, Audit, SkipMonitor, reasons
 from holdfast.sklearn.judging import JudgedRows
 from holdfast.sklearn.rows import Weights, cells_of, unreadable_cells, which_count
 
-_PLACES = ("round", "row", "label")
+_PLACES = ("round", "row", "index", "label")
 _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
 
 
@@ -19,13 +20,17 @@ class AuditMixin:
     audit_size: int
     _player: Any
     _column_names: Callable[[], Any]
+    _regression: ClassVar[bool]
+    _models: Any
+    _index: Any  # of the rows of the call, if they are a pandas DataFrame
 
     @property
     def audit_(self) -> dict[str, Any]:
         """The first `audit_size` skipped rows: a dict of columns, also for `pandas.DataFrame(audit_)`.
 
         `reason` is the check that refused the row. Its size and threshold, column and value are those of the
-        step in which the row was skipped. `learned` is "little" if the row has taught a little all the same,
+        step in which the row was skipped. `index` is its label in the index of a pandas DataFrame, else its
+        number, as in `row`. `learned` is "little" if the row has taught a little all the same,
         else "nothing".
         """
         return self._fitted_audit().table()
@@ -50,8 +55,8 @@ class AuditMixin:
 
     def _start_audit(self) -> None:
         player = self._player
-        self._audit = Audit(self.audit_size, player.checks(), _PLACES, player.core().learns_little())
-        self._monitor = SkipMonitor(_REMEDY)
+        self._audit = Audit(self.audit_size, player.check_names(), _PLACES, player.core().learns_little())
+        self._monitor = SkipMonitor(_REMEDY, audit=self._audit)
 
     def _fitted_audit(self) -> Audit:
         if not hasattr(self, "_audit"):
@@ -76,17 +81,44 @@ class AuditMixin:
                     continue
                 new = decisions.some(~decisions.kept & self.kept_mask_[decisions.rows])
                 self.kept_mask_[new.rows] = False
-                by = reasons(self._player.checks(), new.refused_by, new.thresholds)
+                by = reasons(self._player.check_names(), new.refused_by, new.thresholds)
                 warm[new.rows[by == WARM_UP]] = True
                 self._audit.counts[WARM_UP] += int((by == WARM_UP).sum())
                 new = new.some(by != WARM_UP)
                 if len(new.rows) > 0:
                     cells = self._cells(X, targets[i], new, by[by != WARM_UP])
-                    places = (new.rounds, new.rows, label_of(new.rows))
+                    index = new.rows if self._index is None else self._index[new.rows]
+                    places = (new.rounds, new.rows, index, label_of(new.rows))
                     self._audit.add(places, new.refused_by, new.sizes, new.thresholds, *cells)
+        self._index = None
         self._audit.kept += int(np.count_nonzero(self.kept_mask_))
         fine = self.kept_mask_ | warm
         self._monitor.add(fine if weights is None else fine[counts])
+
+    def _advise(self, X: Any, y: np.ndarray, label_of: Callable[[Any], Any], counted: np.ndarray) -> None:
+        """Warn of what the rows of `fit` show: the classes that were skipped, and the error of the model.
+
+        `y` has numbers, or +1 and -1 of two classes; the baseline predicts the mean or the more frequent one.
+        """
+        audit, kept, rows = self._audit, self.kept_mask_ & counted, np.flatnonzero(counted)
+        classes: dict[str, tuple[int, int]] = {}
+        if not self._regression:
+            found = label_of(rows)
+            known = np.array([label is not None for label in found], bool)  # None: a missing label
+            labels, codes = np.unique(found[known].astype(str), return_inverse=True)
+            pairs = np.bincount(codes), np.bincount(codes, ~self.kept_mask_[rows[known]])
+            classes = {str(label): (int(n), int(k)) for label, n, k in zip(labels, *pairs, strict=True)}
+        errors = self._errors(X, y, kept) if len(self._models.wild) == 1 and kept.sum() > 1 else (None, None)
+        count = int(counted.sum()) - audit.counts[WARM_UP]
+        figures = SkipFigures(count, audit.skipped, audit.causes(), classes, 0, 0, *errors)
+        self._monitor.advise(figures)
+
+    def _errors(self, X: Any, y: np.ndarray, kept: np.ndarray) -> tuple[float, float]:
+        """The mean error of the model and of the baseline on rows learned from."""
+        found, y = self._models.predict(X[kept])[:, 0], y[kept]
+        if self._regression:
+            return float(np.abs(found - y).mean()), float(np.abs(y - y.mean()).mean())
+        return float(((found > 0.0) != (y > 0.0)).mean()), float(min((y > 0.0).mean(), (y <= 0.0).mean()))
 
     def _cells(self, X: Any, y: np.ndarray, skipped: JudgedRows, by: np.ndarray) -> tuple[Any, Any]:
         """The columns and the values for which these rows were skipped; as many as fit into the audit."""

@@ -16,8 +16,18 @@ from holdfast.certificates.certified import Certified
 from holdfast.defaults import default_learner, recommended
 from holdfast.domains import Everywhere
 from holdfast.learners import Averaged
-from holdfast.linear_model import LinearModels, empty_models, write_plain, write_scaled, write_view
+from holdfast.linear_model import (
+    LinearModels,
+    empty_models,
+    wild_limit,
+    write_plain,
+    write_scaled,
+    write_view,
+)
 from holdfast.sklearn.audited import AuditMixin
+from holdfast.sklearn.forecasts import IntervalMixin
+from holdfast.sklearn.judging import ForecastError
+from holdfast.sklearn.labels import index_of
 from holdfast.sklearn.parameters import NestedParametersMixin, learner_rule, with_fields
 from holdfast.sklearn.rows import Weights, empty_columns, filled, usual_values, with_missing
 from holdfast.sklearn.small_tables import columns_for_learner
@@ -31,7 +41,7 @@ _ENOUGH = 5_000  # rows of all passes, for a learner of second order
 _AHEAD = 100  # rows: a table in order of time is judged by forecasts for so many rows
 
 
-class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
+class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, BaseEstimator):
     """Learn from the rows of a table, one after the other, and skip outliers.
 
     Two classes, or a regression, need one model, more classes several. Each has a game that goes on
@@ -56,7 +66,9 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
     shuffle: bool
     random_state: Any
     n_iter_: int
+    _class_models: Any  # of a classifier
     _games: list[Any]  # None before the first row
+    _far: list[float]  # for each model, the distance from which on a row is not learned from; all are equal
     _models: LinearModels
     _player: Any
 
@@ -125,6 +137,18 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
         except ValueError as error:
             raise AttributeError(f"there is no certificate: {error}") from error
 
+    @property
+    def forecast_error_(self) -> float:
+        """The mean error of the forecasts for kept rows, as they were asked; NaN if there are none.
+
+        It is the mean absolute error of numbers, and the share of mistakes in labels; with more than two
+        classes, that of all models. `fit` counts its first pass, in which each row is predicted before it is
+        learned from: `partial_fit` predicts as `delay` says. No forecast is asked before the 8th row. Weights
+        do not count.
+        """
+        check_is_fitted(self)
+        return self._forecasts.mean
+
     def reset(self) -> Self:
         """Forget what was learned; the parameters stay. The next `partial_fit` is a first one."""
         for name in set(vars(self)) - set(self.get_params(deep=False)) - {"_metadata_request"}:
@@ -133,8 +157,10 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
 
     # -- read the data
 
-    def _read(self, X: Any, first: bool, all_rows: bool = False) -> Any:
+    def _read(self, X: Any, first: bool, all_rows: bool = False, learning: bool = True) -> Any:
         """The rows as floats; dense or sparse, as in the first call. Columns without a value become 0."""
+        if learning:
+            self._index = index_of(X)
         options.read_missing(self.missing)
         options.read_missing_share(self.missing_share)
         if first or not self._is_valid(X):
@@ -177,6 +203,19 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
             warnings.warn(f"left out, because all cells are missing: {names}", HoldfastWarning, stacklevel=4)
         return empty
 
+    def unusual_cells(self, X: Any) -> dict[str, NDArray[Any]]:
+        """The cells of a table that `predict` counts as missing, because they are infinite or too far.
+
+        A row with such a cell would not be learned from; to predict, its other cells count. With several
+        models, a cell is listed if it is too far for all of them. A dict of columns: `row`, `column` and
+        `value`, also for `pandas.DataFrame`.
+        """
+        models, X = self._fitted_models(), self._read(X, first=False)
+        X = X.toarray() if sp.issparse(X) else X
+        each = [models.wild_cells(X, np.full(1, i)) for i in range(len(models.wild))]
+        rows, columns = np.nonzero(np.logical_and.reduce(each))
+        return {"row": rows, "column": self._column_names()[columns], "value": X[rows, columns]}
+
     def _column_names(self) -> NDArray[np.str_]:
         names = [f"x{i}" for i in range(self.n_features_in_)]
         return np.asarray(getattr(self, "feature_names_in_", names), dtype=str)
@@ -218,8 +257,10 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
         self._shift = usual_values(X) if all_rows and self._sparse else np.zeros(X.shape[1])
         self._games, self._models = [None] * count, empty_models(count, X.shape[1])
         self._weight_unit: float | None = None
-        self._sums = [(0.0, 0.0)] * count
+        self._sums, self._far = [(0.0, 0.0)] * count, [np.inf] * count
         self._start_audit()
+        self._start_widths(self._regression)
+        self._forecasts = ForecastError(self._regression)
         self.n_iter_ = 0
 
     def _passes(self, rows: int) -> int:
@@ -243,7 +284,8 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
         delay = options.read_delay(self.delay, batch=True)
         if all_rows:
             delay = 1 if self.shuffle else _AHEAD
-        return with_fields(player, Steady, delay=delay) if isinstance(player, Steady) else player
+        is_other = isinstance(player, Steady) and player.delay != delay  # else it stays the same object
+        return with_fields(player, Steady, delay=delay) if is_other else player
 
     def _has_default_learner(self) -> bool:
         return options.is_auto(self.learner) and self.learning_rate is None and self.alpha == 0.0
@@ -286,6 +328,8 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
         if is_scaled and self._sparse:
             models.center[i] = self._shift
         write_view(models, w)
+        if isinstance(self._player, Steady):
+            models.wild[i] = wild_limit(self._far[i], models.knee[i])
 
     def _fitted_models(self) -> LinearModels:
         if not self.__sklearn_is_fitted__():
@@ -296,4 +340,4 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, BaseEstimator):
         """The predictions of every model, a column each."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
-        return self._models.predict(self._read(X, first=False))
+        return self._models.predict(self._read(X, first=False, learning=False))

@@ -11,8 +11,11 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.classes import class_margins, log_probabilities, models_for
 from holdfast.options import Outliers
+from holdfast.sklearn.labels import missing_labels, warn_of_alike
 from holdfast.sklearn.passes import Labels, LearningEstimator
 from holdfast.sklearn.rows import Weights, which_count
+
+_UNKNOWN = -1  # instead of the number of a class
 
 
 class RobustClassifier(ClassifierMixin, LearningEstimator):
@@ -72,6 +75,7 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
     missing : "impute", "skip" or "raise"
         What to do with NaN. "impute": the cell counts as the running mean of its column, in `fit` and in
         `predict`; with scale=False as 0. A column without any value in `fit` is left out, with a warning.
+        A row without a label is skipped, unless it is "raise".
         "skip": the row is not learned from. "raise": an error. A row with an infinite cell is skipped, with
         "raise" it is an error.
     missing_share : float
@@ -91,15 +95,20 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         Passes, features, and their names if they have any.
     audit_ : dict of arrays
         The first skipped rows of `fit` and of all later calls of `partial_fit`, each once: `round`, the
-        number of the step; `row`, the index in X; `label`, its class; `reason`, the check that refused it,
-        with `size` and `threshold`; `column` and `value`, the cell that was farthest from its column, or the
-        target. For `gradient` they are empty, because no single cell is the reason.
+        number of the step; `row`, the index in X; `label`, its class; `reason` and `check`, the check that
+        refused it, with `size` and `threshold`; `column` and `value`, the cell that was farthest from its
+        column, or the target. For `gradient` they are empty, because no single cell is the reason.
     audit_counts_, skipped_, kept_ : dict and ints
         The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, a row is
         kept if no model skipped it. Rows of weight 0 are not counted.
+    forecast_error_ : float
+        The share of mistakes in the forecasts for kept rows, as they were asked; with more than two classes,
+        in those of all models.
     kept_mask_ : bool array
         For each row of the last call of `fit` or `partial_fit`, whether it was kept. A row of weight 0 was
         not. After `fit`, a kept row is one that the last pass learned from.
+    interval_report_ : tuple of holdfast.intervals.IntervalReport
+        How many right labels were missing from the sets, for each tracked coverage.
     certificate_ : holdfast.Certificate, or a list of them
         What the rows prove about the regret; if outliers is a count and scale=False.
 
@@ -148,23 +157,28 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Start again and learn in `n_epochs` passes. `sample_weight` is as in `RobustRegressor`."""
-        X, y = self._read(X, first=True, all_rows=True), self._read_labels(X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        X, (y, known) = self._read(X, first=True, all_rows=True), self._read_labels(X, y)
+        self.classes_, found = np.unique(y, return_inverse=True)
+        codes = _codes(found, known)
         weights = self._weights(sample_weight, X, y, codes)
         counts = which_count(weights, X.shape[0])
         if not counts.any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        if len(np.unique(codes[counts])) < 2:
+        if len(np.unique(codes[counts & (codes != _UNKNOWN)])) < 2:
             raise ValueError(
                 "a classifier needs rows of two classes, with a weight above 0: there is one class"
             )
+        warn_of_alike(self.classes_)
         self._class_models = models_for(len(self.classes_))
         self._start(X, len(self._class_models), all_rows=True)
         self._learn_passes(X, *self._targets(codes), weights)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
+        """Learn from these rows once, in this order.
+
+        With `delay="batch"` the rows of a call are judged by the forecasts at its start. With a number of
+        rows it does not matter how rows are divided into calls.
 
         `classes` must name all labels in the first call. The unit of `sample_weight` times `class_weight` is
         the mean of the positive ones in the first call that has any: a row with this weight counts 1, in all
@@ -173,16 +187,18 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         first = not hasattr(self, "_games")
         if isinstance(self.class_weight, str):
             raise ValueError(f"class_weight={self.class_weight!r} needs all rows at once: use a dict, or fit")
-        X, y = self._read(X, first), self._read_labels(X, y, first)
+        X, (y, known) = self._read(X, first), self._read_labels(X, y, first)
         if first or not (classes is None or np.array_equal(classes, self.classes_)):
             _check_partial_fit_first_call(self, classes)
         if len(self.classes_) < 2:
             raise ValueError(f"a classifier needs at least two classes: got {self.classes_.tolist()}")
-        codes = np.searchsorted(self.classes_[1:], y, side="right")
-        if (self.classes_[codes] != y).any():
+        found = np.searchsorted(self.classes_[1:], y, side="right")
+        if (self.classes_[found] != y).any():
             raise ValueError(f"y has labels that are not among the classes {self.classes_.tolist()}")
+        codes = _codes(found, known)
         weights = self._weights(sample_weight, X, y, codes)
         if first:
+            warn_of_alike(self.classes_)
             self._class_models = models_for(len(self.classes_))
             self._start(X, len(self._class_models))
         self._learn_once(X, *self._targets(codes), weights)
@@ -208,6 +224,21 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         margins = self.decision_function(X)
         return self.classes_[(margins > 0.0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
 
+    def predict_set(self, X: Any, coverage: Any = 0.9) -> NDArray[np.bool_]:
+        """Which labels may be right, for every row: shape (rows, classes), in the order of `classes_`.
+
+        Of several coverages, (rows, classes, coverages). It has the predicted label, and all labels whose
+        margin is large enough. How large has followed the margins of the right labels, each before its row
+        was learned from, as in `RobustRegressor.predict_interval`; all misses count. Before 32 rows all
+        labels may be right.
+        """
+        least, margins = -np.log(self._width_at(coverage)), self.decision_function(X)
+        if margins.ndim == 1:
+            margins = margins[:, None] * [-1.0, 1.0]
+        largest = margins.max(axis=1)[:, None]
+        inside = np.stack([margins >= np.minimum(largest, each) for each in least], axis=2)
+        return inside[:, :, 0] if np.ndim(coverage) == 0 else inside
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The logistic function of `decision_function`; with more than two classes, divided by their sum.
 
@@ -220,26 +251,54 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         """The logarithm of `predict_proba`."""
         return log_probabilities(self.decision_function(X))
 
-    def _read_labels(self, X: Any, y: Any, first: bool = True) -> NDArray[Any]:
-        if not first and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
-            return y  # each label must be one of the classes, which were checked
-        if y is None:
-            raise ValueError("RobustClassifier requires y to be passed, but the target y is None")
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return y
+    def _read_labels(self, X: Any, y: Any, first: bool = True) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """The labels that are known, and which rows they belong to."""
+        if not (not first and isinstance(y, np.ndarray) and y.shape == X.shape[:1]):
+            if y is None:
+                raise ValueError("RobustClassifier requires y to be passed, but the target y is None")
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(X, y)
+        known = ~missing_labels(y)
+        if self.missing == "raise" or (first and not known.any()):
+            assert_all_finite(y, input_name="y")
+            if not known.all():
+                raise ValueError('y has missing labels: give them, or skip their rows with missing="impute"')
+        if not known.all():
+            y = y[known]
+            if y.dtype == object and not any(isinstance(label, str) for label in y):
+                y = np.array(y.tolist())  # whole numbers beside missing ones are objects in pandas
+        if first:
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
+        return y, known  # later, each label must be one of the classes, which were checked
 
     def _weights(self, sample_weight: Any, X: Any, y: NDArray[Any], codes: NDArray[np.intp]) -> Weights:
         """The weight of each row: that of the sample times that of its class; None if all are 1."""
         weights = self._read_weights(sample_weight, X)
         if self.class_weight is None:
             return weights
-        own = compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
+        classes = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        own = np.append(classes, 1.0)[codes]
         return own if weights is None else weights * own
 
     def _targets(self, codes: NDArray[np.intp]) -> tuple[Any, Any, Labels]:
-        """The targets of each model, which rows it learns from, and a function: the labels of rows."""
-        targets, taught = zip(*(model.split(codes) for model in self._class_models), strict=True)
-        return targets, taught, lambda rows: self.classes_[codes[rows]]
+        """The targets of each model, which rows it learns from, and a function: the labels of rows.
+
+        A row without a label has the target NaN, so the first model skips it, and no other one sees it.
+        """
+        pairs = [model.split(codes) for model in self._class_models]
+        targets, taught = ([pair[part] for pair in pairs] for part in (0, 1))
+        unknown = codes == _UNKNOWN
+        if not unknown.any():
+            return targets, taught, lambda rows: self.classes_[codes[rows]]
+        targets[0] = np.where(unknown, np.nan, targets[0])
+        taught = [(mask | unknown) if i == 0 else (mask & ~unknown) for i, mask in enumerate(taught)]
+        labels = np.array([*self.classes_, None], object)
+        return targets, taught, lambda rows: labels[codes[rows]]
+
+
+def _codes(found: NDArray[np.intp], known: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The number of each row's class, from those of the rows whose label is known."""
+    codes = np.full(len(known), _UNKNOWN)
+    codes[known] = found
+    return codes

@@ -9,6 +9,7 @@ from holdfast.pages.palette import BLUE, GREEN, GREY, RED
 from holdfast.sklearn.judging import JudgedRows
 
 _BARS = 10
+_WRAPPED = ("best_estimator_", "regressor_")  # of a search, and of TransformedTargetRegressor
 
 
 class AuditDisplay:
@@ -48,9 +49,14 @@ class AuditDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, measure: str | None = None, ax: Any = None) -> Self:
-        """Draw the audit of a fitted estimator. The parameters are those of `plot`."""
-        audit, counts = estimator.audit_, estimator.audit_counts_
-        display = cls(sample=estimator._sample, audit=audit, counts=counts)
+        """Draw the audit of a fitted estimator, or of the last step of a `Pipeline` or of a search.
+
+        The other parameters are those of `plot`. Columns have the names that the steps before give them.
+        """
+        own, before = last_step(estimator)
+        audit, counts = dict(own.audit_), own.audit_counts_
+        audit["column"] = _named(audit["column"], own, before)
+        display = cls(sample=own._sample, audit=audit, counts=counts)
         return display.plot(measure=measure, ax=ax)
 
     def plot(self, *, measure: str | None = None, ax: Any = None) -> Self:
@@ -106,6 +112,35 @@ class AuditDisplay:
             axes.set_yscale("log", nonpositive="mask")
             axes.set_ylim(bottom=0.5 * np.quantile(positive, 0.01))
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
+
+
+def last_step(estimator: Any) -> tuple[Any, Any]:
+    """The estimator with an audit inside of pipelines, searches and targets, and the last steps before it."""
+    before = None
+    while not hasattr(estimator, "audit_"):
+        if hasattr(estimator, "steps"):
+            estimator, before = estimator[-1], estimator[:-1] if len(estimator) > 1 else None
+            continue
+        inner = [name for name in _WRAPPED if hasattr(estimator, name)]
+        if not inner:
+            raise TypeError(
+                "AuditDisplay needs a fitted RobustClassifier or RobustRegressor, or a pipeline that ends "
+                f"with one: got {type(estimator).__name__}"
+            )
+        estimator = getattr(estimator, inner[0])
+    return estimator, before
+
+
+def _named(columns: np.ndarray, estimator: Any, before: Any) -> np.ndarray:
+    """The columns by the names that the steps before give, if the estimator has got an array."""
+    if before is None or hasattr(estimator, "feature_names_in_"):
+        return columns
+    try:
+        found = before.get_feature_names_out()
+    except (AttributeError, ValueError):  # a step cannot name what it makes
+        return columns
+    names = {f"x{i}": str(name) for i, name in enumerate(found)}
+    return np.array([names.get(column, column) for column in columns.tolist()], str)
 
 
 def _draw_bars(axes: Any, counts: dict[str, int], title: str) -> None:

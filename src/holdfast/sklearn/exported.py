@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from holdfast.io.rows import Batch
+from holdfast.io.rows import Batch, unreadable
 from holdfast.io.sources import keys_of
 from holdfast.runs.model import Model
 
@@ -46,14 +46,14 @@ class _Exported(BaseEstimator):
 
     def _outcomes(self, X: Any) -> NDArray[np.float64]:
         batch, model = self._batch(X), self.model
-        rows, faults = model.layout.rows(batch, 0, len(batch.rows))
+        rows, faults = model.layout.rows(batch, 0, len(batch.rows), forgiving=True)
         places = np.zeros(len(batch.rows), int)
         if model.key is not None:
             known = pa.array(model.keys, pa.string())
             found = pc.index_in(keys_of(batch.columns[model.key], model.key, "X"), known)
             places = pc.fill_null(found, -1).to_numpy().astype(int)
         outcomes = model.outcomes(rows, places)
-        outcomes[list(faults)] = np.nan
+        outcomes[unreadable(faults)] = np.nan
         return outcomes
 
     def _batch(self, X: Any) -> Batch:

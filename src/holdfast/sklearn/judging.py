@@ -1,12 +1,20 @@
 """What a pass over the rows says about each row: learned from, or skipped for a reason."""
 
+import copy
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.audit import decisive
 from holdfast.game import Columns
+from holdfast.guard import first_refusal
+from holdfast.record import VERDICTS
+from holdfast.rounds import Round
+from holdfast.vectors import place_of_largest
 
+KEEP = (*VERDICTS, "predictions")
 _SAMPLE = 1000
 
 
@@ -24,6 +32,19 @@ class JudgedRows(NamedTuple):
     def some(self, which: Any) -> "JudgedRows":
         """Those where `which` holds."""
         return JudgedRows(*(column[which] for column in self))
+
+    def replaced(self, places: np.ndarray, others: "JudgedRows") -> "JudgedRows":
+        """Those at these places are replaced by others."""
+        columns = JudgedRows(*(column.copy() for column in self))
+        for column, new in zip(columns, others, strict=True):
+            column[places] = new
+        return columns
+
+
+def last_threshold(thresholds: np.ndarray, before: float) -> float:
+    """The last known threshold of the first check; `before` if there is none."""
+    known = thresholds[(thresholds[:, 0] > 0.0) & (thresholds[:, 0] < np.inf), 0]
+    return float(known[-1]) if len(known) else before
 
 
 def thinned(judged: JudgedRows) -> JudgedRows:
@@ -50,37 +71,74 @@ def joined(parts: Sequence[JudgedRows]) -> JudgedRows:
     return parts[0] if len(parts) == 1 else JudgedRows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def compared_again(judged: JudgedRows, groups: np.ndarray, checks: Sequence[str]) -> JudgedRows:
-    """The verdicts, with the last thresholds of the pass for rows of the warm-up.
+def is_warm_up(judged: JudgedRows) -> np.ndarray:
+    """Whether each row was skipped because the filter had nothing to compare it with."""
+    return decisive(judged.thresholds, judged.refused_by) <= 0.0
 
-    A filter skips its first rows because it has nothing to compare them with: `TopK(k)` skips k. At the end
-    of the pass their sizes can be compared with all others. `groups` has the rows whose gradients share a
-    filter, as numbers: those of a label.
+
+def looked_at(player: Any, state: Any, adversary: Any, judged: JudgedRows) -> JudgedRows:
+    """The verdicts on rows of the warm-up, all rounds of the adversary, when the pass has ended.
+
+    A filter skips its first rows because it has nothing to compare them with: `TopK(k)` skips k. Now it has.
+    The rows are measured again, by a `Guarded` in this state. Its filters remember the rows already, so they
+    are asked with a size of 0, which is never among the largest, for the threshold.
     """
-    known = judged.thresholds > 0.0
-    thresholds = np.where(
-        known | np.isnan(judged.thresholds), judged.thresholds, _last_thresholds(judged, groups, checks)
-    )
-    refused = (judged.sizes > thresholds) & (thresholds > 0.0)
-    again = ~judged.kept & (judged.refused_by >= 0) & refused.any(axis=1)
-    refused_by = np.where(again, refused.argmax(axis=1), judged.refused_by)
-    return judged._replace(thresholds=thresholds, refused_by=refused_by)
+    state, refused_by, farthest = copy.deepcopy(state), judged.refused_by.copy(), judged.farthest.copy()
+    sizes, thresholds, kept = judged.sizes.copy(), judged.thresholds.copy(), judged.kept.copy()
+    learner, hidden = player.active_learner(state), adversary.start()
+    w = player.predict(state)
+    for t in range(len(judged.rows)):
+        y = adversary.target_at(t)
+        hidden, _, slope, x = adversary.reveal(hidden, t, w)
+        round = player.learner.in_units(learner, Round(slope, x, y, x, 0.0))
+        sizes[t], readable = player.measured(learner, round)
+        memories = copy.deepcopy(state.memories)
+        thresholds[t] = player.all_decided(player.checks, memories, y, (0.0,) * len(sizes[t])).thresholds
+        keeps = sizes[t] <= thresholds[t]
+        kept[t], refused_by[t] = readable and keeps.all(), first_refusal(keeps, thresholds[t])
+        of_row = any(
+            not one and check.on.is_of_row() for one, check in zip(keeps, player.checks, strict=True)
+        )
+        farthest[t] = place_of_largest(round.row) if of_row else -1
+    return JudgedRows(judged.rows, judged.rounds, kept, refused_by, farthest, sizes, thresholds)
 
 
-def is_ordinary(judged: JudgedRows, groups: np.ndarray, checks: Sequence[str]) -> np.ndarray:
-    """Whether each row is within the last thresholds of the pass, though it may have been skipped."""
-    asked = ~np.isnan(judged.thresholds)
-    within = judged.sizes <= _last_thresholds(judged, groups, checks)
-    return (within | ~asked).all(axis=1) & asked.any(axis=1)
+class ForecastError:
+    """The mean error of the forecasts for kept rows, as they were asked.
 
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> error, replay = ForecastError(regression=True), hf.Replay([[1.0], [1.0]], [3.0, 3.0], hf.Absolute())
+    >>> record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.Everything()), replay, keep=KEEP)
+    >>> error.add(record, replay.y, before=0, first=1, at_once=False)
+    >>> error.judged, bool(error.mean == abs(3.0 - record.predictions[1]))
+    (1, True)
+    """
 
-def _last_thresholds(judged: JudgedRows, groups: np.ndarray, checks: Sequence[str]) -> np.ndarray:
-    """For each row and check, the last known threshold of its filter; NaN if there is none."""
-    found = np.full(judged.thresholds.shape, np.nan)
-    for k, check in enumerate(checks):
-        thresholds = judged.thresholds[:, k]
-        own = groups if check == "gradient" else np.zeros(len(thresholds))
-        for group in np.unique(own):
-            known = thresholds[(own == group) & ~np.isnan(thresholds)]
-            found[own == group, k] = known[-1] if len(known) else np.nan
-    return found
+    def __init__(self, regression: bool) -> None:
+        self.regression = regression
+        self.judged, self.missed = 0, 0.0  # the number of forecasts, and the sum of their errors
+
+    @property
+    def mean(self) -> float:
+        return self.missed / self.judged if self.judged else math.nan
+
+    def add(self, columns: Any, y: np.ndarray, before: int, first: int, at_once: bool) -> None:
+        """Count the rounds in these columns of a game. `before` them it had so many readable rounds.
+
+        There are forecasts from the `first` readable round on (`PlayerOptions.first_forecast`), of all rounds
+        of a batch `at_once`.
+        """
+        kept, z = columns.kept, columns.predictions
+        if before < first:
+            readable = kept | (columns.refused_by >= 0)
+            kept = kept & (before + np.cumsum(readable) - readable >= first) & (not at_once)
+        if len(kept) == 1:
+            if kept[0]:
+                missed = abs(float(z[0]) - float(y[0])) if self.regression else not z[0] * y[0] > 0.0
+                self.judged, self.missed = self.judged + 1, self.missed + missed
+            return
+        missed = np.abs(z - y) if self.regression else ~(z * y > 0.0)
+        self.judged += int(np.count_nonzero(kept))
+        self.missed += float(missed[kept].sum())

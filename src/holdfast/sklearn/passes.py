@@ -1,6 +1,7 @@
 """Passes over the rows of a table: several in `fit`, one in `partial_fit`."""
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,17 +14,23 @@ from holdfast._compiled.compiling import FEW, expecting
 from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.adversaries import Replay, Weighted
 from holdfast.adversaries.replay import replay_of_arrays
+from holdfast.certificates.certified import Certified
 from holdfast.continuing import Game
+from holdfast.intervals.widths import with_near_rows
 from holdfast.linear_model import LinearModels
+from holdfast.losses import Pinball
 from holdfast.options import refuse_weights
 from holdfast.record import VERDICTS
 from holdfast.sklearn.base import RobustEstimator
+from holdfast.sklearn.forecasts import Forecasts
 from holdfast.sklearn.judging import (
+    KEEP,
     JudgedRows,
-    compared_again,
-    is_ordinary,
+    is_warm_up,
     joined,
     judged,
+    last_threshold,
+    looked_at,
     nothing_judged,
     thinned,
 )
@@ -37,7 +44,6 @@ Targets = Sequence[NDArray[np.float64]]  # of each model
 Labels = Callable[[Rows], NDArray[Any]]  # those of rows
 
 _SETTLED = 50  # rows; before, running scales may change much
-_KEEP = VERDICTS
 _PIECE = 2_000  # rows in Python, after which the compiled game may be on disk
 _SOON = 100_000  # rows that a compiled game takes less than a second for
 _CHUNK = 2**21  # entries: 16 MB of float64
@@ -63,12 +69,13 @@ class LearningEstimator(RobustEstimator):
                 order = rng.permutation(rows) if self.shuffle else rows
                 own = [order[mask[order]] for mask in used]
                 with self._in_place(own) as in_place:
-                    passed = self._learn(X, targets, weights, own, in_place)
+                    passed = self._learn(X, targets, weights, own, in_place, order if number == 0 else None)
                 if number == 0:
                     self._sample = thinned(passed[0])
                 if number < passes - 1:
-                    several = zip(passed, targets, self._games, strict=True)
-                    passed = [self._final(*each, is_first=number == 0) for each in several]
+                    again = number == 0
+                    several = zip(targets, passed, self._games, strict=True)
+                    passed = [self._final(X, *each, weights, again) for each in several]
                 for mask, decisions in zip(used, passed, strict=True):
                     mask[decisions.rows[~decisions.kept]] = False
                 all_decisions.append(passed)
@@ -76,13 +83,13 @@ class LearningEstimator(RobustEstimator):
                     self._regularise(X, targets[0], passes - 1)
         self._monitor.enough = 0
         self._add_to_audit(X, targets, label_of, weights, all_decisions)
+        if not isinstance(self._loss, Pinball):  # which is not meant to be near the mean
+            self._advise(X, targets[0], label_of, which_count(weights, X.shape[0]))
 
     def _regularise(self, X: Any, y: NDArray[np.float64], passes: int) -> None:
         """For a small table, start again with the best regularisation for the passes that are left."""
         if self._has_default_learner() and is_small(X, self._default):
-            groups, checks = np.zeros(len(self._sample.rows)), self._player.checks()
-            ordinary = self._sample.kept | is_ordinary(self._sample, groups, checks)
-            rows = self._sample.rows[ordinary]
+            rows = self._sample.rows[self._sample.kept]
             some = X[rows].toarray() if sp.issparse(X) else X[rows]
             self._player = regularised(
                 self._player, some, y[rows], self._models, self._missing_share(), passes
@@ -98,7 +105,7 @@ class LearningEstimator(RobustEstimator):
         self._player = self._as_asked(self._player, False)
         weights = self._relative(weights)
         with expecting(0, self._cost()), self._in_place(rows) as in_place:
-            passed = self._learn(X, targets, weights, rows, in_place)
+            passed = self._learn(X, targets, weights, rows, in_place, np.flatnonzero(counts))
             self._sample = thinned(passed[0])
             self._add_to_audit(X, targets, label_of, weights, [passed])
 
@@ -117,14 +124,23 @@ class LearningEstimator(RobustEstimator):
         return 4 if isinstance(self._player, Steady) else 1
 
     def _learn(
-        self, X: Any, targets: Targets, weights: Weights, rows: Sequence[Rows], in_place: bool
+        self,
+        X: Any,
+        targets: Targets,
+        weights: Weights,
+        rows: Sequence[Rows],
+        in_place: bool,
+        order: Rows | None,
     ) -> list[JudgedRows]:
         """Let each model learn from its rows, in their order. Returns the decisions of each.
+
+        If this is the first pass over the rows, `order` has them all in their order: the errors of the
+        forecasts for them are counted, and widths follow them.
 
         They learn from some rows at a time, so that copies of them in float64 take little memory, and a game
         that begins in Python goes on compiled as soon as that is possible.
         """
-        games = list(self._games)
+        games, far = list(self._games), list(self._far)
         decisions: list[list[JudgedRows]] = [[] for _ in targets]
         weights = weights if any(are_unequal(weights, own) for own in rows) else None
         player = self._player
@@ -133,6 +149,9 @@ class LearningEstimator(RobustEstimator):
             player = with_fields(player, Steady, weighted=True) if isinstance(player, Steady) else player
         entries = X.nnz // max(X.shape[0], 1) if self._sparse else X.shape[1]
         start, last = 0, max(*map(len, rows), 1)
+        first, at_once = player.core().first_forecast(), isinstance(player, Steady) and player.delay == 0
+        is_first, said = order is not None, self._new_forecasts(X.shape[0])
+        forecasts, readable = copy.copy(self._forecasts), [readable_rounds(game) for game in games]
         while start < last:
             in_memory = max(_CHUNK // max(entries, 1), 100)
             stop = start + (in_memory if are_native(games) else min(in_memory, _PIECE))
@@ -140,7 +159,7 @@ class LearningEstimator(RobustEstimator):
             for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
                 some = own[start:stop]
                 if len(some) == 0 and games[i] is not None:
-                    decisions[i].append(nothing_judged(len(player.checks())))
+                    decisions[i].append(nothing_judged(len(player.check_names())))
                     continue
                 if table is None or not np.array_equal(some, taken):
                     part, taken = _part(some, X.shape[0]), some
@@ -151,16 +170,32 @@ class LearningEstimator(RobustEstimator):
                 elif start == 0 and not in_place:
                     games[i] = games[i].copy()
                 games[i].set_player(player)
-                columns = games[i].play(adversary, _KEEP, begins=start == 0)
+                columns = games[i].play(adversary, KEEP if is_first else VERDICTS, begins=start == 0)
+                far[i] = last_threshold(columns.thresholds, far[i])
+                if is_first:
+                    forecasts.add(columns, y[part], readable[i], first, at_once)
+                    near = with_near_rows(columns.predictions, columns.refused_by, player.check_names())
+                    said.add(some, near, y[some])
+                    readable[i] = readable[i] if at_once else readable_rounds(games[i])
                 decisions[i].append(judged(columns, some, games[i].rounds))
             start = stop
         models = LinearModels(*(array.copy() for array in self._models))
+        # As in a run: of several models, that of the first one which has learned from the last row.
+        ends = [own[-1] if len(own) else -1 for own in rows]
+        self._far = [far[ends.index(max(ends))]] * len(far)
         for i, (own, before, game) in enumerate(zip(rows, self._games, games, strict=True)):
             if len(own) > 0 or before is None:
                 self._write_model(models, i, game)
-        self._games, self._models = games, models
+        self._games, self._models, self._forecasts = games, models, forecasts
+        if order is not None:
+            said.follow(self._widths, order, targets[0])
         self.n_iter_ += 1
         return [joined(each) for each in decisions]
+
+    def _new_forecasts(self, rows: int) -> Forecasts:
+        """Where a pass writes down what the models said of each row."""
+        models = None if self._regression else self._class_models
+        return Forecasts(rows, self._regression, of_rest=models is not None and not models[0].is_pair())
 
     def _relative(self, weights: Weights) -> Weights:
         """Weights over the mean of those that were seen first: only ratios matter."""
@@ -174,19 +209,26 @@ class LearningEstimator(RobustEstimator):
         replay = Replay(X, y, self._loss) if self._sparse else replay_of_arrays(X, y, self._loss)
         return replay if weights is None else Weighted(replay, weights)
 
-    def _final(self, passed: JudgedRows, y: NDArray[np.float64], game: Any, is_first: bool) -> JudgedRows:
+    def _final(
+        self, X: Any, y: NDArray[np.float64], passed: JudgedRows, game: Any, weights: Weights, again: bool
+    ) -> JudgedRows:
         """The skipped rows that later passes leave out.
 
-        Others are judged again: rows before the scales were settled, and rows of the first pass that are
-        ordinary when compared with all rows.
+        Others are judged again: rows of the warm-up, and rows before the scales were settled. If `again`, the
+        filters are asked about rows of the warm-up now, and may refuse them for good.
         """
         learned = game.kept_count - passed.kept.sum() + np.cumsum(passed.kept)  # rows before each step
-        final = ~passed.kept & (learned >= _SETTLED if self.scale else True)
-        if is_first:
-            groups = np.zeros(len(passed.rows)) if self._regression else np.sign(y[passed.rows])
-            final &= ~is_ordinary(passed, groups, self._player.checks())
-            passed = compared_again(passed, groups, self._player.checks())
-        return passed.some(final)
+        settled = learned >= (_SETTLED if self.scale else 0)
+        warm = np.flatnonzero(is_warm_up(passed) & settled)
+        if again and len(warm) > 0:
+            rows = passed.rows[warm]
+            some = self._adversary(
+                self._rows_to_learn(X[rows]), y[rows], None if weights is None else weights[rows]
+            )
+            state = game.state.inner if isinstance(self._player, Certified) else game.state
+            verdicts = looked_at(self._player.core(), state, some, passed.some(warm))
+            passed = passed.replaced(warm, verdicts)
+        return passed.some(~passed.kept & settled & ~is_warm_up(passed))
 
     def _rows_to_learn(self, X: Any) -> Any:
         """The rows as the learner sees them, in float64.
@@ -202,6 +244,11 @@ class LearningEstimator(RobustEstimator):
         return sp.hstack([X, sp.csr_array(ones)], format="csr") if self._sparse else np.hstack([X, ones])
 
 
+def readable_rounds(game: Any) -> int:
+    """How many rounds of a game could be measured; 0 if there is none yet."""
+    return 0 if game is None else game.rounds - game.unmeasured_count
+
+
 def are_native(games: Sequence[Any]) -> bool:
     """Whether the states of all games are in native memory: to go on, nothing need be compiled."""
     return all(game is not None and game.is_native for game in games)
@@ -209,5 +256,5 @@ def are_native(games: Sequence[Any]) -> bool:
 
 def _part(rows: Rows, count: int) -> slice | Rows:
     """What selects these rows of a table: a slice, which copies nothing, if they are all, in their order."""
-    is_all = len(rows) == count and np.array_equal(rows, np.arange(count))
+    is_all = len(rows) == count and (count == 1 or np.array_equal(rows, np.arange(count)))
     return slice(None) if is_all else rows

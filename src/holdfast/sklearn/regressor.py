@@ -64,8 +64,13 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
     ----------
     coef_, intercept_ : arrays of shape (features,) and (1,)
         In the units of the data. They do not apply to a row with a cell that is squashed or clipped.
+    forecast_error_ : float
+        The mean absolute error of the forecasts for kept rows, as they were asked: of the first pass of
+        `fit`, and of each `partial_fit`.
     audit_, audit_counts_, skipped_, kept_, kept_mask_
         As in `RobustClassifier`.
+    interval_report_ : tuple of holdfast.intervals.IntervalReport
+        How many targets were outside of the intervals, for each tracked coverage.
     certificate_, n_iter_, n_features_in_, feature_names_in_
         As in `RobustClassifier`.
 
@@ -124,7 +129,10 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from these rows once, in this order. Many calls give the same as one call with all rows.
+        """Learn from these rows once, in this order.
+
+        With `delay="batch"` the rows of a call are judged by the forecasts at its start. With a number of
+        rows it does not matter how rows are divided into calls.
 
         The unit of `sample_weight` is the mean of the positive weights in the first call that has weights: a
         row with this weight counts 1, in all calls.
@@ -150,6 +158,21 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The target of every row."""
         return self._predictions(X)[:, 0]
+
+    def predict_interval(self, X: Any, coverage: Any = 0.9) -> NDArray[np.float64]:
+        """The lower and the upper end of an interval for the target of every row: shape (rows, 2).
+
+        Of several coverages, (rows, 2, coverages). Each is from 0.5 to 0.99; 0.5, 0.8, 0.9, 0.95 and 0.99 are
+        tracked, and widths for others are interpolated. Before 32 rows intervals are infinite.
+
+        The width has followed the errors of the forecasts for all rows, each before it was learned from; of
+        `fit` those of the first pass. So of the rows that are right, 1 - coverage were missed, whatever the
+        other rows were, up to Theorem I (`docs/math.md`, 12). `interval_report_` has the counts. New rows
+        are missed as often if they are like the last ones.
+        """
+        widths, predictions = self._width_at(coverage), self.predict(X)[:, None]
+        ends = np.stack([predictions - widths, predictions + widths], axis=1)
+        return ends[:, :, 0] if np.ndim(coverage) == 0 else ends
 
     def _read_target(self, X: Any, y: Any, first: bool = True) -> NDArray[np.float64]:
         if not first and isinstance(y, np.ndarray) and y.dtype == np.float64 and y.shape == X.shape[:1]:

@@ -113,7 +113,7 @@ def learn(
 def batch_schema(rows: StructType, plan: Config) -> tuple[StructType, list[str]]:
     """The columns of models and audit together, and the names of those of the audit."""
     fields = {field.name: StructField(field.name, field.dataType) for field in model_schema()}
-    audit = {"at": rows[plan.order].dataType, "reason": StringType()}
+    audit = {"at": rows[plan.order].dataType, "reason": StringType(), "check": StringType()}
     audit |= {"size": DoubleType(), "threshold": DoubleType(), "column": StringType()}
     audit |= {"value": DoubleType(), "detail": StringType(), "learned": StringType()}
     fields |= {name: StructField(name, kind) for name, kind in audit.items()}

@@ -113,8 +113,8 @@ def _numbers(table: pa.Table, names: tuple[str, ...], kind: Any) -> np.ndarray:
 def predict(models: DataFrame, df: DataFrame, buckets: int | None = None) -> DataFrame:
     """The rows of a batch DataFrame with one more column, `prediction`: a number or a label.
 
-    It is null if the key has no model, or a cell cannot be read. If a cell is missing, the prediction is that
-    of an average row. The rows are in any order.
+    It is null if the key has no model. A cell that is missing or cannot be read, or so far that a row with it
+    would not be learned from, does not count; the others do. The rows are in any order.
 
     Parameters
     ----------

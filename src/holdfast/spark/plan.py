@@ -14,8 +14,9 @@ from pyspark.sql.types import StructType
 
 from holdfast.io import cells
 from holdfast.io.columns import Layout, Number, Target, Time
-from holdfast.io.guess_columns import ROWS, Head, feature_columns, guess_layout
+from holdfast.io.guess_columns import feature_columns, guess_layout
 from holdfast.io.guess_target import guess_target
+from holdfast.io.head import ROWS, Head
 from holdfast.options import SPARK, read_delay
 from holdfast.runs.config import Config
 from holdfast.runs.files import RunError

@@ -11,14 +11,14 @@ import pyarrow as pa
 from holdfast.fleet.key_states import Columns, KeyStates
 from holdfast.fleet.key_sums import KEY_COLUMNS
 from holdfast.fleet.key_table import KeyTable
-from holdfast.io.rows import Batch
+from holdfast.io.rows import Batch, unreadable
 from holdfast.io.sources import Piece, keys_of
 from holdfast.linear_model import empty_models
 from holdfast.runs.audit import RoundLog
 from holdfast.runs.config import Config
 from holdfast.runs.files import damaged, reading
 from holdfast.runs.folder import Folder
-from holdfast.runs.model import Model, margins_of
+from holdfast.runs.model import Model, margins_of, with_wild
 from holdfast.runs.run import Run
 from holdfast.spark.orders import COUNTERS, LastOrders, order_numbers
 
@@ -70,7 +70,7 @@ class KeyedRun(Run):
     def __init__(self, plan: Config, compiled: bool | None = None) -> None:
         super().__init__(Folder("the rows"), plan)
         self.forced = compiled
-        self.games.workers, self.compiling.in_background = 1, False  # a task of Spark has one core
+        self.games.workers = 1  # a task of Spark has one core
         self.log: RowLog = RowLog(self.games.labels, self.log.checks, self.log.by_target, self.log.little)
         self.orders = LastOrders(self.games.keys)
         self.labels, self.state_layout = len(self.games.labels), self.games.layout
@@ -113,13 +113,15 @@ class KeyedRun(Run):
 
     def predict(self, table: pa.Table, keys: Any) -> np.ndarray:
         """For each row and label a number, by the models as they are; NaN for a key without a model."""
-        features, faults = self.layout.rows(batch_of(table, self.config), 0, table.num_rows)
+        features, faults = self.layout.rows(batch_of(table, self.config), 0, table.num_rows, forgiving=True)
         names = tuple(self.games.keys)
         if not names:
             return np.full((table.num_rows, self.margins), np.nan)
-        model = Model(self.layout, self.target, names, self.config.key, self.games.parameters())
+        games, thresholds = len(self.games.labels), self.keys.thresholds()
+        p = with_wild(self.games.parameters(), thresholds, self.measure, games)
+        model = Model(self.layout, self.target, names, self.config.key, p)
         outcomes = model.outcomes(features, self.orders.indices(keys))
-        outcomes[list(faults)] = np.nan
+        outcomes[unreadable(faults)] = np.nan
         return outcomes
 
     def as_column(self, outcomes: np.ndarray) -> Any:
