@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 # Each page, and the modules on it.
 PAGES = {
-    "play": ("play", "play_many", "player", "gate", "record"),
+    "play": ("play", "play_many", "player", "journal", "gate", "record"),
     "game": ("game", "guard", "rounds"),
     "steady": ("steady", "steady.certificate"),
     "filters": ("filters", "sketches"),
@@ -35,6 +35,8 @@ PAGES = {
     "torch": ("torch", "torch.lightning"),
     "optax": ("optax",),
     "spark": ("spark",),
+    "intervals": ("intervals",),
+    "levels": ("levels",),
     "audit": ("audit",),
     "rule": ("rule",),
     "protocols": ("protocols",),

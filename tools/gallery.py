@@ -20,6 +20,7 @@ SCRIPTS, PAGES = ROOT / "examples" / "gallery", ROOT / "docs" / "gallery"
 EXAMPLES = (  # in the order of the index
     "poisoned_spam",
     "glitching_sensor",
+    "meter_in_kw",
     "drifting_machine",
     "kalman_gate",
     "portfolio",
@@ -109,12 +110,12 @@ def page(name, printed):
 
 def index():
     """The page with all pictures."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, '<div class="thumbnails" markdown>\n']
     for name in EXAMPLES:
         it = words(name)
-        picture = f"[![{it.title}]({name}.png)]({name}.md)"
-        parts.append(f"## {it.title}\n\n{picture}\n\n{it.result}\n\n[Story, figures and code]({name}.md)\n")
-    return "\n".join(parts)
+        title, result = f"**[{it.title}]({name}.md)**", " ".join(it.result.split())
+        parts.append(f"- [![{it.title}]({name}.png)]({name}.md)\n\n    {title}\n\n    {result}\n")
+    return "\n".join([*parts, "</div>\n"])
 
 
 def main(names):

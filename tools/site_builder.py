@@ -2,7 +2,8 @@
 
 docs/ is also read on its own, and run by pytest, so its links are those of the repository. They are changed
 in a copy, build/docs, from which Zensical builds the site. There each name of the API has a page of its own,
-and so has each source file that a page links to. The site needs no network, also when it is opened as files.
+and so has each source file that a page links to. The site needs no network, also when it is opened as files:
+formulas are written as MathML, which browsers draw themselves.
 """
 
 import os
@@ -25,6 +26,16 @@ OUTSIDE = {
     "SECURITY.md": "security.md",
 }
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
+# What these pages hide: the home page and the gallery use the whole width.
+HIDDEN = {"index.md": ("navigation", "toc"), "gallery/index.md": ("navigation", "toc")}
+NOT_WORDS = re.compile(
+    r"(^#.*?$|^```.*?^```$|`[^`\n]*`|\]\([^)\s]*\)|</?[a-z]{2,}(?: [^>\n]*)?>|<!--.*?-->)",
+    flags=re.DOTALL | re.MULTILINE,
+)
+LETTER = "A-Za-zͰ-Ͽ𝒮𝒫ℱ"
+INDEX = rf"(\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|[{LETTER}0-9](?=[{LETTER}]̃?_|[^{LETTER}0-9_]|$))"
+LOWERED = re.compile(rf"([{LETTER}]+[̃̂'⁰]*|[‖\]|)])_{INDEX}")
+RAISED = re.compile(rf"(?<=[\w)\]}}>])\^(\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|[0-9]+|[{LETTER}](?!\w))")
 SHIM = (
     "https://unpkg.com/iframe-worker/shim"  # Zensical's script for the search in local files; ours is local
 )
@@ -40,7 +51,7 @@ def stage(staged):
         text = relinked(path.read_text(encoding="utf-8"), path, place, sources)
         text = re.sub(r"^(\s*```)python(?=\n\s*>>> )", r"\1pycon", text, flags=re.MULTILINE)  # marks prompts
         for name, part in (split_api(place, text) if place.startswith("api/") else {place: text}).items():
-            write(staged / name, part)
+            write(staged / name, front_matter(name) + typeset(part))
     for path in sources:
         code = path.read_text(encoding="utf-8")
         title = path.relative_to(ROOT).as_posix()
@@ -68,6 +79,42 @@ def relinked(text, path, place, sources):
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
     return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
+
+
+def front_matter(name):
+    """What the site, and not the repository, has at the top of a page."""
+    hidden = "".join(f"  - {part}\n" for part in HIDDEN.get(name, ()))
+    return f"---\nhide:\n{hidden}---\n" if hidden else ""
+
+
+def typeset(text):
+    """A page with its mathematics as HTML: LaTeX as MathML, and w_t or 2^{T-1} with small indices."""
+    text = re.sub(r"^```math\n(.*?)\n```$", formula, text, flags=re.DOTALL | re.MULTILINE)
+    parts = NOT_WORDS.split(text)
+    return "".join(indexed(part) if i % 2 == 0 else part for i, part in enumerate(parts))
+
+
+def formula(match):
+    """A block of LaTeX as MathML, on one line, so that Markdown leaves it alone."""
+    from latex2mathml.converter import convert
+
+    mathml = convert(" ".join(match[1].split()), display="block")
+    return f'<div class="formula">{mathml}</div>'
+
+
+def indexed(words):
+    """Plain text with the indices and the powers of its formulas lowered and raised."""
+
+    def inner(part):
+        return indexed(part[1:-1].replace("<", "&lt;") if part.startswith("{") else part)
+
+    def lowered(match):
+        word, marks = re.match(rf"([{LETTER}]*)(.*)", match[1]).groups()
+        base = word if len(word) > 2 or not word else f"{word[:-1]}<var>{word[-1]}</var>"
+        return f"{base}{marks}<sub>{inner(match[2])}</sub>"
+
+    words = LOWERED.sub(lowered, words)
+    return RAISED.sub(lambda match: f"<sup>{inner(match[1])}</sup>", words)
 
 
 def new_place(path, sources):

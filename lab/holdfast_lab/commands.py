@@ -87,7 +87,8 @@ def add_trials(parser):
         "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and print how\n"
         "far each contestant is from one without the outliers (pip install './lab[bench]'). Or play\n"
         "streams that change (--drift), measure the default estimators on tables with awkward columns\n"
-        "(--zoo), or try the settings of two peers on clean data (--tune). Rounds come in batches\n"
+        "(--zoo), or try the settings of two peers on clean data (--tune), or measure intervals\n"
+        "(--intervals). Rounds come in batches\n"
         "(--delay): all rounds of a batch are predicted before the first of them is learned from."
     )
     parser.epilog = (
@@ -101,6 +102,7 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER --constants            settings at half and at twice, in minutes\n"
         "  holdfast trials --data FOLDER --ablations            the defaults without each part, in minutes\n"
         "  holdfast trials --zoo --write docs/real-data.md      and write a table of that page\n"
+        "  holdfast trials --data FOLDER --intervals            how many good rows intervals miss\n"
         "  holdfast trials --drift                              streams that change, in two minutes\n"
         "  holdfast trials --zoo                                awkward columns, in a minute or two\n"
         "  holdfast trials --zoo --quick                        fewer of them, and shorter\n"
@@ -123,6 +125,11 @@ def add_trials(parser):
         help="numbers as targets, with many kinds of bad rows in 1, 5 and 10%% of the rounds",
     )
     kind.add_argument("--labels", action="store_true", help="the same with labels as targets")
+    kind.add_argument(
+        "--intervals",
+        action="store_true",
+        help="how many good rows intervals miss and how wide they are, with 0, 5 and 10%% of bad rows",
+    )
     parser.add_argument(
         "--reported",
         action="store_true",

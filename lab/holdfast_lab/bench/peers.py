@@ -18,7 +18,7 @@ _RIVER_ROUNDS = 20_000  # as dictionaries they are larger than the caches, like 
 def version(name):
     """The installed version, or None."""
     try:
-        return metadata.version(PACKAGES[name.partition(", ")[0]])
+        return metadata.version(PACKAGES.get(name.partition(", ")[0], name))
     except metadata.PackageNotFoundError:
         return None
 

@@ -5,7 +5,6 @@ import importlib
 import os
 import platform
 import tempfile
-from importlib import metadata
 from pathlib import Path
 
 from holdfast import __version__
@@ -69,8 +68,7 @@ def bench(names, scale, folder, page=None, disk=None):
 def describe():
     """The machine, the date, and the versions of all libraries."""
     versions = {"holdfast": __version__, "Python": platform.python_version()}
-    versions |= {name: metadata.version(name) for name in ("numpy", "numba")}
-    versions |= {name: peers.version(name) or "not installed" for name in peers.PACKAGES}
+    versions |= {name: peers.version(name) or "not installed" for name in ("numpy", "numba", *peers.PACKAGES)}
     return {
         "date": datetime.date.today().isoformat(),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",

@@ -44,10 +44,12 @@ def ablations_of(player: Any) -> Iterator[tuple[str, Any]]:
     """Names of changes, and the player, a `Steady` one, with each."""
     learner = player.learner
     count = len(learner.memories)
-    for verb, kept in (("without", lambda k, i: i != k), ("only", lambda k, i: i == k)):
-        for k in range(count):
-            some = [i for i in range(count) if kept(k, i)]
-            yield f"{verb} {_name(learner, k)}", player._replace(learner=_with(learner, some))
+    for k in range(count):
+        others = _with(learner, [i for i in range(count) if i != k])
+        yield f"without {_name(learner, k)}", player._replace(learner=others)
+        yield f"only {_name(learner, k)}", player._replace(learner=_second_order(_with(learner, [k])))
+    if not learner.scales_target():
+        yield "without regressions of first order", player._replace(learner=_second_order(learner))
     fallback = player.fallback._replace(wealth=_NOTHING)
     yield "without the fallback", player._replace(fallback=fallback)
     yield "without the gate", player._replace(gate=player.gate._replace(slack=_NEVER))
@@ -58,9 +60,17 @@ def ablations_of(player: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _with(learner: Any, some: list[int]) -> Any:
-    """The learner with some of its regressions."""
-    arrays = {name: value[some] for name, value in learner._asdict().items() if isinstance(value, np.ndarray)}
+    """The learner with some of its regressions of second order, and all of first order."""
+    fields = learner._asdict().items()
+    arrays = {
+        name: value[some] for name, value in fields if isinstance(value, np.ndarray) and name != "steps"
+    }
     return learner._replace(**arrays)
+
+
+def _second_order(learner: Any) -> Any:
+    """The learner without its regressions of first order, if it has some."""
+    return learner if learner.scales_target() else learner._replace(steps=np.zeros(0))
 
 
 def _name(learner: Any, k: int) -> str:

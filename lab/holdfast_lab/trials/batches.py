@@ -19,7 +19,7 @@ def forecasts(player, table, loss, blocks):
     replay, compiled = hf.Replay(table.X, table.y, loss), table.rounds >= _WORTH_COMPILING
     state, hidden, counts, _ = hf.play(player, replay, 0, keep=(), compiled=False).state
     columns, predictions = (
-        empty_columns(0, table.X.shape[1], len(player.checks()), ()),
+        empty_columns(0, table.X.shape[1], len(player.check_names()), ()),
         np.zeros(table.rounds),
     )
     game = (player, replay, state, hidden, counts, columns, blocks, predictions)

@@ -23,7 +23,7 @@ _KINDS = {
 _OF_PLAYER = ("knee", "most", "near", "wrong")
 _OF_LEARNER = {
     "--numbers": ("memories", "limits", "powers", "strength", "memory", "wrong"),
-    "--labels": ("memories", "flips", "prior", "memory"),
+    "--labels": ("memories", "flips", "steps", "prior", "memory"),
 }
 
 

@@ -53,6 +53,7 @@ ENTRIES = {
     "`DiagonalMetaGrad`": Entry(hf.learners.DiagonalMetaGrad(_BOX), absolute),
     "`ScaleInvariant`": Entry(hf.ScaleInvariant(), absolute, _ROWS),
     "`Bettors`": Entry(hf.learners.Bettors(largest=5.0), absolute),
+    "`Reserved(10)`, everywhere": Entry(hf.learners.Reserved(10, size=5.0), absolute),
     "`OGD`, strongly convex": Entry(hf.OGD(_BALL, hf.StronglyConvex(1.0)), bowls),
     "`ONS`": Entry(hf.ONS(_BALL, _CURVED), squared),
     "`OnlineRidge`": Entry(hf.OnlineRidge(), squared, _LOSSES),

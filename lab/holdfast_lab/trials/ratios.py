@@ -49,6 +49,23 @@ def limited_ratio(bettors, G):
     return linear_ratio(bettors, np.clip(G, -limit, limit))
 
 
+def reserved_ratio(reserved, G):
+    """The regret on the rounds learned from, without those k whose terms are smallest, over Theorem U."""
+    state, products, learned = reserved.init(G.shape[1]), [], []
+    for g in G:
+        if euclidean(g) <= reserved.size:
+            products.append(float(reserved.predict(state) @ g))
+            learned.append(g)
+        state = reserved.update(state, Round(1.0, g))
+    rows, worst = np.array(learned).reshape(-1, G.shape[1]), 0.0
+    for u in comparators(reserved.domain, rows.sum(axis=0)):
+        terms = np.sort(np.array(products) - rows @ u)
+        regret = float(terms[min(reserved.k, int((terms < 0.0).sum())) :].sum())
+        scale = float(np.abs(rows).sum()) * (1.0 + float(np.abs(u).max()))
+        worst = max(worst, _over(regret, reserved.bound(state, u), scale))
+    return worst
+
+
 def comparators(domain, total):
     """Some u: the one with the largest regret for gradients with this sum, and others.
 

@@ -43,6 +43,7 @@ CASES = {
     "`VAW`": Case(hf.VAW(), "O(dim²)", ratios.squared_ratio, (2, 3)),
     "`ScaleInvariant`": Case(hf.ScaleInvariant(), "O(nonzeros)", ratios.lipschitz_ratio, (2, 3)),
     "`Bettors`": Case(hf.learners.Bettors(), "O(nonzeros)", ratios.limited_ratio),
+    "`Reserved`": Case(hf.learners.Reserved(1), "O(dim)", ratios.reserved_ratio),
 }
 
 
