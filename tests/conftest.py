@@ -1,6 +1,5 @@
-"""Hypothesis draws the same examples everywhere. No test reads a clock or compiles beside. Signals arrive."""
+"""Hypothesis draws the same examples everywhere. No test reads a clock. Signals arrive."""
 
-import os
 import signal
 from pathlib import Path
 
@@ -18,7 +17,6 @@ settings.register_profile(
 settings.load_profile("holdfast")
 # Hypothesis also draws constants of all modules that are loaded, and these depend on the order of the tests.
 providers._get_local_constants = lambda: providers._local_constants
-os.environ["HOLDFAST_BACKGROUND"] = "0"
 # nohup, and a shell that starts tests in the background, let processes ignore signals, which some tests send.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

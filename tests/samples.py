@@ -5,9 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from guards import guarded
 from scipy.sparse import csr_array
 
 import holdfast as hf
+import holdfast.intervals
 import holdfast.steady.choice
 from holdfast import adversaries as enemies
 from holdfast.learners import Averaged
@@ -71,6 +73,8 @@ LEARNERS += [
     hf.ScaleInvariant(),
     hf.learners.Bettors(),
     hf.learners.Bettors(2.0, largest=5.0, box=0.5, wealth=3.0, constant=True),
+    hf.learners.Reserved(0),
+    hf.learners.Reserved(3, size=2.0, tax=0.5),
     hf.AdaGrad(hf.Ball(1.0)),
     hf.AdaGrad(hf.Simplex()),
     hf.learners.Clipped(hf.MetaGrad(hf.Ball(1.0), etas=3)),
@@ -108,12 +112,12 @@ MIXTURES = [
 ]
 
 GUARDED = [
-    hf.Guarded(MIXTURES[3]),
-    hf.Guarded(SCALED[0]),
-    hf.Guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
-    hf.Guarded(SCALED[2], hf.TopK(3), hf.TopK(3), hf.TopK(3)),
-    hf.Guarded(SCALED[3], hf.TopK(3), hf.Everything(), hf.Everything(), norm=hf.norms.L1()),
-    hf.Guarded(
+    guarded(MIXTURES[3]),
+    guarded(SCALED[0]),
+    guarded(SCALED[1], hf.TopK(3), hf.TopK(3), hf.TopShare(0.2)),
+    guarded(SCALED[2], hf.TopK(3), hf.TopK(3), hf.TopK(3)),
+    guarded(SCALED[3], hf.TopK(3), hf.Everything(), hf.Everything(), norm=hf.norms.L1()),
+    guarded(
         hf.OGD(hf.Ball(1.0)),
         hf.TopK(3),
         hf.Everything(),
@@ -172,10 +176,15 @@ OTHERS = [
     hf.learners.Fixed([1.0, -1.0]),
     Averaged(hf.OGD(hf.Ball(1.0))),
     hf.Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), k=3),
+    hf.Check(hf.Features(), hf.TopK(3)),
+    hf.LabelCheck(hf.Gradient(), hf.TopShare(0.2)),
+    hf.Target(),
     hf.domains.Interval(-1.0, 1.0),
     hf.domains.Everywhere(),
     hf.game.Gradient(),
     hf.Features(),
+    hf.intervals.Tracker(),
+    hf.intervals.Tracker([0.5, 0.9], filter=hf.TopK(3), least=0.1),
     hf.game.Range(),
     hf.learners.LogWealth(),
     *(hf.learners.Redescending(), hf.learners.HuberWeights(2.0), hf.learners.InverseMultiquadric()),

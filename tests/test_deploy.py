@@ -11,7 +11,7 @@ import pytest
 from holdfast.cli.parser import new_parser
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
-UNITS = ["holdfast-warm.service", "holdfast-learn@.service", "holdfast-learn@.timer"]
+UNITS = ["holdfast-learn@.service", "holdfast-learn@.timer"]
 
 
 def commands(name):
@@ -21,7 +21,7 @@ def commands(name):
     return [shlex.split(line.split("&&")[0]) for line in lines]
 
 
-@pytest.mark.parametrize("name", ["holdfast-warm.service", "holdfast-learn@.service", "Dockerfile"])
+@pytest.mark.parametrize("name", ["holdfast-learn@.service", "Dockerfile"])
 def test_the_commands_have_options_that_exist(name, tmp_path):
     (tmp_path / "sensors.toml").write_text('target = "y"\n')
     found = commands(name)
@@ -54,4 +54,21 @@ def test_the_image_gets_all_files_that_a_build_needs():
     allowed = {
         line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().split() if line[0] == "!"
     }
-    assert allowed >= {"pyproject.toml", "README.md", "LICENSE", "src", "constraints.txt"}
+    assert allowed >= {"pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "constraints.txt"}
+
+
+def test_any_user_of_the_image_can_write_and_a_mounted_folder_gets_its_owner():
+    """A folder that is mounted belongs to the user of the host, who is not the one of the image."""
+    text = (DEPLOY / "Dockerfile").read_text()
+    assert text.index("chmod a+rwX /data") < text.index("USER 10001")
+    # code that others could write is not run: it stays root's, with the modes that pip gave it
+    assert "COPY --from=build /opt/holdfast /opt/holdfast" in text.splitlines()
+    assert not re.search(r"(chmod|chown) [^&\n]*/opt", text)
+    pages = [DEPLOY / "Dockerfile", DEPLOY.parent / "docs" / "operations.md"]
+    calls = [
+        line
+        for page in pages
+        for line in page.read_text().splitlines()
+        if "docker run" in line and "-v" in line
+    ]
+    assert calls and all('--user "$(id -u):$(id -g)"' in line for line in calls)

@@ -61,7 +61,7 @@ def test_a_size_that_is_not_finite_is_skipped_and_not_remembered(size):
     assert not gate.keep_many([size, size]).any()
     kept, refused_by, (given,), (threshold,), _ = gate.decide(size)
     assert not kept and refused_by == -1
-    assert (given == size or math.isnan(size)) and math.isnan(threshold)
+    assert (given == abs(size) or math.isnan(size)) and math.isnan(threshold)
     assert same(before, (gate.state, gate.threshold))
 
 
@@ -166,3 +166,14 @@ def test_a_state_that_grows_is_refused():
     gate.keep_many(STREAMS["steady"])
     with pytest.raises(ValueError, match="pickle the gate, or use exact=False"):
         gate.state_dict()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_of_a_negative_number_the_absolute_value_counts(compiled):
+    sizes = [1.0, -1.2, -1e300, 1.1, -0.0, float("-inf"), float("nan")]
+    one, all_at_once = hf.Gate(hf.TopK(k=1), compiled), hf.Gate(hf.TopK(k=1), compiled)
+    kept = [one.keep(size) for size in sizes]
+    assert kept == [False, True, False, True, True, False, False]
+    assert all_at_once.keep_many(sizes).tolist() == kept
+    assert one.decide(-1.3).size == 1.3
+    assert not one.decide(float("-inf")).kept

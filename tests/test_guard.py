@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from guards import guarded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import like, same
@@ -132,7 +133,7 @@ def test_theorem_h(stream, k, slack):
     learner, D = hf.OGD(hf.Ball(1.0)), 2.0
     topk = hf.TopK(k, slack=slack)
     record = hf.play(
-        hf.Guarded(learner, topk, topk, topk),
+        guarded(learner, topk, topk, topk),
         hf.Replay(X, y, hf.Hinge()),
         keep=(*KEEP, "products", "gradients"),
         compiled=False,
@@ -166,7 +167,7 @@ def test_two_halves_give_the_bits_of_one_game():
 def test_a_filter_can_restart_the_learner():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((2000, 2)), np.where(rng.random(2000) < 0.5, 1.0, -1.0)
-    player = hf.Guarded(hf.Scaled(hf.OGD(hf.Ball(1.0))), *[hf.Quantile(0.9)] * 3)
+    player = guarded(hf.Scaled(hf.OGD(hf.Ball(1.0))), *[hf.Quantile(0.9)] * 3)
     record = hf.play(player, hf.Replay(X, y, hf.Hinge()), keep=["iterates", "kept"], compiled=False)
     starts = np.flatnonzero((record.iterates == 0.0).all(axis=1))
     assert {1024, 1025} <= set(starts.tolist())
@@ -225,7 +226,7 @@ def counted(y, finite, lengths, labels):
 
 def epochs(y, finite, lengths, labels):
     X = np.where(finite, 1.0, math.nan)[:, None]
-    return hf.Guarded(Counting(), *map(Every, lengths), labels=labels), hf.Replay(X, y, hf.Linear())
+    return guarded(Counting(), *map(Every, lengths), labels=labels), hf.Replay(X, y, hf.Linear())
 
 
 long = 10**6
@@ -262,7 +263,7 @@ def test_epochs_end_alike_compiled_in_parts_and_after_a_copy():
 def test_a_label_that_is_absent_does_not_restart_the_learner():
     rng = np.random.default_rng(0)
     X, y = 1.0 + 0.1 * rng.random((2000, 1)), np.where(np.arange(2000) < 1024, -1.0, 1.0)
-    player = hf.Guarded(hf.OGD(hf.Ball(1.0)), hf.Everything(), hf.Everything(), hf.Quantile(0.9), labels=True)
+    player = guarded(hf.OGD(hf.Ball(1.0)), hf.Everything(), hf.Everything(), hf.Quantile(0.9), labels=True)
     record = hf.play(player, hf.Replay(X, y, hf.Logistic()), keep=["iterates", "kept"], compiled=False)
     after = record.iterates[1025:, 0][record.kept[1025:].cumsum() > 1]
     assert len(after) > 800 and (after > 0.0).all()
@@ -330,8 +331,8 @@ def test_nothing_is_skipped_where_nothing_is_odd():
 def test_rounds_are_measured_as_by_filtered(on):
     X, y = data(regression=True, rounds=200)
     replay, learner = hf.Replay(X, y, hf.Squared()), hf.EG(0.1) if on == hf.game.Range() else hf.OnlineRidge()
-    guarded = hf.Guarded(learner, hf.Everything(), hf.Everything(), hf.TopK(20), on=on)
-    alone, behind = hf.play(hf.Filtered(learner, hf.TopK(20), on=on), replay), hf.play(guarded, replay)
+    player = guarded(learner, hf.Everything(), hf.Everything(), hf.TopK(20), on=on)
+    alone, behind = hf.play(hf.Filtered(learner, hf.TopK(20), on=on), replay), hf.play(player, replay)
     assert same(alone.kept, behind.kept) and same(alone.final, behind.final)
     measured = np.isfinite(alone.size)
     assert np.array_equal(alone.size[measured], behind.size[measured])
@@ -340,8 +341,8 @@ def test_rounds_are_measured_as_by_filtered(on):
 def test_the_loss_form_is_that_of_the_row_as_the_learner_sees_it():
     X, y = data(regression=True, rounds=100)
     scaled, form = hf.Scaled(hf.OnlineRidge(), target=True), hf.game.LossForm(3.0)
-    guarded = hf.Guarded(scaled, hf.Everything(), hf.Everything(), hf.Everything(), on=form)
-    player = hf.Player(guarded, dim=4, compiled=False)
+    guard = guarded(scaled, hf.Everything(), hf.Everything(), hf.Everything(), on=form)
+    player = hf.Player(guard, dim=4, compiled=False)
     for x, target in zip(X[:50], y[:50], strict=True):
         player.learn(x, target, hf.Squared())
     standing = copy.deepcopy(player.state.learner)
@@ -357,6 +358,71 @@ def test_a_huge_target_is_skipped_by_its_loss_form():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 3)), rng.standard_normal(300)
     y[100::50] = 1e9
-    guarded = hf.Guarded(hf.VAW(), hf.TopK(6), hf.Everything(), hf.TopK(6), on=hf.game.LossForm(2.0))
-    record = hf.play(guarded, hf.Replay(X, y, hf.Squared()))
+    player = guarded(hf.VAW(), hf.TopK(6), hf.Everything(), hf.TopK(6), on=hf.game.LossForm(2.0))
+    record = hf.play(player, hf.Replay(X, y, hf.Squared()))
     assert not record.kept[100::50].any() and np.abs(record.final).max() < 1.0
+
+
+# -- checks of any number
+
+
+@hf.rule
+class Constant:
+    """A measure of 1 in every round."""
+
+    def name(self):
+        return "constant"
+
+    def measure(self, norm, slope, x):
+        return 1.0
+
+
+FOUR = (
+    hf.Check(hf.Features(), hf.TopK(3)),
+    hf.LabelCheck(hf.Gradient(), hf.TopShare(0.1)),
+    hf.Check(Constant(), hf.TopK(0)),
+    hf.Check(hf.Target(), hf.Everything()),
+)
+
+
+@pytest.mark.parametrize("count", [1, slow(2), slow(3), 4])
+def test_any_number_of_checks_decide_as_their_filters_do(count):
+    """Each filter alone, on the sizes of the record, with a memory for each label where there are two."""
+    X, y = data(regression=False, rounds=300)
+    player = hf.Guarded(hf.OGD(hf.Ball(1.0)), FOUR[:count])
+    replay = hf.Replay(X, y, hf.Logistic())
+    record = hf.play(player, replay, keep=KEEP, compiled=count == 4)
+    assert record.sizes.shape == (300, count) and record.checks == player.check_names()
+    memories, expected = {}, []
+    for t in range(300):
+        keeps = []
+        for k, check in enumerate(FOUR[:count]):
+            if np.isnan(record.thresholds[t]).all():
+                keeps.append(False)  # not readable: no filter was asked
+                continue
+            place = (k, isinstance(check, hf.LabelCheck) and y[t] < 0.0)
+            state = memories.get(place, check.filter.init(1))
+            memories[place], threshold, kept = check.filter.decide(state, float(record.sizes[t, k]))
+            assert record.thresholds[t, k] == threshold
+            keeps.append(kept)
+        expected.append(all(keeps))
+    assert record.kept.tolist() == expected and 0 < sum(expected) < 300
+    refused = record.refused_by[~record.kept]
+    assert (record.refused_by[record.kept] == -1).all() and (refused < count).all()
+
+
+def test_a_guard_without_checks_or_with_two_of_one_name_is_refused():
+    learner, check = hf.OGD(hf.Ball(1.0)), hf.Check(hf.Features(), hf.TopK(3))
+    with pytest.raises(ValueError, match="a guard needs a check"):
+        hf.Guarded(learner, ())
+    with pytest.raises(ValueError, match="two checks measure 'features'"):
+        hf.Guarded(learner, (check, hf.LabelCheck(hf.Features(), hf.TopK(1))))
+    with pytest.raises(TypeError, match=r"checks must be Check\(on, filter\)"):
+        hf.Guarded(learner, (hf.TopK(3),))
+    with pytest.raises(TypeError, match="a tuple of rules"):
+        hf.Guarded(learner, check)
+
+
+def test_a_target_has_no_unit_behind_filtered():
+    with pytest.raises(TypeError, match=r"write Guarded\(learner, \(Check\(Target\(\), filter\),\)\)"):
+        hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1), on=hf.Target())

@@ -66,7 +66,7 @@ def test_labels_that_are_wrong_in_a_burst_cost_few_mistakes():
     shown[400:600] *= -1.0
     replay = hf.Replay(X, shown, hf.Logistic())
     predictions = hf.play(recommended(False), replay, keep=["predictions"], compiled=False).predictions
-    assert (predictions * y <= 0.0)[600:].mean() < 0.15
+    assert (predictions * y <= 0.0)[600:].mean() < 0.2  # 0.05 without the burst
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e3])
@@ -130,7 +130,9 @@ def test_probabilities_are_those_of_the_labels_and_far_rows_are_predicted_as_the
         X, rng.random(4_000) < truth, classes=[False, True]
     )
     assert np.abs(model.predict_proba(X)[:, 1] - truth).mean() < 0.05
-    rows = np.vstack([X[:50], 1e4 * X[:50]])
+    rows = np.vstack(
+        [X[:50], 5.0 + 20.0 * (X[:50] - 5.0)]
+    )  # far, and not so far that a cell counts as missing
     w = model._player.current_weights(model._games[0].state)
     assert model.decision_function(rows) == pytest.approx([w.product(row) for row in rows], rel=1e-9)
 

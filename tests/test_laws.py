@@ -25,6 +25,9 @@ from samples import (
 
 import holdfast as hf
 from holdfast._compiled import call
+from holdfast.certificates.certified import Certified
+from holdfast.defaults import recommended
+from holdfast.options import LEARNER
 from holdfast.rounds import Round, after_round
 from holdfast.steady.state import EPOCH
 from holdfast.vectors import ScaledWeights, values_of
@@ -36,6 +39,7 @@ modules = [
     hf.filters,
     hf.game,
     hf.guard,
+    hf.intervals,
     hf.learners,
     hf.losses,
     hf.norms,
@@ -143,7 +147,14 @@ def predictor(player, state):
     return tuple(part if isinstance(part, float) else np.array(values_of(part)) for part in parts)
 
 
-PLAYERS = [hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), *GUARDED, *STEADY]
+PLAYERS = [rule for rule in RULES if hasattr(type(rule), "observe")]  # of every exported class
+PLAYERS += [recommended(True), recommended(False), recommended(True, learner=LEARNER)]
+PLAYERS += [recommended(False, learner=LEARNER), hf.Certified(GUARDED[-1], k=3)]
+
+
+def test_every_exported_player_is_among_the_players():
+    exported_players = {cls for cls in rules if hasattr(cls, "observe")}
+    assert len(exported_players) >= 4 and exported_players <= {type(player) for player in PLAYERS}
 
 
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:60])
@@ -157,12 +168,38 @@ def test_a_skipped_round_does_not_change_a_bit_of_what_predicts(player):
         before, slope = predictor(player, state), float(np.sign(X[t, 0]) if np.isfinite(y[t]) else math.nan)
         with np.errstate(all="ignore"):
             state, verdict = player.observe(state, Round(slope, X[t], float(y[t])))
-        target = player.learns_little() and player.checks().index("target")
+        target = player.learns_little() and player.check_names().index("target")
         little = player.learns_little() and verdict.refused_by == target
         if not verdict.kept and not little:
             skipped += 1
             assert same(before, predictor(player, state)), t
     assert skipped > 20
+
+
+UNREADABLE = [(math.nan, 1.0, 0.5), (math.inf, 1.0, 0.5), (1e200, 1.0, 0.5), (1.0, math.nan, math.nan)]
+BEHIND_FILTERS = [hf.Filtered(learner, hf.TopK(3)) for learner in LEARNERS]
+CERTIFIED = [Certified(BEHIND_FILTERS[0], 3), Certified(GUARDED[-1], 3)]
+
+
+@pytest.mark.parametrize(
+    "player", [*BEHIND_FILTERS, *CERTIFIED, *GUARDED, *STEADY], ids=lambda player: repr(player)[:60]
+)
+def test_an_unreadable_round_changes_nothing(player):
+    """A row that is taken back is like one that cannot be read. Buffers are right again one round later."""
+    X, y = wild_rounds(player)
+    state, other, unreadable = player.init(2), player.init(2), 0
+    for t in range(170):
+        for x, target, slope in UNREADABLE if t % 41 == 0 else ():
+            with np.errstate(all="ignore"):
+                seen, verdict = player.observe(copy.deepcopy(state), Round(slope, np.array([x, 1.0]), target))
+            if not verdict.kept and verdict.refused_by < 0:
+                state, unreadable = seen, unreadable + 1
+        round = Round(float(np.sign(X[t, 0]) if np.isfinite(y[t]) else math.nan), X[t], float(y[t]))
+        with np.errstate(all="ignore"):
+            state, verdict = player.observe(state, round)
+            other, _ = player.observe(other, round)
+        assert same(state, other) or verdict.refused_by < 0, t
+    assert unreadable > 12
 
 
 @pytest.mark.parametrize("player", STEADY, ids=lambda player: repr(player)[:60])

@@ -13,7 +13,7 @@ from holdfast.vectors import dot, prediction_of, values_of
 def models(count=3, features=4, seed=0, center=1.0):
     rng = np.random.default_rng(seed)
     found = LinearModels(*(rng.uniform(0.5, 2.0, shape) for shape in shapes_of(count, features).values()))
-    far = {"knee": np.full(count, 1.5), "clip": np.full(count, 2.5)}
+    far = {"knee": np.full(count, 1.5), "clip": np.full(count, 2.5), "wild": np.full(count, 20.0)}
     return found._replace(center=center * found.center, low=-3.0 * found.high, **far)
 
 
@@ -24,7 +24,8 @@ def by_hand(p, i, row):
         u = (x - p.center[i, j]) * p.factors[i, j]
         if abs(u) > p.knee[i]:
             u = np.sign(u) * (p.knee[i] + np.log1p(abs(u) - p.knee[i]))
-        z += p.weights[i, j] * (min(max(u, -p.clip[i]), p.clip[i]) if np.isfinite(x) else 0.0)
+        is_known = np.isfinite(x) and abs((x - p.center[i, j]) * p.factors[i, j]) <= p.wild[i]
+        z += p.weights[i, j] * (min(max(u, -p.clip[i]), p.clip[i]) if is_known else 0.0)
     return min(max(p.y_center[i] + p.y_spread[i] * z, p.low[i]), p.high[i])
 
 
@@ -58,11 +59,19 @@ def test_each_row_may_have_its_own_model():
 
 
 def test_coefficients_and_intercepts_are_in_the_units_of_the_data():
-    p = models()._replace(knee=np.full(3, np.inf), clip=np.full(3, np.inf))
+    p = models()._replace(knee=np.full(3, np.inf), clip=np.full(3, np.inf), wild=np.full(3, np.inf))
     p = p._replace(low=np.full(3, -np.inf), high=np.full(3, np.inf))
     X = np.nan_to_num(rows(), posinf=7.0)
     assert p.predict(X) == pytest.approx(X @ p.coefficients().T + p.intercepts(), rel=1e-12)
     assert p.coefficients() == pytest.approx(p.effects() * p.factors)
+
+
+def test_a_wild_cell_counts_as_missing_and_the_others_still_count():
+    p, X = models(), np.ones((3, 4))
+    X[1, 3], X[2, 3] = 1e6, np.nan
+    found = p.predict(X)
+    assert found[1].tobytes() == found[2].tobytes() and (found[1] != found[0]).any()
+    assert p.wild_cells(X, np.zeros(1, int)).sum(axis=1).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("scaled", [True, False])

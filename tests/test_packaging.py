@@ -4,7 +4,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import dist_trial
@@ -18,7 +20,9 @@ PAGES = [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]
 
 
 @pytest.mark.exhaustive
-def test_sdist_and_wheel_work_in_empty_environments(tmp_path, capsys):
+def test_sdist_and_wheel_work_in_empty_environments(tmp_path, capsys, monkeypatch):
+    """Without machine code, which takes minutes to compile: `make test-dist` tries that."""
+    monkeypatch.setenv("HOLDFAST_PREBUILD", "0")
     uv = shutil.which("uv", path=Path(sys.executable).parent) or pytest.skip("there is no uv")
     pins = ROOT / "constraints.txt"
     subprocess.run([uv, "build", "-q", "-b", str(pins), "--out-dir", str(tmp_path)], cwd=ROOT, check=True)
@@ -49,3 +53,63 @@ def test_extras_on_the_pages_exist(page):
 def test_zensical_is_pinned():
     (pin,) = [name for name in PROJECT["optional-dependencies"]["docs"] if name.startswith("zensical==")]
     assert pin in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+
+
+# -- hatch_build.py
+
+
+def wheel_of(folder, monkeypatch, **variables):
+    """Build a wheel in this process, without an environment of its own."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    (path,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
+    return Path(path)
+
+
+def in_wheel(path, name):
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(name).decode()
+
+
+def test_a_wheel_without_games_is_for_all_systems_and_says_why(tmp_path, monkeypatch):
+    path = wheel_of(tmp_path, monkeypatch, HOLDFAST_PREBUILD="0")
+    assert path.name.endswith("-py3-none-any.whl")
+    assert in_wheel(path, "holdfast/_prebuilt/not_built.txt") == "it was built with HOLDFAST_PREBUILD=0\n"
+
+
+def test_if_compiling_fails_the_wheel_says_why(tmp_path, monkeypatch):
+    """The compiler is looked for before anything is compiled."""
+    monkeypatch.delenv("HOLDFAST_PREBUILD", raising=False)
+    path = wheel_of(tmp_path, monkeypatch, CC="", PATH="", PYTHONPATH=str(no_ziglang(tmp_path)))
+    assert path.name.endswith("-py3-none-any.whl")
+    assert "no C compiler" in in_wheel(path, "holdfast/_prebuilt/not_built.txt")
+
+
+def no_ziglang(tmp_path):
+    """A folder for PYTHONPATH in which ziglang, if it is installed, is not found."""
+    folder = tmp_path / "path"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['ziglang'] = None\n")
+    return folder
+
+
+def test_an_editable_installation_compiles_nothing(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    from hatch_build import CustomBuildHook
+
+    monkeypatch.setenv("CC", "a compiler that is not there")
+    build_data = {}
+    CustomBuildHook(str(ROOT), {}, None, None, str(tmp_path), "wheel").initialize("editable", build_data)
+    assert build_data == {}
+
+
+def test_the_sdist_has_what_a_build_needs(tmp_path):
+    from hatchling.builders.sdist import SdistBuilder
+
+    (path,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    needed = {path.relative_to(ROOT).as_posix() for path in (ROOT / "src/holdfast/_compiled").glob("*.*")}
+    assert needed | {"hatch_build.py", "pyproject.toml", "tools/compare_bits.py"} <= names

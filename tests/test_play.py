@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from guards import guarded
 from laws import WITH_AVERAGE, same
 from samples import thinned
 
@@ -185,7 +186,7 @@ def test_only_the_columns_asked_for_are_kept():
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_predictions_are_those_before_learning_in_the_units_of_the_target(compiled):
     X, y = data(rounds=1200)
-    player = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01), target=True))
+    player = guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01), target=True))
     replay = hf.Replay(X, 50.0 + 7.0 * y, hf.Absolute())
     record = hf.play(player, replay, keep=["predictions"], compiled=compiled)
     state, expected = player.init(5), []

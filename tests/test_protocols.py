@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import samples
+from guards import guarded
 from scipy.sparse import csr_array
 
 from holdfast import (
@@ -92,7 +93,7 @@ ANSWERS = {
 }
 X, Y, KEYS = np.ones((4, 2)), np.ones(4), ["a", "b", "a", "b"]
 GRADIENTS, REPLAY = Gradients(X), Replay(X, Y, Hinge())
-PLAYER, GUARDED = Filtered(OGD(Ball(1.0)), TopK(1)), Guarded(OGD(Ball(1.0)))
+PLAYER, GUARDED = Filtered(OGD(Ball(1.0)), TopK(1)), guarded(OGD(Ball(1.0)))
 
 # Where a rule of each role can be: in a player, or in an adversary.
 AVERAGED = Filtered(Averaged(OGD(Ball(1.0))), TopK(1))
@@ -100,19 +101,19 @@ SHIFTED = Filtered(OGD(Shifted(Ball(1.0), 1.0)), TopK(1))
 BOUNDED = Filtered(Bounded(Clipped(FreeGrad()), Ball(1.0)), TopK(1))
 IN_PLAYERS = {
     protocols.Filter: [
-        *((GUARDED, name) for name in ("features", "target", "gradient")),
+        *((GUARDED, f"checks.{k}.filter") for k in range(3)),
         *((PLAYER, "filter"), (Certified(PLAYER, 1), "player.filter")),
     ],
     protocols.Learner: [
         *((PLAYER, "learner"), (GUARDED, "learner"), (AVERAGED, "learner.learner")),
-        (Guarded(Scaled(OGD(Ball(1.0)))), "learner.learner"),
+        (guarded(Scaled(OGD(Ball(1.0)))), "learner.learner"),
     ],
     protocols.Norm: [(PLAYER, "norm"), (GUARDED, "norm")],
     protocols.Domain: [
         *((PLAYER, "learner.domain"), (BOUNDED, "learner.domain"), (SHIFTED, "learner.domain.domain")),
     ],
-    protocols.GradientMeasure: [(PLAYER, "on"), (GUARDED, "on")],
-    protocols.StateMeasure: [(PLAYER, "on"), (GUARDED, "on")],
+    protocols.GradientMeasure: [(PLAYER, "on"), (GUARDED, "checks.2.on")],
+    protocols.StateMeasure: [(PLAYER, "on"), (GUARDED, "checks.2.on")],
     protocols.Step: [(PLAYER, "learner.step")],
     protocols.Player: [(PLAYER, "")],
 }
@@ -123,12 +124,12 @@ IN_ADVERSARIES = {
     protocols.Loss: [(REPLAY, "loss"), (Weighted(REPLAY, Y), "inner.loss")],
 }
 MAKERS = {  # what is given a rule of each role when it is made
-    protocols.Filter: [lambda mine: Filtered(OGD(Ball(1.0)), mine), lambda mine: Guarded(Fixed([1.0]), mine)],
+    protocols.Filter: [lambda mine: Filtered(OGD(Ball(1.0)), mine), lambda mine: guarded(Fixed([1.0]), mine)],
     protocols.Learner: [lambda mine: Filtered(mine, TopK(1)), Guarded, Scaled, Averaged, Clipped],
     protocols.Norm: [lambda mine: Filtered(Fixed([1.0]), TopK(1), norm=mine)],
     protocols.Domain: [OGD, AdaGrad, AdaFTRL, lambda mine: Shifted(mine, 1.0)],
     protocols.GradientMeasure: [lambda mine: Filtered(Fixed([1.0]), TopK(1), on=mine)],
-    protocols.StateMeasure: [lambda mine: Guarded(Fixed([1.0]), on=mine)],
+    protocols.StateMeasure: [lambda mine: guarded(Fixed([1.0]), on=mine)],
     protocols.Step: [lambda mine: OGD(Ball(1.0), mine)],
     protocols.Player: [lambda mine: Certified(mine, 1)],
     protocols.Loss: [lambda mine: Replay(X, Y, mine), lambda mine: Replay(csr_array(X), Y, mine)],
@@ -147,6 +148,9 @@ def put(mine, whole, place):
     if place == "":
         return mine
     name, _, rest = place.partition(".")
+    if name.isdigit():
+        k = int(name)
+        return (*whole[:k], put(mine, whole[k], rest), *whole[k + 1 :])
     return whole._replace(**{name: put(mine, getattr(whole, name), rest)})
 
 

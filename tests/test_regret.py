@@ -189,6 +189,21 @@ def test_a_loss_of_the_user_needs_a_comparator():
         robust_regret(record)
 
 
+@pytest.mark.parametrize("scale", [1e6, 1e15, 1e200])
+def test_where_the_solver_fails_robust_regret_answers_or_says_what_to_do(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = np.sign(X[:, 0])
+    X[5] *= scale
+    record = hf.play(PLAYER, hf.Replay(X, y, hf.Logistic()), compiled=False)
+    if scale == 1e6:
+        assert robust_regret(record) > 0.0
+    else:
+        with pytest.raises(ValueError, match="mark rounds of such a size as outliers"):
+            robust_regret(record)
+    assert math.isfinite(robust_regret(record, inliers=np.arange(100) != 5))
+
+
 @pytest.mark.parametrize("size", [1e-300, 1e-170, 1e200, 1e300])
 def test_the_best_comparator_is_an_end_of_the_domain_at_every_scale(size):
     player = hf.Filtered(hf.OGD(hf.domains.Interval(-1.0, 1.0)), hf.Everything())

@@ -94,7 +94,68 @@ def test_the_search_works_in_local_files_without_a_network(site, browser):
     page.close()
 
 
-@pytest.mark.parametrize("name", ["index", "start", "why-a-filter", "which-tool", "comparison", "real-data"])
+@pytest.mark.parametrize(
+    ("words", "pages"),
+    [
+        ("save model", {"messy-dataframe"}),
+        ("huber", {"api/losses/huber"}),
+        ("missing values", {"scikit-learn", "river"}),
+    ],
+)
+def test_the_search_finds_the_page_among_the_first_results(site, browser, words, pages):
+    page = browser.new_page()
+    page.goto((site / "index.html").as_uri())
+    page.keyboard.press("Control+k")
+    page.keyboard.type(words)
+    for name in pages:
+        result = page.locator(f"a[href*='{name}.html?h={words.replace(' ', '+')}']").first
+        result.wait_for()
+        all_links = page.locator(f"a[href*='?h={words.replace(' ', '+')}']")
+        found = [link.get_attribute("href") for link in all_links.all()[:8]]
+        assert any(f"{name}.html" in link for link in found), found
+    page.close()
+
+
+def test_formulas_are_mathml_and_indices_are_low(site):
+    text = (site / "math.html").read_text(encoding="utf-8")
+    assert text.count("<math") >= 6 and "```" not in text
+    assert "<var>w</var><sub>t</sub>" in text
+    assert "<sub>" not in (site / "operations.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "html"),
+    [
+        ("max of ν_t over 2^{T−1}", "max of <var>ν</var><sub>t</sub> over 2<sup>T−1</sup>"),
+        (
+            "E_tφ_t, r_i",
+            "<var>E</var><sub>t</sub><var>φ</var><sub>t</sub>, <var>r</var><sub>i</sub>",
+        ),
+        ("Σ_{s<t} n_{k_T}", "<var>Σ</var><sub>s&lt;t</sub> <var>n</var><sub><var>k</var><sub>T</sub></sub>"),
+        (
+            "metro_traffic, `w_t` and [x_t](a_b.md)",
+            "metro_traffic, `w_t` and [<var>x</var><sub>t</sub>](a_b.md)",
+        ),
+        ("```\nw_t\n```", "```\nw_t\n```"),
+    ],
+)
+def test_words_keep_their_underscores_and_letters_get_indices(words, html):
+    assert site_builder.typeset(words) == html
+
+
+def test_home_shows_install_code_and_picture_on_the_first_screen(site, browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((site / "index.html").as_uri())
+    for place in ("text=pip install", "text=RobustRegressor().fit", ".hero img"):
+        box = page.locator(place).first.bounding_box()
+        assert box["y"] + box["height"] <= 800
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["index", "start", "why-a-filter", "which-tool", "comparison", "real-data", "math", "gallery/index"],
+)
 def test_a_page_is_not_wider_than_a_phone(site, browser, name):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto((site / f"{name}.html").as_uri())

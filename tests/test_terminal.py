@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import sys
 
 import pytest
@@ -112,3 +113,11 @@ def test_a_progress_line_that_is_too_long_loses_whole_figures(capsys, monkeypatc
     for text, shown in (("12,000 rounds, 15 % skipped", "12,000 rounds"), ("x" * 30, "x" * 19)):
         terminal.overwrite(text)
         assert capsys.readouterr().err == f"\r\033[K{shown}\r"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(236900.0, "236,900"), (1013.26, "1,013.3"), (0.1207, "0.1207"), (12.5, "12.5"), (math.inf, "inf")],
+)
+def test_numbers_are_shown_as_people_write_them(value, text):
+    assert terminal.shown(value) == text

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from guards import guarded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import same
@@ -40,7 +41,7 @@ def players(draw):
     if draw(st.booleans()):
         return hf.Filtered(learner, draw(st.sampled_from(FILTERS)), norm, on)
     three = (draw(st.sampled_from([hf.TopK(0), hf.TopK(1), hf.Quantile(0.8)])) for _ in range(3))
-    return hf.Guarded(learner, *three, draw(st.booleans()), norm, on)
+    return guarded(learner, *three, draw(st.booleans()), norm, on)
 
 
 def learned_part(player, state):
@@ -132,8 +133,8 @@ def test_a_gradient_that_overflows_is_unmeasured_with_every_measure(learner, on)
     """x and the slope are finite, their product is not."""
     rows = OVERFLOW, Sparse(np.array([0, 1]), OVERFLOW, 2)
     for norm, row in itertools.product([hf.norms.L1(), hf.norms.L2(), hf.norms.LInf(), LARGE_NORM], rows):
-        guarded = hf.Guarded(learner, *[hf.TopK(1)] * 3, norm=norm, on=on)
-        for player in (hf.Filtered(learner, hf.TopK(1), norm, on), guarded):
+        guard = guarded(learner, *[hf.TopK(1)] * 3, norm=norm, on=on)
+        for player in (hf.Filtered(learner, hf.TopK(1), norm, on), guard):
             state = player.init(2)
             for x in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.5]):
                 state, _ = player.observe(state, Round(1.0, np.array(x)))

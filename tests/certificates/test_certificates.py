@@ -128,3 +128,33 @@ def test_the_second_part_of_a_game_cannot_be_played_again():
     second = hf.play(PLAYERS[0], replay, after=hf.play(PLAYERS[0], replay, rounds=5))
     with pytest.raises(ValueError, match="the record has no products"):
         second.certificate(k=1)
+
+
+@pytest.mark.parametrize(
+    "learner", [hf.learners.Reserved(2), hf.learners.Clipped(hf.learners.FreeGrad())], ids=repr
+)
+def test_a_learner_without_a_domain_has_a_certificate_for_comparators(learner):
+    """Against every u on the edge of a ball, and every set that leaves out at most 2 of a few rounds."""
+    rng = np.random.default_rng(3)
+    G = rng.choice([-1.0, -0.5, 0.5, 1.0], (9, 2))
+    record = hf.play(hf.Filtered(learner, hf.TopK(2)), hf.Gradients(G), keep=("losses", "sizes", "kept"))
+    with pytest.raises(ValueError, match="unbounded"):
+        record.certificate(2)
+    ball = hf.Ball(3.0)
+    bound = record.certificate(2, comparators=ball).bounds.max()
+    worst = 0.0
+    for left in itertools.chain(*(itertools.combinations(range(9), n) for n in range(3))):
+        inliers = np.ones(9, bool)
+        inliers[list(left)] = False
+        total = G[inliers].sum(axis=0)
+        worst = max(worst, float(record.losses[inliers].sum()) + ball.support(-total))
+    assert 0.0 < worst <= bound < 4.0 * worst
+
+
+def test_comparators_of_the_domain_give_the_certificate_of_the_domain():
+    G = np.random.default_rng(4).standard_normal((200, 3))
+    record = hf.play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(3)), hf.Gradients(G))
+    own, given = record.certificate(3), record.certificate(3, comparators=hf.Ball(1.0))
+    assert given.bounds == pytest.approx(own.bounds)
+    with pytest.raises(ValueError, match="unbounded"):
+        record.certificate(3, comparators=hf.domains.Everywhere())

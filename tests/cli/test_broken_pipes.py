@@ -11,10 +11,10 @@ from cli.conftest import bits
 DRIVER = """
 import sys
 from holdfast.cli.progress import Events
-from holdfast.io import guess_columns
+from holdfast.io import head
 from holdfast.cli.main import main
 
-Events.interval, guess_columns.ROWS = 0.0, 200
+Events.interval, head.ROWS = 0.0, 200
 sys.exit(main(sys.argv[1:]))
 """
 NOISE = ("Traceback", "Exception ignored", "BrokenPipeError", "Fatal")
@@ -103,6 +103,7 @@ def test_a_run_without_a_reader_is_complete(source, tmp_path, more):
         ("release", "RUN", "QUARANTINE"),
         ("report", "RUN"),
         ("verify", "RUN"),
+        ("doctor",),
         ("completion", "bash"),
         ("reproduce", "--list"),
         ("bench", "--tiny", "--only", "import"),

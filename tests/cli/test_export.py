@@ -68,7 +68,7 @@ def test_the_estimator_has_no_prediction_for_unknown_keys_and_unreadable_cells(t
     run, _ = predicted("--target", "y", "--features", "a,b", "--key", "who")
     model = joblib.load(exported(run, "sklearn", tmp_path))
     rows = pd.DataFrame({"a": ["1", "one", "1"], "b": [1.0, 1.0, 1.0], "who": ["p1", "p1", "nobody"]})
-    assert np.isnan(model.predict(rows)).tolist() == [False, True, True]
+    assert np.isnan(model.predict(rows)).tolist() == [False, False, True]
     with pytest.raises(ValueError, match="X needs the columns a, b, who"):
         model.predict(np.zeros((2, 2)))
 

@@ -20,6 +20,7 @@ import pytest
 from cli.conftest import ROWS, holdfast, output
 
 from holdfast.cli.main import main
+from holdfast.cli.parser import COMMANDS
 
 
 def test_help_has_examples(capsys):
@@ -33,11 +34,37 @@ def test_help_has_examples(capsys):
         assert ("--fail-if-skipped" in text) == (command == "learn")
 
 
+def test_help_begins_with_an_example_and_has_at_most_80_columns(capsys):
+    for command in (name for name, (add, _) in COMMANDS.items() if add.startswith("holdfast.")):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= 80, command
+        assert lines[2].startswith("example: "), command
+
+
+@pytest.mark.parametrize("command", ["retract", "restore"])
+def test_the_help_says_how_to_go_on_with_a_stopped_retraction(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "143 by SIGTERM: the run is as it was, and holdfast retract RUN --resume goes on" in text
+
+
+def test_a_wrong_call_is_one_sentence_and_says_where_the_help_is(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["learn", "rows.csv", "--outlier-share", "3"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error == "holdfast: unrecognized arguments: --outlier-share 3; see holdfast learn --help\n"
+
+
 def examples(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     text = capsys.readouterr().out
-    return [line.strip() for line in text.partition("examples:")[2].partition("exit status:")[0].splitlines()]
+    lines = text.partition("examples:")[2].partition("exit status:")[0].splitlines()
+    return [line.strip() for line in lines if not line.strip().startswith("#")]
 
 
 def test_the_examples_of_the_help_run(table, tmp_path, capsys, monkeypatch):

@@ -32,3 +32,21 @@ def test_learn_and_predict_load_neither_pandas_nor_scipy_nor_cffi(tmp_path):
 def test_other_commands_load_them_as_usual():
     pytest.importorskip("scipy")
     assert "scipy" in loaded_after("completion", "bash")
+
+
+FOR_LEARNING = """
+import sys
+from holdfast.cli.main import main
+status = main()
+some = {"numba", "pyarrow.parquet", "ssl", "holdfast.runs.reading", "holdfast.steady"}
+print("\\nloaded:", status, *(sys.modules.keys() & some), file=sys.stderr)
+"""
+
+
+def test_predict_of_csv_imports_nothing_that_learns_or_that_reads_parquet(tmp_path):
+    source, run = write_source(tmp_path / "rows.csv"), tmp_path / "run"
+    loaded_after("learn", source, "--target", "y", "--to", run, "--quiet")
+    command = ("predict", run, source, "--to", tmp_path / "out.csv")
+    call = [sys.executable, "-c", FOR_LEARNING, *map(str, command)]
+    printed = subprocess.run(call, capture_output=True, text=True, check=True).stderr
+    assert printed.partition("\nloaded:")[2].split() == ["0"]

@@ -20,9 +20,10 @@ def test_without_scales_a_count_of_outliers_gives_a_certificate(source, learn, c
     run, _, _ = learn(source, "--target", "y", "--no-scale", "--outliers", "30")
     words = json.loads((run / "certificate.json").read_text())["words"]
     assert "every set of at most 30 outliers" in words
-    assert words in output(capsys, "inspect", run)
+    assert words in " ".join(output(capsys, "inspect", run).split())  # it is in lines of 80 columns
     run, _, _ = learn(source, "--target", "y", to="scaled")
-    assert "There is no certificate: features have a running scale" in output(capsys, "inspect", run)
+    shown = " ".join(output(capsys, "inspect", run).split())
+    assert "There is no certificate: features have a running scale" in shown
 
 
 def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path):
@@ -35,11 +36,15 @@ def test_each_key_has_the_model_that_it_would_have_alone(table, learn, tmp_path)
     assert "4 keys" in printed
 
     together = load_file(run / "model.safetensors")
+    of_all = together.pop("widths")  # those of intervals are the same for all keys: a line for each coverage
     for i, name in enumerate("pqrs"):
         mine = {column: values[who == name] for column, values in (table | {"who": who}).items()}
         pacsv.write_csv(pa.table(mine), tmp_path / "mine.csv")
         alone, _, _ = learn(tmp_path / "mine.csv", "--target", "y", "--key", "who", to=name)
-        for parameter, value in load_file(alone / "model.safetensors").items():
+        found = load_file(alone / "model.safetensors")
+        assert found.pop("widths")[:, 0].tolist() == of_all[:, 0].tolist()
+        assert found.keys() == together.keys()
+        for parameter, value in found.items():
             assert np.array_equal(together[parameter][i], value[0])
     main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv"), "--quiet"])
     assert pacsv.read_csv(tmp_path / "out.csv").column("prediction").null_count == 0
@@ -63,7 +68,7 @@ def test_many_keys_are_played_compiled_with_the_same_bits(table, learn, tmp_path
     compiled, _, printed = learn(tmp_path / "rows.csv", *args, "--checkpoint", "100", to="compiled")
     assert bits(compiled) == bits(plain)
     _, counts = np.unique(who, return_counts=True)
-    assert f"40 keys, {counts.min()} to {counts.max()} rounds each; error from" in printed
+    assert f"40 keys, {counts.min()} to {counts.max()} rows each; error from" in printed
     keys = pq.read_table(compiled / "keys.parquet")
     assert keys.column("key").to_pylist() == list(dict.fromkeys(who))
     assert sum(keys.column("rounds").to_pylist()) == ROWS
@@ -93,7 +98,7 @@ def test_progress_is_reported_as_json_or_as_a_bar_on_a_terminal(source, learn, m
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     _, _, printed = learn(source, "--target", "y", to="other")
     assert re.search(
-        r"\r\x1b\[K█{12} 100 %  [\d:]+ left, 600 rounds, [\d,]+/s, 4.3 % skipped, error [\d.]+\r", printed
+        r"\r\x1b\[K█{12} 100 %  [\d:]+ left, 600 rows, [\d,]+/s, 4.3 % skipped, error [\d.]+\r", printed
     )
 
 

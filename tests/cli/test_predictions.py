@@ -44,4 +44,4 @@ def test_a_row_that_cannot_be_read_gets_an_empty_answer(source, learn, tmp_path)
     (tmp_path / "rows.csv").write_text("a,b,c\n1,2,3\n1,x,3\n1,2\n,2,3\n")
     main(["predict", str(run), str(tmp_path / "rows.csv"), "--to", str(tmp_path / "out.csv")])
     found = pacsv.read_csv(tmp_path / "out.csv")
-    assert [value is None for value in found.column("prediction").to_pylist()] == [False, True, True, False]
+    assert [value is None for value in found.column("prediction").to_pylist()] == [False, False, True, False]

@@ -36,6 +36,14 @@ def test_it_compiles_less_or_more(done):
     assert done == [("classifier", "dense"), ("classifier", "learn")]
 
 
+def test_without_scikit_learn_it_compiles_what_learn_needs(done, monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["warm"]) == 0
+    assert done == [("regressor", "learn"), ("classifier", "learn")]
+    assert main(["warm", "--rows", "dense"]) == 2
+    assert "pip install 'holdfast[sklearn]'" in capsys.readouterr().err
+
+
 def test_a_loss_needs_an_estimator(done, capsys):
     assert main(["warm", "--loss", "log_loss"]) == 2
     assert "--only" in capsys.readouterr().err and done == []
@@ -46,6 +54,12 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(done, capsys, monkeypatc
     monkeypatch.setenv("HOLDFAST_CACHE_DIR", str(tmp_path / "file"))
     assert main(["warm"]) == 2
     assert "HOLDFAST_CACHE_DIR" in capsys.readouterr().err
+
+
+def test_without_numba_it_says_what_to_install(done, capsys, monkeypatch):
+    monkeypatch.setattr(warm, "has_numba", lambda: False)
+    assert main(["warm"]) == 2
+    assert "pip install 'holdfast[compile]'" in capsys.readouterr().err and done == []
 
 
 @pytest.mark.parametrize("model", ["regressor", "classifier"])

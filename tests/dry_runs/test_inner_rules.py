@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 from dry_runs.mistakes import Count, FilterReturning, Learning, X, complaint, with_filter, with_learner
+from guards import guarded
 
 from holdfast import (
     OGD,
     Ball,
     Filtered,
-    Guarded,
     Player,
     Replay,
     Scaled,
@@ -107,18 +107,18 @@ class Answers:
             "Answers.size_of must return a number: got array",
         ),
         (
-            Guarded(OGD(Ball(1.0)), on=Answers(None)),
+            guarded(OGD(Ball(1.0)), on=Answers(None)),
             "Answers.size_of must return a number: got None",
         ),
         (with_learner(OGD(Answers(0.0))), "Answers.center must return a float64 array of 2 weights: got 0.0"),
         (with_learner(OGD(Answers(X))), "Answers.diameter must return a number: got array"),
         (with_learner(OGD(Ball(1.0), Answers(None))), "Answers.accrued must return a number: got None"),
         (
-            Guarded(OGD(Ball(1.0)), FilterReturning(None)),
+            guarded(OGD(Ball(1.0)), FilterReturning(None)),
             "FilterReturning.decide must return (state, threshold, kept)",
         ),
         (
-            Guarded(Scaled(Learning(Count(0), np.zeros(2), Count(0)))),
+            guarded(Scaled(Learning(Count(0), np.zeros(2), Count(0)))),
             "Learning.predict must return a float64 array of 3 weights: got array([0., 0.])",
         ),
         (

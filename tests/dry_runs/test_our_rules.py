@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import samples
 from dry_runs.mistakes import with_filter
+from guards import guarded
 
 from holdfast import (
     OGD,
@@ -11,7 +12,6 @@ from holdfast import (
     Certified,
     Features,
     Filtered,
-    Guarded,
     Scaled,
     TopK,
     protocols,
@@ -42,9 +42,9 @@ def test_our_own_rules_pass_the_checks(role, ours):
 
 
 @pytest.mark.parametrize("on", [Gradient(), Features(), LossForm(1.0)], ids=repr)
-@pytest.mark.parametrize("kind", [Filtered, Guarded])
+@pytest.mark.parametrize("kind", [Filtered, guarded])
 def test_our_own_measures_pass_the_checks(kind, on):
-    check_measure(kind(Scaled(OGD(Ball(1.0))), TopK(1), on=on), 2)
+    check_measure(kind(Scaled(OGD(Ball(1.0))), TopK(1), on=on), on, 2)
 
 
 def test_rules_may_divide_by_zero_without_a_warning():

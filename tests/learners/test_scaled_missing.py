@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from guards import guarded
 from laws import like, same
 from samples import slow
 from scipy.sparse import csr_array
@@ -23,7 +24,7 @@ def table(rows=400, dim=4, share=0.2, seed=0):
 
 def play(X, y, missing=0.5, compiled=False):
     scaled = hf.Scaled(LEARNER, target=True, missing=missing)
-    player = hf.Guarded(scaled, hf.TopShare(0.1, slack=4.5))
+    player = guarded(scaled, hf.TopShare(0.1, slack=4.5))
     return hf.play(player, hf.Replay(X, y, hf.Absolute()), compiled=compiled)
 
 

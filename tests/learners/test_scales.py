@@ -17,7 +17,7 @@ DEPENDENT = (  # on the unit of the gradients
         hf.learners.OnlineLogistic,
         hf.learners.RobustRidge,
     ),
-    *(hf.EG, hf.ScaleInvariant, hf.learners.Bettors),
+    *(hf.EG, hf.ScaleInvariant, hf.learners.Bettors, hf.learners.Reserved),
 )
 
 

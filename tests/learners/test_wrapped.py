@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from guards import guarded
 from laws import like, same
 from scipy.sparse import csr_array
 
@@ -25,15 +26,17 @@ def stream(sparse=False):
     return hf.Replay(csr_array(X) if sparse else X, y, hf.Squared())
 
 
-def guarded(name, target=True):
+def behind_a_guard(name, target=True):
     learner = hf.Scaled(ENTRIES[name].learner, target=target, clip=1e3)
-    return hf.Guarded(learner, hf.TopK(25), hf.TopK(25), hf.Everything())
+    return guarded(learner, hf.TopK(25), hf.TopK(25), hf.Everything())
 
 
 @pytest.mark.exhaustive  # compiling takes 10 s each, and test_guard.py has one of them
 @every_learner
 def test_the_guard_around_a_scaled_learner_gives_the_same_bits_in_both_worlds(name):
-    worlds = [hf.play(guarded(name), stream(), keep=KEEP, compiled=compiled) for compiled in (False, True)]
+    worlds = [
+        hf.play(behind_a_guard(name), stream(), keep=KEEP, compiled=compiled) for compiled in (False, True)
+    ]
     for column in COLUMNS:
         assert same(*(getattr(record, column) for record in worlds)), column
     assert like(worlds[0].state, worlds[1].state)
@@ -42,7 +45,7 @@ def test_the_guard_around_a_scaled_learner_gives_the_same_bits_in_both_worlds(na
 @every_learner
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_what_the_guard_skips_leaves_every_bit_of_the_learner(name, sparse):
-    player, replay = guarded(name), stream(sparse)
+    player, replay = behind_a_guard(name), stream(sparse)
     record = hf.play(player, replay, keep=KEEP, compiled=False)
     assert not record.kept[[200, 215, 220, 221]].any() and record.kept[100:].mean() > 0.9
     state = hf.play(player, replay, 200, keep=(), compiled=False).state[0]
@@ -55,7 +58,7 @@ def test_what_the_guard_skips_leaves_every_bit_of_the_learner(name, sparse):
 @every_learner
 def test_the_guard_goes_around_the_learner_itself(name):
     entry = ENTRIES[name]
-    player = hf.Guarded(entry.learner, hf.TopK(2), hf.TopK(2), hf.TopK(2), on=entry.on)
+    player = guarded(entry.learner, hf.TopK(2), hf.TopK(2), hf.TopK(2), on=entry.on)
     record = hf.play(player, stream(), keep=KEEP, compiled=False)
     assert not record.kept[[200, 220, 221]].any() and record.kept.mean() > 0.5
     assert np.isfinite(record.final).all()

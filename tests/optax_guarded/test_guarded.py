@@ -7,7 +7,7 @@ optax = pytest.importorskip("optax", reason="Optax is not installed: make test-a
 
 import jax.numpy as jnp  # noqa: E402
 
-from holdfast.optax import guarded  # noqa: E402
+from holdfast.optax import audit_of, guarded  # noqa: E402
 
 PARAMS = {"w": jnp.ones((3, 2)), "b": jnp.zeros(2)}
 FACTORS = [1.0, 1.1, 0.9, 1e6, 1.0, jnp.nan, jnp.inf, 1.0, 1e30, 1.2]
@@ -119,3 +119,28 @@ def test_bad_settings_are_refused():
         guarded(optax.sgd(0.1), outliers=0.01, window=None)
     with pytest.raises(TypeError, match="GradientTransformation"):
         guarded("adam")
+
+
+def test_the_audit_is_found_in_a_chain_and_names_the_array():
+    optimizer = optax.chain(optax.scale(1.0), guarded(optax.adam(0.1), outliers=1, per="tensor"))
+    state, step = optimizer.init(PARAMS), jax.jit(optimizer.update)
+    for i in range(8):
+        g = gradient(i, 1.0)
+        g["w" if i == 5 else "b"] *= 1e9 if i in (5, 6) else 1.0
+        _, state = step(g, state, PARAMS)
+    audit = audit_of(state)
+    assert audit["step"] == [0, 5, 6] and audit["reason"] == ["warm-up", "gradient", "gradient"]
+    assert audit["check"] == ["gradient"] * 3 and audit["column"][1:] == ["1", "0"]  # b is the first leaf
+    assert all(size > limit for size, limit in zip(audit["size"], audit["threshold"], strict=True))
+
+
+def test_an_audit_is_that_of_one_optimizer():
+    optimizer = guarded(optax.sgd(0.1), outliers=1)
+    with pytest.raises(ValueError, match="0 are in this state"):
+        audit_of(optax.sgd(0.1).init(PARAMS))
+    several = jax.vmap(lambda _: optimizer.init(PARAMS))(jnp.zeros(3))
+    with pytest.raises(ValueError, match=r"\(3,\) optimizers"):
+        audit_of(several)
+    assert audit_of(jax.tree.map(lambda array: array[0], several))["step"] == []
+    with pytest.raises(ValueError, match="history counts skipped steps"):
+        guarded(optax.sgd(0.1), history=0)

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test
 
 import jax.numpy as jnp  # noqa: E402
 
-from holdfast.optax import guarded  # noqa: E402
+from holdfast.optax import audit_of, guarded  # noqa: E402
 from holdfast.torch import guard  # noqa: E402
 
 LENGTH = 100
@@ -83,3 +84,24 @@ def by_optax(rule, sizes):
 @given(sizes=STREAMS)
 def test_all_three_decide_alike(rule, sizes):
     assert by_core(rule, sizes) == by_torch(rule, sizes) == by_optax(rule, sizes)
+
+
+def test_both_audits_are_the_same_table():
+    rng, p = np.random.default_rng(1), torch.nn.Parameter(torch.zeros(1, dtype=torch.float32))
+    rule, sizes = RULES[3], rng.exponential(size=60) * np.where(rng.random(60) < 0.1, 1e6, 1.0)
+    sizes[[0, 20, 41]] = 0.0, np.nan, np.inf
+    theirs = guard(torch.optim.SGD([p], lr=1.0), outliers=rule, history=60)
+    ours = guarded(optax.sgd(1.0), rule, history=7)
+    state, update = ours.init(jnp.zeros(1)), jax.jit(ours.update)
+    for size in sizes.astype(np.float32):
+        p.grad = torch.tensor([size])
+        theirs.step()
+        _, state = update(jnp.array([size]), state)
+    every, last = theirs.holdfast.audit(), audit_of(state)
+    assert list(every) == list(last) and len(every["step"]) > len(last["step"]) == 7
+    assert {"warm-up", "gradient", "not readable"} == set(every["reason"])
+    for name, column in last.items():
+        if name == "threshold":  # torch multiplies by the slack in double precision
+            np.testing.assert_allclose(column, every[name][-7:], rtol=1e-6)
+        else:
+            np.testing.assert_array_equal(np.array(column), np.array(every[name][-7:]), err_msg=name)

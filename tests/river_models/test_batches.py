@@ -56,6 +56,23 @@ def test_probabilities_of_a_batch_are_those_of_its_rows():
     assert many.to_dict("records") == [model.predict_proba_one(x) for x in X[:20]]
 
 
+@pytest.mark.parametrize("missing", ["impute", "skip"])
+def test_a_wild_cell_in_a_batch_counts_as_missing_as_in_a_row(missing):
+    x, _ = next(numbers(1, seed=9))
+    bad = pd.DataFrame([x, x | {"a": 1e9}, x | {"b": -math.inf}])
+    model = Robust(scaled(linear_model.LinearRegression()), missing=missing)
+    labeled = Robust(scaled(linear_model.LogisticRegression()), missing=missing)
+    for t, (x, y) in enumerate(numbers(300)):
+        model.learn_one(x, y)
+        labeled.learn_one(x, t % 2 == 0)
+    each = bad.to_dict("records")
+    assert [sorted(model.unusual_cells(x)) for x in each] == [[], ["a"], ["b"]]
+    assert model.predict_many(bad).tolist() == pytest.approx([model.predict_one(x) for x in each])
+    found = labeled.predict_proba_many(bad)[True].tolist()
+    assert found == pytest.approx([labeled.predict_proba_one(x)[True] for x in each])
+    assert labeled.predict_many(bad).tolist() == [labeled.predict_one(x) for x in each]
+
+
 def test_a_row_with_a_huge_weight_is_skipped():
     model = Robust(scaled(linear_model.LinearRegression()))
     for x, y in numbers(300):

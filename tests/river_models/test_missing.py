@@ -129,3 +129,17 @@ def test_a_step_that_selects_a_text_does_not_raise_for_missing_numbers(x):
     kept = model.kept
     model.learn_one(x, 50.0)
     assert model.kept <= kept + 1 and math.isfinite(model.predict_one(x))
+
+
+def test_text_and_nothing_instead_of_numbers_are_predicted_with_usual_values():
+    words = compose.Select("c") | preprocessing.OneHotEncoder()
+    values = compose.Select("a", "b") | preprocessing.StandardScaler()
+    for pipeline in (values, values + words):
+        model = Robust(pipeline | linear_model.LinearRegression())
+        for t, (x, y) in enumerate(numbers(300)):
+            model.learn_one(x | {"c": "xy"[t % 2]}, y)
+        for cell in (None, "n/a", math.nan):
+            assert math.isfinite(model.predict_one({"a": cell, "b": 1.0, "c": "x"}))
+            assert math.isfinite(model.predict_one({"a": cell, "b": cell, "c": None}))
+            assert math.isfinite(model.predict_one({"a": cell, "b": cell, "c": "y"}))
+            model.learn_one({"a": cell, "b": 1.0, "c": "x"}, 1.0)

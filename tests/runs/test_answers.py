@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from holdfast.intervals.widths import LABELS, Widths
+from holdfast.intervals.widths import NUMBERS as WIDTHS
 from holdfast.runs.answers import RECENT, Answers
 
 ROUNDS = 2_500
@@ -42,12 +44,27 @@ def test_the_answers_do_not_depend_on_batches(cuts):
 
 
 def test_the_baseline_for_numbers_is_the_mean_of_the_targets_before():
-    answers, predicted = numbers()
+    answers, _ = numbers()
     known = KEPT & ~np.isnan(NUMBERS)
     y = NUMBERS[known]
     slow = [abs(y[i] - (y[:i].mean() if i else 0.0)) for i in range(len(y))]
     assert answers.baseline_error() == pytest.approx(np.mean(slow))
-    assert np.array_equal(answers.recent, np.column_stack([predicted, NUMBERS])[known][-RECENT:])
+
+
+def test_widths_follow_the_errors_of_all_rounds():
+    answers, predicted = numbers()
+    widths = Widths(WIDTHS)
+    widths.add_forecasts(predicted, NUMBERS)
+    assert np.array_equal(answers.widths.numbers(), widths.numbers())
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_widths_of_labels_follow_the_margin_of_the_right_label(count):
+    answers, outcomes, _, y = labels(count)
+    margins = outcomes[:, 0] * (2.0 * y - 1.0) if count == 2 else outcomes[np.arange(ROUNDS), y.astype(int)]
+    widths = Widths(LABELS)
+    widths.add(np.exp(-margins))
+    assert np.array_equal(answers.widths.numbers(), widths.numbers())
 
 
 @pytest.mark.parametrize("count", [2, 5])

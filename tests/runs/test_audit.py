@@ -40,7 +40,7 @@ def test_the_first_filter_that_refuses_a_round_is_the_reason():
         *("features", "target", "not readable", "gradient", "not readable")
     ]
     assert skipped.column_names == [
-        *("round", "row", "reason", "size", "threshold", "column", "value", "detail", "learned")
+        *("round", "row", "reason", "check", "size", "threshold", "column", "value", "detail", "learned")
     ]
     assert skipped.column("row").to_pylist() == [12, 13, 14, 15, 16]
     for name, expected in (("size", [8.0, 7.0, NAN, 6.0, NAN]), ("threshold", [1.0, 1.0, NAN, 1.0, NAN])):

@@ -11,6 +11,7 @@ from cli.conftest import bits
 from runs.small import called
 
 import holdfast as hf
+from holdfast.intervals.widths import NUMBERS, Widths, with_near_rows
 from holdfast.pages.render import figure
 from holdfast.runs.run import open_run
 
@@ -19,7 +20,8 @@ from holdfast.runs.run import open_run
 def rows(tmp_path):
     """A column that grows like a clock, two others, and some wild cells and targets, in a file."""
     rng = np.random.default_rng(5)
-    X = np.column_stack([0.05 * np.arange(1500.0), rng.normal(size=(1500, 2))]).round(3)
+    clock = 0.05 * np.arange(1500.0) + rng.uniform(0.0, 0.04, 1500)  # uneven: one that is even is left out
+    X = np.column_stack([clock, rng.normal(size=(1500, 2))]).round(3)
     y = (X @ [0.1, 1.0, -2.0] + 0.1 * rng.normal(size=1500)).round(3)
     wild = np.arange(100, 1500, 37)
     X[wild, 1 + wild % 2] = 1e4
@@ -40,32 +42,32 @@ def test_the_recorded_errors_are_those_of_forecasts_as_asked(rows, tmp_path, del
     path, X, y, _ = rows
     run = run_of(path, tmp_path / "run", "--delay", delay)
     player = hf.defaults.recommended(True, delay=delay)
-    record = hf.play(player, hf.Replay(X, y, hf.Absolute()), keep=("predictions", "kept"))
+    record = hf.play(player, hf.Replay(X, y, hf.Absolute()), keep=("predictions", "kept", "refused_by"))
     errors = np.abs(record.predictions - y)
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["error"] == pytest.approx(errors[record.kept].mean(), rel=1e-9)
     assert metrics["error_of_all_rounds"] == pytest.approx(errors.mean(), rel=1e-9)
     page = called("report", run)[1] and (run / "report.html").read_text()
-    words = {1: "each round predicted before it was", 50: "50 rounds at a time predicted before they were"}
+    words = {1: "each row predicted before it was", 50: "50 rows at a time predicted before they were"}
     assert f"on the rounds learned from, {words[delay]} learned from" in " ".join(page.split())
     assert figure(metrics["error"]) in page
     from holdfast.runs.results import exposition
 
     shown = exposition(open_run(run), 0.0).decode()
     assert float(shown.split('holdfast_error{run="run"} ')[1].split()[0]) == metrics["error"]
-    recent = open_run(run).model().recent  # what intervals are made from
-    assert np.array_equal(recent[:, 0], record.predictions[record.kept][-1000:])
-    assert f"delay={delay}," in called("inspect", run)[1]
+    widths = Widths(NUMBERS)
+    widths.add_forecasts(with_near_rows(record.predictions, record.refused_by, player.check_names()), y)
+    assert open_run(run).model().widths.tolist() == [list(each[:2]) for each in widths.report()]
     assert ("delay 50" in called("inspect", run)[1]) == (delay == 50)
 
 
 def test_a_longer_delay_has_larger_errors_and_is_said(rows, tmp_path):
     path, _, _, _ = rows
     errors = []
-    for delay, words in ((1, "each round predicted before"), (200, "200 rounds at a time predicted before")):
+    for delay, words in ((1, "each row predicted before"), (200, "200 rows at a time predicted before")):
         args = ("--target", "y", "--delay", delay, "--to", tmp_path / str(delay))
         _, shown, _ = called("learn", path, *args)
-        assert words in shown and "learned with Ridges and Absolute()" in shown
+        assert words in shown and "Model: linear, with several memories; loss absolute error" in shown
         errors.append(json.loads((tmp_path / str(delay) / "metrics.json").read_text())["error"])
     assert errors[0] < errors[1]
 
@@ -106,6 +108,8 @@ def test_the_model_predicts_as_the_next_round_of_the_game(rows, tmp_path, task):
     # a usual row, far cells, a missing and an infinite cell; these two count as the center of their column
     center = model.parameters.center[0]
     asked = np.array([[30.0, 0.5, -0.5], [30.0, 70.0, -1e6], [900.0, -1.0, 1.0], [30.0, center[1], 2.0]])
+    # A far cell that the gate would refuse counts as the center, too; a nearer one is squashed in the game.
+    given, asked = asked, np.where(model.parameters.wild_cells(asked, np.zeros(1, int)), center, asked)
     loss = hf.Absolute() if task == "numbers" else hf.Logistic()
     z = y if task == "numbers" else np.where(y > 0.0, 1.0, -1.0)
     expected = [
@@ -120,7 +124,7 @@ def test_the_model_predicts_as_the_next_round_of_the_game(rows, tmp_path, task):
     (tmp_path / "new.csv").write_text(text)
     from holdfast.io.rows import DenseRows
 
-    cells = np.vstack([asked, [[30.0, np.inf, 2.0]]])
+    cells = np.vstack([given, [[30.0, np.inf, 2.0]]])
     cells[3, 1] = np.nan
     found = model.outcomes(DenseRows(cells), np.zeros(5, int))[:, 0]
     assert found == pytest.approx([*expected, expected[-1]], rel=1e-12)

@@ -7,7 +7,6 @@ from cli.conftest import bits
 from runs.rotating import HEADER, Log, rows
 from runs.small import called
 
-from holdfast._compiled import background
 from holdfast.cli.exits import Failure
 from holdfast.cli.main import main
 from holdfast.fleet.games import Games
@@ -91,24 +90,32 @@ def test_checkpoints_come_as_often_as_asked_when_compiled(source, tmp_path, monk
     assert at[: len(LINES) // expected] == list(range(expected, len(LINES) + 1, expected))
 
 
-def test_a_run_goes_on_in_python_until_another_process_has_compiled(source, tmp_path, monkeypatch):
-    assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "plain")]) == 0
-    flags, answers, play = [], iter([False, False, True]), Games.play
+def test_a_run_is_compiled_if_it_is_long_and_python_plays_few_rounds_at_a_time(source, tmp_path, monkeypatch):
+    flags, play = [], Games.play
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 20)
-    monkeypatch.setattr("holdfast.runs.compile_choice.WORTH_COMPILING", 100)
     monkeypatch.setattr("holdfast.runs.compile_choice._is_stored", lambda args: False)
-    monkeypatch.setattr(background, "is_possible", lambda args: True)
-    monkeypatch.setattr(background, "compile_soon", lambda kind, function, args: next(answers))
+    monkeypatch.setattr("holdfast._compiled.prebuilt.find", lambda function, args: None)
 
     def recorded(games, keys, label, rows, y, compiled):
         flags.append((compiled, len(y)))
         return play(games, keys, label, rows, y, False)
 
     monkeypatch.setattr(Games, "play", recorded)
+    assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "plain")]) == 0
+    assert {compiled for compiled, _ in flags} == {False} and flags[0][1] == 20
+    flags.clear()
+    monkeypatch.setattr("holdfast.runs.compile_choice.WORTH_COMPILING", 100)
     assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "run")]) == 0
-    assert flags[:2] == [(False, 20), (False, 20)]
-    assert {compiled for compiled, _ in flags[2:]} == {True}
+    assert {compiled for compiled, _ in flags} == {True}
     assert bits(tmp_path / "run") == bits(tmp_path / "plain")
+
+
+def test_a_run_without_numba_plays_in_python(source, tmp_path, monkeypatch):
+    monkeypatch.setattr("holdfast.runs.compile_choice.WORTH_COMPILING", 100)
+    monkeypatch.setattr("holdfast._compiled.prebuilt.find", lambda function, args: None)
+    monkeypatch.setattr("holdfast._compiled.running.has_numba", lambda: False)
+    monkeypatch.setattr("holdfast._compiled.calls.call", None)
+    assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "run")]) == 0
 
 
 def test_predict_takes_up_a_newer_model(source, tmp_path, monkeypatch, capfdbinary):

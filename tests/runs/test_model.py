@@ -20,6 +20,7 @@ def model(labels=(), keys=(), games=1):
         "factors": np.ones((games, 2)),
         "weights": np.outer(1.0 + np.arange(games), [1.0, -1.0]),
         "knee": np.full(games, np.inf),
+        "wild": np.full(games, np.inf),
         "clip": np.full(games, np.inf),
         "constant": np.full(games, 0.5),
         "y_center": np.zeros(games),
@@ -73,6 +74,6 @@ def test_a_file_that_is_not_a_model_is_refused_in_a_sentence(tmp_path):
         folder.write([(FILE, damaged)])
         with pytest.raises(RunError, match="is damaged"):
             read_model(folder)
-    folder.write([(FILE, data.replace(b"holdfast model 3", b"holdfast model 9"))])
-    with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 3'"):
+    folder.write([(FILE, data.replace(b"holdfast model 4", b"holdfast model 9"))])
+    with pytest.raises(RunError, match="this version of holdfast reads 'holdfast model 4'"):
         read_model(folder)

@@ -11,28 +11,38 @@ from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.linear_model import empty_models
 from holdfast.runs.folder import Folder
 from holdfast.runs.model import RowMeasure, read_model
-from holdfast.runs.predicting import interval, isotonic, outliers, probability
+from holdfast.runs.predicting import interval, isotonic, label_sets, outliers, probability, width_for
 
 
-def test_an_interval_encloses_its_share_of_errors_like_the_recent_ones():
-    rng = np.random.default_rng(0)
-    inside = {0.5: 0, 0.9: 0}
-    for _ in range(2_000):
-        errors = rng.exponential(size=100)
-        found = model()._replace(recent=np.column_stack([np.zeros(99), errors[1:]]))
-        for share in inside:
-            low, high = interval(found, np.zeros(1), share)
-            inside[share] += bool(low[0] <= errors[0] <= high[0])
-    assert inside[0.5] / 2_000 == pytest.approx(0.5, abs=0.04)
-    assert inside[0.9] / 2_000 == pytest.approx(0.9, abs=0.03)
+def test_an_interval_has_the_width_of_its_share():
+    found = model()._replace(widths=np.array([(0.5, 1.0), (0.9, 2.0), (0.99, 8.0)]))
+    for share, width in ((0.5, 1.0), (0.9, 2.0), (0.99, 8.0)):
+        assert [ends.tolist() for ends in interval(found, np.array([5.0]), share)] == [
+            [5.0 - width],
+            [5.0 + width],
+        ]
+    assert 2.0 < width_for(found, 0.95) < 8.0
 
 
-def test_without_enough_recent_rounds_there_is_no_interval_and_no_probability():
-    assert np.isnan(interval(model(), np.zeros(1), 0.9)).all()
-    few = model()._replace(recent=np.ones((18, 2)))
-    assert np.isnan(interval(few, np.zeros(1), 0.9)).all()
-    assert not np.isnan(interval(few, np.zeros(1), 0.8)).any()
+def test_without_a_width_there_is_no_interval_and_without_recent_rounds_no_probability():
+    early = model()._replace(widths=np.array([(0.5, np.inf), (0.9, np.inf)]))
+    for each in (model(), early):
+        assert np.isnan(interval(each, np.zeros(1), 0.9)).all()
     assert np.isnan(probability(model(("no", "yes")), np.ones((1, 1)))).all()
+    assert label_sets(model(("no", "yes")), np.ones((1, 1)), 0.9).tolist() == [None]
+
+
+def test_the_set_of_labels_has_the_predicted_one_and_those_with_a_margin_that_is_large_enough():
+    widths = np.array([(0.5, 1.0), (0.9, np.e**2)])
+    two = model(("no", 'y"s'))._replace(widths=widths)
+    rows = np.array([[-3.0], [-1.0], [1.0], [3.0], [np.nan]])
+    both = '["no", "y\\"s"]'
+    assert label_sets(two, rows, 0.9).tolist() == ['["no"]', both, both, '["y\\"s"]', None]
+    assert label_sets(two, rows, 0.5).tolist()[1] == '["no"]'
+    three = model(("x", "y", "z"))._replace(widths=widths)
+    rows = np.array([[-5.0, -4.0, -9.0], [3.0, -1.9, -2.1]])
+    assert label_sets(three, rows, 0.9).tolist() == ['["y"]', '["x", "y"]']
+    assert label_sets(three, rows[:0], 0.9).tolist() == []
 
 
 def test_the_steps_of_a_probability_are_those_of_isotonic_regression():
@@ -100,7 +110,7 @@ def test_outliers_have_the_farthest_column_and_unknown_rows_are_neither():
     rows = DenseRows(np.array([[1.0, 0.0], [0.0, 99.0], [np.nan, 99.0], [np.inf, 0.0]]))
     found = model()._replace(threshold=np.array([5.0]), measure=RowMeasure(True, None))
     wrong, columns, values = outliers(found, rows, np.zeros(4, int))
-    assert np.array_equal(wrong, [0.0, 1.0, np.nan, 1.0], equal_nan=True)
+    assert wrong.tolist() == [0.0, 1.0, 1.0, 1.0]
     assert (columns[1], values[1], columns[3]) == (1, 99.0, 0)
     assert np.isnan(outliers(model(), rows, np.zeros(4, int))[0]).all()
     assert np.isnan(outliers(found._replace(threshold=np.zeros(1)), rows, np.zeros(4, int))[0][:3]).all()
@@ -108,13 +118,13 @@ def test_outliers_have_the_farthest_column_and_unknown_rows_are_neither():
 
 def test_a_model_without_recent_results_still_predicts(tmp_path):
     run = learned(write_source(tmp_path / "rows.csv"), tmp_path / "run", "--learner", "adagrad")
-    old = read_model(Folder(run))._replace(recent=None, threshold=None)
+    old = read_model(Folder(run))._replace(recent=None, threshold=None, widths=None)
     before = called("predict", run, tmp_path / "rows.csv")[1].splitlines()
     rewrite(run, "model.safetensors", old.to_bytes())
     status, out, _ = called("predict", run, tmp_path / "rows.csv")
     assert status == 0
     assert [line.split(",")[:2] for line in out.splitlines()] == [line.split(",")[:2] for line in before]
-    assert out.splitlines()[1].endswith(",,,,")
+    assert out.splitlines()[1].endswith(",,,,,")
 
 
 def test_a_threshold_of_another_shape_is_refused(tmp_path):

@@ -10,9 +10,10 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import bits
+from guards import guarded
 from runs.small import called, learned, refused, write_source
 
-from holdfast import OGD, Absolute, AdaGrad, Ball, Box, Guarded, Scaled, TopK
+from holdfast import OGD, Absolute, AdaGrad, Ball, Box, Scaled, TopK
 from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
 from holdfast.cli.exits import Failure
@@ -26,8 +27,8 @@ from holdfast.steady.state import EPOCH, ROUNDS
 from holdfast.terminal import STOPPED
 
 PLAYERS = {
-    "guarded": Guarded(Scaled(AdaGrad(Box(-10.0, 10.0)), target=True)),
-    "certified": Certified(Guarded(OGD(Ball(5.0)), TopK(3), Everything(), TopK(3)), 3),
+    "guarded": guarded(Scaled(AdaGrad(Box(-10.0, 10.0)), target=True)),
+    "certified": Certified(guarded(OGD(Ball(5.0)), TopK(3), Everything(), TopK(3)), 3),
 }
 
 
@@ -173,7 +174,7 @@ def test_a_released_row_ends_the_certificate(tmp_path):
     assert released(run, tmp_path / "quarantine.csv")["released"] > 0
     found = json.loads((run / "certificate.json").read_text())
     assert found["proves"] is None and "were released" in found["words"]
-    assert "were released" in called("inspect", run)[1]
+    assert "were released" in " ".join(called("inspect", run)[1].split())  # it is in lines of 80 columns
 
 
 @pytest.mark.parametrize("args", [("--target", "who"), ("--target", "y", "--key", "who")])

@@ -81,7 +81,7 @@ def test_new_rows_are_learned_from_with_resume(source, growing, learn):
 @pytest.mark.parametrize("change", ["header", "first rows", "rows learned from", "shorter"])
 def test_a_run_does_not_resume_with_another_source(source, learn, tmp_path, monkeypatch, change):
     monkeypatch.setattr("holdfast.io.byte_stream.BLOCK", 6000)
-    monkeypatch.setattr("holdfast.io.guess_columns.ROWS", 50)
+    monkeypatch.setattr("holdfast.io.head.ROWS", 50)
     lines = source.read_bytes().splitlines(keepends=True)
     path = tmp_path / "rows.csv"
     path.write_bytes(b"".join(lines[:500]))

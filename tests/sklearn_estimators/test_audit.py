@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from guards import guarded
 from sklearn.preprocessing import StandardScaler
 from sklearn_estimators.tables import table, three_classes
 
@@ -29,6 +30,29 @@ def test_a_skipped_round_has_a_size_above_its_threshold():
     assert (why[200], why[300]) == ("features", "target")
     compared = audit["reason"] != "not readable"
     assert (audit["size"][compared] > audit["threshold"][compared]).all()
+    assert np.array_equal(audit["check"], np.where(compared, audit["reason"], ""))
+
+
+def test_rows_of_the_warm_up_are_measured_again_after_the_first_pass():
+    """TopK(5) skips 5 rows, whatever they are. Two of them are wild; the other passes learn from three.
+
+    Without a scale, weights of at most 10 do not reach targets near 100: each fit warns of that.
+    """
+    X, _, y, *_ = table()
+    X = StandardScaler().fit_transform(X)
+    X[[1, 3], 2] = 1e6
+    words = {"learner": "adagrad", "scale": False, "shuffle": False}
+    with pytest.warns(hf.HoldfastWarning, match="worse than the baseline"):
+        first = RobustRegressor(5, n_epochs=1, **words).fit(X, y)
+    assert first.audit_counts_["warm-up"] == 5 and not first.kept_mask_[:5].any()
+    with pytest.warns(hf.HoldfastWarning, match="worse than the baseline"):
+        model = RobustRegressor(5, n_epochs=3, **words).fit(X, y)
+    assert model.kept_mask_[:5].tolist() == [True, False, True, False, True]
+    assert model.audit_["row"].tolist() == [1, 3] and model.audit_counts_["warm-up"] == 0
+    assert model.audit_["reason"].tolist() == model.audit_["check"].tolist() == ["features"] * 2
+    sizes, thresholds = model.audit_["size"], model.audit_["threshold"]
+    assert (thresholds > 0.0).all() and (sizes > 1e3 * thresholds).all()
+    assert model.audit_["column"].tolist() == ["x2"] * 2 and model.audit_["value"].tolist() == [1e6] * 2
 
 
 def test_the_audit_of_many_small_batches_is_one_table():
@@ -47,7 +71,7 @@ def test_there_is_a_certificate_where_one_is_possible():
     learner = hf.OGD(hf.Ball(3.0))
     model = RobustClassifier(3, scale=False, learner=learner, n_epochs=1, shuffle=False).fit(X, y)
     rows, signs = np.hstack([X, np.ones((200, 1))]), np.where(y == "yes", 1.0, -1.0)
-    rule = hf.Guarded(learner, hf.TopK(3), hf.Everything(), hf.TopK(3), labels=True)
+    rule = guarded(learner, hf.TopK(3), hf.Everything(), hf.TopK(3), labels=True)
     record = hf.play(rule, hf.Replay(rows, signs, hf.Logistic()))
     assert model.certificate_.k == 3
     assert model.certificate_.bound == pytest.approx(record.certificate(3).bound)

@@ -1,5 +1,7 @@
 """`delay`: forecasts are judged as they were asked."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,58 @@ def test_a_delay_is_refused_where_nothing_is_judged_by_it():
     X, y = stream(RobustRegressor, rows=20)
     with pytest.raises(ValueError, match="delay=5 is for the default learner"):
         RobustRegressor(delay=5, learner="adagrad").partial_fit(X, y)
+
+
+# -- the error of forecasts as they were asked
+
+
+def mistake(make, forecast, y):
+    return abs(float(forecast) - y) if make is RobustRegressor else bool(forecast) != bool(y)
+
+
+@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("delay", [1, 7, "batch"])
+def test_the_forecast_error_is_that_of_predictions_made_before_the_rows_are_learned(make, delay):
+    """The slow way: predict a batch, then learn it row by row or at once."""
+    X, y = stream(make, rows=140)
+    X[::13] *= 1e6
+    step, errors, slow = 7 if delay == "batch" else delay, [], make(delay=delay)
+    classes = {} if make is RobustRegressor else {"classes": [False, True]}
+    for start in range(0, 140, step):
+        rows = slice(start, start + step)
+        forecasts = slow.predict(X[rows]) if start else [math.nan] * step
+        slow.partial_fit(X[rows], y[rows], **classes)
+        if start >= 14 or (start >= 8 and step == 1):  # after 8 readable rows, and a whole batch
+            own = zip(forecasts, y[rows], slow.kept_mask_, strict=True)
+            errors += [mistake(make, forecast, target) for forecast, target, kept in own if kept]
+        assert start or math.isnan(slow.forecast_error_)
+    assert 90 < len(errors) < 132 and np.mean(errors) > 0.0
+    assert slow.forecast_error_ == pytest.approx(np.mean(errors), rel=1e-9)
+    if delay != "batch":
+        assert learned(make, X, y, [3, 50], delay=delay).forecast_error_ == pytest.approx(np.mean(errors))
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_fit_counts_the_forecasts_of_its_first_pass(make):
+    X, y = stream(make)
+    once = learned(make, X, y, [], delay=100).forecast_error_
+    model = make(shuffle=False, n_epochs=3).fit(X, y)
+    assert model.forecast_error_ == pytest.approx(once, rel=1e-12)
+    model.partial_fit(X[:50], y[:50])
+    assert model.forecast_error_ != once
+
+
+def test_with_three_classes_the_forecasts_of_all_models_count():
+    X, y = stream(RobustRegressor, rows=300)
+    codes, model = np.digitize(y, np.quantile(y, [0.3, 0.6])), RobustClassifier(delay=1)
+    missed, counted = 0, 0
+    for t in range(300):
+        if t:
+            margins = model._predictions(X[t : t + 1])[0]
+            for number, pair in enumerate(model._class_models):
+                sign, game = pair.sign_of(codes[t]), model._games[number]
+                if sign and game.rounds - game.unmeasured_count >= 8:
+                    missed, counted = missed + (not sign * margins[number] > 0.0), counted + 1
+        model.partial_fit(X[t : t + 1], codes[t : t + 1], classes=[0, 1, 2])
+    assert model.skipped_ == 0 and counted > 400
+    assert model.forecast_error_ == pytest.approx(missed / counted, rel=1e-12)

@@ -1,7 +1,12 @@
 """The picture of the audit."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn_estimators.tables import linear_table, with_wild_rows
 
 from holdfast.sklearn import AuditDisplay, RobustClassifier, RobustRegressor
@@ -46,3 +51,23 @@ def test_the_display_of_a_stream_and_of_few_rows():
     AuditDisplay.from_estimator(model)
     assert len(model._sample.rows) <= 1000
     AuditDisplay.from_estimator(RobustRegressor(0, audit_size=0).fit(X[:2], y[:2]))
+
+
+def test_the_display_of_a_pipeline_names_the_columns_of_its_steps():
+    X, y = linear_table(400)
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(X.shape[1])]).assign(kind="a")
+    frame.loc[::40, "c1"] = 1e9
+    steps = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    for pandas in (False, True):
+        pipeline = make_pipeline(steps, RobustRegressor(random_state=0))
+        if pandas:
+            steps.set_params(onehotencoder__sparse_output=False).set_output(transform="pandas")
+        display = AuditDisplay.from_estimator(pipeline.fit(frame, y))
+        assert "remainder__c1" in [text.get_text() for text in display.axes_[2].get_yticklabels()]
+    search = GridSearchCV(pipeline, {"robustregressor__outliers": ["auto"]}, cv=2).fit(frame, y)
+    assert AuditDisplay.from_estimator(search).ax_.get_ylabel() == "features: size"
+
+
+def test_the_display_says_what_it_needs():
+    with pytest.raises(TypeError, match="pipeline that ends with one: got OneHotEncoder"):
+        AuditDisplay.from_estimator(OneHotEncoder())

@@ -1,5 +1,7 @@
 """Outliers and missing values cost little, for every loss."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -67,7 +69,9 @@ def test_a_missing_cell_leaves_the_others_as_they_are(missing):
     rows = np.full((3, 4), np.nan)
     rows[1:, 1:] = [[np.inf, 0.0, 0.0], [1.0, 2.0, 3.0]]
     for scale in (True, False):
-        model = RobustRegressor(scale=scale, missing=missing, random_state=0).fit(X, target)
+        worse = pytest.warns(hf.HoldfastWarning, match="worse than the baseline")  # in these units it is
+        with contextlib.nullcontext() if scale else worse:
+            model = RobustRegressor(scale=scale, missing=missing, random_state=0).fit(X, target)
         whole = np.where(np.isfinite(rows), rows, model._models.center[0])
         np.testing.assert_allclose(model.predict(rows), model.predict(whole))
         np.testing.assert_allclose(model.predict(csr_array(rows)), model.predict(rows))

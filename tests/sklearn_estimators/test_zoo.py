@@ -17,8 +17,8 @@ from holdfast_lab.trials.zoo_trials import cases
 EXCEPTIONS = {
     "months and hours": 1.7,
     "rare 0/1": 1.2,  # with 6,000 rows 1.03
-    "rain": 1.3,  # with 6,000 rows 1.11
-    "lognormal, values": 3.1,  # cells are squashed, so nothing is extrapolated
+    "rain": 1.35,  # in fit: cells beyond 4 knees count as missing when we predict
+    "lognormal, values": 3.4,  # cells are squashed, so nothing is extrapolated, and far ones count as missing
     "y 90% 0, explained": 1_400,
     "y 95% 0, explained": 1_200,
 }

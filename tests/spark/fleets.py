@@ -11,7 +11,7 @@ from holdfast.runs.settings import Settings
 from holdfast.spark.checks import EMPTY_BATCHES, PROVIDER, ROCKSDB
 
 COLUMNS = {"key": "k", "target": "y", "order": "t"}
-AUDIT = ("reason", "size", "threshold", "column", "value", "detail", "learned")
+AUDIT = ("reason", "check", "size", "threshold", "column", "value", "detail", "learned")
 
 
 def session(folder, cores=2):

@@ -69,6 +69,28 @@ def test_a_doubled_row_is_learned_from_once(spark, tmp_path):
     found.unpersist()
 
 
+def test_rows_are_taken_back_by_learning_their_keys_again(spark, tmp_path):
+    """The recipe of docs/spark.md."""
+    pq.write_table(fleets.fleet_rows(200, 5), tmp_path / "rows.parquet")
+    df = spark.read.parquet(str(tmp_path / "rows.parquet"))
+    options = fleets.COLUMNS | {"verbose": False, "sample": df}
+    wrong = df.where("t % 10 = 3 and t > 50").orderBy("t").limit(2).select("k", "t")
+    keys = wrong.select("k").distinct()
+    rest = df.join(keys, "k", "left_semi").join(wrong, ["k", "t"], "left_anti")
+    learned, again = learn(df, **options), learn(rest, **options)
+    others = learned.models.join(keys, learned.models.key == keys.k, "left_anti")
+    path = str(tmp_path / "models")
+    others.unionByName(again.models).write.parquet(path)
+    clean = learn(df.join(wrong, ["k", "t"], "left_anti"), **options)
+    found = spark.read.parquet(path)
+    assert fleets.states_of(found.toArrow()) == fleets.states_of(clean.models.toArrow())
+    assert fleets.states_of(found.toArrow()) != fleets.states_of(learned.models.toArrow())
+    answers = [predict(models, df).orderBy("t").toArrow() for models in (found, clean.models)]
+    assert answers[0].equals(answers[1])
+    for each in (learned, again, clean):
+        each.unpersist()
+
+
 def test_predictions_are_those_of_the_command_line_also_after_a_round_trip(spark, tmp_path):
     run = fleets.one_machine(fleets.fleet_rows(), tmp_path)
     model = read_model(run.folder)

@@ -13,11 +13,13 @@ from holdfast.steady.units import (
     budget,
     count_column,
     count_row,
+    end_of,
     factor_of,
     measure_units,
     new_units,
     octave_of,
     octave_of_factor,
+    octave_of_rank,
     unit_octave,
 )
 
@@ -112,3 +114,22 @@ def test_a_column_whose_first_value_was_wild_is_learned():
     X[300, 1] = 1e5
     model = RobustRegressor(delay=1).partial_fit(X, y)
     assert abs(model.coef_[1] - 5.0) < 0.2
+
+
+@pytest.mark.parametrize("place", [1, 15, 16, 17, 130, 255])
+def test_an_octave_of_a_rank_is_found_wherever_the_last_count_is(place):
+    counts = np.zeros(OCTAVES)
+    counts[[0, place]] = 5.0, 0.25
+    assert place < end_of(counts) <= max(place + 16, 16)
+    assert octave_of_rank(counts, 0.0) == place and octave_of_rank(counts, 0.25) == 0
+
+
+def test_a_value_that_is_stuck_is_counted_a_hundred_times_more_and_the_mean_stays():
+    units = measured(np.arange(64.0))
+    for t in range(300):
+        count_row(units, np.array([40.0]), 1, SHARE, float(t))
+    assert units.seen[0] == 64.0 + 101.0 and units.repeats[0] == 299.0
+    assert units.counts[0].sum() == units.seen[0]
+    before = units.means.copy()
+    count_row(units, np.array([40.0]), 1, SHARE, 300.0)
+    assert units.means == before

@@ -18,7 +18,7 @@ from holdfast.steady.choice import ridges_for
 from holdfast.steady.epochs import LOST
 from holdfast.steady.forecasts import start_unit, target_unit
 from holdfast.steady.hedge import COUNTED
-from holdfast.steady.state import EPOCH, Y_FACTOR
+from holdfast.steady.state import EPOCH, NEVER, NOW, Y_FACTOR
 from holdfast.vectors import dot
 
 
@@ -47,7 +47,8 @@ def forecasts(player, state, x, y):
     """The losses of the deployed forecast and of the fallback's, as they are asked for, in target units."""
     w, loss = player.predict(state), player.loss
     found = []
-    for v in (state.asked.v, state.asked.fallback):
+    fallback = state.fallback.w if state.asked.numbers[EPOCH] == NOW else state.asked.fallback
+    for v in (w.v, fallback):
         z = dot(w._replace(v=v.copy()), x)
         if player.learner.scales_target():
             z = (w.to_target_units(z) - w.y_center) / w.y_spread
@@ -71,7 +72,7 @@ class Watched:
         self.follow(before)
 
     def marks(self):
-        return float(self.state.numbers[EPOCH]), float(self.state.asked.numbers[EPOCH]) >= 0.0
+        return float(self.state.numbers[EPOCH]), float(self.state.asked.numbers[EPOCH]) != NEVER
 
     def play(self, x, y):
         player, state, before = self.player, self.state, self.marks()
@@ -80,7 +81,7 @@ class Watched:
         center, factor = target_unit(player, state)
         row = squashed(x, units.center[:dim], units.factors[:dim], player)
         target, z = (y - center) * factor, float(state.fallback.w @ row)
-        given = numbers[EPOCH] >= 0.0 and numbers[Y_FACTOR] > 0.0
+        given = numbers[EPOCH] != NEVER and numbers[Y_FACTOR] > 0.0
         losses = forecasts(player, state, x, y) if given else (math.nan, math.nan)
         self.state, _ = player.observe(state, Round(1.0, x, y))
         after, is_new = float(self.state.hedge.numbers[COUNTED]), before != self.marks()

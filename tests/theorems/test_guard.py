@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from guards import guarded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from theorems.trials import in_order, slacks, topshare_budgets
@@ -37,17 +38,18 @@ def within_budget(filter, sizes, inliers):
     return bool(np.all(np.cumsum(larger) <= budgets(filter, len(sizes))))
 
 
-def filters_of(guarded, record, y):
+def filters_of(player, record, y):
     """Each filter of the guard with its sizes and its rounds."""
     everywhere = np.ones(len(y), bool)
-    of_gradients = [y < 0.0, y >= 0.0] if guarded.labels else [everywhere]
-    gradients = [(guarded.gradient, record.size, rounds) for rounds in of_gradients]
-    return gradients, [(guarded.features, record.sizes[:, 0], everywhere)]
+    features, _, gradient = player.checks
+    of_gradients = [y < 0.0, y >= 0.0] if isinstance(gradient, hf.LabelCheck) else [everywhere]
+    gradients = [(gradient.filter, record.size, rounds) for rounds in of_gradients]
+    return gradients, [(features.filter, record.sizes[:, 0], everywhere)]
 
 
-def holds(guarded, record, y, inliers):
+def holds(player, record, y, inliers):
     """Theorem H for these inliers, for a loss with Lipschitz constant 1; None if it does not apply."""
-    gradients, features = filters_of(guarded, record, y)
+    gradients, features = filters_of(player, record, y)
     all_filters = gradients + features
     if not all(within_budget(filter, sizes[mine], inliers[mine]) for filter, sizes, mine in all_filters):
         return None
@@ -64,8 +66,8 @@ def holds(guarded, record, y, inliers):
     return in_order(hf.regret.linearised_regret(record, inliers), bound, scale=D * largest * len(y))
 
 
-def played(guarded, X, y, loss):
-    return hf.play(guarded, hf.Replay(X, y, loss), keep=KEEP, compiled=False)
+def played(player, X, y, loss):
+    return hf.play(player, hf.Replay(X, y, loss), keep=KEEP, compiled=False)
 
 
 @settings(max_examples=80, deadline=None)
@@ -73,10 +75,10 @@ def played(guarded, X, y, loss):
 def test_it_holds_for_every_set_of_inliers_within_the_budgets(stream, features, gradient, labels):
     X = np.array([[size * a, size * b] for (a, b, size), _ in stream])
     y = np.array([label for _, label in stream])
-    guarded = hf.Guarded(hf.OGD(BALL), features, hf.Everything(), gradient, labels=labels)
-    record = played(guarded, X, y, hf.Hinge())
+    player = guarded(hf.OGD(BALL), features, hf.Everything(), gradient, labels=labels)
+    record = played(player, X, y, hf.Hinge())
     answers = [
-        holds(guarded, record, y, ~np.array(outliers, bool))
+        holds(player, record, y, ~np.array(outliers, bool))
         for outliers in itertools.product([False, True], repeat=len(y))
     ]
     assert False not in answers
@@ -94,11 +96,11 @@ def test_outliers_that_gather_in_one_label_must_be_within_the_budget_of_this_lab
     """2 % of all rounds, where 5 % are allowed; but they are all the rounds of their label."""
     topshare = hf.TopShare(0.05, exact=True)
     X, y, inliers = gathered(0.02, 1000, seed=0)
-    guarded = hf.Guarded(hf.OGD(BALL), hf.TopShare(0.05), hf.Everything(), topshare, labels=labels)
-    record = played(guarded, X, y, hf.Linear())
+    player = guarded(hf.OGD(BALL), hf.TopShare(0.05), hf.Everything(), topshare, labels=labels)
+    record = played(player, X, y, hf.Linear())
     assert (np.cumsum(~inliers) <= budgets(topshare, len(y))).all()
     assert record.kept[~inliers].any() == labels
-    assert holds(guarded, record, y, inliers) is (None if labels else True)
+    assert holds(player, record, y, inliers) is (None if labels else True)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2])
@@ -107,12 +109,10 @@ def test_it_holds_if_they_are_within_the_budget_of_their_label(share):
     rng = np.random.default_rng(1)
     y = np.where(rng.random(1500) < 0.3, -1.0, 1.0)
     out = (y < 0.0) & (rng.random(1500) < share / 2)
-    guarded = hf.Guarded(
-        hf.OGD(BALL), hf.TopK(0), hf.Everything(), hf.TopShare(share, exact=True), labels=True
-    )
-    record = played(guarded, np.ones((1500, 1)), np.where(out, 100.0 * y, y), hf.Linear())
+    player = guarded(hf.OGD(BALL), hf.TopK(0), hf.Everything(), hf.TopShare(share, exact=True), labels=True)
+    record = played(player, np.ones((1500, 1)), np.where(out, 100.0 * y, y), hf.Linear())
     assert not record.kept[out].any()
-    assert holds(guarded, record, y, ~out)
+    assert holds(player, record, y, ~out)
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_it_holds_if_they_are_within_the_budget_of_their_label(share):
 def test_there_are_rounds_that_cost_nearly_as_much_as_it_allows(features, skipping, share):
     """The rows of `Tight` are its gradients, so both filters skip the same rounds."""
     k, tight = 50, Tight(50, D=D)
-    guarded = hf.Guarded(hf.OGD(tight.domain), features, hf.Everything(), hf.TopK(k))
-    record = hf.play(guarded, tight, keep=KEEP, compiled=False)
+    player = guarded(hf.OGD(tight.domain), features, hf.Everything(), hf.TopK(k))
+    record = hf.play(player, tight, keep=KEEP, compiled=False)
     B, filters = hf.regret.linearised_regret(record, record.kept), [(1.0, k, 2.0), *skipping]
     regret = hf.regret.linearised_regret(record, tight.inliers)
     assert regret <= bounds.theorem_h(B, D, 2.0, k, filters, error=0.0)

@@ -170,6 +170,8 @@ def test_the_loss_is_judged_too():
         copied.load_state_dict(optimizer.state_dict())
         assert same(copied.holdfast.loss_filter.state_dict(), optimizer.holdfast.loss_filter.state_dict())
     assert audits[0]["step"] == audits[1]["step"] == [0, 5, 7, 9]
-    assert audits[0]["part"] == ["all", "loss", "loss", "all"]
+    assert audits[0]["column"] == ["", "loss", "loss", ""]
+    assert audits[0]["check"] == ["gradient", "loss", "", "gradient"]
+    assert audits[0]["reason"] == ["warm-up", "loss", "not readable", "gradient"]
     with pytest.raises(ValueError, match="loss=True"):
         guard(torch.optim.SGD(net.parameters(), lr=0.1)).holdfast.see_loss(torch.ones(()))

@@ -53,3 +53,24 @@ def table():
 
 def test_the_page_has_the_table():
     assert table() in PAGE.read_text(encoding="utf-8")
+
+
+def test_a_plain_adam_with_a_state_counts_on_the_device_from_now_on():
+    optimizer, device = after_a_step("AdamW", {})
+    (p,) = optimizer.param_groups[0]["params"]
+    assert optimizer.state[p]["step"].device.type == "cpu"
+    assert isinstance(strategy_for(optimizer, device), Select)
+    assert optimizer.param_groups[0]["capturable"]
+    assert optimizer.state[p]["step"].device == p.device
+
+
+def test_a_step_of_the_users_own_and_a_cpu_are_left_as_they_are():
+    class Own(torch.optim.Adam):
+        def step(self, closure=None):
+            return super().step(closure)
+
+    for cls, device in ((Own, "meta"), (torch.optim.Adam, "cpu")):
+        p = torch.nn.Parameter(torch.zeros(2, device=device))
+        optimizer = cls([p], lr=0.1)
+        strategy_for(optimizer, torch.device(device))
+        assert not optimizer.param_groups[0]["capturable"]

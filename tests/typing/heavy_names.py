@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         print(taken, examples, lightning.HoldfastCallback(outliers=0.01), torch.HoldfastCallback)
         state = optax.guarded(their_optax.sgd(0.1)).init({"w": np.ones(9)})
         assert isinstance(state, optax.GuardedOptState)
+        print(optax.audit_of(state)["reason"])
         learned: spark.Learned = spark.learn(table, target="y", key="k", order="t")
         fleet = spark.Fleet(key="k", target="y", order="t")
         print(state.kept, learned, fleet, spark.gate, spark.predict, spark.to_run)

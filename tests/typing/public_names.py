@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         filters,
         game,
         guard,
+        intervals,
         learners,
+        levels,
         losses,
         norms,
         player,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     )
     from holdfast.certificates.certificate import Certificate
     from holdfast.certificates.certified import Certified
+    from holdfast.journal import Forgotten
     from holdfast.play_many import KeyedRecord
     from holdfast.steady.certificate import DefaultCertificate, default_certificate
 
@@ -70,7 +73,7 @@ if TYPE_CHECKING:
         found += [learners.Fixed(np.ones(2)), learners.ONS(ball, 0.5), learners.OnlineRidge(), learners.VAW()]
         found += [learners.OnlineLogistic(), learners.ProjectedAdaGrad(ball), learners.Penalized(ogd, 0.1)]
         found += [learners.ScaleInvariant(), learners.Scaled(ogd), learners.SoloFTRL(ball)]
-        found += [learners.Squint(), learners.Bettors(), learners.Recentered(ogd, ball)]
+        found += [learners.Squint(), learners.Bettors(), learners.Reserved(1), learners.Recentered(ogd, ball)]
         found += [learners.Mixture((ogd, grad)), learners.RobustRidge(weights=learners.Redescending())]
         steps: list[protocols.Step] = [learners.Adaptive(), learners.StronglyConvex(1.0)]
         print(steps, learners.LogWealth(), learners.HuberWeights(), learners.InverseMultiquadric())
@@ -104,9 +107,22 @@ if TYPE_CHECKING:
         keyed: KeyedRecord = hf.play_many(player_of, hf.Replay(X, y, hf.Logistic()), keys=y)
         one = player.Player(player_of, dim=2)
         decided: hf.Verdict = one.learn(np.ones(2), 1.0, hf.Logistic())
-        guarded = guard.Guarded(hf.OGD(hf.Ball(1.0)), hf.TopK(1))
+        by_label = guard.LabelCheck(game.Gradient(), hf.TopK(1))
+        checks = (guard.Check(game.Target(), hf.TopK(1)), by_label)
+        guarded = guard.Guarded(hf.OGD(hf.Ball(1.0)), checks)
+        usual = guard.Guarded(hf.OGD(hf.Ball(1.0)), guard.usual_checks(hf.TopK(1)))
         gate = hf.Gate(hf.TopK(1))
         answer: bool = gate.keep(1.0)
+        journal = hf.Journal(one, every=10)
+        learned: hf.Verdict = journal.learn(np.ones(2), 1.0, hf.Logistic(), row_id="a")
+        forgotten: Forgotten = journal.forget(["a"])
+        widths = intervals.Widths(intervals.Tracker(np.array([0.9])))
+        told: list[levels.Event] = list(hf.Level(season=24).events())
+        reading: levels.Reading = levels.Level().update(1.0)
+        readings: levels.Readings = levels.Level().update_many([1.0])
+        print(told, reading, readings, levels.Webhook, levels.json_lines)
+        reports: tuple[intervals.IntervalReport, ...] = widths.report()
+        print(widths.at(0.9), reports[0].missed(1))
         many: np.ndarray = gate.keep_many([1.0, 2.0])
         number: float = regret.robust_regret(games) + regret.linearised_regret(games)
         worst: regret.Worst = regret.worst_case(games, 1)
@@ -117,7 +133,22 @@ if TYPE_CHECKING:
         default = steady.Steady(steady.Ridges(covariance=steady.Full()))
         parts = steady.Logits(), steady.Diagonal()
         shown: DefaultCertificate = default_certificate(default, one.state, 1)
-        print(measures, keyed, decided, guarded, answer, many, number, proof.bound, certified, parts, shown)
+        print(
+            measures,
+            keyed,
+            decided,
+            guarded,
+            usual,
+            answer,
+            learned,
+            forgotten,
+            many,
+            number,
+            proof.bound,
+            certified,
+            parts,
+            shown,
+        )
         print(hf.Round(1.0, np.ones(2)), audit.HoldfastWarning)
 
     def the_bounds() -> float:
@@ -172,6 +203,8 @@ if TYPE_CHECKING:
             bounds.theorem_h(1.0, 1.0, 1.0, 1, [(1.0, 10, 2.0)]),
             bounds.theorem_p(sizes, sizes, sizes, sizes),
         ]
+        found += [bounds.theorem_u(1.0, 1, 1.0, 1.0)]
+        found += [*bounds.theorem_i(0.9, 0.05, 1.0), bounds.theorem_ii(0.9, 0.05, 1.0, 8.0)]
         found += [bounds.theorem_w(1.0, 1.0, sizes, [1, 1]), bounds.theorem_x(sizes, [9], [0.1], 5, 0.1)]
         return sum(found) + counts + float(odds.skipped.sum() + used.sum())
 

@@ -1,0 +1,77 @@
+"""Rows as they are: a missing, wild or wrong cell does not count, the others do, and the note says which."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from runs.small import called
+
+from holdfast.river import RobustRegressor as RiverRegressor
+from holdfast.sklearn import RobustRegressor
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(11)
+    a, b = rng.normal(size=800), rng.normal(5.0, 1.0, 800)
+    return a, b, 10.0 * a + b
+
+
+@pytest.fixture(scope="module")
+def run(rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    lines = (f"{a:.4f},{b:.4f},{y:.4f}\n" for a, b, y in zip(*rows, strict=True))
+    (folder / "rows.csv").write_text("a,b,y\n" + "".join(lines))
+    assert called("learn", folder / "rows.csv", "--target", "y", "--to", folder / "run")[0] == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("cell", "note"),
+    [
+        ("", "b is missing"),
+        ("-", "b is missing"),
+        ("5000", "b = 5,000 left out: too far from the rows learned from"),
+        ("oops", "column 'b': 'oops' is not a number"),
+    ],
+)
+def test_the_other_cells_still_count_and_the_row_has_no_interval(run, cell, note):
+    (run / "new.csv").write_text(f"a,b\n2,5\n2,{cell}\n-2,{cell}\n")
+    status, out, _ = called("predict", run / "run", run / "new.csv")
+    assert status == 0
+    right, up, down = csv.DictReader(io.StringIO(out))
+    assert (right["note"], up["note"], down["note"]) == ("", note, note)
+    assert float(right["low"]) < 25.0 < float(right["high"])
+    assert float(up["prediction"]) == pytest.approx(25.0, abs=0.3) and up["low"] == up["high"] == ""
+    assert float(down["prediction"]) == pytest.approx(-15.0, abs=0.3)
+
+
+def test_the_estimators_count_a_wild_cell_as_missing_and_name_it(rows):
+    a, b, y = rows
+    X = np.column_stack([a, b])
+    model = RobustRegressor(random_state=0).fit(X, y)
+    found = model.predict(np.array([[2.0, np.nan], [2.0, 5000.0], [2.0, -np.inf]]))
+    assert found == pytest.approx(25.0, abs=0.3) and len(set(found)) == 1
+    cells = model.unusual_cells(np.array([[2.0, 5.0], [2.0, 5000.0], [np.nan, 5.0]]))
+    assert {name: column.tolist() for name, column in cells.items()} == {
+        "row": [1],
+        "column": ["x1"],
+        "value": [5000.0],
+    }
+
+
+def test_river_counts_a_wild_cell_as_missing_and_names_it(rows):
+    model = RiverRegressor()
+    for a, b, y in zip(*rows, strict=True):
+        model.learn_one({"a": a, "b": b}, y)
+    found = [model.predict_one(x) for x in ({"a": 2.0}, {"a": 2.0, "b": 5000.0}, {"a": 2.0, "b": np.inf})]
+    assert found == pytest.approx([25.0] * 3, abs=0.3) and len(set(found)) == 1
+    assert model.unusual_cells({"a": 2.0, "b": 5000.0}) == {"b": 5000.0}
+    assert RiverRegressor().unusual_cells({"a": 1.0}) == {}
+
+
+def test_before_the_first_threshold_and_without_filters_no_cell_is_wild(rows):
+    a, b, y = rows
+    model = RobustRegressor(outliers="none", random_state=0).fit(np.column_stack([a, b]), y)
+    assert len(model.unusual_cells(np.array([[2.0, 5000.0]]))["row"]) == 0
