@@ -66,13 +66,19 @@ docs-serve: docs ## show the site at http://127.0.0.1:8000
 bench: $(VENV)/.bench ## measure speed on this machine, beside its peers (ARGS=--quick)
 	@$(BIN)/holdfast bench $(ARGS)
 
-dist: $(VENV)/.everything ## build sdist and wheel, in dist/
-	@rm -rf dist
-	@$(BIN)/uv build -q -b $(PINS) --out-dir dist
+# On Linux, zig links for glibc 2.17, and auditwheel checks that it did and renames the wheel. The wheel is built
+# from the sdist.
+ZIG := $(CURDIR)/$(BIN)/python -m ziglang cc -target $(shell uname -m)-linux-gnu.2.17
+dist: $(VENV)/.dist ## build sdist and wheel, in dist/ (ten minutes if the machine is busy)
+	@rm -rf dist build/wheel
+	@if [ "$$(uname -s)" = Linux ]; then \
+		HOLDFAST_PREBUILD=all CC="$(ZIG)" $(BIN)/uv build -b $(PINS) --out-dir build/wheel && mkdir dist && mv build/wheel/*.tar.gz dist && \
+		PATH="$(BIN):$$PATH" $(BIN)/auditwheel repair --plat manylinux_2_17_$$(uname -m) -w dist build/wheel/*.whl; \
+	else $(BIN)/uv build -b $(PINS) --out-dir dist; fi
 
-# Each is installed into an environment of its own, outside of the checkout; the tests are those of the sdist.
-test-dist: dist ## install sdist and wheel into empty environments, and test them there
-	@$(BIN)/python tools/dist_trial.py dist $(PINS)
+# Each is installed into environments of its own, outside of the checkout; the tests are those of the sdist.
+test-dist: dist ## install sdist and wheel into empty environments, and test them there (PYTHONS="python3.12 ...")
+	@PYTHONS="$(PYTHONS)" $(BIN)/python tools/dist_trial.py dist $(PINS)
 
 pins: $(VENV)/.everything ## resolve all dependencies again and write them to constraints.txt
 	printf 'uv\nhatchling\ntorch==2.13.0\njax==0.10.2\n' | $(BIN)/uv pip compile pyproject.toml lab/pyproject.toml - --all-extras --universal --upgrade \
@@ -94,7 +100,7 @@ define install
 		|| { echo "uv could not, so pip will ..." >&2; $(PIP) -e '.[$(EXTRAS)]' $(LAB); }
 endef
 
-$(VENV)/.demo: EXTRAS := plot,cli
+$(VENV)/.demo: EXTRAS := compile,plot,cli
 $(VENV)/.demo: pyproject.toml $(PINS)
 	$(install)
 	@touch $@
@@ -105,12 +111,16 @@ $(VENV)/.everything: pyproject.toml lab/pyproject.toml $(PINS)
 	$(install)
 	@touch $(VENV)/.demo $@
 
+$(VENV)/.dist: $(VENV)/.everything
+	@$(PIP) -e '.[dist]'
+	@touch $@
+
 $(VENV)/.heavy: $(VENV)/.everything
 	@$(PIP) -e '.[torch,optax,spark]'
 	@$(PIP) -e '.[heavy]' || echo "no Lightning or Transformers to be had: their tests are skipped"
 	@touch $@
 
-$(VENV)/.bench: EXTRAS := plot,cli
+$(VENV)/.bench: EXTRAS := compile,plot,cli
 $(VENV)/.bench: LAB := -e './lab[bench]'
 $(VENV)/.bench: pyproject.toml lab/pyproject.toml $(PINS)
 	$(install)

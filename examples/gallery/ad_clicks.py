@@ -7,8 +7,8 @@ are wrong for many hours. `Robust` around the pipeline is the one changed line. 
 place of the whole pipeline.
 
 Result: in the 1,621 other hours the mean error of the pipeline is 28.3 cents; half of the clicks cost less
-than 7.3 cents. With `Robust` it is 1.9 cents, with `RobustRegressor` 1.7. Without any model, if the cost of
-the last hour is the prediction, it is 2.5 cents.
+than 7.3 cents. With `Robust` or `RobustRegressor` it is 1.7 cents. Without any model, if the cost of the last
+hour is the prediction, it is 2.5 cents.
 
 Data: cost per click (exchange-4_cpc_results), Numenta Anomaly Benchmark, MIT. Nothing was changed.
 """
