@@ -133,17 +133,33 @@ def _summary_lines(answer: dict[str, Any]) -> list[str]:
             for one in answer["columns"]
         ]
     if any(group["rows"] > 1 for group in answer["groups"]):
-        lines += ["", f"{answer['group_count']:,} groups of skipped rows; the largest:"]
+        count = answer["group_count"]
+        lines += [
+            "",
+            f"{count:,} groups of skipped rows; the largest:" if count > 1 else "skipped rows in one group:",
+        ]
         lines += [_group_line(group) for group in answer["groups"] if group["rows"] > 1]
     return lines + ([""] if answer["worst"] else []) + _row_lines(answer["worst"])
 
 
 def _group_line(group: dict[str, Any]) -> str:
-    found = f"  rows {group['first']:,} to {group['last']:,}: {group['rows']:,} skipped, "
+    period = f" ({when})" if (when := dates(group)) else ""
+    found = f"  rows {group['first']:,} to {group['last']:,}{period}: {group['rows']:,} skipped, "
     found += f"most by {group['reason']}"
     if group["column"]:
         found += f", {cell(group['column'], group['low'], group['high'])}"
     return found
+
+
+def dates(group: dict[str, Any]) -> str:
+    """The time of a group of skipped rows, empty if the run knows none; days only if it is a day or more."""
+    begin, end = group["begin"], group["end"]
+    if begin is None or end is None:
+        return ""
+    same_day = begin[:10] == end[:10]
+    if same_day:
+        return begin[:16] if begin == end else f"{begin[:16]} to {end[11:16]}"
+    return f"{begin[:10]} to {end[:10]}"
 
 
 def cell(column: str, low: float | None, high: float | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.cli.audit import cell
+from holdfast.cli.audit import cell, dates
 from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
 from holdfast.pages.render import figure
 from holdfast.runs.ledger import read_ledger
@@ -117,7 +117,12 @@ def confusion(found: Run) -> dict[str, Any] | None:
 def groups(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """The groups of two rows or more."""
     return [
-        (f"{group['first']:,} to {group['last']:,}", group["rows"], group["reason"], _cell(group))
+        (
+            f"{group['first']:,} to {group['last']:,}" + (f" ({period})" if (period := dates(group)) else ""),
+            group["rows"],
+            group["reason"],
+            _cell(group),
+        )
         for group in found
         if group["rows"] > 1
     ]

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from holdfast.classes import ClassModel, models_for
 from holdfast.io import cells
-from holdfast.io.dates import FORMS, ISO
+from holdfast.io.dates import CLOCK, FORMS, ISO, texts
 from holdfast.io.dates import seconds as seconds_of
 from holdfast.io.forms import Form, numbers, read_form
 from holdfast.io.rows import Batch, DenseRows, SparseRows, WrongCell
@@ -84,6 +84,10 @@ class Time(NamedTuple):
             X[np.isnan(seconds)] = 0.0
         return wrong, "a time"
 
+    def texts(self, array: cells.Array) -> list[str | None]:
+        """The times of these cells as `2016-03-12 04:00:00`, None where there is none."""
+        return texts(seconds_of(array, self.form)[0])
+
 
 class Category(NamedTuple):
     """One feature for each value, 1 where the cell has it. All are 0 if the value is missing or new."""
@@ -142,6 +146,10 @@ class Layout(NamedTuple):
 
     def is_sparse(self) -> bool:
         return any(isinstance(column, SparseColumns) for column in self.columns)
+
+    def time(self) -> Time | None:
+        """The first column that says on which day a row was measured."""
+        return next((one for one in self.columns if isinstance(one, Time) and one.form != CLOCK), None)
 
     def feature_count(self) -> int:
         first = self.columns[0] if self.columns else None

@@ -17,6 +17,7 @@ ISO, NAMES, CLOCK, DIGITS = "iso", "names", "clock", "yyyymmdd"
 FORMS = (ISO, *ORDERS, NAMES, CLOCK, DIGITS, *EPOCHS)
 _READABLE = 0.9  # share of the cells that a form must read, as for every other kind of column
 _FIRST, _LAST = 631_152_000.0, 4_102_444_800.0  # 1990 and 2100: a number outside is no time since 1970
+_YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
 _NAMED = re.compile(r"(^|[^a-z])(time|times|date|datetime|timestamp|epoch|ts|when|at)([^a-z]|$)|time$|date$")
 _CLOCK = r"(?P<h>\d{1,2}):(?P<min>\d{2})(?::(?P<s>\d{2}(?:\.\d+)?))?\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
 _AFTER = rf"(?:(?:[ T,]+){_CLOCK})?"
@@ -42,6 +43,13 @@ def seconds(array: cells.Array, form: str) -> cells.Parsed:
         values, wrong = cells.numbers(array)
         return values / EPOCHS[form], wrong
     return cells.parse_each(array if cells.is_text(array) else cells.labels(array), reader(form))
+
+
+def texts(times: np.ndarray) -> list[str | None]:
+    """Seconds since 1970 as `2016-03-12 04:00:00`, None for NaN and beyond the years 1 to 9999."""
+    known = (times >= _YEAR_1) & (times < _YEAR_10000)
+    written = np.datetime_as_string(np.where(known, times, 0.0).astype("datetime64[s]")).tolist()
+    return [text.replace("T", " ") if is_one else None for text, is_one in zip(written, known, strict=True)]
 
 
 def reader(form: str) -> Callable[[str], float | None]:

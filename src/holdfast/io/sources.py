@@ -195,6 +195,7 @@ class Piece(NamedTuple):
     place: int = 0  # of the source in the run
     record: Any = None  # of the source, as of the last row (`holdfast.runs.source_records`)
     places: np.ndarray | None = None  # of the rows in the block, from `first` on; None if all are there
+    times: Any = None  # the cells of `Layout.time`, as Arrow has them; None without such a column
 
     def done(self, count: int) -> int:
         """How many rows of the block are over after the first `count` of this piece, at least one."""
@@ -212,6 +213,7 @@ class Piece(NamedTuple):
             rows=self.rows[chosen],
             faults=faults,
             also=also,
+            times=None if self.times is None else self.times.take(pa.array(chosen)),
             places=chosen if self.places is None else self.places[chosen],
         )
 
@@ -231,7 +233,7 @@ def pieces(
 
     `also` are columns that each piece has as they are in the source: text, or with the type of the file.
     """
-    kinds = column_kinds(source, layout, target, key)
+    kinds, time = column_kinds(source, layout, target, key), layout.time()
     step = _SPARSE_ROWS if layout.is_sparse() else max(_ENTRIES // max(layout.feature_count(), 1), 1)
     for block in blocks:
         batch = source.decode(block, kinds)
@@ -253,7 +255,9 @@ def pieces(
             if key is not None:
                 keys = keys_of(batch.columns[key].slice(start, stop - start), key, source.name)
             some = {name: column.slice(start, stop - start) for name, column in others.items()}
-            yield Piece(features, y, keys, batch.rows[start:stop], faults, block.mark, start, read, some)
+            rows = batch.rows[start:stop]
+            times = None if time is None else batch.columns[time.name].slice(start, stop - start)
+            yield Piece(features, y, keys, rows, faults, block.mark, start, read, some, times=times)
         skip = max(skip - len(batch.rows), 0)
     if skip:
         raise SourceError(

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.audit import NOT_READABLE, WARM_UP, checks_of, decisive, learned, reasons
+from holdfast.io.columns import Time
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.runs import ledger
 
@@ -42,9 +43,13 @@ class RoundLog:
         sizes: bool,
         keyed: bool,
         little: bool = False,
+        time: Time | None = None,
     ) -> None:
-        """`checks` are those of the player. `by_target`: targets have a filter. `little`: as in `Audit`."""
-        self.labels, self.checks, self.little = labels, checks, little
+        """`checks` are those of the player. `by_target`: targets have a filter. `little`: as in `Audit`.
+
+        `time` is the column that says when a row was measured, if there is one.
+        """
+        self.labels, self.checks, self.little, self.time = labels, checks, little, time
         self.by_target, self.with_sizes, self.keyed = by_target, sizes, keyed
         # Rounds by reason; by the first, if games of several labels skip one.
         self.counts: dict[str, int] = {}
@@ -79,11 +84,13 @@ class RoundLog:
         place: int,
         keys: Any,
         blame: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+        times: Any = None,
     ) -> np.ndarray:
         """Record rounds of the games of one label: those that were skipped, and the sizes of all.
 
-        `blame` names the column and its value, from the reasons and the indices of the skipped rounds.
-        Returns the indices of those that are skipped in the warm-up, unless another game has skipped them.
+        `times` are the cells of the column `time`. `blame` names the column and its value, from the reasons
+        and the indices of the skipped rounds. Returns the indices of those that are skipped in the warm-up,
+        unless another game has skipped them.
         """
         self.waiting += len(rows)
         self._keep(played, y, place)
@@ -120,6 +127,8 @@ class RoundLog:
         columns |= {"check": checks_of(self.checks, refused_by)}
         columns |= {"size": decisive(sizes, refused_by), "threshold": decisive(thresholds, refused_by)}
         columns |= {"column": names, "value": values, "detail": details, "learned": learned(by, self.little)}
+        if self.time is not None:
+            columns["time"] = pa.array(self.time.texts(times.take(pa.array(skipped))), pa.string())
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
         return skipped[new & (by == WARM_UP)]
 
@@ -151,6 +160,7 @@ class RoundLog:
             columns |= {"check": pa.string()}
             columns |= {"size": pa.float64(), "threshold": pa.float64(), "column": pa.string()}
             columns |= {"value": pa.float64(), "detail": pa.string(), "learned": pa.string()}
+            columns |= {} if self.time is None else {"time": pa.string()}
         columns |= {"label": pa.string()} if len(self.labels) > 1 else {}
         return pa.schema(columns | ({"key": pa.string()} if self.keyed else {}))
 
@@ -161,7 +171,10 @@ class RoundLog:
 
     def _table(self, columns: Mapping[str, Any], place: int, keys: Any) -> pa.Table:
         count = len(columns["row"])
-        arrays = {name: pa.array(column) for name, column in columns.items()}
+        arrays = {
+            name: column if isinstance(column, pa.Array) else pa.array(column)
+            for name, column in columns.items()
+        }
         if len(self.labels) > 1:
             arrays["label"] = pa.array([self.labels[place]] * count, pa.string())
         if keys is not None:

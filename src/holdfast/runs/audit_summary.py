@@ -85,6 +85,8 @@ class Group(NamedTuple):
     column: str  # the most frequent one of this reason; empty if it is unknown
     low: float  # the smallest and the largest value of that column in the group
     high: float
+    begin: str | None = None  # the times of the first and the last row, if the run has a column of times
+    end: str | None = None
 
 
 class _Sums:
@@ -93,12 +95,18 @@ class _Sums:
     def __init__(self, first: int) -> None:
         self.first = self.last = first
         self.rows = 0
+        self.begin: str | None = None
+        self.end: str | None = None
         self.pairs: dict[tuple[str, str], tuple[int, float, float]] = {}
 
     def add(self, rows: np.ndarray, table: pa.Table) -> None:
         """Add entries of the audit that follow."""
         self.rows += int(np.count_nonzero(np.diff(rows, prepend=self.last))) + (self.rows == 0)
         self.last = int(rows[-1])
+        if "time" in table.column_names:
+            times = [time for time in table.column("time").to_pylist() if time is not None]
+            self.begin = self.begin or (times[0] if times else None)
+            self.end = times[-1] if times else self.end
         columns = [table.column(name).to_pylist() for name in ("reason", "column", "value")]
         for reason, column, value in zip(*columns, strict=True):
             count, low, high = self.pairs.get((reason, column), (0, np.nan, np.nan))
@@ -106,7 +114,8 @@ class _Sums:
 
     def group(self) -> Group:
         (reason, column), (_, low, high) = max(self.pairs.items(), key=lambda pair: pair[1][0])
-        return Group(self.first, self.last, self.rows, reason, column, float(low), float(high))
+        values = float(low), float(high)
+        return Group(self.first, self.last, self.rows, reason, column, *values, self.begin, self.end)
 
 
 class Groups:

@@ -76,7 +76,9 @@ class Run:
         self.states, self.tree = StateParts(), CheckpointTree()
         by_target, core = self.regression and settings.scale, self.player.core()
         checks = self.player.check_names()
-        self.log = RoundLog(labels, checks, by_target, settings.sizes, keyed, core.learns_little())
+        self.log = RoundLog(
+            labels, checks, by_target, settings.sizes, keyed, core.learns_little(), layout.time()
+        )
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
         self.sources: list[SourceRecord] = []
@@ -142,7 +144,9 @@ class Run:
             y[list(faults)] = np.nan
         if not self.games.scaled:
             features = features.with_constant()
-        names = None if piece.keys is None else piece.keys.slice(start, stop - start)
+        names, times = (
+            None if cells is None else cells.slice(start, stop - start) for cells in (piece.keys, piece.times)
+        )
         keys = self._key_indices(names, len(y))
         rounds = self.trace.rounds + 1 + np.arange(len(y))
         near, refused = np.ones(len(y), bool), self.player.check_names()
@@ -164,7 +168,9 @@ class Run:
             mine = first == label
             both = [by_measure(each, self.log.checks) for each in (columns.sizes, columns.thresholds)]
             measures[..., mine] = np.array(both)[..., mine]
-            warm[self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame)] = True
+            warm[self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame, times)] = (
+                True
+            )
         margins, thresholds = margins_of(self.target, outcomes), measures[1, 0]
         predicted = predictions_of(self.target, margins)
         errors = errors_of(self.target, margins, predicted, y)
