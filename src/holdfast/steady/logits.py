@@ -9,7 +9,7 @@ from holdfast.matrices import add_to_rows, products
 from holdfast.rule import rule
 from holdfast.steady.covariances import Full
 from holdfast.steady.memories import express_column, restore_prior, told_in_unit
-from holdfast.vectors import add, assign, dot
+from holdfast.vectors import add, assign, dot, scale_by
 
 _YOUNG = 20.0  # rounds: the memory of the covariance in the first round, which grows by 1 with each
 _FLATTEST = 1e-4  # no round counts with less curvature
@@ -32,6 +32,8 @@ class LogitsState(NamedTuple):
     each: np.ndarray
     covariance: Any
     errors: np.ndarray  # a buffer: forecasts, then steps
+    mean: np.ndarray  # of the rows
+    away: np.ndarray  # a buffer: the direction of gradient steps
     rounds: float
     positive: float  # the recent share of the label +1
 
@@ -44,8 +46,10 @@ class Logits:
     doubted: a round counts with the probability that its label is right, if a share `flips` is wrong.
 
     Newton steps take rows for independent, and become too sure where neighbouring rows are alike. Gradient
-    steps do not become sure: the weights move by step g x / (1 + step |x|² / 4), where g is the slope of
-    the loss, so no row moves a margin further than an implicit step would.
+    steps do not become sure: the weights move by step g d / (1 + step |d|² / 4), where g is the slope of
+    the loss, so no row moves a margin further than an implicit step would. Here d is the row less the mean of
+    all rows. Else many rows in a row of one label would teach the constant alone, and the next rows of the
+    other label would be predicted wrong.
 
     Parameters
     ----------
@@ -65,7 +69,7 @@ class Logits:
 
     memories: np.ndarray = (math.inf, math.inf, 1000.0, 100.0)  # type: ignore[assignment]
     flips: np.ndarray = (0.0, 0.05, 0.05, 0.05)  # type: ignore[assignment]
-    steps: np.ndarray = (0.03, 0.3)  # type: ignore[assignment]
+    steps: np.ndarray = (0.03, 1.0)  # type: ignore[assignment]
     prior: float = 1.0
     memory: float = 10000.0
     covariance: Any = Full()
@@ -100,7 +104,8 @@ class Logits:
     def init(self, dim: int) -> LogitsState:
         count = len(self.memories) + len(self.steps)
         covariance = self.covariance.independent(dim, self.variance(0.0, dim))
-        return LogitsState(np.zeros((count, dim)), covariance, np.zeros(count), 0.0, 0.5)
+        each, errors = np.zeros((count, dim)), np.zeros(count)
+        return LogitsState(each, covariance, errors, np.zeros(dim), np.zeros(dim), 0.0, 0.5)
 
     def valid(self, state: LogitsState) -> bool:
         return state.rounds >= 0.0 and 0.0 <= state.positive <= 1.0
@@ -108,19 +113,21 @@ class Logits:
     def reset(self, state: LogitsState, dim: int) -> LogitsState:
         for k in range(len(state.each)):
             assign(state.each[k], np.zeros(dim))
+        assign(state.mean, np.zeros(dim))
         covariance = self.covariance.set_independent(state.covariance, self.variance(0.0, dim))
-        return LogitsState(state.each, covariance, state.errors, 0.0, 0.5)
+        return LogitsState(state.each, covariance, state.errors, state.mean, state.away, 0.0, 0.5)
 
     def clear_buffers(self, state: LogitsState) -> None:
         """Set all buffers to 0, in place."""
         self.covariance.clear_buffers(state.covariance)
         assign(state.errors, np.zeros(len(state.errors)))
+        assign(state.away, np.zeros(len(state.away)))
 
     def to_prior(self, state: LogitsState) -> LogitsState:
         """The same weights, as uncertain as at the start."""
-        each, covariance, errors, _, positive = state
-        covariance = self.covariance.set_independent(covariance, self.variance(0.0, each.shape[1]))
-        return LogitsState(each, covariance, errors, 0.0, positive)
+        variance = self.variance(0.0, state.each.shape[1])
+        covariance = self.covariance.set_independent(state.covariance, variance)
+        return LogitsState(state.each, covariance, state.errors, state.mean, state.away, 0.0, state.positive)
 
     def forecast(self, state: LogitsState, row: np.ndarray) -> np.ndarray:
         """The margins of all regressions, in the buffer `errors`."""
@@ -150,7 +157,7 @@ class Logits:
         weight: float,
     ) -> LogitsState:
         """The state after a round whose forecasts are in the buffer, with the label y, -1 or +1."""
-        each, covariance, errors, rounds, positive = state
+        each, covariance, errors, average, away, rounds, positive = state
         rounds += 1.0
         variance, mean, whole = self.covariance.variance_of(covariance, row), 0.0, 0.0
         if not 0.0 < variance < math.inf:
@@ -171,18 +178,26 @@ class Logits:
             errors[k] = y * wrong / curvature * times / (1.0 + times * variance)
         mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
         self.covariance.shrink(covariance, variance, 1.0 / mean)
-        long = dot(row, row)
+        last = len(row) - 1
+        pull = 1.0 / min(rounds, self.memory)
+        scale_by(average, 1.0 - pull)
+        add(average, pull, row)
+        assign(away, row)
+        add(away, -1.0, average)
+        away[last] = 0.0
+        long = dot(away, away) + 1.0
+        away[last] = 1.0 - dot(away, average)
         for k in range(second, len(each)):
             step = weight * float(self.steps[k - second])
             _, wrong = chances(y * float(errors[k]))
-            add(each[k], y * wrong * step / (1.0 + _BENT * step * long), row)
+            add(each[k], y * wrong * step / (1.0 + _BENT * step * long), away)
         add_to_rows(each[:second], errors[:second], covariance.growth, covariance.along)
         positive += (max(y, 0.0) - positive) / min(_RECENT, rounds + 1.0)
         covariance = self.covariance.forget(covariance, memory)
         dim = each.shape[1]
         prior, turns = self.variance(rounds, dim), math.ceil(dim / memory)
         restore_prior(self.covariance, each[:second], covariance, prior, turns, rounds, True)
-        return LogitsState(each, covariance, errors, rounds, positive)
+        return LogitsState(each, covariance, errors, average, away, rounds, positive)
 
     def express_column(self, state: LogitsState, j: int, moved: float, unit: float) -> LogitsState:
         """The state in another center and unit of a column.
@@ -194,7 +209,9 @@ class Logits:
         told = told_in_unit(own, self.variance(state.rounds, state.each.shape[1]), unit)
         express_column(state.each, j, moved, min(unit * told, 1.0))
         covariance = self.covariance.express_column(state.covariance, j, moved, unit, told)
-        return LogitsState(state.each, covariance, state.errors, state.rounds, state.positive)
+        state.mean[j] = (state.mean[j] - moved) / unit
+        rest = (state.errors, state.mean, state.away, state.rounds, state.positive)
+        return LogitsState(state.each, covariance, *rest)
 
     def express_target(self, state: LogitsState, moved: float, unit: float) -> LogitsState:
         """The same state: labels have no unit."""
