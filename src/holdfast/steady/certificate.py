@@ -110,7 +110,7 @@ def _require_theorem(player: Any) -> None:
             "any amount. Use Absolute() or Huber()"
         )
     if player.weighted:
-        raise ValueError("there is no theorem for rounds with weights: forecasts are judged without them")
+        raise ValueError("there is no theorem for rounds with weights")
     if not (fallback.steepest >= slopes and fallback.largest >= player.most):
         raise ValueError(
             f"the fallback cuts gradients: it needs steepest >= {slopes:g} and largest >= {player.most:g}, "

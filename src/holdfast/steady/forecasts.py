@@ -127,7 +127,8 @@ def judge(player: Any, state: SteadyState, round: Round, z: float, unit: float) 
     """Count the losses of the forecasts that were given for this round, for `hedge`. Its x is `row_asked`.
 
     They are brought into the range of forecasts, margins into [-3, 3], and losses are in units of the target
-    at the last start. z is the forecast of the fallback of now; returns whether the same was given.
+    at the last start, times the weight of the round: both are in `unit`. z is the forecast of the fallback of
+    now; returns whether the same was given.
     """
     asked, losses, last = state.asked, state.losses, len(state.losses) - 1
     numbers, y, is_now = asked.numbers, round.y, asked.numbers[EPOCH] == NOW

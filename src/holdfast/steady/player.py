@@ -300,7 +300,7 @@ class Steady:
         distance, z = min(self.learner.distance(state.learner, y), 1e300), dot(state.fallback.w, row)
         unit, same = 0.0, False
         if judged and state.asked.numbers[EPOCH] != NEVER:
-            unit = since_start(self, state, float(state.asked.numbers[Y_FACTOR]))
+            unit = weight * since_start(self, state, float(state.asked.numbers[Y_FACTOR]))
         if unit > 0.0:
             same = judge(self, state, round, z, unit)
         surprise, threshold, _ = self.surprise.decide(state.surprise, distance)
@@ -314,9 +314,8 @@ class Steady:
         learner = self.learner.learn(state.learner, state.hedge.parts, row, y, likely, first, counts)
         lost = 0.0 if same else -1.0
         if unit > 0.0 and not same:
-            lost = max(
-                float(state.losses[-1]) - self.loss.value(z, y) * since_start(self, state, factor), 0.0
-            )
+            own = self.loss.value(z, y) * weight * since_start(self, state, factor)
+            lost = max(float(state.losses[-1]) - own, 0.0)
         count_learned(state.learned, state.fallback, row, z, lost)
         slope = self.loss.slope(z, y)
         if abs(slope) < math.inf:
