@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.pages.notebook import ColumnTable
 
 WARM_UP, NOT_READABLE = "warm-up", "not readable"
+_MISSING = 1.7e308  # as the size of a cell: larger than all others but infinite ones
 LITTLE, NOTHING = "little", "nothing"  # what a skipped round has taught
 _MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows: a filter has little to compare at first
 _PARTS = 64  # tables of single batches; above that they are joined into one
@@ -48,6 +49,20 @@ def decisive(values: ArrayLike, refused_by: ArrayLike) -> np.ndarray:
 def learned(by: ArrayLike, little: bool) -> np.ndarray:
     """What skipped rounds with these reasons have taught: a little if the target was refused and `little`."""
     return np.where((np.asarray(by) == "target") & little, LITTLE, NOTHING)
+
+
+@np.errstate(all="ignore")
+def unreadable_cells(X: ArrayLike, y: ArrayLike) -> np.ndarray:
+    """The column of the cell to blame in each row that is not readable; -1: its target.
+
+    What is infinite comes first, then what is missing, then what is largest, and the target before the cells.
+
+    >>> unreadable_cells([[1.0, np.inf], [np.nan, 2.0], [1.0, 2.0]], [0.0, 0.0, np.nan]).tolist()
+    [1, 0, -1]
+    """
+    sizes = np.abs(np.column_stack([np.asarray(y, float), np.asarray(X, float)]))
+    sizes[np.isnan(sizes)] = _MISSING
+    return sizes.argmax(axis=1) - 1
 
 
 def checks_of(checks: Sequence[str], refused_by: ArrayLike) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 __all__ = ["Check", "Guarded", "LabelCheck", "usual_checks"]
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -265,6 +266,22 @@ class Guarded:
         column = place_of_largest(round.row) if decided.by_row else -1
         verdict = Verdict(refused_by < 0, refused_by, sizes, decided.thresholds, column)
         return GuardedState(learner, decided.memories, decided.restart), verdict
+
+    def judge_again(self: Any, state: GuardedState, round: Round) -> Verdict:
+        """The verdict on a round whose sizes the filters remember already. Nothing is changed.
+
+        They are asked for their thresholds with a size of 0, which is never among the largest.
+        """
+        sizes, readable = self.measured(state.learner, round)
+        memories = copy.deepcopy(state.memories)
+        thresholds = self.all_decided(self.checks, memories, round.y, (0.0,) * len(sizes)).thresholds
+        keeps = [size <= threshold for size, threshold in zip(sizes, thresholds, strict=True)]
+        of_row = any(
+            not kept and check.on.is_of_row() for kept, check in zip(keeps, self.checks, strict=True)
+        )
+        column = place_of_largest(round.row) if of_row else -1
+        kept, refused_by = readable and all(keeps), first_refusal(keeps, thresholds)
+        return Verdict(kept, refused_by, sizes, thresholds, column)
 
     def measured(self: Any, learner: Any, round: Round) -> tuple[tuple[float, ...], bool]:
         """What each check measures in a round in the units of the learner, and whether it can be learned."""

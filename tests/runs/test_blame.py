@@ -38,13 +38,24 @@ def test_the_planted_cell_is_named_with_its_value(tmp_path):
     assert found[200] == ["features", "c", -1e5]
     assert found[250] == ["target", "y", 1e7]
     assert found[300][:2] == ["not readable", "a"] and found[300][2] == np.inf
-    assert found[310][:2] == ["missing cell", "b"]
+    assert found[310][:2] == ["not readable", "b"]
     assert found[320][:2] == ["not readable", ""]
-    assert found[330][:2] == ["no target", "y"]
+    assert found[330][:2] == ["not readable", "y"]
     stuck = [found[row] for row in range(370, 380) if row in found]
     assert stuck and all(entry[1] in ("", "y") for entry in stuck)  # no cell of a repeated row is far
     _, shown, _ = called("audit", tmp_path / "run")
     assert "b = 1,000,000" in shown and "y = 10,000,000" in shown
+
+
+def test_a_row_with_a_filled_cell_is_skipped_for_the_cell_that_is_far(tmp_path):
+    source = planted(tmp_path / "rows.csv")
+    lines = source.read_text().splitlines()
+    a, _, *rest = lines[151].split(",")  # the far cell of row 150 is b
+    lines[151] = ",".join(["", "1000000.0", *rest]) if a else lines[151]
+    source.write_text("\n".join(lines) + "\n")
+    args = ("--target", "y", "--missing", "impute", "--quiet")
+    assert called("learn", source, *args, "--to", tmp_path / "run")[0] == 0
+    assert blamed(tmp_path / "run")[150] == ["features", "b", 1e6]
 
 
 def test_columns_do_not_depend_on_batches_and_targets_are_named_for_keys_too(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ REASONS = [
     "features",
     "target",
     *["features"] * 3,
-    "missing cell",
+    "not readable",
     "target",
 ]
 COLUMNS = ["a", "a", "y", "b", "y", "b", "b", "c", "c", "y"]

@@ -115,7 +115,7 @@ def test_rows_of_other_labels_are_neither_skipped_nor_unreadable(table, learned)
 def test_a_row_without_a_label_is_skipped_once(table, learned):
     run, _ = learned(table.assign(y=table.y.mask(table.index % 50 == 7)), "--drop", "who")
     audit = pd.concat(part.to_pandas() for part in open_run(run).read("audit"))
-    lost = audit[audit.reason == "no target"]
+    lost = audit[audit.detail == "the target is missing"]
     assert lost.row.tolist() == [i + 1 for i in range(ROWS) if i % 50 == 7]
     assert (lost.label == "low, not high").all()
 

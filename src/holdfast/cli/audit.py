@@ -14,9 +14,7 @@ REASONS = {
     "features": "the features are too far from those of other rows",
     "target": "the target is too far from those of other rows, or from all predictions",
     "gradient": "the error on it is larger than on other rows",
-    "not readable": "a cell is no number, or infinite, or too large to compute with",
-    "missing cell": "a cell is missing",
-    "no target": "the target is missing",
+    "not readable": "a cell or the target is missing, no number, infinite, or too large to compute with",
 }
 
 

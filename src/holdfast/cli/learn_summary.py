@@ -11,9 +11,7 @@ WHY = {  # the reason of a skipped row, as the end of "38 ..."
     "features": "for a feature",
     "target": "for the target",
     "gradient": "for a large error",
-    "not readable": "not readable",
-    "missing cell": "for a missing cell",
-    "no target": "without a target",
+    "not readable": "with a cell or target that is missing or no usable number",
 }
 
 

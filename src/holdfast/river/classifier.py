@@ -95,7 +95,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         targets = [sign for sign in signs if sign]
         judged = [self._is_judged(game) for game in games]
         outcomes = self._play(games, row, targets)
-        self._record(row, math.nan, outcomes)
+        self._record(row, 0.0, outcomes)  # a label can always be read
         if all(judged):
             checks = self._player.check_names()
             rest = not self._models[0].is_pair()  # then only the model of the right label counts

@@ -11,7 +11,7 @@ from river import base
 from holdfast import options
 from holdfast._compiled.compiling import expecting
 from holdfast._compiled.long_calls import deferred_interrupts
-from holdfast.audit import Audit, SkipMonitor
+from holdfast.audit import Audit, SkipMonitor, unreadable_cells
 from holdfast.defaults import default_learner, recommended
 from holdfast.intervals import IntervalReport, Widths
 from holdfast.intervals.widths import LABELS, NUMBERS
@@ -122,8 +122,8 @@ class RobustEstimator(base.Estimator):
     def _cell(self, row: Floats, y: float, columns: Any) -> tuple[Any, float]:
         """The name and the value of the cell, or the target, for which a row was skipped."""
         place = int(columns.farthest[0])
-        if columns.refused_by[0] < 0 and not np.isfinite(row).all():
-            place = int(np.argmax(np.isinf(row) + 0.5 * np.isnan(row)))
+        if columns.refused_by[0] < 0:
+            place = int(unreadable_cells(row[None], [y])[0])
         return ("target", y) if place < 0 else (self._columns.name_of(place), row[place])
 
     def _add_unreadable(self, column: str = "") -> None:

@@ -8,14 +8,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holdfast.audit import NOT_READABLE, WARM_UP, checks_of, decisive, learned, reasons
+from holdfast.audit import (
+    NOT_READABLE,
+    WARM_UP,
+    checks_of,
+    decisive,
+    learned,
+    reasons,
+    unreadable_cells,
+)
 from holdfast.io.columns import Time
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.runs import ledger
 
 MEASURES = ("features", "target", "gradient")
-MISSING, NO_TARGET = "missing cell", "no target"
-_OF_TARGET = ("target", "gradient", NO_TARGET)
+MISSING, NO_TARGET = "a cell is missing", "the target is missing"
 _TOO_LARGE = "a number is infinite, or too large to compute with"
 _NONE = np.zeros(0, np.int64)
 _SCHEMAS = {
@@ -112,16 +119,17 @@ class RoundLog:
             column[skipped] for column in (played.refused_by, played.sizes, played.thresholds)
         )
         by = reasons(self.checks, refused_by, thresholds)
-        details = np.where(by == NOT_READABLE, _TOO_LARGE, "").astype(object)
-        places, why = _found_in(skipped, missing)
-        by[places], details[places] = why, ""
-        places, why = _found_in(skipped, faults)
-        by[places], details[places] = NOT_READABLE, why
+        details = np.full(len(by), "", object)
+        for i in np.flatnonzero(by == NOT_READABLE):
+            place = int(skipped[i])
+            details[i] = faults.get(place) or missing.get(place, _TOO_LARGE)
         new = ~np.isin(rounds[skipped], self._counted)
         for reason, count in Counter(by[new].tolist()).items():
             self.counts[reason] = self.counts.get(reason, 0) + count
         self._counted = np.concatenate([self._counted, rounds[skipped]])
         names, values = blame(by, skipped)
+        faulty = np.isin(skipped, list(faults))  # what was no number is gone: the detail names it
+        names[faulty], values[faulty] = "", math.nan
         self._blamed.append(names[new & (by != WARM_UP)])
         columns = {"round": rounds[skipped], "row": rows[skipped], "reason": by}
         columns |= {"check": checks_of(self.checks, refused_by)}
@@ -208,33 +216,19 @@ class Blame:
         """
         names, values = np.full(len(reasons), "", object), np.full(len(reasons), np.nan)
         targets = np.asarray(y, float)[skipped]
-        of_target = np.isin(reasons, _OF_TARGET)
+        of_target = np.isin(reasons, ("target", "gradient"))
         if isinstance(rows, DenseRows):
             X = rows.X[skipped, : len(self._names)]
-            sizes = np.where(np.isnan(X), 0.0, np.abs(X))
-            unreadable = (reasons == NOT_READABLE) & (sizes.max(axis=1, initial=0.0) > 0.0)
-            in_target = unreadable & self.regression & (np.abs(targets) > sizes.max(axis=1, initial=0.0))
-            of_target |= in_target
-            known = (reasons == "features") & (farthest >= 0) & (farthest < len(self._names))
-            for chosen, columns in (
-                (known, farthest),
-                (unreadable & ~in_target, sizes.argmax(axis=1) if X.size else farthest),
-                (reasons == MISSING, np.isnan(X).argmax(axis=1) if X.size else farthest),
-            ):
-                places = np.flatnonzero(chosen)
-                names[places], values[places] = self._names[columns[places]], X[places, columns[places]]
+            places = np.where((reasons == "features") & (farthest < len(self._names)), farthest, -1)
+            unreadable = reasons == NOT_READABLE
+            places[unreadable] = unreadable_cells(X[unreadable], targets[unreadable])
+            of_target |= unreadable & (places < 0)
+            known = np.flatnonzero(places >= 0)
+            names[known], values[known] = self._names[places[known]], X[known, places[known]]
         names[of_target] = self.target
         if self.regression:
             values[of_target] = targets[of_target]
         return names, values
-
-
-def _found_in(skipped: np.ndarray, words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray]:
-    """The positions in `skipped`, which is sorted, of the rounds that have words, and their words."""
-    rounds = np.fromiter(words, np.int64, len(words))
-    places = np.searchsorted(skipped, rounds)
-    found = np.isin(rounds, skipped)
-    return places[found], np.array(list(words.values()), object)[found]
 
 
 def with_times(table: pa.Table) -> pa.Table:

@@ -8,7 +8,7 @@ import numpy as np
 from holdfast.advice import SkipFigures
 from holdfast.audit import NOT_READABLE, WARM_UP, Audit, SkipMonitor, reasons
 from holdfast.sklearn.judging import JudgedRows
-from holdfast.sklearn.rows import Weights, cells_of, unreadable_cells, which_count
+from holdfast.sklearn.rows import Weights, cells_of, unreadable_columns, which_count
 
 _PLACES = ("round", "row", "index", "label")
 _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
@@ -123,9 +123,11 @@ class AuditMixin:
     def _cells(self, X: Any, y: np.ndarray, skipped: JudgedRows, by: np.ndarray) -> tuple[Any, Any]:
         """The columns and the values for which these rows were skipped; as many as fit into the audit."""
         first, by = skipped.some(slice(0, self._audit.room)), by[: self._audit.room]
-        columns, values = cells_of(X, first.rows, np.where(by == "features", first.farthest, -1))
         unknown, y = by == NOT_READABLE, y[first.rows]
-        columns[unknown], values[unknown] = unreadable_cells(X, first.rows[unknown], y[unknown])
-        names = np.append(self._column_names(), ["target", ""])[columns].astype(object)
-        names[by == "target"], values[by == "target"] = "target", y[by == "target"]
+        columns = np.where(by == "features", first.farthest, -1)
+        columns[unknown] = unreadable_columns(X, first.rows[unknown], y[unknown])
+        of_target = (by == "target") | (unknown & (columns < 0))
+        columns, values = cells_of(X, first.rows, columns)
+        names = np.append(self._column_names(), [""])[columns].astype(object)
+        names[of_target], values[of_target] = "target", y[of_target]
         return names.astype(str), values

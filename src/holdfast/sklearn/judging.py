@@ -1,6 +1,5 @@
 """What a pass over the rows says about each row: learned from, or skipped for a reason."""
 
-import copy
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,10 +8,8 @@ import numpy as np
 
 from holdfast.audit import decisive
 from holdfast.game import Columns
-from holdfast.guard import first_refusal
 from holdfast.record import VERDICTS
 from holdfast.rounds import Round
-from holdfast.vectors import place_of_largest
 
 KEEP = (*VERDICTS, "predictions")
 _SAMPLE = 1000
@@ -76,30 +73,18 @@ def is_warm_up(judged: JudgedRows) -> np.ndarray:
     return decisive(judged.thresholds, judged.refused_by) <= 0.0
 
 
-def looked_at(player: Any, state: Any, adversary: Any, judged: JudgedRows) -> JudgedRows:
-    """The verdicts on rows of the warm-up, all rounds of the adversary, when the pass has ended.
+def judged_again(player: Any, state: Any, adversary: Any, judged: JudgedRows) -> JudgedRows:
+    """The verdicts of a `Guarded` on rows of the warm-up, the rounds of the adversary, after the pass.
 
     A filter skips its first rows because it has nothing to compare them with: `TopK(k)` skips k. Now it has.
-    The rows are measured again, by a `Guarded` in this state. Its filters remember the rows already, so they
-    are asked with a size of 0, which is never among the largest, for the threshold.
     """
-    state, refused_by, farthest = copy.deepcopy(state), judged.refused_by.copy(), judged.farthest.copy()
-    sizes, thresholds, kept = judged.sizes.copy(), judged.thresholds.copy(), judged.kept.copy()
-    learner, hidden = player.active_learner(state), adversary.start()
-    w = player.predict(state)
+    learner, hidden, verdicts = player.active_learner(state), adversary.start(), []
+    state, w = state._replace(learner=learner), player.predict(state)
     for t in range(len(judged.rows)):
-        y = adversary.target_at(t)
         hidden, _, slope, x = adversary.reveal(hidden, t, w)
-        round = player.learner.in_units(learner, Round(slope, x, y, x, 0.0))
-        sizes[t], readable = player.measured(learner, round)
-        memories = copy.deepcopy(state.memories)
-        thresholds[t] = player.all_decided(player.checks, memories, y, (0.0,) * len(sizes[t])).thresholds
-        keeps = sizes[t] <= thresholds[t]
-        kept[t], refused_by[t] = readable and keeps.all(), first_refusal(keeps, thresholds[t])
-        of_row = any(
-            not one and check.on.is_of_row() for one, check in zip(keeps, player.checks, strict=True)
-        )
-        farthest[t] = place_of_largest(round.row) if of_row else -1
+        round = player.learner.in_units(learner, Round(slope, x, adversary.target_at(t), x, 0.0))
+        verdicts.append(player.judge_again(state, round))
+    kept, refused_by, sizes, thresholds, farthest = map(np.array, zip(*verdicts, strict=True))
     return JudgedRows(judged.rows, judged.rounds, kept, refused_by, farthest, sizes, thresholds)
 
 

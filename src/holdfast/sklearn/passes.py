@@ -29,8 +29,8 @@ from holdfast.sklearn.judging import (
     is_warm_up,
     joined,
     judged,
+    judged_again,
     last_threshold,
-    looked_at,
     nothing_judged,
     thinned,
 )
@@ -226,7 +226,7 @@ class LearningEstimator(RobustEstimator):
                 self._rows_to_learn(X[rows]), y[rows], None if weights is None else weights[rows]
             )
             state = game.state.inner if isinstance(self._player, Certified) else game.state
-            verdicts = looked_at(self._player.core(), state, some, passed.some(warm))
+            verdicts = judged_again(self._player.core(), state, some, passed.some(warm))
             passed = passed.replaced(warm, verdicts)
         return passed.some(~passed.kept & settled & ~is_warm_up(passed))
 

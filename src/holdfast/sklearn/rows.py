@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from holdfast.audit import unreadable_cells
 from holdfast.learners import Scaled
 from holdfast.learners.missing_cells import missing_with
 from holdfast.sklearn.parameters import with_fields
@@ -15,7 +16,6 @@ Weights = NDArray[np.float64] | None  # of rows; None if all are 1
 
 MOST_DENSE = 1_000  # columns of sparse rows: the default learner takes O(columns), so with more it is another
 _FIRST = 1000  # rows, from which usual values are taken
-_MISSING = 1.7e308  # as the size of a cell: larger than all others but infinite ones
 
 # -- missing cells
 
@@ -66,25 +66,16 @@ def cells_of(
     return np.where(known, columns, -1), values
 
 
-@np.errstate(all="ignore")
-def unreadable_cells(
-    X: Any, rows: NDArray[np.intp], y: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """For each of these rows the column of its largest cell, and its value: -2 if it is the target.
-
-    What is infinite is largest, what is missing comes next, the target first. It needs no units.
-    """
-    columns, values = np.full(len(rows), -2), np.array(y, float)
+def unreadable_columns(X: Any, rows: NDArray[np.intp], y: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The columns of the cells to blame in these rows (`holdfast.audit.unreadable_cells`)."""
+    if not sp.issparse(X):
+        return unreadable_cells(X[rows], y)
+    columns = np.full(len(rows), -1)
     for i, row in enumerate(rows):
-        part = slice(X.indptr[row], X.indptr[row + 1]) if sp.issparse(X) else row
-        cells = np.asarray(X.data[part] if sp.issparse(X) else X[part], float)
-        sizes = np.abs(np.append(y[i], cells))
-        sizes[np.isnan(sizes)] = _MISSING
-        largest = int(np.argmax(sizes)) - 1
-        if largest >= 0:
-            columns[i] = X.indices[part][largest] if sp.issparse(X) else largest
-            values[i] = cells[largest]
-    return columns, values
+        stored = slice(X.indptr[row], X.indptr[row + 1])
+        (largest,) = unreadable_cells(X.data[None, stored], y[i : i + 1])
+        columns[i] = X.indices[stored][largest] if largest >= 0 else -1
+    return columns
 
 
 # -- sparse rows
