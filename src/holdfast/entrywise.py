@@ -1,11 +1,21 @@
-"""Running scales and AdaGrad steps: what is done to each entry of a row and of the weights by itself."""
+"""Arithmetic on whole rows: running scales and AdaGrad steps, entry by entry, and products with a matrix."""
 
 from typing import Any
 
 import numpy as np
 
-from holdfast.kernels import Entry, Sparse, by_type, each_entry, sum_of_entries, where
-from holdfast.vectors import TINY, assign, values_of
+from holdfast.kernels import (
+    Entry,
+    Sparse,
+    by_type,
+    change_each_row,
+    each_entry,
+    sum_in_each_row,
+    sum_of_all_rows,
+    sum_of_entries,
+    where,
+)
+from holdfast.vectors import TINY, assign, inner_product, values_of
 
 SWING = 5.0  # deviations count up to this many spreads: with 1 wild value in SWING**2 a spread would explode
 LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and far from the ends of floats
@@ -138,3 +148,46 @@ def adagrad_step(
     moved = where(moved < low, low, moved)
     moved = where(moved > high, high, moved)
     return where(fine, moved, w), where(fine, total, where(idle, squares, -squares)), fine | idle
+
+
+_AT_ONCE = 3072  # entries, 24 KB: rows that are read twice are still in the first cache
+
+_quiet = np.errstate(all="ignore")
+
+
+def padded(count: int) -> int:
+    """The number of columns of a matrix that is read fast: the next multiple of 8. The others stay 0."""
+    return -(-count // 8) * 8
+
+
+@_quiet
+@sum_of_all_rows
+def sum_of_rows(matrix: Entry, x: Entry) -> Entry:
+    """The rows of a matrix, each times its entry of x, added up from the first to the last: matrix' x.
+
+    sum_of_rows(matrix, x, total) writes them to `total`.
+    """
+    return matrix * x
+
+
+@each_entry("row")
+def _add_multiple(row: Entry, along: float, factor: float, a: Entry) -> Entry:
+    return row + (along * factor) * a
+
+
+products = _quiet(sum_in_each_row(inner_product, "products"))  # matrix, x, and the row of them that it writes
+add_to_rows = _quiet(change_each_row(_add_multiple, "along", "add_to_rows"))  # matrix, along, factor, a
+
+
+@_quiet
+@by_type
+def shrink_rows(matrix: np.ndarray, a: np.ndarray, factor: float, along: np.ndarray) -> None:
+    """Add to every row of a matrix `a`, times the factor and the inner product of the two; in place.
+
+    These inner products, matrix a, are written to `along`. All must be dense.
+    """
+    rows = max(_AT_ONCE // matrix.shape[1], 1)
+    for first in range(0, len(matrix), rows):
+        part, own = matrix[first : first + rows], along[first : first + rows]
+        products(part, a, own)
+        add_to_rows(part, own, factor, a)

@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from holdfast.classes import MOST_PAIRED, class_margins, models_for
+from holdfast.linear_model import MOST_PAIRED, class_margins, models_for
 from holdfast.sklearn import RobustClassifier
 
 

@@ -6,7 +6,7 @@ from laws import same
 
 import holdfast as hf
 from holdfast.defaults import recommended
-from holdfast.matrices import products
+from holdfast.entrywise import products
 from holdfast.rounds import Round
 from holdfast.steady.forecasts import row_asked, weights_now
 from holdfast.steady.state import EPOCH, NOW

@@ -46,7 +46,7 @@ Add        spread y_center     y
 Max        y low               above
 Min        above high          scores
 """
-# A margin for each label from those of all pairs (`holdfast.classes.class_margins`).
+# A margin for each label from those of all pairs (`holdfast.linear_model.class_margins`).
 _PAIRS = """
 Gather     margins pairs       of_label
 Mul        of_label sides      against

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holdfast.classes import ClassModel, models_for
 from holdfast.io import cells
 from holdfast.io.dates import CLOCK, FORMS, ISO, texts
 from holdfast.io.dates import seconds as seconds_of
 from holdfast.io.forms import Form, numbers, read_form
 from holdfast.io.rows import Batch, DenseRows, SparseRows, WrongCell
 from holdfast.io.typed import typed
+from holdfast.linear_model import ClassModel, models_for
 
 Wrong = tuple[list[int], str]  # rows with a wrong cell, and what was expected there
 CYCLES = {"day": 86_400.0, "week": 604_800.0, "year": 31_556_952.0}  # seconds; the mean Gregorian year
@@ -217,7 +217,7 @@ class Target(NamedTuple):
         return not self.labels
 
     def class_models(self) -> list[ClassModel]:
-        """The models that tell the labels apart, as in `holdfast.classes.models_for`; none for numbers."""
+        """The models that tell the labels apart (`holdfast.linear_model.models_for`); none for numbers."""
         return models_for(len(self.labels)) if self.labels else []
 
     def model_names(self) -> tuple[str, ...]:

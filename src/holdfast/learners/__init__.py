@@ -22,20 +22,18 @@ if TYPE_CHECKING:
     from holdfast.learners.metagrad import MetaGrad
     from holdfast.learners.metagrad_diagonal import DiagonalMetaGrad
     from holdfast.learners.mixture import Mixture
-    from holdfast.learners.ogd import OGD
+    from holdfast.learners.ogd import OGD, Adaptive, StronglyConvex
     from holdfast.learners.onlinelogistic import OnlineLogistic
     from holdfast.learners.ons import ONS
     from holdfast.learners.penalized import Penalized
     from holdfast.learners.recentered import Recentered
     from holdfast.learners.reserved import Reserved
-    from holdfast.learners.residual_weights import HuberWeights, InverseMultiquadric, Redescending
     from holdfast.learners.ridge import OnlineRidge
-    from holdfast.learners.robustridge import RobustRidge
+    from holdfast.learners.robustridge import HuberWeights, InverseMultiquadric, Redescending, RobustRidge
     from holdfast.learners.scaled import Scaled
     from holdfast.learners.scaleinvariant import ScaleInvariant
     from holdfast.learners.solo import SoloFTRL
     from holdfast.learners.squint import Squint
-    from holdfast.learners.steps import Adaptive, StronglyConvex
     from holdfast.learners.vaw import VAW
 
 __all__ = [
@@ -75,15 +73,15 @@ __all__ = [
 ]
 
 _HOME = {name: name.lower() for name in __all__} | {
-    "Adaptive": "steps",
+    "Adaptive": "ogd",
     "DiagonalMetaGrad": "metagrad_diagonal",
-    "HuberWeights": "residual_weights",
-    "InverseMultiquadric": "residual_weights",
+    "HuberWeights": "robustridge",
+    "InverseMultiquadric": "robustridge",
     "LogWealth": "eg",
     "OnlineRidge": "ridge",
     "ProjectedAdaGrad": "adagrad_projected",
-    "Redescending": "residual_weights",
+    "Redescending": "robustridge",
     "SoloFTRL": "solo",
-    "StronglyConvex": "steps",
+    "StronglyConvex": "ogd",
 }
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

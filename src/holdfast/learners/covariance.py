@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from holdfast.matrices import padded, shrink_rows, sum_of_rows
+from holdfast.entrywise import padded, shrink_rows, sum_of_rows
 from holdfast.protocols import Row
 from holdfast.vectors import add, assign, scale_by, squared
 

@@ -67,8 +67,13 @@ class OnlineRidge:
     domain: Domain = Everywhere()
     memory: float | None = None
 
-    def check(self) -> Any:
-        return check_ridge(self)
+    def check(self: Any) -> Any:
+        if not 0.0 < self.strength < math.inf:
+            raise ValueError(f"strength weighs a regulariser, so it must be positive: got {self.strength}")
+        if self.domain.bounded():
+            what = f"{type(self).__name__} is for all weights, and clipping would cost its bound"
+            raise TypeError(f"{what}: got {self.domain!r}")
+        return check_memory(self)
 
     def reads_rows(self) -> bool:
         return True
@@ -77,13 +82,19 @@ class OnlineRidge:
         return Needs("any", LOSS_FORM, "squared", self.memory == math.inf)
 
     def init(self, dim: int) -> RidgeState:
-        return first_state(self.strength, dim)
+        root = math.sqrt(self.strength) * np.eye(dim)
+        return RidgeState(np.zeros(dim), root, np.zeros(dim), 0.0, 0.0)
 
     def valid(self, state: RidgeState) -> bool:
         return is_whole(state.rounds) and state.rounds >= 0.0
 
     def reset(self, state: RidgeState, dim: int) -> RidgeState:
-        return reset_state(self.strength, state)
+        assign(state.w, np.zeros(dim))
+        assign(state.image, np.zeros(dim))
+        for k in range(dim):
+            assign(state.root[k], np.zeros(dim))
+            state.root[k, k] = math.sqrt(self.strength)
+        return RidgeState(state.w, state.root, state.image, 0.0, 0.0)
 
     def predict(self, state: RidgeState) -> Weights:
         return state.w
@@ -99,29 +110,6 @@ class OnlineRidge:
     def bound(self, state: RidgeState, u: np.ndarray) -> float:
         refuse_bound(self)
         return 0.5 * self.strength * dot(u, u) + state.cost
-
-
-def check_ridge(rule: Any) -> Any:
-    name = type(rule).__name__
-    if not 0.0 < rule.strength < math.inf:
-        raise ValueError(f"strength weighs a regulariser, so it must be positive: got {rule.strength}")
-    if rule.domain.bounded():
-        raise TypeError(f"{name} is for all weights, and clipping would cost its bound: got {rule.domain!r}")
-    return check_memory(rule)
-
-
-def first_state(strength: float, dim: int) -> RidgeState:
-    return RidgeState(np.zeros(dim), math.sqrt(strength) * np.eye(dim), np.zeros(dim), 0.0, 0.0)
-
-
-def reset_state(strength: float, state: RidgeState) -> RidgeState:
-    dim = len(state.w)
-    assign(state.w, np.zeros(dim))
-    assign(state.image, np.zeros(dim))
-    for k in range(dim):
-        assign(state.root[k], np.zeros(dim))
-        state.root[k, k] = math.sqrt(strength)
-    return RidgeState(state.w, state.root, state.image, 0.0, 0.0)
 
 
 def with_cost(state: RidgeState, cost: float) -> RidgeState:

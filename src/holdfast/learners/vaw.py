@@ -1,27 +1,13 @@
 """The Vovk-Azoury-Warmuth forecaster: ridge regression that looks at the row before it predicts."""
 
-import math
-from typing import Any
-
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.cholesky import solved_below
-from holdfast.learners.memory import refuse_bound
-from holdfast.learners.needs import LOSS_FORM, Needs
-from holdfast.learners.ridge import (
-    RidgeState,
-    check_ridge,
-    first_state,
-    forget,
-    reset_state,
-    rotate_round,
-    with_cost,
-)
+from holdfast.learners.ridge import OnlineRidge, RidgeState, forget, rotate_round, with_cost
 from holdfast.protocols import Domain, Row, Weights
 from holdfast.rounds import Round
 from holdfast.rule import rule
-from holdfast.sketches.histogram import is_whole
 from holdfast.vectors import ForecastWeights, add, dot
 
 
@@ -62,23 +48,8 @@ class VAW:
     domain: Domain = Everywhere()
     memory: float | None = None
 
-    def check(self) -> Any:
-        return check_ridge(self)
-
-    def reads_rows(self) -> bool:
-        return True
-
-    def needs(self) -> Needs:
-        return Needs("any", LOSS_FORM, "squared", self.memory == math.inf)
-
-    def init(self, dim: int) -> RidgeState:
-        return first_state(self.strength, dim)
-
-    def valid(self, state: RidgeState) -> bool:
-        return is_whole(state.rounds) and state.rounds >= 0.0
-
-    def reset(self, state: RidgeState, dim: int) -> RidgeState:
-        return reset_state(self.strength, state)
+    check, needs, reads_rows = OnlineRidge.check, OnlineRidge.needs, OnlineRidge.reads_rows
+    init, valid, reset, bound = OnlineRidge.init, OnlineRidge.valid, OnlineRidge.reset, OnlineRidge.bound
 
     def predict(self, state: RidgeState) -> Weights:
         return ForecastWeights(self, state)
@@ -100,7 +71,3 @@ class VAW:
         forget(state, self.strength, self.memory)
         leverage = rotate_round(state, y, x)
         return with_cost(state, 0.5 * y * y * leverage)
-
-    def bound(self, state: RidgeState, u: np.ndarray) -> float:
-        refuse_bound(self)
-        return 0.5 * self.strength * dot(u, u) + state.cost

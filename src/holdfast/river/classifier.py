@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from river import base
 
-from holdfast.classes import MOST_PAIRED, class_margins, log_probabilities, models_for
 from holdfast.intervals.widths import label_scores, with_near_rows
+from holdfast.linear_model import MOST_PAIRED, class_margins, log_probabilities, models_for
 from holdfast.losses import Logistic
 from holdfast.options import Outliers
 from holdfast.river import batches

@@ -121,8 +121,8 @@ class RoundLog:
         by = reasons(self.checks, refused_by, thresholds)
         details = np.full(len(by), "", object)
         for i in np.flatnonzero(by == NOT_READABLE):
-            place = int(skipped[i])
-            details[i] = faults.get(place) or missing.get(place, _TOO_LARGE)
+            number = int(skipped[i])
+            details[i] = faults.get(number) or missing.get(number, _TOO_LARGE)
         new = ~np.isin(rounds[skipped], self._counted)
         for reason, count in Counter(by[new].tolist()).items():
             self.counts[reason] = self.counts.get(reason, 0) + count

@@ -4,13 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.classes import class_margins
 from holdfast.flatten import digest
 from holdfast.fleet.tensor_file import Buffer, read_tensors, tensor_buffers
 from holdfast.io.columns import Layout, Target, read_layout, read_target
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.io.typed import typed
-from holdfast.linear_model import LinearModels, shapes_of, wild_limit
+from holdfast.linear_model import LinearModels, class_margins, shapes_of, wild_limit
 from holdfast.runs.files import of_another_layout, reading
 from holdfast.runs.folder import Folder
 

@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
-from holdfast.classes import class_margins, log_probabilities, models_for
+from holdfast.linear_model import class_margins, log_probabilities, models_for
 from holdfast.options import Outliers
 from holdfast.sklearn.labels import missing_labels, warn_of_alike
 from holdfast.sklearn.passes import Labels, LearningEstimator

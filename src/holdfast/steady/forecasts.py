@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.matrices import products, sum_of_rows
+from holdfast.entrywise import products, sum_of_rows
 from holdfast.norms import HUGE
 from holdfast.protocols import Row
 from holdfast.rounds import Round

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.matrices import add_to_rows, products
+from holdfast.entrywise import add_to_rows, products
 from holdfast.rule import rule
 from holdfast.steady.covariances import Full
 from holdfast.steady.memories import express_column, restore_prior, told_in_unit

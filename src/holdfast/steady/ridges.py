@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.entrywise import add_to_rows, products
 from holdfast.losses import Absolute
-from holdfast.matrices import add_to_rows, products
 from holdfast.protocols import Loss
 from holdfast.rule import rarely_called, rule
 from holdfast.steady.covariances import Full

@@ -1,10 +1,10 @@
-"""holdfast.matrices: interpreted and compiled, the same bits."""
+"""holdfast.entrywise: interpreted and compiled, the same bits."""
 
 import numpy as np
 import pytest
 
 from holdfast._compiled import call
-from holdfast.matrices import padded, shrink_rows, sum_of_rows
+from holdfast.entrywise import padded, shrink_rows, sum_of_rows
 from holdfast.vectors import Sparse
 
 
