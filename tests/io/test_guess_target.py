@@ -73,6 +73,26 @@ def test_money_is_a_number_and_the_sentence_says_how_it_is_read(cells, value):
     assert f"'{cells[0]}' is read as {value:,.12g}" in said
 
 
+SORTED = "the rows are sorted by it"
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_said"),
+    [
+        ([0.5 * i for i in range(50)], True),
+        ([0.5 * (i // 2) for i in range(50, 0, -1)], True),
+        ([0.5 * i for i in range(15)] * 2, False),  # too few steps
+        ([1.5, *(i + 0.5 * (i % 5) for i in range(60)), 0.5, 3.5, 2.5], False),
+        ([0.5 * (7 * i % 50) for i in range(50)], False),
+        (["a"] * 15 + ["b"] * 15, True),
+        (["a", "b"] * 15, False),
+        (["a"] * 5 + ["b"] * 5, False),
+    ],
+)
+def test_a_table_that_is_sorted_by_its_target_is_named(cells, is_said):
+    assert (SORTED in guessed(cells)[1]) == is_said
+
+
 def test_a_dash_is_a_label_beside_a_plus_and_a_missing_target_elsewhere():
     assert guessed(["+", "-", "+"])[0].labels == ("+", "-")
     assert guessed(["yes", "-", "no"])[0].labels == ("no", "yes")

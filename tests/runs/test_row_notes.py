@@ -47,6 +47,18 @@ def test_the_other_cells_still_count_and_the_row_has_no_interval(run, cell, note
     assert float(down["prediction"]) == pytest.approx(-15.0, abs=0.3)
 
 
+def test_a_text_that_was_not_in_the_first_rows_is_named(tmp_path):
+    rows = "".join(f"{i % 7},{'red' if i % 2 else 'blue'},{i % 7 + i % 2}.5\n" for i in range(300))
+    (tmp_path / "rows.csv").write_text("a,color,y\n" + rows)
+    (tmp_path / "new.csv").write_text("a,color\n3,red\n3,rde\n3,-\n")
+    assert called("learn", tmp_path / "rows.csv", "--target", "y", "--to", tmp_path / "run")[0] == 0
+    status, out, _ = called("predict", tmp_path / "run", tmp_path / "new.csv")
+    known, unknown, missing = csv.DictReader(io.StringIO(out))
+    assert status == 0 and known["note"] == missing["note"] == "" and known["low"]
+    assert unknown["note"] == "column 'color': 'rde' is not a known value" and not unknown["low"]
+    assert unknown["prediction"] == missing["prediction"]
+
+
 def test_the_estimators_count_a_wild_cell_as_missing_and_name_it(rows):
     a, b, y = rows
     X = np.column_stack([a, b])

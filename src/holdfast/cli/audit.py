@@ -176,17 +176,18 @@ def _number(value: float) -> str:
 def _row_lines(rows: list[dict[str, Any]]) -> list[str]:
     if not rows:
         return []
-    lines = [f"{'row':>10} {'reason':13} {'size':>10} {'threshold':>10} {'times':>9}"]
+    cells = [("row", "reason", "size", "threshold", "times", "")]
     for row in rows:
         size, threshold = ("" if row[name] is None else shown(row[name]) for name in ("size", "threshold"))
         names = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
         little = "learned a little" if row["learned"] == "little" else ""
         note = "  ".join(filter(None, (cell(row["column"], row["value"]), names, row["detail"], little)))
-        lines.append(
-            f"{row['row']:>10,} {row['reason']:13} {size:>10} {threshold:>10} "
-            f"{_times(row['times']):>9}  {note}".rstrip()
-        )
-    return lines
+        cells.append((f"{row['row']:,}", row["reason"], size, threshold, _times(row["times"]), note))
+    a, b, c, d, e = (max(len(line[i]) for line in cells) for i in range(5))
+    return [
+        f"{row:>{a}}  {reason:{b}}  {size:>{c}}  {threshold:>{d}}  {times:>{e}}  {note}".rstrip()
+        for row, reason, size, threshold, times, note in cells
+    ]
 
 
 def _times(value: float | None) -> str:

@@ -2,15 +2,16 @@
 
 import gc
 import importlib.abc
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from holdfast.cli.exits import Failure, end, errors_in_words, handled_by
 from holdfast.cli.parser import new_parser
-from holdfast.terminal import OutputLost, open_streams
+from holdfast.terminal import OutputLost, open_streams, print_note
 
-LEAN = ("audit", "inspect", "learn", "predict", "release", "report", "verify")
+LEAN = ("audit", "inspect", "learn", "predict", "release", "report", "restore", "retract", "verify")
 # pyarrow imports pandas, and numba imports scipy and cffi, whenever they are installed. These commands need
 # none of them. Without them, and with fewer garbage collections, `learn` on 60,000 rows takes 1.4 s of CPU
 # time instead of 2.1, and 270 MB instead of 315.
@@ -26,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_streams()
     if argv is None:  # this process is the command
         lean_start(*sys.argv[1:2])
+        logging.getLogger("holdfast").addHandler(_Notes())
     try:
         with handled_by(end):
             options = new_parser().parse_args(argv)
@@ -35,6 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return failure.status
     except OutputLost as lost:
         return lost.report()
+
+
+class _Notes(logging.Handler):
+    """Prints what the library logs as the notes of a command, in lines that fit a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print_note(self.format(record))
 
 
 class _Absent(importlib.abc.MetaPathFinder):

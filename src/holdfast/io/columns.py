@@ -102,6 +102,12 @@ class Category(NamedTuple):
         places = {value: i for i, value in enumerate(self.values)}
         return _write_one_hot(array, X, lambda text: places.get(text, -1))
 
+    def unknown(self, array: cells.Array) -> list[int]:
+        """The rows whose value has no feature, and is not missing."""
+        texts = cells.labels(array)
+        known = pa.array([None, *self.values, *cells.NO_NUMBER], pa.string())
+        return np.flatnonzero(pc.invert(pc.is_in(texts, known)).to_numpy(zero_copy_only=False)).tolist()
+
 
 class Hashed(NamedTuple):
     """One feature for each group. The CRC-32 of a value decides its group."""
@@ -175,6 +181,9 @@ class Layout(NamedTuple):
             wrong, expected = column.write(array, X[:, place : place + width])
             for i in wrong:
                 faults[i] = WrongCell.of(column.name, array[i], f"not {expected}")
+            if forgiving and isinstance(column, Category):
+                for i in column.unknown(array):
+                    faults[i] = WrongCell.of(column.name, array[i], "not a known value")
             place += width
         faults |= unreadable
         # A row with a wrong cell is not learned from; to predict, its other cells count.

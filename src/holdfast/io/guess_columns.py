@@ -161,7 +161,8 @@ def _encoded(
         return _as_number(head, name, kind, asked)
     values = sorted(set(pc.unique(pc.drop_null(cells.labels(array))).to_pylist()) - _no_values(array))
     if kind == "category" or (kind != "hashed" and len(values) <= _FEW):
-        return Category(name, tuple(values)), f"{len(values)} values: a feature each"
+        many = f"{len(values)} values: a feature each" if len(values) > 1 else "one value: a feature"
+        return Category(name, tuple(values)), many
     if kind != "hashed" and len(values) > 0.5 * (len(array) - array.null_count):
         return None, "text that is different in most rows: left out"
     return Hashed(name, _GROUPS), f"{len(values)} values in the first rows: hashed into {_GROUPS} features"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
@@ -14,6 +15,12 @@ from holdfast.terminal import quoted, visible
 
 _MOST_LABELS = 100
 _FEW_NUMBERS = 10  # so few different integers are labels
+_STEPS = 20  # between different numbers: fewer may all rise by chance
+_OF_EACH = 10  # rows of each label, on average: with fewer, blocks mean nothing
+_SORTED = (
+    "; the rows are sorted by it: if that is not their order in time, shuffle them, because the model "
+    "follows the last rows, and its error is that of the next one"
+)
 
 
 def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where: str) -> tuple[Target, str]:
@@ -57,7 +64,9 @@ def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where:
             f"{place}: only the label {quoted(found[0])} in the first {head.rows:,} rows; name all with "
             "--labels, or another column with --target"
         )
-    return Target(name, tuple(found)), f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
+    sentence = f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
+    codes = pc.index_in(cells.labels(array), pa.array(found, pa.string())).drop_null().to_numpy()
+    return Target(name, tuple(found)), sentence + (_SORTED if is_in_blocks(codes) else "")
 
 
 def _numbers(head: Head, name: str) -> tuple[Target, str]:
@@ -65,7 +74,28 @@ def _numbers(head: Head, name: str) -> tuple[Target, str]:
     form, sentence = head.form(name), f"task: regression of {visible(name, 80)}"
     if form is not None:
         sentence += f"; {head.example(name, form)}"
-    return Target(name, (), form), sentence
+    return Target(name, (), form), sentence + (_SORTED if is_sorted(head.numbers(name)) else "")
+
+
+def is_sorted(values: np.ndarray) -> bool:
+    """Whether numbers rise, or fall, from row to row: in 99 of 100 steps, apart from equal neighbours.
+
+    >>> is_sorted(np.arange(50) // 2), is_sorted(np.sin(np.arange(50)))
+    (True, False)
+    """
+    steps = np.diff(values[np.isfinite(values)])
+    rises, falls = int((steps > 0.0).sum()), int((steps < 0.0).sum())
+    return rises + falls >= _STEPS and max(rises, falls) >= 0.99 * (rises + falls)
+
+
+def is_in_blocks(codes: np.ndarray) -> bool:
+    """Whether all rows of a label follow each other, so that the table is sorted by its label.
+
+    >>> is_in_blocks(np.repeat([0, 2, 1], 10)), is_in_blocks(np.tile([0, 2, 1], 10))
+    (True, False)
+    """
+    count = len(np.unique(codes))
+    return len(codes) >= _OF_EACH * count and int((np.diff(codes) != 0).sum()) < count
 
 
 def _found(array: cells.Array) -> list[str]:
