@@ -11,6 +11,7 @@ _MOST = 0.5  # of the skipped rows are due to one column
 _OF_A_CLASS, _TIMES = 0.1, 3.0  # of a class are skipped, and so many times as often as of the others
 _TAIL = 100  # rows at the end without one that was kept: a filter may withstand fewer
 _KEPT = 100  # rows, before an error means something
+_WORSE = 1.01  # times the baseline: less is the same
 
 
 class SkipFigures(NamedTuple):
@@ -72,6 +73,8 @@ def _of_the_end(figures: SkipFigures) -> list[str]:
 
 def _of_error(figures: SkipFigures) -> list[str]:
     error, baseline = figures.error, figures.baseline
-    if error is None or baseline is None or figures.rows - figures.skipped < _KEPT or error <= baseline:
+    if error is None or baseline is None or figures.rows - figures.skipped < _KEPT:
+        return []
+    if error <= _WORSE * baseline:
         return []
     return [f"the model predicts worse than the baseline: error {shown(error)}, baseline {shown(baseline)}"]

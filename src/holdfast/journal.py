@@ -15,6 +15,7 @@ from holdfast.player import Player
 from holdfast.protocols import Loss
 from holdfast.rounds import Verdict
 
+_BY_ROW = ("sample_weight", "row_ids")  # options of `partial_fit` with a value for each row
 _COUNTS = ("rounds", "kept_count", "unmeasured_count")  # of a player
 
 
@@ -37,8 +38,9 @@ class Call(NamedTuple):
     def without(self, gone: np.ndarray) -> "Call":
         """The other rows, with their weights."""
         left, options = np.flatnonzero(~gone), dict(self.options)
-        if options.get("sample_weight") is not None:
-            options["sample_weight"] = _take(options["sample_weight"], left)
+        for name in _BY_ROW:
+            if options.get(name) is not None:
+                options[name] = _take(options[name], left)
         return Call(self.ids[left], _take(self.X, left), _take(self.y, left), options, None)
 
 
@@ -101,13 +103,17 @@ class Journal:
         `row_ids` name the rows; several may have the same one, such as that of a user. By default rows are
         numbered from 0 on.
         """
-        X, y = copy.deepcopy((X, y))  # the caller may use the arrays again
+        self.learn_rows(X, y, row_ids, options)
+        return self
+
+    def learn_rows(self, X: Any, y: Any, row_ids: Sequence[Hashable] | None, options: dict[str, Any]) -> None:
+        """The same, with all options of the estimator's `partial_fit` in one dictionary."""
+        X, y, options = copy.deepcopy((X, y, options))  # the caller may use the arrays again
         count = len(y)
-        call = Call(self._ids(row_ids, count), _indexable(X), _indexable(y), dict(options), None)
+        call = Call(self._ids(row_ids, count), _indexable(X), _indexable(y), options, None)
         if len(call.ids) != count:
             raise ValueError(f"row_ids name the rows: expected {count}, got {len(call.ids)}")
         self._add(call)
-        return self
 
     def learn(self, x: ArrayLike, y: float, loss: Loss, row_id: Hashable = None) -> Verdict:
         """Let a `Player` learn from one row: `Player.learn`."""
@@ -238,7 +244,9 @@ def _indexable(rows: Any) -> Any:
 
 
 def _take(table: Any, rows: np.ndarray) -> Any:
-    """These rows of a data frame, of a sparse matrix, or of an array."""
+    """These rows of a data frame, of a sparse matrix, of an array, or of a list of names."""
+    if isinstance(table, list):
+        return [table[row] for row in rows]
     return getattr(table, "iloc", _indexable(table))[rows]
 
 

@@ -26,6 +26,7 @@ from holdfast.linear_model import (
 )
 from holdfast.sklearn.audited import AuditMixin
 from holdfast.sklearn.forecasts import IntervalMixin
+from holdfast.sklearn.journaled import JournalMixin
 from holdfast.sklearn.judging import ForecastError
 from holdfast.sklearn.labels import index_of
 from holdfast.sklearn.parameters import NestedParametersMixin, learner_rule, with_fields
@@ -41,7 +42,7 @@ _ENOUGH = 5_000  # rows of all passes, for a learner of second order
 _AHEAD = 100  # rows: a table in order of time is judged by forecasts for so many rows
 
 
-class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, BaseEstimator):
+class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalMixin, BaseEstimator):
     """Learn from the rows of a table, one after the other, and skip outliers.
 
     Two classes, or a regression, need one model, more classes several. Each has a game that goes on
@@ -231,6 +232,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, BaseEsti
     def _start(self, X: Any, count: int, all_rows: bool = False) -> None:
         """Check the parameters and start again, with so many models."""
         options.read_audit_size(self.audit_size)
+        self.__dict__.pop("_journal", None)  # of rows that are forgotten now
         if self.scale and not self.fit_intercept:
             raise ValueError(
                 "scale=True subtracts the running mean from every feature, which acts as an intercept: "

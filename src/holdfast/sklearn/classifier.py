@@ -82,6 +82,9 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         With missing="impute", a row of which more cells are missing is skipped.
     audit_size : int
         The largest number of skipped rows in `audit_`.
+    journal : int or None
+        So that `forget` can take rows back: `partial_fit` keeps every row, and a copy of the model after
+        every so many rows. `holdfast.Journal` says what that costs. None keeps nothing.
 
     Attributes
     ----------
@@ -152,6 +155,7 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         missing: str = "impute",
         missing_share: float = 0.5,
         audit_size: int = 10_000,
+        journal: int | None = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -174,7 +178,9 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         self._learn_passes(X, *self._targets(codes), weights)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, row_ids: Any = None
+    ) -> Self:
         """Learn from these rows once, in this order.
 
         With `delay="batch"` the rows of a call are judged by the forecasts at its start. With a number of
@@ -182,12 +188,16 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
 
         `classes` must name all labels in the first call. The unit of `sample_weight` times `class_weight` is
         the mean of the positive ones in the first call that has any: a row with this weight counts 1, in all
-        calls.
+        calls. `row_ids` are as in `RobustRegressor`.
         """
+        if self.journal is not None:
+            self._learn_in_journal(X, y, row_ids, {"classes": classes, "sample_weight": sample_weight})
+            return self
         first = not hasattr(self, "_games")
         if isinstance(self.class_weight, str):
             raise ValueError(f"class_weight={self.class_weight!r} needs all rows at once: use a dict, or fit")
         X, (y, known) = self._read(X, first), self._read_labels(X, y, first)
+        self._name_rows(row_ids, len(known))
         if first or not (classes is None or np.array_equal(classes, self.classes_)):
             _check_partial_fit_first_call(self, classes)
         if len(self.classes_) < 2:

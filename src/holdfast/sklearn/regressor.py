@@ -47,7 +47,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         For a small table, of at most 200 rows or five rows for each column, the first pass of `fit` only
         judges rows. Then the regularisation of the default learner is chosen by leave-one-out errors, as in
         `sklearn.linear_model.RidgeCV`. Up to 200 rows it is of second order for up to 1,000 columns.
-    learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size
+    learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size, journal
         As in `RobustClassifier`.
     memory : "auto" or a number of rows
         For the default learner: the longest memory of a regression. "auto" is for ever.
@@ -109,6 +109,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         missing: str = "impute",
         missing_share: float = 0.5,
         audit_size: int = 10_000,
+        journal: int | None = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -128,7 +129,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         self._learn_passes(X, *self._targets(y), weights)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, row_ids: Any = None) -> Self:
         """Learn from these rows once, in this order.
 
         With `delay="batch"` the rows of a call are judged by the forecasts at its start. With a number of
@@ -136,9 +137,16 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
 
         The unit of `sample_weight` is the mean of the positive weights in the first call that has weights: a
         row with this weight counts 1, in all calls.
+
+        `row_ids` name the rows, for `forget` and for the column `index` of `audit_`. Several rows may have
+        the same name, such as that of a user.
         """
+        if self.journal is not None:
+            self._learn_in_journal(X, y, row_ids, {"sample_weight": sample_weight})
+            return self
         first = not hasattr(self, "_games")
         X, y = self._read(X, first), self._read_target(X, y, first)
+        self._name_rows(row_ids, len(y))
         weights = self._read_weights(sample_weight, X)
         if first:
             self._start(X, 1)
