@@ -78,15 +78,10 @@ def _batches(player: Any, adversary: Any) -> Game:
 def _groups(player: Any, loss: Any) -> Game:
     """Rows that `holdfast learn` learns from, with keys or without."""
     from holdfast.adversaries.replay import Replay
-    from holdfast.fleet.games import Games
-    from holdfast.fleet.grouped_rounds import play_groups
+    from holdfast.fleet.grouped_rounds import example, play_groups
 
-    class Rows:
-        def replay(self, y: np.ndarray, loss: Any) -> Any:
-            return Replay(np.zeros((4, 2)), y, loss)
-
-    rows: Any = Rows()
-    return "call", play_groups, Games(player, 2, loss, [""]).example(rows, np.ones(4))
+    rows = Replay(np.zeros((4, 2)), np.ones(4), loss)
+    return "call", play_groups, example(player, player.init(2), rows, packed=False)
 
 
 def _default_games(regression: bool) -> Iterator[Game]:

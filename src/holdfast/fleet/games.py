@@ -10,18 +10,20 @@ from holdfast.certificates.certificate import certificate_of_state
 from holdfast.dry_run import check_first_round
 from holdfast.flatten import digest, flat_size, flatten, layout, layout_digest, restore
 from holdfast.fleet.grouped_rounds import (
+    COUNTS,
+    KEEP,
     GroupedRounds,
     collect_models,
+    example,
     first_invalid,
     play_groups,
 )
 from holdfast.fleet.grouping import caller, cores, evenly, group_rounds
-from holdfast.fleet.key_states import COUNTS, KeyStates
+from holdfast.fleet.key_states import KeyStates
 from holdfast.fleet.key_table import KeyTable
 from holdfast.fleet.states import States
 from holdfast.linear_model import LinearModels, empty_models, write_view
 from holdfast.play import empty_columns
-from holdfast.record import VERDICTS
 from holdfast.steady.state import ROUNDS
 from holdfast.terminal import Refusal
 from holdfast.vectors import ScaledWeights, aligned_copy, values_of
@@ -30,7 +32,6 @@ _MANY = 1_000  # games; with more, functions that visit each game are compiled
 _TOGETHER = 1 << 23  # numbers that are unpacked at once: 64 MB
 _LARGE = 65_536  # bytes; an array of this size begins at a cache line
 TENSORS = {"tape": (), "lengths": (), "counts": COUNTS}  # columns by name
-KEEP = (*VERDICTS, "predictions")
 Refuse = Callable[[str], Exception]  # the error for a state from a file that is not valid
 
 
@@ -149,12 +150,7 @@ class Games:
 
     def example(self, rows: Rows, y: np.ndarray) -> tuple[Any, ...]:
         """Arguments of `play_groups` that have the types of all calls with such rows."""
-        state, nothing = self._first_state(), np.zeros(0, np.int64)
-        counts = np.zeros((0, len(COUNTS)), np.int64)
-        groups = GroupedRounds(nothing, nothing, nothing, nothing, counts, self.keyed)
-        columns = empty_columns(0, self.width, len(self.player.check_names()), KEEP)
-        adversary, buffer = rows.replay(y, self.loss), np.zeros(0)
-        return self.player, adversary, state, columns, groups, buffer, 0, 0
+        return example(self.player, self._first_state(), rows.replay(y, self.loss), self.keyed)
 
     # -- what the games have learned
 

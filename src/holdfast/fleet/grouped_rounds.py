@@ -10,6 +10,11 @@ import numpy as np
 from holdfast.flatten import check_flat, flatten, restore
 from holdfast.game import Counts, play_round
 from holdfast.linear_model import LinearModels, write_model
+from holdfast.play import empty_columns
+from holdfast.record import VERDICTS
+
+COUNTS = ("rounds", "kept", "unmeasured")  # of each game
+KEEP = (*VERDICTS, "predictions")  # the columns of a run
 
 
 class GroupedRounds(NamedTuple):
@@ -49,6 +54,15 @@ def play_groups(
             state = player.to_stored(state)
         groups.lengths[game] = flatten(state, buffer, groups.places[game]) - groups.places[game]
     return 0
+
+
+def example(player: Any, state: Any, adversary: Any, packed: bool) -> tuple[Any, ...]:
+    """Arguments that have the types of all calls of `play_groups` with such a state and such rows."""
+    nothing, width = np.zeros(0, np.int64), adversary.extent()[1]
+    counts = np.zeros((0, len(COUNTS)), np.int64)
+    groups = GroupedRounds(nothing, nothing, nothing, nothing, counts, packed)
+    columns = empty_columns(0, width, len(player.check_names()), KEEP)
+    return player, adversary, state, columns, groups, np.zeros(0), 0, 0
 
 
 def first_invalid(

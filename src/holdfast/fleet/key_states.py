@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.fleet.grouped_rounds import COUNTS
 from holdfast.fleet.tensor_file import Buffer, read_tensors, tensor_buffers
 
 _ARRAYS = ("bytes", "sizes", "counts")
-COUNTS = ("rounds", "kept", "unmeasured")  # of each game
 Columns = Mapping[str, np.ndarray]  # by name, arrays without rows that have type and width of the column
 
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load
 
 _NAMES = {"float64": "F64", "int64": "I64", "uint8": "U8"}
 Buffer = bytes | memoryview
@@ -34,6 +32,9 @@ def tensor_buffers(tensors: Mapping[str, np.ndarray], header: Mapping[str, Any])
 
 def read_tensors(data: Any, form: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the tensors of a file whose header has this format; raises ValueError if it has not."""
+    from safetensors import SafetensorError  # here: games are compiled where it is not installed
+    from safetensors.numpy import load
+
     try:
         outer = json.loads(bytes(data[8 : 8 + int.from_bytes(data[:8], "little")]))
         header = json.loads(outer["__metadata__"]["holdfast"])

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.flatten import check_flat, flatten, layout_digest, restore
+from holdfast.fleet.grouped_rounds import COUNTS
 from holdfast.fleet.grouping import caller, group_rounds
-from holdfast.fleet.key_states import COUNTS, Columns, KeyStates
+from holdfast.fleet.key_states import Columns, KeyStates
 from holdfast.fleet.states import States
 from holdfast.io import cells
 from holdfast.runs.files import damaged, reading

@@ -10,7 +10,8 @@ from pyspark.sql import Column, DataFrame, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DoubleType, StringType, StructType
 
-from holdfast.fleet.key_states import COUNTS, KeyStates
+from holdfast.fleet.grouped_rounds import COUNTS
+from holdfast.fleet.key_states import KeyStates
 from holdfast.fleet.key_sums import KEY_COLUMNS
 from holdfast.runs.config import Config
 from holdfast.runs.files import RunError
