@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from holdfast.fleet.key_sums import KeySums
+from holdfast.fleet.key_table import KeySums
 from holdfast.runs.trace import ThinnedTable, Trace
 
 ROUNDS = 5_000

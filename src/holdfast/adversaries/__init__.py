@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from holdfast.adversaries.contaminated import Contaminated
     from holdfast.adversaries.gradients import Functions, Gradients
     from holdfast.adversaries.heavytails import HeavyTails
-    from holdfast.adversaries.lower_bounds import IidLowerBound, StronglyConvexLowerBound
+    from holdfast.adversaries.lower_bounds import IidLowerBound, StronglyConvexLowerBound, Tight
     from holdfast.adversaries.poisoners import Accumulating, FeatureBlowUp, LabelFlip, Ramp
     from holdfast.adversaries.quantilestream import Exponential, Pareto, QuantileStream, Uniform
     from holdfast.adversaries.replay import Replay
     from holdfast.adversaries.sparsereplay import SparseReplay
-    from holdfast.adversaries.tight import Tight
     from holdfast.adversaries.weighted import Weighted
 
 __all__ = [
@@ -48,6 +47,6 @@ __all__ = [
 _HOME = {name: name.lower() for name in __all__}
 _HOME |= {"Chaser": "adaptive", "Contrarian": "adaptive", "Functions": "gradients"}
 _HOME |= dict.fromkeys(["Exponential", "Pareto", "Uniform"], "quantilestream")
-_HOME |= dict.fromkeys(["IidLowerBound", "StronglyConvexLowerBound"], "lower_bounds")
+_HOME |= dict.fromkeys(["IidLowerBound", "StronglyConvexLowerBound", "Tight"], "lower_bounds")
 _HOME |= dict.fromkeys(["Accumulating", "FeatureBlowUp", "LabelFlip", "Ramp"], "poisoners")
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

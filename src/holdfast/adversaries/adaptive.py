@@ -46,9 +46,7 @@ class Chaser:
     ----------
     The inliers depend on the game. After it, `record.state[1].inliers` is their mask.
 
-    Guarantee
-    ---------
-    Theorem 1 holds. There are at most k outliers, and none is larger than slack times G(𝒮).
+    Guarantee: Theorem 1 holds. There are at most k outliers, and none is larger than slack times G(𝒮).
 
     Examples
     --------
@@ -118,9 +116,7 @@ class Contrarian:
     inliers : bool array
         All rounds: there are no outliers.
 
-    Guarantee
-    ---------
-    The regret against 0 is G Σ ‖w_t‖, and the learner's bound holds.
+    Guarantee: the regret against 0 is G Σ ‖w_t‖, and the learner's bound holds.
 
     Examples
     --------

@@ -74,9 +74,7 @@ class Accumulating:
     inliers : bool array
         The rounds that are not corrupted.
 
-    Guarantee
-    ---------
-    Theorem 1 with this k, for `TopK(k)`.
+    Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
     Examples
     --------
@@ -133,9 +131,7 @@ class FeatureBlowUp:
     inliers : bool array
         The rounds that are not corrupted.
 
-    Guarantee
-    ---------
-    Theorem 1 with this k, for `TopK(k)`.
+    Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
     Examples
     --------
@@ -185,9 +181,7 @@ class LabelFlip:
     inliers : bool array
         The rounds that are not corrupted.
 
-    Guarantee
-    ---------
-    Theorem 1 with this k, for `TopK(k)`.
+    Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
     Examples
     --------
@@ -238,9 +232,7 @@ class Ramp:
     inliers : bool array
         The rounds that are not corrupted.
 
-    Guarantee
-    ---------
-    Theorem 1 with this k, for `TopK(k)`.
+    Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
     Examples
     --------

@@ -104,9 +104,7 @@ class QuantileStream:
     inliers : bool array
         The rounds with size at most G.
 
-    Guarantee
-    ---------
-    Without an atom, `docs/math.md`, 6.2, for `Quantile(p)`; with one, see 6.6.
+    Guarantee: without an atom, `docs/math.md`, 6.2, for `Quantile(p)`; with one, see 6.6.
 
     Examples
     --------

@@ -67,9 +67,7 @@ class Certified:
     k
         The largest number of outliers for a certificate; `record.certificate(k)` takes any k up to this.
 
-    Guarantee
-    ---------
-    `docs/math.md`, Theorem B and Lemma 8.1: for every set of at most k outliers, in floats.
+    Guarantee: `docs/math.md`, Theorem B and Lemma 8.1: for every set of at most k outliers, in floats.
 
     Examples
     --------

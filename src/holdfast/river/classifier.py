@@ -44,9 +44,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         The share of mistakes in the forecasts for kept rows, as they were asked; with more than two labels,
         that of all models.
 
-    Guarantee
-    ---------
-    That of `holdfast.steady.Steady`, for each model.
+    Guarantee: that of `holdfast.steady.Steady`, for each model.
 
     Examples
     --------

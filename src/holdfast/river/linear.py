@@ -116,9 +116,7 @@ class LinearClassifier(LinearModel, base.Classifier):
     weights, intercept
         What was learned so far.
 
-    Guarantee
-    ---------
-    As in `LinearRegressor`.
+    Guarantee: as in `LinearRegressor`.
 
     Examples
     --------

@@ -56,9 +56,7 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
     weights, intercept
         What was learned so far, in the units of the data.
 
-    Guarantee
-    ---------
-    That of `holdfast.steady.Steady`, for convex losses with bounded slopes.
+    Guarantee: that of `holdfast.steady.Steady`, for convex losses with bounded slopes.
 
     Examples
     --------

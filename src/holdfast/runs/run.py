@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.fleet.games import Games
-from holdfast.fleet.key_sums import KeySums
+from holdfast.fleet.key_table import KeySums
 from holdfast.fleet.parts import StateParts
 from holdfast.fleet.prior import Upkeep, next_upkeep
 from holdfast.intervals.widths import with_near_rows

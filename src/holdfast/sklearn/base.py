@@ -25,9 +25,8 @@ from holdfast.linear_model import (
     write_view,
 )
 from holdfast.sklearn.audited import AuditMixin
-from holdfast.sklearn.forecasts import IntervalMixin
 from holdfast.sklearn.journaled import JournalMixin
-from holdfast.sklearn.judging import ForecastError
+from holdfast.sklearn.judging import ForecastError, IntervalMixin
 from holdfast.sklearn.labels import index_of
 from holdfast.sklearn.parameters import NestedParametersMixin, learner_rule, with_fields
 from holdfast.sklearn.rows import Weights, empty_columns, filled, usual_values, with_missing

@@ -22,9 +22,9 @@ from holdfast.losses import Pinball
 from holdfast.options import refuse_weights
 from holdfast.record import VERDICTS
 from holdfast.sklearn.base import RobustEstimator
-from holdfast.sklearn.forecasts import Forecasts
 from holdfast.sklearn.judging import (
     KEEP,
+    Forecasts,
     JudgedRows,
     is_warm_up,
     joined,

@@ -12,7 +12,7 @@ from pyspark.sql.types import DoubleType, StringType, StructType
 
 from holdfast.fleet.grouped_rounds import COUNTS
 from holdfast.fleet.key_states import KeyStates
-from holdfast.fleet.key_sums import KEY_COLUMNS
+from holdfast.fleet.key_table import KEY_COLUMNS
 from holdfast.runs.config import Config
 from holdfast.runs.files import RunError
 from holdfast.spark.checks import check_packages, key_text
