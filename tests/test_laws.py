@@ -178,12 +178,17 @@ def test_a_skipped_round_does_not_change_a_bit_of_what_predicts(player):
 
 UNREADABLE = [(math.nan, 1.0, 0.5), (math.inf, 1.0, 0.5), (1e200, 1.0, 0.5), (1.0, math.nan, math.nan)]
 BEHIND_FILTERS = [hf.Filtered(learner, hf.TopK(3)) for learner in LEARNERS]
+BEHIND_FILTERS += [hf.Filtered(inner, hf.TopK(3)) for inner in (*SCALED, *MIXTURES)]
+BEHIND_FILTERS += [hf.Filtered(hf.OGD(hf.Ball(1.0)), filter) for filter in FILTERS]
 CERTIFIED = [Certified(BEHIND_FILTERS[0], 3), Certified(GUARDED[-1], 3)]
+PLAYERS = [*BEHIND_FILTERS, *CERTIFIED, *GUARDED, *STEADY]
 
 
-@pytest.mark.parametrize(
-    "player", [*BEHIND_FILTERS, *CERTIFIED, *GUARDED, *STEADY], ids=lambda player: repr(player)[:60]
-)
+def test_every_exported_player_is_among_those_of_the_next_law():
+    assert {type(player) for player in PLAYERS} >= {rule for rule in rules if hasattr(rule, "observe")}
+
+
+@pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:60])
 def test_an_unreadable_round_changes_nothing(player):
     """A row that is taken back is like one that cannot be read. Buffers are right again one round later."""
     X, y = wild_rounds(player)
