@@ -1,6 +1,7 @@
 """A journal forgets rows: afterwards the model is, bit for bit, one that never saw them."""
 
 import copy
+import os
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from holdfast.journal import Forgotten, Journal
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 FORGETFUL = hf.Filtered(hf.learners.RobustRidge(memory=3), hf.Everything())
+CASES = int(os.environ.get("HOLDFAST_RETRACTION_CASES", "1500"))  # of each player, if exhaustive
 PLAYERS = [
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5)),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopShare(0.1, window=30)),
@@ -23,12 +25,15 @@ PLAYERS = [
 ]
 
 
-def stream(rounds, seed=1):
+def stream(rounds, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rounds, 2))
     y = X @ [1.0, -2.0] + 0.1 * rng.standard_normal(rounds)
     X[5::11] *= 100.0
     X[9::23, 0] = np.nan
+    if seed % 2:  # wild targets, and rows that are equal
+        y[3::17] += 1e3 * rng.standard_normal(len(y[3::17]))
+        X[60:70] = X[60]
     return X, y
 
 
@@ -40,15 +45,15 @@ def learned(player, X, y, every=7):
 
 
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:50])
-@pytest.mark.parametrize("examples", [3, pytest.param(400, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("examples", [3, pytest.param(CASES, marks=pytest.mark.exhaustive)])
 def test_a_player_is_one_that_never_saw_the_rows(player, examples):
-    X, y = stream(120)
     rows = st.lists(st.integers(0, 119), unique=True, min_size=1, max_size=30)
 
     @settings(max_examples=examples)
-    @given(st.lists(rows, min_size=1, max_size=3))
-    def check(sets):
-        journal, left = learned(player, X[:100], y[:100]), np.arange(120)
+    @given(st.lists(rows, min_size=1, max_size=3), st.integers(0, 1_000_000), st.integers(1, 40))
+    def check(sets, seed, every):
+        X, y = stream(120, seed)
+        journal, left = learned(player, X[:100], y[:100], every), np.arange(120)
         for place, out in enumerate(sets):
             out = [row for row in out if row in left and (row < 100 or place)]
             if place == 1:  # more rows, after something was forgotten
