@@ -13,8 +13,11 @@ from scipy.sparse import csr_array
 import holdfast as hf
 from holdfast._compiled.compiling import expecting
 from holdfast.continuing import Game
+from holdfast.defaults import recommended
 
 PLAYER = hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5))
+EXACT = hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.Quantile(0.9, exact=True))
+WINDOWED = hf.Filtered(hf.AdaGrad(hf.Box(-1.0, 1.0)), hf.TopShare(0.1, window=30))
 KEEP = ("sizes", "thresholds", "kept", "refused_by", "farthest")
 
 
@@ -57,7 +60,7 @@ def test_compiled_rows_convert_no_state(monkeypatch):
     with expecting(math.inf):
         game = game_after(10)
     monkeypatch.setattr("holdfast._compiled.bind_state", None)
-    monkeypatch.setattr("holdfast._compiled.native_state.with_owners", None)
+    monkeypatch.setattr("holdfast._compiled.programs.State.first", None)
     for first, last in itertools.pairwise([10, 11, 12, 40, 60]):
         game.play(part(first, last), KEEP)
     assert game.rounds == 60
@@ -107,3 +110,44 @@ def test_weights_and_sparse_rows_go_on_too(expected):
         half = hf.play(PLAYER, start, keep=KEEP)
         whole = hf.play(PLAYER, second if second is weighted else again, keep=KEEP, after=half)
         assert same(game.state, whole.state[0]) and same(columns.sizes, whole.sizes)
+
+
+def counts_in(value, path=()):
+    """The paths of all whole numbers in a state, and in its arrays."""
+    if isinstance(value, tuple):
+        return [found for i, item in enumerate(value) for found in counts_in(item, (*path, i))]
+    if isinstance(value, np.ndarray):
+        return [(*path, i) for i in range(min(value.size, 3)) if value.flat[i] == np.floor(value.flat[i])]
+    return [path] if isinstance(value, int) and not isinstance(value, bool) else []
+
+
+def damaged(value, path, number):
+    if not path:
+        return number
+    i, *rest = path
+    if isinstance(value, np.ndarray):
+        changed = value.copy()
+        changed.flat[i] = number
+        return changed
+    items = [damaged(item, rest, number) if j == i else item for j, item in enumerate(value)]
+    return tuple.__new__(type(value), items)
+
+
+@pytest.mark.parametrize("make", [recommended(True), recommended(False), EXACT, WINDOWED], ids=range(4))
+def test_a_damaged_count_is_refused_or_no_later_round_notices(make):
+    replay = part(0, 40)
+    game = Game(make, replay)
+    game.play(replay, KEEP)
+    stored, refused = game.__getstate__(), 0
+    for path in counts_in(game.state):
+        for number in (-3, 2**40):
+            other = object.__new__(Game)
+            state = damaged(game.state, path, number)
+            try:
+                other.__setstate__(copy.deepcopy(stored | {"_state": state}))
+            except ValueError as problem:
+                assert "damaged" in str(problem)
+                refused += 1
+            else:
+                other.play(part(0, 20), KEEP)
+    assert refused > 0

@@ -72,6 +72,25 @@ def gated(filter):
     return [np.array([gate.keep(abs(size)) for size in X[:, 0]])]
 
 
+def levelled(season):
+    """The levels of a stream with outliers, a change and a frozen part."""
+    _, y, _ = table()
+    y[100:150] = y[100]
+    y[200:] += 50.0
+    readings = hf.Level(season=season).update_many(y)
+    return [readings.level, readings.low, readings.high, readings.kept]
+
+
+def widths(label):
+    """The widths of intervals for recorded scores."""
+    from holdfast.intervals.widths import LABELS, NUMBERS, Widths
+
+    X, y, _ = table()
+    found = Widths(LABELS if label else NUMBERS)
+    found.add_forecasts(np.nan_to_num(X[:, 0]), y)
+    return [found.table()]
+
+
 GAMES = {
     "numbers": lambda: fitted(label=False),
     "labels": lambda: fitted(label=True),
@@ -90,6 +109,10 @@ GAMES = {
     ),
     "gate, TopK": lambda: gated(hf.TopK(10)),
     "gate, Quantile": lambda: gated(hf.Quantile(0.9)),
+    "level": lambda: levelled(season=0),
+    "level, season": lambda: levelled(season=24),
+    "intervals": lambda: widths(label=False),
+    "intervals, labels": lambda: widths(label=True),
 }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from holdfast._compiled import programs
 from holdfast._compiled.argument_types import BoundState, signature
 from holdfast._compiled.compiling import choose, count_interpreted
+from holdfast.dry_run import check_restored
 from holdfast.game import Columns, Counts, play_rounds
 from holdfast.play import empty_columns, play
 from holdfast.vectors import aligned_copy, assign, values_of
@@ -79,6 +80,11 @@ class Game:
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"is_native": False, "_state": self.state, "_native": None, "_next_look": 0}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        if stored["_state"] is not None:
+            check_restored(stored["player"], stored["_state"])
+        vars(self).update(stored)
 
     def set_player(self, player: Any) -> None:
         """Go on with another player, which must have the same states."""

@@ -42,6 +42,21 @@ def check_rule(rule: Any, role: Any, dim: int) -> None:
         _check_once.__wrapped__(rule, role, dim)
 
 
+def check_restored(player: Any, state: Any) -> None:
+    """Raise ValueError if this is not a state of the player: machine code uses its counts as indices."""
+    valid = getattr(player, "valid", None)
+    try:
+        with np.errstate(all="ignore"):
+            is_valid = valid is None or bool(valid(state))
+    except Exception:  # whatever a method raises if the state has other fields
+        is_valid = False
+    if not is_valid:
+        raise ValueError(
+            f"what was stored is not a state of {type(player).__name__}, so it was damaged: "
+            "use another copy, or learn again"
+        )
+
+
 def checked_extent(adversary: Any) -> tuple[int, int]:
     """The number of rounds and of weights of an adversary; raise TypeError if it is not an adversary."""
     check_role(adversary, protocols.Adversary)

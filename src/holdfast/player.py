@@ -13,7 +13,7 @@ from holdfast import protocols
 from holdfast._compiled.running import can_compile
 from holdfast.certificates.certificate import Certificate, certificate_of_state
 from holdfast.certificates.certified import Certified
-from holdfast.dry_run import check_first_round, check_rule
+from holdfast.dry_run import check_first_round, check_restored, check_rule
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss, Row
 from holdfast.rounds import Round, Verdict
@@ -126,6 +126,10 @@ class Player:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_state": self.state, "_compiled_round": None, "_loss": None}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        check_restored(stored["rule"], stored["_state"])
+        vars(self).update(stored)
 
     def _read(self, values: ArrayLike, name: str) -> None:
         """Copy the entries of a row to the array that the round reads."""

@@ -8,7 +8,7 @@ import pytest
 from laws import WITH_AVERAGE
 
 import holdfast as hf
-import holdfast._compiled.calls  # numba is loaded, if a test does not say otherwise
+import holdfast._compiled.calls  # if a test does not say otherwise
 from holdfast import _compiled
 from holdfast._compiled import compiling, running
 from holdfast._compiled.compiling import FEW, LOADING, WORTH_COMPILING, choose, expecting
@@ -20,11 +20,14 @@ class Disk:
     """Counts the looks at a disk; `has` says whether the game is on it."""
 
     def __init__(self):
-        self.has, self.looks = False, 0
+        self.has, self.ready, self.looks = False, False, 0
 
-    def look(self, *args):
+    def is_stored(self, *args):
         self.looks += 1
         return self.has
+
+    def is_ready(self, *args):
+        return self.ready
 
 
 @pytest.fixture
@@ -32,8 +35,7 @@ def disk(monkeypatch):
     found = Disk()
     monkeypatch.setattr(compiling, "_on_disk", {})
     monkeypatch.setattr(compiling, "_interpreted", [0])
-    monkeypatch.setattr(compiling, "_is_stored", found.look)
-    monkeypatch.setattr(compiling, "_is_ready", lambda *args: False)
+    monkeypatch.setattr(compiling, "_calls", lambda: found)
     monkeypatch.setattr(compiling, "is_empty", lambda: False)
     return found
 
@@ -63,7 +65,7 @@ def test_the_disk_is_looked_at_once(disk):
     assert disk.looks == 1
 
 
-def test_numba_is_imported_only_if_the_process_plays_many_rounds(disk, monkeypatch):
+def test_the_disk_is_looked_at_only_if_the_process_plays_many_rounds(disk, monkeypatch):
     disk.has = True
     monkeypatch.delitem(sys.modules, "holdfast._compiled.calls")
     assert not chosen(LOADING - 1) and disk.looks == 0
@@ -71,9 +73,9 @@ def test_numba_is_imported_only_if_the_process_plays_many_rounds(disk, monkeypat
     assert chosen(100)
 
 
-def test_what_this_process_has_compiled_is_used(disk, monkeypatch):
+def test_what_this_process_has_compiled_is_used(disk):
     assert not chosen(FEW)
-    monkeypatch.setattr(compiling, "_is_ready", lambda *args: True)
+    disk.ready = True
     assert chosen(FEW) and disk.looks == 1
 
 
@@ -82,7 +84,7 @@ def test_a_function_of_the_user_is_compiled_only_for_long_games(disk):
     assert disk.looks == 0
 
 
-def test_an_empty_cache_is_no_reason_to_import_numba(disk, monkeypatch):
+def test_an_empty_cache_is_not_looked_at(disk, monkeypatch):
     monkeypatch.delitem(sys.modules, "holdfast._compiled.calls")
     monkeypatch.setattr(compiling, "is_empty", lambda: True)
     assert not chosen(WORTH_COMPILING - 1) and disk.looks == 0

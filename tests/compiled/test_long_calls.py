@@ -1,13 +1,16 @@
 """Ctrl-C during machine code takes effect when that returns."""
 
+import contextlib
 import signal
 import threading
 
 import numpy as np
 import pytest
+from laws import same
 
 import holdfast as hf
 from holdfast import _compiled
+from holdfast._compiled import programs
 from holdfast._compiled.long_calls import deferred_interrupts
 
 
@@ -56,15 +59,23 @@ def test_a_compiled_game_ends_before_the_interrupt(monkeypatch):
     assert len(ended) == 2
 
 
-def test_an_interrupt_while_python_makes_the_decision_of_a_compiled_round_raises(monkeypatch):
-    player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5)), 2, compiled=True)
-    player.learn([1.0, 2.0], 1.0, hf.Hinge())
+def test_after_an_interrupt_between_machine_code_and_its_answer_the_next_round_is_played(monkeypatch):
+    player, plain = (
+        hf.Player(hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopShare(0.1, window=50)), 2, compiled=c)
+        for c in (True, False)
+    )
+    run, numbers = programs.run, range(100)
 
     def interrupted(*args):
+        run(*args)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(hf.Verdict, "__new__", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            player.learn([1.0, 2.0], 1.0, hf.Hinge())
-    assert player.learn([1.0, 2.0], 1.0, hf.Hinge()).size > 0.0
+    for i in numbers:
+        with monkeypatch.context() as patch:
+            if i % 3 == 1:
+                patch.setattr(programs, "run", interrupted)
+            with contextlib.suppress(KeyboardInterrupt):
+                player.learn([1.0, i], 1.0, hf.Hinge())
+        plain.learn([1.0, i], 1.0, hf.Hinge())
+    assert player.predict().tolist() == plain.predict().tolist()
+    assert same(player.state, plain.state)

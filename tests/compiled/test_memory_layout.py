@@ -1,10 +1,12 @@
 """Values in memory, written and read without numba."""
 
+import json
+
 import numpy as np
 import pytest
 
 from holdfast import OGD, Ball, Filtered, Quantile, TopK
-from holdfast._compiled.memory_layout import by_place, layout_of, type_text
+from holdfast._compiled.memory_layout import by_place, from_words, kind_of, layout_of, words
 
 VALUES = [
     (1, True, 2.5, (False, 3), ()),
@@ -45,9 +47,22 @@ def test_an_array_of_nobody_is_copied():
     assert not np.shares_memory(copy, value[0])
 
 
-def test_readonly_arrays_have_the_same_type_and_functions_have_none():
+def test_readonly_arrays_have_the_same_kind_and_other_objects_have_none():
     array = np.zeros(2)
     array.flags.writeable = False
-    assert type_text(array) == type_text(np.zeros(2)) != type_text(np.zeros(2, np.float32))
-    with pytest.raises(TypeError, match="no layout for builtin_function"):
-        type_text((len,))
+    assert kind_of(array) == kind_of(np.zeros(2)) != kind_of(np.zeros(2, np.float32))
+    with pytest.raises(TypeError, match="no layout for dict"):
+        kind_of(({},))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
+def test_a_kind_in_words_is_the_same_kind(value):
+    assert from_words(json.loads(json.dumps(words(kind_of(value))))) == kind_of(value)
+
+
+@pytest.mark.parametrize("value", [np.float32(0.1), np.int32(-7), np.uint8(255), 2**63 + 1, np.int8(-128)])
+def test_smaller_and_larger_numbers_are_read_again(value):
+    layout = layout_of((value, 1.0))
+    memory = np.zeros(layout.size, np.uint8)
+    layout.write(memory, (value, 1.0))
+    assert layout.rebuilt(layout.read(memory), {}) == (value, 1.0)

@@ -20,7 +20,7 @@ print("numba" in sys.modules)
 PUBLIC = {
     "numba": {"njit", "typeof", "types", "__version__"},
     "numba.extending": {"intrinsic", "overload", "overload_method", "register_jitable"},
-    "llvmlite": {"binding", "ir"},
+    "llvmlite": {"__version__", "binding", "ir"},
 }
 PRIVATE_ATTRIBUTES = {"_cache", "entry_point", "meminfo", "overloads", "targetctx"}
 

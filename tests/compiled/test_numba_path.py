@@ -21,8 +21,8 @@ with warnings.catch_warnings(record=True) as caught:
 print(*(warning.message for warning in caught))
 """
 LIBRARY = "del numba.core.codegen.JITCodeLibrary"
-REDUCE = "del numba.core.compiler.CompileResult._reduce"
-REBUILD = "numba.core.compiler.CompileResult._rebuild = lambda *args: 1 / 0"
+GLOBALS = "del numba.core.codegen.CodeLibrary.has_dynamic_globals"
+BITCODE = "from llvmlite import binding\nbinding.parse_bitcode = lambda *args: 1 / 0"
 UNTESTED = "numba.__version__ = '0.99.1'"
 
 
@@ -30,8 +30,8 @@ UNTESTED = "numba.__version__ = '0.99.1'"
     ("change", "reason"),
     [
         (LIBRARY, "cannot import name 'JITCodeLibrary'"),
-        (REDUCE, "has no attribute '_reduce'"),
-        (f"{UNTESTED}\n{REBUILD}", "division by zero"),
+        (GLOBALS, "has no attribute 'has_dynamic_globals'"),
+        (f"{UNTESTED}\n{BITCODE}", "division by zero"),
     ],
     ids=["missing at import", "missing attribute", "fails in the trial"],
 )

@@ -32,7 +32,7 @@ def total(short, long, field):
 
 args = Short(1.0), Long(2.0), Field(3.0)
 assert call(total, *args) == total(*args) == 13.5
-assert is_ready(total, *args) and is_stored(total, *args)
+assert is_ready("call", total, args) and is_stored("call", total, args)
 
 try:
     call(lambda long: long.of(scale=2.0), Long(2.0))

@@ -15,7 +15,9 @@ from holdfast.adversaries import Replay
 from holdfast.defaults import recommended, recommended_loss
 from holdfast.fleet.games import Games
 from holdfast.fleet.grouped_rounds import play_groups
+from holdfast.intervals.widths import LABELS, NUMBERS, Widths, follow_each
 from holdfast.io.rows import DenseRows
+from holdfast.levels.level import follow_values
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 HOSTILE = ["plain", "missing", "changed", "stuck", "inf", "1e300", "1e150", "5e-324", "-1e9"]
@@ -143,6 +145,23 @@ def test_gates_decide_the_same(folder, use, filter, kind, monkeypatch):
     for size in given[:200]:
         assert repr(fast.decide(size)) == repr(slow.decide(size))  # NaN is not equal to itself
     assert fast.state_dict() == slow.state_dict()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_levels_and_widths_have_the_same_bits(folder, use, kind, monkeypatch):
+    monkeypatch.setattr("holdfast._compiled.calls.call", None)
+    found = []
+    for chosen in (folder, None):
+        use(chosen)
+        level, widths = hf.Level(season=12), [Widths(tracker) for tracker in (NUMBERS, LABELS)]
+        readings = [level.update_many(part) for part in np.split(sizes(kind), 3)]
+        for each in widths:
+            each.add_forecasts(np.zeros(3000), sizes(kind))
+        found.append(bits((*map(tuple, readings), level._state, *(each.numbers() for each in widths))))
+        used = {key[0] for key, program in prebuilt._known.items() if program is not None}
+        assert ({follow_values, follow_each} <= used) == (chosen is not None)
+    assert found[0] == found[1]
 
 
 TEXTBOOK = [

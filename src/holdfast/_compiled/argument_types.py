@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ AnyFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
 
 _C_ORDER, _F_ORDER, _OWNS_DATA = 1, 2, 4  # flags of numpy
-_INTEGERS = range(-(2**63), 2**63)  # numba has another type for larger ones
+_INTEGERS, _LARGER = range(-(2**63), 2**63), range(2**63, 2**64)  # numba has another type for these
 
 
 class BoundState(Protocol):
@@ -36,6 +37,13 @@ def signature(value: Any) -> Any:
         return type(value), value.dtype, value.ndim, flags
     if isinstance(value, np.generic):
         return value.dtype
-    if isinstance(value, bool | float | str | None) or (isinstance(value, int) and value in _INTEGERS):
+    if isinstance(value, bool | float | str | None):
         return type(value)
-    return None
+    if isinstance(value, int):
+        return type(value) if value in _INTEGERS else np.uint64 if value in _LARGER else None
+    return value if is_function(value) else None
+
+
+def is_function(value: Any) -> bool:
+    """Whether a value is a function in Python, or one of numba's."""
+    return isinstance(value, FunctionType) or hasattr(value, "py_func")

@@ -1,48 +1,39 @@
-"""Compile a function for the types of its arguments, and call it. This imports numba."""
+"""Machine code for arguments of some types: of this process, from the disk, or compiled by numba.
+
+numba is imported only to compile.
+"""
 
 import inspect
+import os
+import sys
 import threading
-from collections.abc import Callable
-from types import FunctionType
-from typing import Any
-
-import numba
+from typing import Any, Literal
 
 from holdfast._compiled.argument_types import AnyFunction, Arguments, BoundState, signature
-from holdfast._compiled.error_messages import explain, explain_type
-from holdfast._compiled.method_registration import CallGraph
-from holdfast._compiled.numba_path import private
+from holdfast._compiled.call_graph import CallGraph
+from holdfast._compiled.disk_cache import Store
+from holdfast._compiled.error_messages import explain_type
+from holdfast._compiled.memory_layout import arrays_in, imported, kind_of, words
+from holdfast._compiled.programs import Program
 
-if private is None:
-    from holdfast._compiled.numba_public import bind_state as _bind_state
-    from holdfast._compiled.numba_public import compile_call, dispatcher, open_calls
-    from holdfast._compiled.numba_public import is_state_stored as _is_state_stored
-    from holdfast._compiled.numba_public import is_stored as _is_stored
-else:
-    from holdfast._compiled.native_calls import compile_call
-    from holdfast._compiled.native_calls import is_stored as _is_stored
-    from holdfast._compiled.native_state import bind_state as _bind_state
-    from holdfast._compiled.native_state import is_state_stored as _is_state_stored
-    from holdfast._compiled.numba_private import dispatcher, open_calls
+SWITCH = "HOLDFAST_PUBLIC_NUMBA"
+Form = Literal["call", "state"]
 
-# All by function and type of arguments: a Python function that runs it, and its CallGraph; the CallGraph of
-# the last `bind_state`; a CallGraph that `is_stored` has made, for the next `call`.
-_programs: dict[tuple[AnyFunction, Any], tuple[Callable[[Arguments], Any], CallGraph]] = {}
-_states: dict[tuple[AnyFunction, Any], CallGraph] = {}
-_call_graphs: dict[tuple[AnyFunction, Any], CallGraph] = {}
-_types: dict[Any, Any] = {}  # signature of arguments -> their type
+# All by form, function and signature of arguments: what runs it, and its CallGraph; a CallGraph that
+# `is_stored` has made, for the next call.
+_programs: dict[Any, tuple[Any, CallGraph]] = {}
+_call_graphs: dict[Any, CallGraph] = {}
 _lock = threading.RLock()
 
 
 def call(function: AnyFunction, *args: Any) -> Any:
     """Compile `function` for arguments of these types, unless that was done before, and call it."""
-    args = _prepared(args)
-    return _compiled(function, args)(args)
+    return _program("call", function, args).call(args)
 
 
 def prepare(function: AnyFunction, *args: Any) -> None:
     """Compile `function` for arguments of these types, and store it on disk, without calling it."""
-    _compiled(function, _prepared(args))
+    _program("call", function, args)
 
 
 def bind_state(function: AnyFunction, *args: Any) -> BoundState:
@@ -52,110 +43,115 @@ def bind_state(function: AnyFunction, *args: Any) -> BoundState:
     The values stay in native memory. `function` must return the new first value and an answer. `first()` of
     the result is that value.
     """
-    args = _prepared(args)
-    kind = _type(function, args)
-    with _lock:
-        graph = _states.get((function, kind))
-        if graph is None or not graph.is_current():
-            graph = _states[function, kind] = CallGraph(function, args)
-            if graph.changed:
-                _forget_all()
-        return _with_short_errors(graph, _bind_state, function, args[:-1], kind, graph)
+    bound: BoundState = _program("state", function, args).bind(args)
+    return bound
 
 
-def is_state_stored(function: AnyFunction, *args: Any) -> bool:
-    """Whether `bind_state` would find these types compiled already, in this process or on disk."""
-    args = _prepared(args)
-    with _lock:
-        return _is_state_stored(function, _type(function, args), CallGraph(function, args))
-
-
-def is_ready(function: AnyFunction, *args: Any) -> bool:
-    """Whether `call` would find these types compiled already in this process."""
-    found = _programs.get((function, _type(function, _prepared(args))))
+def is_ready(form: Form, function: AnyFunction, args: Arguments) -> bool:
+    """Whether this process has compiled it for arguments of these types."""
+    found = _programs.get(_key(form, function, args))
     return found is not None and found[1].is_current()
 
 
-def is_stored(function: AnyFunction, *args: Any) -> bool:
-    """Whether `call` would find these types compiled already, in this process or on disk."""
-    args = _prepared(args)
-    if is_ready(function, *args):
+def is_stored(form: Form, function: AnyFunction, args: Arguments) -> bool:
+    """Whether it need not be compiled: it is in this process or on disk."""
+    if is_ready(form, function, args):
         return True
     with _lock:
-        kind = _type(function, args)
-        graph = _call_graphs[function, kind] = CallGraph(function, args)
-        return _is_stored(function, kind, graph)
+        graph = _call_graphs[_key(form, function, args)] = CallGraph(function, args)
+        store = _store(form, function, args, graph)
+        return store is not None and store.exists()
 
 
-def _compiled(function: AnyFunction, args: Arguments) -> Callable[[Arguments], Any]:
-    """The machine code for arguments of these types, as a Python function of their tuple."""
-    kind = _type(function, args)
+def _program(form: Form, function: AnyFunction, args: Arguments) -> Any:
+    """A `Program` for arguments of these types, or on the public path of numba one of `numba_public`."""
+    key = _key(form, function, args)
+    found = _programs.get(key)
+    if found is not None and found[1].is_current():
+        return found[0]
     with _lock:
-        found = _programs.get((function, kind))
-        if found is not None and found[1].is_current():
-            return found[0]
-        graph = _call_graphs.pop((function, kind), None) or CallGraph(function, args)
+        graph = _call_graphs.pop(key, None) or CallGraph(function, args)
         if graph.changed:
-            _forget_all()
-            found = None
-        program = found[0] if found else _with_short_errors(graph, compile_call, function, kind, graph)
-        _programs[function, kind] = program, graph
+            _forget(graph)
+        found = _programs.get(key)
+        program = found[0] if found else _made(form, function, args, graph)
+        _programs[key] = program, graph
         return program
 
 
-def _with_short_errors(graph: CallGraph, compiler: AnyFunction, *args: Any) -> Any:
-    """The result of `compiler`. If numba fails, raise its reason in one sentence instead of pages."""
-    open_calls.clear()
-    try:
-        return compiler(*args)
-    except RuntimeWarning:  # a warning of holdfast that the caller turns into an error
-        raise
-    except Exception as problem:
-        text = str(problem) or repr(problem)
-    failed = open_calls[-1] if open_calls else None
-    raise TypeError(explain(text, failed, graph.functions))
-
-
-def _forget_all() -> None:
+def _forget(graph: CallGraph) -> None:
     """Compile everything again, if numba can: a global name now refers to another value."""
-    if private is not None:
+    loaded = sys.modules.get("holdfast._compiled.compiler")
+    if loaded is None or loaded.forget():
+        graph.accept_changes()
         _programs.clear()
-        private.reset()
 
 
-def _type(function: AnyFunction, args: Arguments) -> Any:
-    """The type of the tuple of these arguments."""
-    key = signature(args)
-    if key in _types:
-        return _types[key]
-    try:
-        kind = numba.typeof(args)
-    except (TypeError, ValueError):
-        kind = None
-    if kind is not None:
-        if key is not None:
-            _types[key] = kind
-        return kind
-    for name, value in zip(inspect.signature(function).parameters, args, strict=True):
-        _raise_if_untyped(name, value)
-    raise AssertionError("all arguments have a type, but not together")
+def _key(form: Form, function: AnyFunction, args: Arguments) -> Any:
+    types = signature(args)
+    if types is None:
+        for name, value in zip(inspect.signature(function).parameters, args, strict=True):
+            _raise_if_unknown(name, value)
+    return form, function, types
 
 
-def _raise_if_untyped(path: str, value: Any) -> None:
+def _raise_if_unknown(path: str, value: Any) -> None:
+    """Raise TypeError with the name of the part of a value that has no type."""
     if isinstance(value, tuple):
         for name, item in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
-            _raise_if_untyped(f"{path}.{name}", item)
-        return
+            _raise_if_unknown(f"{path}.{name}", item)
+    elif signature(value) is None:
+        raise TypeError(explain_type(path, value))
+
+
+def _made(form: Form, function: AnyFunction, args: Arguments, graph: CallGraph) -> Any:
+    store = _store(form, function, args, graph)
+    program = None if store is None else store.load(lambda packed: _loaded(packed, graph))
+    if program is not None:
+        return program
+    made = compiler().compiled(form, function, args, graph)
+    if not hasattr(made, "is_portable"):  # on the public path of numba
+        return made
+    if store is not None and made.is_portable:
+        store.save(made.packed())
+    return made.load()
+
+
+def _loaded(packed: bytes, graph: CallGraph) -> Program:
+    from holdfast._compiled.object_files import ObjectFile
+
+    classes = {(cls.__module__, cls.__qualname__): cls for cls in graph.classes}
+    find = lambda module, name: classes.get((module, name)) or imported(module, name)  # noqa: E731
+    return ObjectFile.unpacked(packed, find).load()
+
+
+def _store(form: Form, function: AnyFunction, args: Arguments, graph: CallGraph) -> Store | None:
+    """The place on disk; None if there is none."""
+    names = {(cls.__module__, cls.__qualname__) for cls in graph.classes}
+    if is_public() or len(names) < len(graph.classes):  # two classes of one name could be confused
+        return None
     try:
-        numba.typeof(value)
-    except (TypeError, ValueError):
-        raise TypeError(explain_type(path, value)) from None
+        from holdfast._compiled.object_files import processor
+    except ImportError:  # without llvmlite nothing can be loaded
+        return None
+    written = [array.flags.writeable for array in arrays_in(args)]
+    return Store(function.__name__, (form, words(kind_of(args)), written, graph.fingerprint, processor()))
 
 
-def _prepared(value: Any) -> Any:
-    """The value with numba dispatchers in place of plain functions, such as those of `Functions`."""
-    if isinstance(value, FunctionType):
-        return dispatcher(value)
-    if isinstance(value, tuple):
-        return tuple.__new__(type(value), [_prepared(item) for item in value])
-    return value
+def is_public() -> bool:
+    """Whether only the public API of numba is used."""
+    return os.environ.get(SWITCH, "") not in ("", "0")
+
+
+def compiler() -> Any:
+    """The module `compiler`, which imports numba."""
+    try:
+        from holdfast._compiled import compiler
+    except ModuleNotFoundError as problem:
+        if problem.name not in ("numba", "llvmlite"):
+            raise
+        raise ImportError(
+            "this was not compiled with holdfast, so compiled=True needs numba: "
+            "pip install 'holdfast[compile]', or leave out compiled=True"
+        ) from None
+    return compiler

@@ -19,9 +19,11 @@ from holdfast._compiled.running import can_compile
 
 Kind = Literal["call", "state"]  # for `running.call`, or for `running.bind_state`
 
-FEW = 500  # rounds, a hundred rows in five epochs: with less, not even a look at the disk, which takes 40 ms
+FEW = 500  # rounds, a hundred rows in five epochs: with less, not even a look at the disk, which takes 20 ms
 SHORT = 10  # rounds in one call: in Python they are faster than to convert the state and back
-LOADING = 5_000  # rounds of this process: in Python they take as long as importing numba and loading a game
+LOADING = (
+    2_000  # rounds of this process: in Python they take as long as importing llvmlite and loading a game
+)
 WORTH_COMPILING = 50_000  # rounds: in Python they take 4 s, compiling takes 4 to 15
 
 _expected: contextvars.ContextVar[tuple[float, float]] = contextvars.ContextVar(
@@ -59,34 +61,29 @@ def choose(kind: Kind, function: AnyFunction, args: Arguments, rounds: int, befo
         return kind == "state" or rounds >= SHORT
     to_come, cost = _expected.get()
     expected = max(rounds + before, to_come)
-    if not can_compile(is_long=WORTH_COMPILING <= expected < math.inf):
-        return False
+    may_compile = can_compile(is_long=WORTH_COMPILING <= expected < math.inf)
     if expected == math.inf:
-        return True
+        return may_compile
     if kind == "call" and rounds < SHORT:
         return False
-    known = "holdfast._compiled.calls" in sys.modules
-    if (cost * expected < FEW) if known else (_interpreted[0] + cost * expected < LOADING):
+    is_known = "holdfast._compiled.calls" in sys.modules
+    if (cost * expected < FEW) if is_known else (_interpreted[0] + cost * expected < LOADING):
         return False
+    return _is_stored(kind, function, args, is_known) or (may_compile and expected >= WORTH_COMPILING)
+
+
+def _is_stored(kind: Kind, function: AnyFunction, args: Arguments, is_known: bool) -> bool:
+    """Whether it is in this process, or was on disk when this process looked for the first time."""
     types = signature(args)
-    if types is None:  # a function of the user is among them
-        return expected >= WORTH_COMPILING
-    key = kind, function, types
-    if _on_disk.get(key) or (known and kind == "call" and _is_ready(function, args)):
-        return True
-    if key not in _on_disk and (known or not is_empty()):
-        _on_disk[key] = _is_stored(kind, function, args)
-    return _on_disk.get(key, False) or expected >= WORTH_COMPILING
+    if types is None or not (is_known or not is_empty()):
+        return False
+    key, calls = (kind, function, types), _calls()
+    if key not in _on_disk:
+        _on_disk[key] = calls.is_stored(kind, function, args)
+    return _on_disk[key] or calls.is_ready(kind, function, args)
 
 
-def _is_ready(function: AnyFunction, args: Arguments) -> bool:
-    """Whether this process has compiled it already."""
-    from holdfast._compiled.calls import is_ready
+def _calls() -> Any:
+    from holdfast._compiled import calls
 
-    return is_ready(function, *args)
-
-
-def _is_stored(kind: Kind, function: AnyFunction, args: Arguments) -> bool:
-    from holdfast._compiled.calls import is_state_stored, is_stored
-
-    return {"call": is_stored, "state": is_state_stored}[kind](function, *args)
+    return calls

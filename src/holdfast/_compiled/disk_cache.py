@@ -1,4 +1,4 @@
-"""Store compiled functions on disk, so that the next process need not compile them.
+"""Store compiled functions on disk, so that the next process need not compile them. This needs no numba.
 
 The name of a file is a digest of everything it was made from: types, code, constants, versions and
 processor. So no file is ever out of date, and several processes can write at the same time. A damaged file
@@ -10,51 +10,50 @@ is ignored and written again.
 import contextlib
 import errno
 import hashlib
-import operator
 import os
 import pathlib
 import re
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numba
-from numba import types
-
 from holdfast._compiled.cache_folder import SUFFIX, folders, is_trusted
-from holdfast._compiled.numba_private import processor
 
 _MAX_FILES = 500  # of some 0.4 MB each
 
 
 class Store:
-    """The file of one compiled function for one list of types."""
+    """The file of one compiled function; `parts` are all that it was made from."""
 
-    def __init__(self, name: str, kinds: tuple[Any, ...], made_of: Any, fingerprint: str) -> None:
-        self.kinds, self.is_shared = kinds, can_be_imported(made_of)
-        parts = (name, kinds, made_of, fingerprint, processor(), sys.implementation.cache_tag)
+    def __init__(self, name: str, parts: Any) -> None:
         word = re.sub(r"\W", "", name)  # Windows allows no "<lambda>" in the name of a file
-        self.file = f"{word}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}{SUFFIX}"
+        digest = hashlib.sha256(repr((name, parts)).encode()).hexdigest()
+        self.file = f"{word}-{digest[:32]}{SUFFIX}"
 
     def exists(self) -> bool:
-        return self.is_shared and any((folder / self.file).exists() for folder in folders())
+        return any((folder / self.file).exists() for folder in folders())
 
-    def load(self, rebuild: Callable[[bytes], Any]) -> Any:
-        """The function that `rebuild` makes from the bytes on disk, or None."""
-        data = self._read() if self.is_shared else None
+    def load(self, made: Callable[[bytes], Any]) -> Any:
+        """What `made` makes from the bytes on disk, or None."""
+        data = self._read()
         if data is None:
             return None
         try:
-            return rebuild(data)
+            return made(data)
         except Exception as problem:  # the bytes are not damaged, so this would happen every time
-            _warn_once(f"numba {numba.__version__} does not load what it stored in {self.file} ({problem!r})")
+            _warn_once(f"what was stored in {self.file} cannot be loaded ({problem!r})")
             return None
 
-    def save(self, returned: Any, pack: Callable[[], bytes]) -> None:
-        """Write the bytes that `pack` returns, if other processes can import the type `returned`."""
-        if self.is_shared and can_be_imported(returned):
-            _write(self.file, pack())
+    def save(self, data: bytes) -> None:
+        """Write the bytes to the first folder that allows it."""
+        problems = []
+        for folder in folders():
+            try:
+                _write_to(folder, self.file, hashlib.sha256(data).digest() + data)
+                return
+            except OSError as problem:
+                problems.append(f"{folder}: {problem.strerror or problem}")
+        _warn_once(f"nothing can be written to {'; '.join(problems)}")
 
     def _read(self) -> bytes | None:
         for folder in folders():
@@ -65,17 +64,6 @@ class Store:
                 if hashlib.sha256(stored[32:]).digest() == stored[:32]:
                     return stored[32:]
         return None
-
-
-def _write(file: str, data: bytes) -> None:
-    problems = []
-    for folder in folders():
-        try:
-            _write_to(folder, file, hashlib.sha256(data).digest() + data)
-            return
-        except OSError as problem:
-            problems.append(f"{folder}: {problem.strerror or problem}")
-    _warn_once(f"nothing can be written to {'; '.join(problems)}")
 
 
 def _write_to(folder: pathlib.Path, file: str, data: bytes) -> None:
@@ -110,21 +98,3 @@ def _warn_once(reason: str) -> None:
             RuntimeWarning,
             stacklevel=2,
         )
-
-
-def can_be_imported(kind: Any) -> bool:
-    """Whether another process can import all classes in a type."""
-    if isinstance(kind, types.Dispatcher):
-        return False  # a function passed as a value
-    if isinstance(kind, types.BaseNamedTuple) and not _is_importable(kind.instance_class):
-        return False
-    return all(map(can_be_imported, kind)) if isinstance(kind, types.BaseTuple) else True
-
-
-def _is_importable(cls: type) -> bool:
-    if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
-        return False
-    try:
-        return operator.attrgetter(cls.__qualname__)(sys.modules[cls.__module__]) is cls
-    except (KeyError, AttributeError):
-        return False

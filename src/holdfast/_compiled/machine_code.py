@@ -10,12 +10,11 @@ from llvmlite import binding as llvm
 from numba import types
 from numba.extending import intrinsic
 
-from holdfast._compiled import numba_private
+from holdfast._compiled import numba_private, object_files
 from holdfast._compiled.argument_types import AnyFunction, Arguments
-from holdfast._compiled.memory_layout import layout_of, layout_of_text
-from holdfast._compiled.method_registration import CallGraph
-from holdfast._compiled.native_calls import is_counted, uncounted
-from holdfast._compiled.numba_private import incref
+from holdfast._compiled.memory_layout import Kind, layout_of, layout_of_kind
+from holdfast._compiled.numba_private import has_counter, incref, without_counters
+from holdfast._compiled.object_files import GAME, RELEASE, ObjectFile
 
 Form = Literal["call", "state"]  # for `Program.call`, or for `State`
 
@@ -23,6 +22,7 @@ _RUNTIME = pathlib.Path(__file__).with_name("runtime.ll")
 _SPEED = 2  # the level of LLVM's optimisation
 _NUMBERS = {types.float64: "float", types.int64: "int", types.boolean: "bool"}
 _NUMBERS |= {types.unicode_type: "str", types.none: "none"}
+_OTHER_NUMBERS = ("float32", "int32", "uint32", "uint64", "int16", "uint16", "int8", "uint8")
 
 
 class Entry(NamedTuple):
@@ -35,34 +35,54 @@ class Entry(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """Code in LLVM's language, the type of what each entry writes, and all Python code that it is made of."""
+    """Code in LLVM's language, and the kind of what each entry writes."""
 
     bitcode: bytes
-    results: list[Any]
-    graphs: list[CallGraph]
+    results: list[Kind]
+    is_portable: bool
 
 
-def compile_entries(entries: Sequence[Entry], release: str) -> Compiled:
-    """Compile functions together, so that they share the code of what both call."""
-    graphs = [CallGraph(entry.function, entry.args) for entry in entries]
-    wrapped = [_wrapped(entry) for entry in entries]
+def compile_game(form: Form, function: AnyFunction, args: Arguments, kind: Any) -> ObjectFile:
+    """The machine code of a function of arguments of this type, for this processor."""
+    compiled = compile_entries([Entry(GAME, form, function, args)], RELEASE, [kind])
+    data, declared = machine_code(compiled.bitcode, object_files.target())
+    needs = [name for name in declared if name.startswith(("numba", "NRT"))]
+    return ObjectFile(data, compiled.results[0], needs, compiled.is_portable)
+
+
+def compile_for_all(entries: Sequence[Entry], release: str) -> Compiled:
+    """Compile functions together, so that they share the code of what both call.
+
+    Arrays may be written to: one game for both, as the machine code does not differ.
+    """
+    return compile_entries(entries, release, [_writeable(numba.typeof(entry.args)) for entry in entries])
+
+
+def compile_entries(entries: Sequence[Entry], release: str, kinds: Sequence[Any]) -> Compiled:
+    """Compile functions of arguments of these types, which are registered with numba already."""
+    wrapped = [_wrapped(entry, kind) for entry, kind in zip(entries, kinds, strict=True)]
     dispatchers = {entry.symbol: dispatcher for entry, (dispatcher, _) in zip(entries, wrapped, strict=True)}
     runtime = _RUNTIME.read_text().replace("@holdfast_release", f"@{release}")
-    code = numba_private.bitcode(dispatchers, (types.voidptr, types.voidptr), runtime, release)
-    results = [text_of(written[0]) for _, written in wrapped]
+    code, is_portable = numba_private.bitcode(dispatchers, (types.voidptr, types.voidptr), runtime, release)
+    results = [kind_of_type(written[0]) for _, written in wrapped]
     for (_, written), result in zip(wrapped, results, strict=True):
-        if numba_private.size_of(written[0]) != layout_of_text(result).size:
+        if numba_private.size_of(written[0]) != layout_of_kind(result).size:
             raise AssertionError("memory_layout and numba lay out a result differently")
-    return Compiled(code, results, graphs)
+    return Compiled(code, results, is_portable)
 
 
-def machine_code(bitcode: bytes, processor: str, features: str = "") -> bytes:
-    """An object file. What is rarely called is made small, which takes less time."""
+def target_of(processor: str) -> Any:
+    """Processors of a kind, for which LLVM makes machine code."""
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=processor, opt=_SPEED, reloc="pic", codemodel="default")
+
+
+def machine_code(bitcode: bytes, target: Any) -> tuple[bytes, list[str]]:
+    """An object file, and the names of all functions that it calls and does not have.
+
+    What is rarely called is made small, which takes less time.
+    """
     module = llvm.parse_bitcode(bitcode)
-    target = llvm.Target.from_triple(module.triple)
-    machine = target.create_target_machine(
-        cpu=processor, features=features, opt=_SPEED, reloc="pic", codemodel="default"
-    )
     for each in module.functions:
         if not each.is_declaration and b"cold" in b" ".join(each.attributes):
             each.add_function_attribute("minsize")
@@ -70,7 +90,7 @@ def machine_code(bitcode: bytes, processor: str, features: str = "") -> bytes:
     for speed in (0, _SPEED):
         tuning = llvm.create_pipeline_tuning_options(speed_level=speed)
         tuning.loop_vectorization, tuning.slp_vectorization = speed > 0, False
-        builder = llvm.create_pass_builder(machine, tuning)
+        builder = llvm.create_pass_builder(target, tuning)
         passes = builder.getModulePassManager()
         if speed == 0:
             passes.add_loop_rotate_pass()
@@ -78,13 +98,14 @@ def machine_code(bitcode: bytes, processor: str, features: str = "") -> bytes:
             passes.add_jump_threading_pass()
         passes.add_refprune_pass()
         passes.run(module, builder)
-    written: bytes = machine.emit_object(module)
-    return written
+    if any("NumbaEnv" in each.name for each in module.global_variables):
+        raise TypeError("it uses Python objects")
+    written: bytes = target.emit_object(module)
+    return written, [each.name for each in module.functions if each.is_declaration]
 
 
-def _wrapped(entry: Entry) -> tuple[Any, list[Any]]:
+def _wrapped(entry: Entry, kind: Any) -> tuple[Any, list[Any]]:
     """A numba function of two pointers, and a list that gets the type of what it writes."""
-    kind = _writeable(numba.typeof(entry.args))
     if numba_private.size_of(kind) != layout_of(entry.args).size:
         raise AssertionError("memory_layout and numba lay out a value differently")
     load, written = _loader(kind), list[Any]()
@@ -106,22 +127,22 @@ def _wrapped(entry: Entry) -> tuple[Any, list[Any]]:
     return numba.njit(wrapped, **numba_private.OVERLOAD), written
 
 
-def text_of(kind: Any) -> Any:
-    """`memory_layout.type_text` of the values of a type."""
+def kind_of_type(kind: Any) -> Kind:
+    """`memory_layout.kind_of` of the values of a type."""
     kind = types.unliteral(kind)
     if kind in _NUMBERS:
         return _NUMBERS[kind]
+    if str(kind) in _OTHER_NUMBERS:
+        return str(kind)
     if isinstance(kind, types.Array):
-        dtype = np.dtype(str(kind.dtype)).str
-        return ["array", dtype, kind.ndim, kind.layout, kind.aligned]
+        return "array", np.dtype(str(kind.dtype)).str, kind.ndim, kind.layout, kind.aligned
     if isinstance(kind, types.BaseTuple):
-        cls = getattr(kind, "instance_class", tuple)
-        return [cls.__module__, cls.__qualname__, [text_of(item) for item in kind]]
+        return getattr(kind, "instance_class", tuple), tuple([kind_of_type(item) for item in kind])
     raise TypeError(f"machine code has no layout for {kind}")
 
 
 def _writeable(kind: Any) -> Any:
-    """The type with arrays that can be written to: one game for both, as machine code does not differ."""
+    """The type with arrays that can be written to."""
     if isinstance(kind, types.Array):
         return kind.copy(readonly=False)
     if not isinstance(kind, types.BaseTuple):
@@ -132,6 +153,33 @@ def _writeable(kind: Any) -> Any:
     if items and len(set(items)) == 1:
         return types.NamedUniTuple(items[0], len(items), kind.instance_class)
     return types.NamedTuple(items, kind.instance_class) if items else kind
+
+
+# -- in machine code: read arguments, write results
+#
+# Numba counts references to every array and string in a NamedTuple, with an atomic operation each: a filter
+# that takes 5 ns a round then takes 50. The caller of a game keeps its arguments alive until the game
+# returns, so they are passed without a counter. References to new arrays are counted as usual.
+
+
+@intrinsic
+def uncounted(typing_context: Any, value: Any) -> Any:
+    """The same value, with arrays and strings that have no reference counter."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return without_counters(context, builder, signature.args[0], args[0])
+
+    return value(value), generate
+
+
+@intrinsic
+def is_counted(typing_context: Any, value: Any) -> Any:
+    """Whether an array in the value has a reference counter: whether it is a new array."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return has_counter(context, builder, signature.args[0], args[0])
+
+    return types.boolean(value), generate
 
 
 def _loader(kind: Any) -> Any:

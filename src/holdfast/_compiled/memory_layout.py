@@ -2,14 +2,16 @@
 
 A tuple is a C struct of its items. An array is a struct of {owner, parent, number of items, bytes of an item,
 address, shape, strides}, and owner and parent are NULL: Python keeps the array alive. A float or an int takes
-8 bytes and a bool one. `type_text` names a type in words that JSON can hold; a `Layout` is made of them.
+8 bytes and a bool one. A function takes the place of a pointer that is never read.
+
+The type of a value is its `kind`: a name of `_NUMBERS`; "str"; for an array ("array", dtype, dimensions,
+order, is aligned); for a tuple (class, kinds of the items). `words` writes a kind in JSON.
 """
 
 import ctypes
 import functools
 import importlib
 import itertools
-import json
 import operator
 import struct
 from collections.abc import Callable, Iterator
@@ -17,22 +19,25 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._compiled.argument_types import signature
+from holdfast._compiled.argument_types import is_function, signature
 
 _HEAD = 5  # numbers of an array before its shape
-# Codes for `struct`, and bytes. None takes the place of a pointer.
-_NUMBERS = {"float": ("d", 8), "int": ("q", 8), "bool": ("?", 1), "none": ("q", 8)}
+# Codes for `struct`, and bytes.
+_NUMBERS = {"float": ("d", 8), "int": ("q", 8), "bool": ("?", 1), "none": ("q", 8), "function": ("q", 8)}
+_NUMBERS |= {"float32": ("f", 4), "int32": ("i", 4), "uint32": ("I", 4), "uint64": ("Q", 8)}
+_NUMBERS |= {"int16": ("h", 2), "uint16": ("H", 2), "int8": ("b", 1), "uint8": ("B", 1)}
+Kind = Any
 
 
 class Layout:
-    """The layout of all values of one type, which is given as `type_text` names it."""
+    """The layout of all values of one kind."""
 
-    def __init__(self, text: Any) -> None:
-        codes, self.size, self._alignment, paths = _described(text, "value")
+    def __init__(self, kind: Kind) -> None:
+        codes, self.size, self._alignment, paths = _described(kind, "value")
         self._struct = struct.Struct("=" + codes)
         self._leaves: Callable[[Any], tuple[Any, ...]] = _evaluated(f"lambda value: ({''.join(paths)})")
-        self._arrays = list(_arrays_in(text, itertools.count()))
-        self._text = text
+        self._arrays = list(_arrays_in(kind, itertools.count()))
+        self._kind = kind
         self.has_arrays = bool(self._arrays)
         self.places = _getter([i for first, ndim, _ in self._arrays for i in _place_of(first, ndim)])
         self.owners = _getter([first for first, *_ in self._arrays])
@@ -53,23 +58,23 @@ class Layout:
 
     def with_arrays(self, leaves: tuple[Any, ...], arrays: list[np.ndarray]) -> Any:
         """A value, from the numbers of `read` and the arrays in it."""
-        make, kinds = self._maker
-        return make(leaves, arrays, kinds)
+        make, classes = self._maker
+        return make(leaves, arrays, classes)
 
     @functools.cached_property
     def _maker(self) -> tuple[Callable[..., Any], list[type]]:
         """A function of leaves, arrays and classes that makes a value, and the classes."""
-        kinds: list[type] = []
-        source = _source(self._text, itertools.count(), itertools.count(), kinds)
-        return _evaluated(f"lambda leaves, arrays, kinds: {source}"), kinds
+        classes: list[type] = []
+        source = _source(self._kind, itertools.count(), itertools.count(), classes)
+        return _evaluated(f"lambda leaves, arrays, classes: {source}"), classes
 
     def offset_of(self, i: int) -> tuple[int, "Layout"]:
         """Where the i-th item of a tuple is, and its layout."""
-        end, items = 0, self._text[2]
+        end, items = 0, self._kind[1]
         for item in items[:i]:
-            layout = layout_of_text(item)
+            layout = layout_of_kind(item)
             end += -end % layout._alignment + layout.size
-        layout = layout_of_text(items[i])
+        layout = layout_of_kind(items[i])
         return end + -end % layout._alignment, layout
 
 
@@ -82,97 +87,126 @@ def layout_of(value: Any) -> Layout:
     if key is None:
         raise TypeError("this value has no type that machine code knows")
     if key not in _layouts:
-        _layouts[key] = layout_of_text(type_text(value))
+        _layouts[key] = layout_of_kind(kind_of(value))
     return _layouts[key]
 
 
-def layout_of_text(text: Any) -> Layout:
-    return _layout_of_json(json.dumps(text))
-
-
 @functools.cache
-def _layout_of_json(text: str) -> Layout:
-    return Layout(json.loads(text))
+def layout_of_kind(kind: Kind) -> Layout:
+    return Layout(kind)
 
 
-def type_text(value: Any) -> Any:
-    """The type of a value in words that are the same in every process; read-only arrays are as others."""
+def kind_of(value: Any) -> Kind:
+    """The kind of a value; read-only arrays are as others. Raises TypeError if there is none."""
     if isinstance(value, tuple):
-        kind = type(value)
-        return [kind.__module__, kind.__qualname__, [type_text(item) for item in value]]
+        return type(value), tuple([kind_of(item) for item in value])
     if isinstance(value, np.ndarray):
         flags = value.flags
-        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"  # as numba names them
-        return ["array", value.dtype.str, value.ndim, layout, flags.aligned]
-    for name, kinds in (("bool", bool | np.bool_), ("float", float), ("int", int | np.int64)):
-        if isinstance(value, kinds):
-            return name
+        order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"  # as numba names them
+        return "array", value.dtype.str, value.ndim, order, flags.aligned
+    if isinstance(value, bool | np.bool_):
+        return "bool"
+    if isinstance(value, float):
+        return "float"
+    if isinstance(value, int | np.int64):
+        return "int" if value < 1 << 63 else "uint64"
+    if isinstance(value, np.generic) and value.dtype.name in _NUMBERS:
+        return value.dtype.name
     if isinstance(value, str | None):
         return "none" if value is None else "str"
+    if is_function(value):
+        return "function"
     raise TypeError(f"machine code has no layout for {type(value).__qualname__}")
 
 
-def _is_array(text: Any) -> bool:
-    return isinstance(text, list) and text[0] == "array" and len(text) == 5
+def words(kind: Kind) -> Any:
+    """A kind in words that are the same in every process, and that JSON can hold."""
+    if _is_tuple(kind):
+        cls, items = kind
+        return [cls.__module__, cls.__qualname__, [words(item) for item in items]]
+    return list(kind) if isinstance(kind, tuple) else kind
 
 
-def _described(text: Any, path: str) -> tuple[str, int, int, list[str]]:
+def from_words(text: Any, find: Callable[[str, str], type] | None = None) -> Kind:
+    """The kind of these words. `find` looks up a class by its module and name; the default imports it."""
+    if isinstance(text, list) and isinstance(text[-1], list):
+        module, name, items = text
+        cls = (find or imported)(module, name)
+        return cls, tuple([from_words(item, find) for item in items])
+    return tuple(text) if isinstance(text, list) else text
+
+
+def imported(module: str, name: str) -> type:
+    """The class of this name in a module."""
+    found: type = operator.attrgetter(name)(importlib.import_module(module))
+    return found
+
+
+def _is_tuple(kind: Kind) -> bool:
+    return isinstance(kind, tuple) and len(kind) == 2
+
+
+def _is_array(kind: Kind) -> bool:
+    return isinstance(kind, tuple) and len(kind) == 5
+
+
+def _described(kind: Kind, path: str) -> tuple[str, int, int, list[str]]:
     """Codes for `struct`, the size, the alignment, and an expression for each number."""
-    if _is_array(text):
+    if _is_array(kind):
         paths = ["0,", "0,", f"{path}.size,", f"{path}.itemsize,", f"address({path}),"]
         paths += [f"*{path}.shape,", f"*{path}.strides,"]
-        count = _HEAD + 2 * text[2]
+        count = _HEAD + 2 * kind[2]
         return "q" * count, 8 * count, 8, paths
-    if isinstance(text, list):
+    if _is_tuple(kind):
         codes, size, widest, paths = "", 0, 1, list[str]()
-        for i, item in enumerate(text[2]):
+        for i, item in enumerate(kind[1]):
             inner, length, alignment, more = _described(item, f"{path}[{i}]")
             gap = -size % alignment
             codes, size, widest = codes + "x" * gap + inner, size + gap + length, max(widest, alignment)
             paths += more
         gap = -size % widest
         return codes + "x" * gap, size + gap, widest, paths
-    if text == "str":  # address, length, bytes of a character, is it ASCII, hash, owner, parent
+    if kind == "str":  # address, length, bytes of a character, is it ASCII, hash, owner, parent
         return "qqiiqqq", 48, 8, [f"*text({path}),"]
-    code, size = _NUMBERS[text]
-    return code, size, size, ["0," if text == "none" else f"{path},"]
+    code, size = _NUMBERS[kind]
+    return code, size, size, ["0," if kind in ("none", "function") else f"{path},"]
 
 
-def _arrays_in(text: Any, leaves: Iterator[int]) -> Iterator[tuple[int, int, Any]]:
+def _arrays_in(kind: Kind, leaves: Iterator[int]) -> Iterator[tuple[int, int, Any]]:
     """For each array: the number of its first leaf, its dimensions and its dtype."""
-    if _is_array(text):
+    if _is_array(kind):
         first = next(leaves)
-        for _ in range(_HEAD + 2 * text[2] - 1):
+        for _ in range(_HEAD + 2 * kind[2] - 1):
             next(leaves)
-        yield first, text[2], np.dtype(text[1])
-    elif isinstance(text, list):
-        for item in text[2]:
+        yield first, kind[2], np.dtype(kind[1])
+    elif _is_tuple(kind):
+        for item in kind[1]:
             yield from _arrays_in(item, leaves)
     else:
-        for _ in range(7 if text == "str" else 1):
+        for _ in range(7 if kind == "str" else 1):
             next(leaves)
 
 
-def _source(text: Any, leaves: Iterator[int], arrays: Iterator[int], kinds: list[Any]) -> str:
+def _source(kind: Kind, leaves: Iterator[int], arrays: Iterator[int], classes: list[type]) -> str:
     """The source of an expression that makes a value.
 
     Like `collections.namedtuple`, this writes source, which runs ten times as fast as a walk over the tuples.
     """
-    if _is_array(text):
-        for _ in range(_HEAD + 2 * text[2]):
+    if _is_array(kind):
+        for _ in range(_HEAD + 2 * kind[2]):
             next(leaves)
         return f"arrays[{next(arrays)}]"
-    if isinstance(text, list):
-        module, name, items = text
-        kinds.append(operator.attrgetter(name)(importlib.import_module(module)))
-        number = len(kinds) - 1
-        inner = "".join(_source(item, leaves, arrays, kinds) + ", " for item in items)
-        return f"new(kinds[{number}], ({inner}))"
-    if text == "str":
-        first, *_ = itertools.islice(leaves, 7)
-        return f"known_text[leaves[{first}]]"
+    if _is_tuple(kind):
+        cls, items = kind
+        classes.append(cls)
+        number = len(classes) - 1
+        inner = "".join(_source(item, leaves, arrays, classes) + ", " for item in items)
+        return f"new(classes[{number}], ({inner}))"
+    if kind == "str":
+        address, length, width, *_ = itertools.islice(leaves, 7)
+        return f"text_at(leaves[{address}], leaves[{length}], leaves[{width}])"
     number = next(leaves)
-    return "None" if text == "none" else f"leaves[{number}]"
+    return "None" if kind == "none" else f"leaves[{number}]"
 
 
 def _getter(places: list[int]) -> Callable[[Any], tuple[Any, ...]]:
@@ -226,7 +260,7 @@ def address(array: np.ndarray) -> int:
     return place
 
 
-_known_text: dict[int, str] = {}  # by the address of its characters
+_known_text: dict[tuple[int, int], str] = {}  # by the address of its characters, and their number
 
 
 @functools.cache
@@ -236,14 +270,22 @@ def _text(value: str) -> tuple[int, ...]:
     characters = np.frombuffer(value.encode("ascii" if width == 1 else "utf-32-le") + b"\0" * 4, np.uint8)
     _kept.append(characters)
     place = address(characters)
-    _known_text[place] = value
+    _known_text[place, len(value)] = value
     return place, len(value), width, int(width == 1), -1, 0, 0
 
 
 _kept: list[np.ndarray] = []
+_ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}  # by the bytes of a character
+
+
+def _text_at(place: int, length: int, width: int) -> str:
+    known = _known_text.get((place, length))
+    if known is not None:
+        return known
+    return ctypes.string_at(place, length * width).decode(_ENCODINGS[width])
 
 
 @functools.lru_cache
 def _evaluated(source: str) -> Any:
-    scope = {"address": address, "text": _text, "new": tuple.__new__, "known_text": _known_text}
+    scope = {"address": address, "text": _text, "new": tuple.__new__, "text_at": _text_at}
     return eval(source, scope)

@@ -4,18 +4,17 @@
 the public API is used with one warning. The results are the same, but compiling and playing take longer.
 """
 
-import os
 import warnings
 from types import ModuleType
 
 import numba
 
-SWITCH = "HOLDFAST_PUBLIC_NUMBA"
+from holdfast._compiled.calls import SWITCH, is_public
 
 
 def _load() -> ModuleType | None:
     """The module `numba_private`, or None."""
-    if os.environ.get(SWITCH, "") not in ("", "0"):
+    if is_public():
         return None
     try:
         from holdfast._compiled import numba_private

@@ -6,16 +6,14 @@ leaves out all of them (`numba_public`).
 """
 
 import functools
-import pickle
 from typing import Any
 
 import numba
 from llvmlite import ir
 from llvmlite.binding import Linkage, parse_assembly
 from numba import _dynfunc, types
-from numba.core import caching, serialize
-from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
-from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
@@ -33,17 +31,15 @@ TESTED = ("0.68",)  # the releases that the tests have run with; pyproject.toml 
 _ATTRIBUTES: dict[Any, tuple[str, ...]] = {
     CPUContext: (
         *("add_linking_libs", "codegen", "get_abi_sizeof", "get_dummy_value", "get_function"),
-        *("get_value_type", "insert_user_function", "make_array", "make_helper", "make_tuple", "nrt"),
+        *("get_value_type", "insert_user_function", "make_array", "make_helper", "nrt"),
         "refresh",
     ),
-    CompileResult: ("_find_referenced_environments", "_rebuild", "_reduce"),
-    JITCPUCodegen: ("magic_tuple", "set_env"),
     Dispatcher: ("_reset_overloads", "compile"),
     JITCodeLibrary: (
         *("_finalize_dynamic_globals", "_get_module_for_linking", "finalize"),
         "has_dynamic_globals",
     ),
-    NRTContext: ("decref", "incref"),
+    NRTContext: ("incref",),
     _dynfunc: ("make_function",),
 }
 
@@ -223,50 +219,33 @@ def _template(method: AnyFunction) -> Any:
     return MethodCall
 
 
-# -- machine code that Python calls
+# -- machine code that is called through pointers
 #
-# Reason: a dispatcher finds the types of all arguments at each call, but `call` has done that already. The
-# disk cache of numba looks only at the file of the outermost function, so it would run old code after a
-# change in another file. `disk_cache` has its own keys and files, and gets the compiled code from here.
-# Gain: a call with this game's arguments takes 13 us instead of 28, a round of `Player` 0.1 us less, and the
-# first game of a process 0.7 s instead of 14.
+# Reason: a dispatcher finds the types of all arguments at each call, and makes Python objects of all results,
+# which takes a hundred times as long as a round. Its disk cache looks only at the file of the outermost
+# function, so it would run old code after a change in another file, and numba must be imported to load it.
+# `machine_code` makes object files of the code that comes from here.
+# Gain: a round of `Player` takes 5 us instead of 98, and the first game of a process 0.1 s instead of 14.
 
 
-class _StoreAsCache(caching.NullCache):
-    """A `disk_cache.Store` in the form of a numba cache: a dispatcher loads from it and saves to it."""
-
-    def __init__(self, store: Any) -> None:
-        self.store = store
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
-        return self.store.load(lambda data: CompileResult._rebuild(target_context, *pickle.loads(data)))
-
-    def save_overload(self, sig: Any, compiled: Any) -> None:
-        if not compiled.library.has_dynamic_globals:
-            self.store.save(compiled.signature.return_type, lambda: serialize.dumps(compiled._reduce()))
+def start() -> None:
+    """Make the functions of numba that machine code may call known to LLVM."""
+    cpu_target.target_context.refresh()
 
 
-def compile_entry(dispatcher: Any, kinds: tuple[Any, ...], store: Any) -> AnyFunction:
-    """Compile for arguments of these types, or load from `store`. The result is a builtin function."""
-    dispatcher._cache = _StoreAsCache(store)
-    dispatcher.compile(kinds)
-    compiled = dispatcher.overloads[kinds]
-    # The code of methods and helpers finds Python objects, such as exceptions, through these.
-    for environment in compiled._find_referenced_environments():
-        compiled.library.codegen.set_env(environment.env_name, environment)
-    return compiled.entry_point
-
-
-def bitcode(dispatchers: dict[str, Any], kinds: tuple[Any, ...], runtime: str, release: str) -> bytes:
-    """Functions of arguments of these types, and a runtime, in LLVM's language, not yet optimised.
+def bitcode(
+    dispatchers: dict[str, Any], kinds: tuple[Any, ...], runtime: str, release: str
+) -> tuple[bytes, bool]:
+    """Functions of arguments of these types, and a runtime, in LLVM's language, not yet optimised; and
+    whether other processes could run it.
 
     `dispatchers` are the functions by name. Only these names and `release` are visible outside.
     """
-    whole, visible = parse_assembly(runtime), {release, *dispatchers}
+    whole, visible, is_portable = parse_assembly(runtime), {release, *dispatchers}, True
     for symbol, dispatcher in dispatchers.items():
         dispatcher.compile(kinds)
         compiled = dispatcher.overloads[kinds]
+        is_portable &= not any(each.has_dynamic_globals for each in _linked(compiled.library))
         module = compiled.library._get_module_for_linking()
         own = module.get_function(compiled.fndesc.llvm_func_name)
         own.linkage, own.name = "external", symbol
@@ -276,20 +255,24 @@ def bitcode(dispatchers: dict[str, Any], kinds: tuple[Any, ...], runtime: str, r
         if not each.is_declaration and each.name not in visible:
             each.linkage = "internal"
     written: bytes = whole.as_bitcode()
-    return written
+    return written, is_portable
 
 
-def processor() -> tuple[Any, ...]:
-    """The processor that code is compiled for; stored code runs on no other kind."""
-    return cpu_target.target_context.codegen().magic_tuple()
+def _linked(library: Any) -> set[Any]:
+    """A library and all that it is linked with."""
+    found, waiting = {library}, [library]
+    while waiting:
+        more = set(waiting.pop()._linking_libraries) - found
+        found |= more
+        waiting += more
+    return found
 
 
 # -- values in LLVM code
 #
-# Reason: the LLVM code of `llvm_kernels`, `native_calls` and `native_state` must read arrays in numba's
-# layout, and must update or leave out its reference counts.
-# Gain: 107 ns a round instead of 994 with reference counts, or 239 with loops of one entry at a time. A round
-# of `Player` takes 5 us instead of 98, the time for converting its state.
+# Reason: the LLVM code of `llvm_kernels` and `machine_code` must read arrays in numba's layout, and must
+# update or leave out its reference counts.
+# Gain: 107 ns a round instead of 994 with reference counts, or 239 with loops of one entry at a time.
 
 
 def data_and_length(context: Any, builder: Any, kind: Any, array: Any) -> tuple[Any, Any]:
@@ -335,18 +318,9 @@ def incref(context: Any, builder: Any, kind: Any, value: Any) -> None:
     context.nrt.incref(builder, kind, value)
 
 
-def decref(context: Any, builder: Any, kind: Any, value: Any) -> None:
-    context.nrt.decref(builder, kind, value)
-
-
 def nothing(context: Any) -> Any:
     """The value that an intrinsic without a result returns."""
     return context.get_dummy_value()
-
-
-def tuple_of(context: Any, builder: Any, kind: Any, items: Any) -> Any:
-    """A tuple of this type."""
-    return context.make_tuple(builder, kind, items)
 
 
 @functools.cache

@@ -6,7 +6,6 @@ only by position, not by keyword.
 """
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -63,21 +62,24 @@ def dispatcher(function: AnyFunction, *types: Any) -> Any:
     return _dispatchers[function, types]
 
 
-def compile_call(function: AnyFunction, kind: Any, graph: Any) -> Callable[[Arguments], Any]:
-    """Compile `function`. The result is a Python function of the tuple of its arguments, of type `kind`."""
-    compiled = _compile(function, tuple(kind), graph)
-    return lambda args: compiled(*args)
+class PublicProgram:
+    """Like `programs.Program`, compiled for arguments of the type `kind`.
 
+    `prepared` makes values that numba takes of all arguments.
+    """
 
-def is_stored(function: AnyFunction, kind: Any, graph: Any) -> bool:
-    return False
+    def __init__(self, function: AnyFunction, kind: Any, graph: Any, prepared: AnyFunction) -> None:
+        self.function, self.prepared = _compile(function, tuple(kind), graph), prepared
 
+    def call(self, args: Arguments) -> Any:
+        return self.function(*self.prepared(args))
 
-is_state_stored = is_stored
+    def bind(self, args: Arguments) -> BoundState:
+        return PythonState(self.function, self.prepared(args[:-1]))
 
 
 class PythonState:
-    """Like `native_state.NativeState`, but the state is a Python object."""
+    """Like `programs.State`, but the state is a Python object."""
 
     def __init__(self, step: AnyFunction, values: Arguments) -> None:
         self.step, self.values = step, values
@@ -89,10 +91,6 @@ class PythonState:
 
     def first(self) -> Any:
         return self.values[0]
-
-
-def bind_state(function: AnyFunction, values: Arguments, kind: Any, graph: Any) -> BoundState:
-    return PythonState(_compile(function, tuple(kind), graph), values)
 
 
 def _compile(function: AnyFunction, kinds: Arguments, graph: Any) -> AnyFunction:

@@ -21,10 +21,12 @@ from typing import Any
 import numpy as np
 
 from holdfast._compiled.argument_types import AnyFunction, Arguments
+from holdfast._compiled.call_graph import CallGraph
 from holdfast._compiled.linking import compiler, library_name, link
-from holdfast._compiled.machine_code import Entry, Form, compile_entries, machine_code
-from holdfast._compiled.memory_layout import arrays_in
+from holdfast._compiled.machine_code import Entry, Form, compile_for_all, machine_code, target_of
+from holdfast._compiled.memory_layout import arrays_in, words
 from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of, level
+from holdfast._compiled.registration import register
 
 _MODULE = "holdfast._compiled.prebuild"
 _PACKAGE = pathlib.Path(__file__).parents[1]
@@ -115,6 +117,18 @@ def _sparse() -> Iterator[Game]:
         yield _batches(_filling(player), _rows(loss, sparse=True))
 
 
+def _numbers_in_time() -> Iterator[Game]:
+    """`Level`, and the widths of intervals."""
+    from holdfast.intervals.widths import LABELS, NUMBERS, follow_each
+    from holdfast.levels.level import Level, follow_values
+
+    level, values = Level(), np.zeros(4)
+    numbers, flags = np.zeros((4, 5)), np.zeros((4, 4), np.bool_)
+    yield "call", follow_values, (level._state, level.baseline, values, numbers, flags)
+    for tracker in (NUMBERS, LABELS):
+        yield "call", follow_each, (tracker.begin(), tracker, values)
+
+
 def _gates() -> Iterator[Game]:
     from holdfast.gate import keep_each, keep_one
 
@@ -172,19 +186,15 @@ GROUPS: dict[str, Callable[[], Iterator[Game]]] = {
     "textbook_ogd": lambda: _textbook(True),
     "textbook_adagrad": lambda: _textbook(False),
     "gates": _gates,
+    "numbers_in_time": _numbers_in_time,
     "weighted_numbers": lambda: _weighted(True),
     "weighted_labels": lambda: _weighted(False),
     "wide_numbers": lambda: _wide(True),
     "wide_labels": lambda: _wide(False),
     "sparse": _sparse,
 }
-USUAL = (
-    "numbers",
-    "labels",
-    "textbook_ogd",
-    "textbook_adagrad",
-    "gates",
-)  # for `pip install .`, which should take a minute
+# For `pip install .`, which should take a minute.
+USUAL = ("numbers", "labels", "textbook_ogd", "textbook_adagrad", "gates", "numbers_in_time")
 
 
 # -- compile and link them
@@ -233,20 +243,23 @@ def compile_group(name: str, folder: pathlib.Path, levels: tuple[str, ...]) -> N
     games = list(GROUPS[name]())
     entries = [Entry(f"holdfast_{name}_{i}", *game) for i, game in enumerate(games)]
     release = f"holdfast_{name}_release"
-    compiled = compile_entries(entries, release)
+    graphs = [CallGraph(entry.function, entry.args) for entry in entries]
+    for graph in graphs:
+        register(graph)
+    compiled = compile_for_all(entries, release)
     for each in levels:
         processor = _X86[each] if _IS_X86 else "generic"
-        (folder / f"{name}-{each}.o").write_bytes(machine_code(compiled.bitcode, processor))
+        (folder / f"{name}-{each}.o").write_bytes(machine_code(compiled.bitcode, target_of(processor))[0])
     programs = {
         key_of(entry.function, entry.args): {
             "symbol": entry.symbol,
             "release": release,
-            "result": result,
+            "result": words(result),
             "written": [array.flags.writeable for array in arrays_in(entry.args)],
         }
         for entry, result in zip(entries, compiled.results, strict=True)
     }
-    used = {each.__module__ for graph in compiled.graphs for each in (*graph.functions, *graph.classes)}
+    used = {each.__module__ for graph in graphs for each in (*graph.functions, *graph.classes)}
     files = {pathlib.Path(str(sys.modules[each].__file__)) for each in used if each.startswith("holdfast.")}
     files |= {*pathlib.Path(__file__).parent.glob("*.py"), *pathlib.Path(__file__).parent.glob("*.ll")}
     sources = sorted(file.relative_to(_PACKAGE).as_posix() for file in files)

@@ -16,9 +16,9 @@ import pathlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from holdfast._compiled.argument_types import AnyFunction, Arguments, BoundState, signature
-from holdfast._compiled.memory_layout import arrays_in, type_text
-from holdfast._compiled.programs import Program, State
+from holdfast._compiled.argument_types import AnyFunction, Arguments, signature
+from holdfast._compiled.memory_layout import arrays_in, from_words, kind_of, words
+from holdfast._compiled.programs import Program
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
 FOLDER = _PACKAGE / "_prebuilt"
@@ -47,19 +47,13 @@ def find(function: AnyFunction, args: Arguments) -> Program | None:
     return _known[function, types]
 
 
-def bind(function: AnyFunction, *args: Any) -> BoundState | None:
-    """Like `calls.bind_state`, with prebuilt machine code; None if there is none for these types."""
-    program = find(function, args)
-    return None if program is None else State(program, args)
-
-
 def _program(function: AnyFunction, args: Arguments) -> Program | None:
     found = library()
     entry = found.programs.get(key_of(function, args))
     if entry is None or not can_be_written(args, entry["written"]):
         return None
     code, release = getattr(found.code, entry["symbol"]), getattr(found.code, entry["release"])
-    return Program(code, release, entry["result"])
+    return Program(code, release, from_words(entry["result"]))
 
 
 def can_be_written(args: Arguments, written: list[bool]) -> bool:
@@ -71,7 +65,7 @@ def can_be_written(args: Arguments, written: list[bool]) -> bool:
 def key_of(function: AnyFunction, args: Arguments) -> str:
     """A digest of a function and the types of its arguments; "" if they have no layout."""
     try:
-        text = json.dumps([function.__module__, function.__qualname__, type_text(args)])
+        text = json.dumps([function.__module__, function.__qualname__, words(kind_of(args))])
     except TypeError:
         return ""
     return hashlib.sha256(text.encode()).hexdigest()[:32]

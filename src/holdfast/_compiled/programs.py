@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from holdfast._compiled.argument_types import Arguments
-from holdfast._compiled.memory_layout import arrays_in, by_place, layout_of, layout_of_text
+from holdfast._compiled.memory_layout import Kind, arrays_in, by_place, layout_of, layout_of_kind
 
 _ANSWER, _FIRST = 1, 3  # in what a function of a `State` writes
+_GAME = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 4)
+_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _RAISED = 1  # the status of an exception that numba has stored
 
 
@@ -30,13 +32,18 @@ class Program:
     code : a function of ctypes
     release : a function of ctypes
         Gives back an array that `code` has made, by its owner.
-    result : the type of what it writes, as `type_text` names it
+    result : the kind of what it writes (`memory_layout`)
     """
 
-    def __init__(self, code: Any, release: Any, result: Any) -> None:
+    def __init__(self, code: Any, release: Any, result: Kind) -> None:
         code.argtypes, code.restype = [ctypes.c_void_p] * 4, ctypes.c_int32
         release.argtypes, release.restype = [ctypes.c_void_p], None
-        self.code, self.release, self.result = code, release, layout_of_text(result)
+        self.code, self.release, self.result = code, release, layout_of_kind(result)
+
+    @staticmethod
+    def at(code: int, release: int, result: Kind) -> "Program":
+        """The program at these addresses."""
+        return Program(_GAME(code), _RELEASE(release), result)
 
     def call(self, args: Arguments) -> Any:
         """The result of the function. Arrays of the arguments in it are the same objects."""
@@ -51,6 +58,10 @@ class Program:
         if is_new:
             self.free(self.result.owners(leaves))
         return value
+
+    def bind(self, args: Arguments) -> "State":
+        """The function of one argument; its values, and an argument, are `args`."""
+        return State(self, args)
 
     def free(self, owners: tuple[int, ...]) -> None:
         for owner in owners:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from holdfast._compiled import prebuilt
-from holdfast._compiled.argument_types import AnyFunction, BoundState
+from holdfast._compiled.argument_types import AnyFunction, Arguments, BoundState
 
 _LOG = logging.getLogger("holdfast")
 
@@ -34,14 +34,14 @@ def bind_state(function: AnyFunction, *args: Any) -> BoundState:
     The values stay in native memory. `function` must return the new first value and an answer. `first()` of
     the result is that value.
     """
-    state = prebuilt.bind(function, *args)
-    bound: BoundState = _calls().bind_state(function, *args) if state is None else state
+    program = prebuilt.find(function, args)
+    bound: BoundState = _calls().bind_state(function, *args) if program is None else program.bind(args)
     return bound
 
 
-def is_stored(function: AnyFunction, *args: Any) -> bool:
-    """Whether `call` need not compile for these types: in this process, on disk or in the package."""
-    return prebuilt.find(function, args) is not None or (has_numba() and _calls().is_stored(function, *args))
+def is_stored(form: str, function: AnyFunction, args: Arguments) -> bool:
+    """Whether it need not be compiled for these types: it is in this process, on disk or in the package."""
+    return prebuilt.find(function, args) is not None or _calls().is_stored(form, function, args)
 
 
 def can_compile(is_long: bool) -> bool:
@@ -65,13 +65,6 @@ def _say_once() -> None:
 
 
 def _calls() -> ModuleType:
-    try:
-        from holdfast._compiled import calls
-    except ModuleNotFoundError as problem:
-        if problem.name not in ("numba", "llvmlite"):
-            raise
-        raise ImportError(
-            "this was not compiled with holdfast, so compiled=True needs numba: "
-            "pip install 'holdfast[compile]', or leave out compiled=True"
-        ) from None
+    from holdfast._compiled import calls
+
     return calls

@@ -1,14 +1,15 @@
 """A small game that uses everything in `numba_private`, to try a release of numba that is not in `TESTED`."""
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 from holdfast._compiled import numba_private
-from holdfast._compiled.native_calls import owners_of, uncounted, with_owners
+from holdfast._compiled.machine_code import compile_game
+from holdfast._compiled.memory_layout import imported
+from holdfast._compiled.object_files import ObjectFile
 
 
 class TrialState(NamedTuple):
@@ -32,42 +33,24 @@ def add_all(total: TrialState, row: np.ndarray) -> TrialState:
     return total
 
 
-class _MemoryStore:
-    """A store in memory instead of on disk."""
-
-    data = b""
-
-    def load(self, rebuild: Callable[[bytes], Any]) -> Any:
-        return rebuild(self.data) if self.data else None
-
-    def save(self, returned: Any, pack: Callable[[], bytes]) -> None:
-        self.data = pack()
-
-
 def run() -> None:
     """Raise an error if the results are wrong, or if anything on the way fails."""
     numba_private.register_function(doubled)
     numba_private.register_method(TrialState, "plus", TrialState.plus)
-    store = _MemoryStore()
-    for _ in range(2):  # the first compiles, the second loads
-        _play(store)
-    if not (store.data and numba_private.processor() and numba_private.size_of(numba.types.intp)):
-        raise RuntimeError("a trial compiled nothing that could be stored")
-
-
-def _play(store: _MemoryStore) -> None:
-    inner = numba.njit(add_all, **numba_private.HELPER)
-
-    def entry(args: Any) -> Any:
-        return inner(*uncounted(args))
-
     args = TrialState(np.zeros(1), "sum"), np.arange(4.0)
-    play = numba_private.compile_entry(numba.njit(entry, nogil=True), (numba.typeof(args),), store)
-    total = with_owners(play(args), owners_of(args))
+    made = compile_game("call", add_all, args, numba.typeof(args))
+    _play(made)
+    _play(ObjectFile.unpacked(made.packed(), imported))
+
+
+def _play(made: Any) -> None:
+    args = TrialState(np.zeros(1), "sum"), np.arange(4.0)
+    program = made.load()
+    total = program.call(args)
     if not (total.parts is args[0].parts and math.isclose(total.parts[0], 6.0) and total.name == "sum"):
         raise RuntimeError("a trial gave a wrong result")
     try:
-        play((args[0], np.full(1, -1.0)))
+        program.call((args[0], np.full(1, -1.0)))
     except ValueError:
         return
     raise RuntimeError("a trial did not raise the error that it should")

@@ -15,7 +15,7 @@ from holdfast.fleet.grouped_rounds import play_groups
 from holdfast.io.sources import Piece
 
 _MANY_KEYS = 1_000  # in one piece; with more, the game is compiled
-_WORTH_LOADING = 8_000  # rounds; in Python they take longer than to load numba
+_WORTH_LOADING = 4_000  # rounds; in Python they take longer than to load a game
 
 
 class CompileChoice:
@@ -49,11 +49,9 @@ class CompileChoice:
 
 
 def _is_stored(args: tuple[Any, ...]) -> bool:
-    """Whether the disk cache has the compiled games for these arguments. If it is empty, numba is not loaded,
-    which takes 60 MB.
-    """
+    """Whether the disk cache has the compiled games for these arguments."""
     if is_empty():
         return False
     from holdfast._compiled import is_stored
 
-    return is_stored(play_groups, *args)
+    return is_stored("call", play_groups, args)

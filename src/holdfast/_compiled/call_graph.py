@@ -1,9 +1,8 @@
-"""Find all code that a function can call, and register its methods and helpers with numba.
+"""Find all code that a function can call. This does not import numba.
 
-Numba compiles nested NamedTuples, but neither their methods nor the plain Python functions that they call. A
-`CallGraph` starts at a function and follows all names in its code. It registers each method and helper that
-it finds, so that numba compiles the same function that Python would run. A user's own `@rule` needs no
-other preparation.
+A `CallGraph` starts at a function and follows all names in its code. Its fingerprint is a digest of what it
+found: with the same fingerprint, the machine code is the same. `registration` tells numba of the methods and
+helpers in it. A user's own `@rule` needs no other preparation.
 """
 
 import dis
@@ -16,18 +15,9 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import numba
 import numpy as np
 
-from holdfast._compiled.argument_types import Arguments
-from holdfast._compiled.by_type import register_by_type
-from holdfast._compiled.kernel_forms import OTHER_BODIES, register_kernel
-from holdfast._compiled.numba_path import private
-
-if private is None:
-    from holdfast._compiled.numba_public import register_function, register_method
-else:
-    from holdfast._compiled.numba_private import register_function, register_method
+from holdfast._compiled.argument_types import Arguments, is_function
 
 _LIBRARIES = {*sys.stdlib_module_names, "numpy", "numba"}
 _NAMED_TUPLE = {"_asdict", "_replace", "_make", "_raw"}
@@ -38,17 +28,20 @@ _last_seen: dict[FunctionType, dict[str, Any]] = {}
 class CallGraph:
     """All functions, classes and constants that a function and its arguments can use.
 
-    `changed` says whether a global name has another value than when its function was registered. Numba looks
-    up each name only once.
+    `changed` says whether a global name has another value than in the graph before. Numba looks up each name
+    only once.
     """
 
     def __init__(self, function: Any, args: Arguments) -> None:
         self.functions: set[FunctionType] = set()
         self.classes: set[type] = set()
         self.names: set[str] = set()  # all names and attributes in the code
-        self.facts: set[str] = {numba.__version__, _own_source()}
+        self.facts: set[str] = {_own_source()}
+        self.methods: list[tuple[type, str, FunctionType]] = []  # class, name, method
+        self.helpers: list[FunctionType] = []  # functions that are called by their names
         self.bindings: list[tuple[dict[str, Any], str, Any]] = []  # scope, name, value of all globals in use
         self.changed = False
+        self._seen: dict[FunctionType, dict[str, Any]] = {}
         self._members: dict[type, dict[str, None]] = {}
         self._add_argument(args)
         self._add_function(function)
@@ -64,6 +57,10 @@ class CallGraph:
         """A digest of all code and constants. The same digest means the same machine code."""
         return hashlib.sha256("\n".join(sorted(self.facts)).encode()).hexdigest()
 
+    def accept_changes(self) -> None:
+        """Compare later graphs with the values of now: what was compiled before is forgotten."""
+        _last_seen.update(self._seen)
+
     def is_current(self) -> bool:
         """Whether every global name still refers to the same object."""
         return all(scope.get(name) is value for scope, name, value in self.bindings)
@@ -74,8 +71,8 @@ class CallGraph:
             self._add_class(type(value))
             for item in value:
                 self._add_argument(item)
-        elif hasattr(value, "py_func"):
-            self._add_function(value.py_func)
+        elif is_function(value):
+            self._add_function(getattr(value, "py_func", value))
 
     def _add_class(self, cls: Any) -> None:
         if hasattr(cls, "_fields") and cls not in self.classes:
@@ -92,7 +89,7 @@ class CallGraph:
         method = _method(cls, name)
         if method is not None:
             self.facts.add(f"{_qualified_name(cls)}.{name} is {_qualified_name(method)}")
-            register_method(cls, name, method)
+            self.methods.append((cls, name, method))
             self._add_function(method)
 
     def _add_function(self, function: FunctionType) -> None:
@@ -111,10 +108,8 @@ class CallGraph:
         text = {name: self._describe(value) for name, value in sorted(values.items())}
         self.facts.add(f"{_qualified_name(function)} {_code_text(code)} {text}")
         seen = {name: value if callable(value) else text[name] for name, value in values.items()}
-        if _last_seen.setdefault(function, seen) != seen:
-            self.changed = True
-            if private is not None:  # numba will compile it again; the public API cannot do that
-                _last_seen[function] = seen
+        self._seen[function] = seen
+        self.changed |= _last_seen.setdefault(function, seen) != seen
 
     def _look_up(
         self, scope: dict[str, Any], wanted: Iterable[str], names: list[str], seen: set[ModuleType]
@@ -154,19 +149,16 @@ class CallGraph:
 
     def _add_helper(self, function: Any) -> None:
         """A function that is called by its name: a kernel, one with a copy for each type, or any other."""
+        self.helpers.append(function)
         kernel = getattr(function, "kernel", None)
         if kernel is not None:
-            register_kernel(function)
             self._describe(kernel.entry)
             if kernel.of_row is not None:
                 self._describe(kernel.of_row)
             self.facts.add(f"{_qualified_name(function)} {kernel._replace(entry=None, of_row=None)}")
         elif getattr(function, "is_by_type", False):
-            register_by_type(function)
             self._add_function(inspect.unwrap(function))
         else:
-            if function not in OTHER_BODIES:
-                register_function(function)
             self._add_function(function)
 
 
@@ -207,6 +199,7 @@ def _is_library(module: str | None) -> bool:
     return (module or "").split(".")[0] in _LIBRARIES
 
 
+@functools.cache
 def _own_source() -> str:
     """A digest of this package: a change in it can change the machine code of everything else."""
     here = pathlib.Path(__file__).parent

@@ -1,4 +1,4 @@
-"""Which methods and helpers are registered with numba, and what the fingerprint depends on."""
+"""Which methods and helpers are found and compiled, and what the fingerprint depends on."""
 
 from types import ModuleType
 from typing import NamedTuple
@@ -9,9 +9,9 @@ import pytest
 from laws import filtered, same
 
 from holdfast import TopK
-from holdfast._compiled import call, method_registration
+from holdfast._compiled import call, call_graph
+from holdfast._compiled.call_graph import CallGraph
 from holdfast._compiled.calls import is_ready
-from holdfast._compiled.method_registration import CallGraph
 from holdfast.norms import L2
 from holdfast.rule import rule
 
@@ -135,9 +135,9 @@ def test_a_changed_global_name_is_looked_up_again():
     notebook = {"np": np}
     exec("LIMIT = 1.0\ndef level(x):\n    return LIMIT * x\ndef ask(x):\n    return level(x)", notebook)
     ask = notebook["ask"]
-    assert call(ask, 3.0) == 3.0 and is_ready(ask, 3.0)
+    assert call(ask, 3.0) == 3.0 and is_ready("call", ask, (3.0,))
     exec("LIMIT = 2.0", notebook)
-    assert not is_ready(ask, 3.0)
+    assert not is_ready("call", ask, (3.0,))
     assert call(ask, 3.0) == 6.0
     exec("def level(x):\n    return x - LIMIT", notebook)
     assert call(ask, 3.0) == 1.0
@@ -235,7 +235,7 @@ def test_no_other_change_affects_the_fingerprint(old, new):
 
 def test_the_fingerprint_depends_on_the_source_of_the_compiler(monkeypatch):
     before = fingerprint()
-    monkeypatch.setattr(method_registration, "_own_source", lambda: "another version of overloads.py")
+    monkeypatch.setattr(call_graph, "_own_source", lambda: "another version of overloads.py")
     assert fingerprint() != before
 
 

@@ -1,0 +1,78 @@
+"""Compile a function with numba, on one of two paths, and explain what cannot be compiled."""
+
+import inspect
+from types import FunctionType
+from typing import Any
+
+import numba
+
+from holdfast._compiled.argument_types import AnyFunction, Arguments
+from holdfast._compiled.call_graph import CallGraph
+from holdfast._compiled.error_messages import explain, explain_type
+from holdfast._compiled.numba_path import private
+from holdfast._compiled.registration import register
+
+if private is None:
+    from holdfast._compiled.numba_public import PublicProgram, dispatcher, open_calls
+else:
+    from holdfast._compiled.machine_code import compile_game
+    from holdfast._compiled.numba_private import dispatcher, open_calls
+
+
+def compiled(form: Any, function: AnyFunction, args: Arguments, graph: CallGraph) -> Any:
+    """An `ObjectFile` of the function for arguments of these types, or on the public path a program.
+
+    If numba fails, this raises its reason in one sentence instead of pages.
+    """
+    args = _prepared(args)
+    kind = _type(function, args)
+    open_calls.clear()
+    try:
+        register(graph)
+        if private is None:
+            return PublicProgram(function, kind, graph, _prepared)
+        return compile_game(form, function, args, kind)
+    except RuntimeWarning:  # a warning of holdfast that the caller turns into an error
+        raise
+    except Exception as problem:
+        text = str(problem) or repr(problem)
+    failed = open_calls[-1] if open_calls else None
+    raise TypeError(explain(text, failed, graph.functions))
+
+
+def forget() -> bool:
+    """Compile all methods and helpers again; False if numba cannot."""
+    if private is not None:
+        private.reset()
+    return private is not None
+
+
+def _prepared(value: Any) -> Any:
+    """The value with numba dispatchers in place of plain functions, such as those of `Functions`."""
+    if isinstance(value, FunctionType):
+        return dispatcher(value)
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), [_prepared(item) for item in value])
+    return value
+
+
+def _type(function: AnyFunction, args: Arguments) -> Any:
+    """The type of the tuple of these arguments."""
+    try:
+        return numba.typeof(args)
+    except (TypeError, ValueError):
+        for name, value in zip(inspect.signature(function).parameters, args, strict=True):
+            _raise_if_untyped(name, value)
+        raise
+
+
+def _raise_if_untyped(path: str, value: Any) -> None:
+    """Raise TypeError with the name of the part of a value that numba does not know."""
+    if isinstance(value, tuple):
+        for name, item in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
+            _raise_if_untyped(f"{path}.{name}", item)
+        return
+    try:
+        numba.typeof(value)
+    except (TypeError, ValueError):
+        raise TypeError(explain_type(path, value)) from None
