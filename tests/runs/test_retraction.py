@@ -263,7 +263,7 @@ def test_rows_are_named_by_time_by_value_by_key_and_by_file(tmp_path):
         assert called("restore", run, len(ledger.entries), "--quiet")[0] == 0
 
 
-def test_a_run_of_an_older_version_is_learned_again_from_the_start(tmp_path, monkeypatch):
+def test_a_run_without_earlier_states_is_learned_again_from_the_start(tmp_path, monkeypatch):
     lines, rows = rows_of(150), [100]
     history = History(tmp_path / "history", "adagrad", lines)
     with monkeypatch.context() as patch:

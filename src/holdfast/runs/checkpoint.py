@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 TIMES = "times.json"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
 _PART = "holdfast states 3"
-_NEW = ("tree", "replaced")  # entries that headers of older versions lack
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of a tape.
 _ALWAYS = {f"trace.{name}": columns for name, columns in TRACE.items()}
 _ALWAYS |= {f"answers.{name}": columns for name, columns in ANSWERS.items()}
@@ -69,15 +68,14 @@ class CheckpointHeader:
     counts: dict[str, int]  # skipped rounds by reason
     keys: tuple[str, ...]  # empty with --key: the parts of the states have them
     state_layout: str  # digest of the states of the games; compared at their first use
-    tree: list[Node] = dataclasses.field(default_factory=list)  # earlier states in the folder
+    tree: list[Node]  # earlier states in the folder
     # Parts of tables that count no more, from the first number to below the second:
-    replaced: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    replaced: list[tuple[int, int]]
 
     @staticmethod
     def from_json(found: dict[str, Any]) -> "CheckpointHeader":
         """The header; raises ValueError if an entry is not valid."""
         fields = {name: found.get(name) for name in CheckpointHeader.__dataclass_fields__}
-        fields |= {name: found.get(name, []) for name in _NEW}
         readers = {"sources": _read_sources, "counts": _read_counts}
         readers |= {"tree": read_nodes, "replaced": _read_replaced}
         header = typed(CheckpointHeader, fields, readers, parts=(0, 1 << 53))
@@ -112,13 +110,9 @@ def _read_replaced(found: Any) -> list[tuple[int, int]]:
 
 
 def table_layout() -> list[Any]:
-    """The entries of the header, the tensors and their columns, without the states of the games.
-
-    Without entries that an older version lacks, so that its runs can be read.
-    """
+    """The entries of the header, the tensors and their columns, without the states of the games."""
     parts = {name: [column.dtype.name, column.shape[1:]] for name, column in COLUMNS.items()}
-    entries = [name for name in CheckpointHeader.__dataclass_fields__ if name not in _NEW]
-    return [entries, _ONE_KEY, _KEYED, parts]
+    return [list(CheckpointHeader.__dataclass_fields__), _ONE_KEY, _KEYED, parts]
 
 
 # -- writing
@@ -174,7 +168,7 @@ class EarlierState(NamedTuple):
     @staticmethod
     def of(run: "Run") -> "EarlierState":
         """The state of a run now."""
-        tensors, states, header = _tensors(run), None, _header(run) | {name: [] for name in _NEW}
+        tensors, states, header = _tensors(run), None, _header(run) | {"tree": [], "replaced": []}
         if run.upkeep is not None:
             keys, table = np.arange(len(run.games.keys)), run.games.table
             columns = {"serials": table.serials, "last": table.last, "sums": run.keys.sums}
