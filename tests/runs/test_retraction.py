@@ -1,6 +1,7 @@
 """After a retraction a run is, bit for bit, one that never saw the rows."""
 
 import copy
+import datetime
 import json
 import os
 import shutil
@@ -186,7 +187,9 @@ def history(original, tmp_path):
         (("--rows", "200-300"), "the run has rows 1 to 120"),
         (("--rows", "1-120"), "no row would be left"),
         (("--between", "1", "2"), "go together"),
-        (("--between", "b", "2", "--time", "a"), "two times"),
+        (("--between", "b", "2", "--time", "a"), "no times"),
+        (("--between", "7", "2", "--time", "a"), "the earlier end first"),
+        (("--where", "who=nobody"), "no row fits"),
         (("--where", "a"), "COLUMN=VALUE"),
         (("--where", "nothing=1"), "no column"),
         (("--key", "p"), "this run has none"),
@@ -261,6 +264,33 @@ def test_rows_are_named_by_time_by_value_by_key_and_by_file(tmp_path):
         ledger = read_ledger(open_run(run))
         assert ledger.entries[-1].rows.tolist() == expected and ledger.entries[-1].why == "kW"
         assert called("restore", run, len(ledger.entries), "--quiet")[0] == 0
+
+
+WRITTEN = {  # the forms of times, each with a way to name the 4th to the 5th of March
+    "%d/%m/%Y %H:%M": ("4/3/2026", "5/3/2026"),
+    "%Y-%m-%d %H:%M": ("2026-03-04", "2026-03-05T23:00"),
+    "%d %b %Y %H:%M": ("4 Mar 2026", "2026-03-05"),
+    "%s": ("2026-03-04", "2026-03-05"),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("dropped", [False, True])
+def test_times_are_named_in_the_form_of_their_column(tmp_path, written, dropped):
+    start = datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC)
+    hours = [start + datetime.timedelta(hours=i) for i in range(400)]
+    cells = [str(int(t.timestamp())) if written == "%s" else t.strftime(written) for t in hours]
+    source, run = tmp_path / "rows.csv", tmp_path / "run"
+    lines = (f"{cell},{i % 5}.5,{i % 7}.5\n" for i, cell in enumerate(cells))
+    source.write_text("when,a,y\n" + "".join(lines))
+    more = ("--drop", "when") if dropped else ()
+    assert called("learn", source, "--target", "y", "--learner", "adagrad", *more, "--to", run)[0] == 0
+    for begin, end in (WRITTEN[written], ("2026-03-04", "2026-03-05")):
+        args = ("--between", begin, end, "--time", "when", "--dry-run", "--json")
+        status, out, said = called("retract", run, *args)
+        assert status == 0, said
+        assert (json.loads(out)["rows"], json.loads(out)["first_row"]) == (48, 73)
+    assert "two times" in called("retract", run, "--between", "soon", "later", "--time", "when")[2]
 
 
 def test_a_run_without_earlier_states_is_learned_again_from_the_start(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
+from holdfast.io.columns import Time
+from holdfast.io.dates import CLOCK, NAMES, ORDERS, seconds, time_form
 from holdfast.io.rows import NUMBER
 from holdfast.io.sources import Reading, SourceError, open_source
 from holdfast.runs.files import RunError
@@ -70,40 +72,74 @@ def by_value(run: Run, files: Files, column: str, value: str) -> np.ndarray:
 
 
 def by_time(run: Run, files: Files, column: str, begin: str, end: str) -> np.ndarray:
-    """The rows with a time, or a number, from `begin` to `end`, both included. A date is its whole day."""
-    low, high, read = _limits(begin, end)
+    """The rows with a time, or a number, from `begin` to `end`, both included. A date is its whole day.
+
+    Times are read in the form that the run has found in this column, else in that of its first cells.
+    """
+    numbers = [cells.number(text) for text in (begin, end)]
+    form = next((one.form for one in run.layout.columns if isinstance(one, Time) and one.name == column), "")
+    limits: tuple[float, float] | None = None
 
     def test(array: Any) -> np.ndarray:
+        nonlocal form, limits
         try:
-            found, _ = read(array)
+            if None not in numbers:
+                found, _ = cells.numbers(array)
+                limits = limits or _numbers(begin, end)
+            else:
+                form = form or _form(run, column, array)
+                limits = limits or _times(begin, end, form)
+                found, _ = seconds(array, form)
         except (pa.ArrowException, AttributeError, KeyError):
             raise SourceError(
                 f"column {quoted(column)} is {array.type}, which cannot be compared with {quoted(begin)}"
             ) from None
         with np.errstate(invalid="ignore"):
-            return np.asarray((found >= low) & (found < high), bool)
+            return np.asarray((found >= limits[0]) & (found < limits[1]), bool)
 
     return rows_with(run, files, column, test)
 
 
-def _limits(begin: str, end: str) -> tuple[float, float, Callable[[Any], cells.Parsed]]:
-    """From where, to below where, and how to read a column."""
-    numbers = [cells.number(text) for text in (begin, end)]
-    if None not in numbers:
-        low, high = (float(number or 0.0) for number in numbers)
-        after = np.nextafter(high, np.inf)
-        read: Callable[[Any], cells.Parsed] = cells.numbers
-    else:
-        found, wrong = cells.times(pa.array([begin, end]))
-        if wrong:
-            raise RunError(
-                f"--between has two times, such as 2026-03-01 or 2026-03-01T12:00, or two numbers: got "
-                f"{quoted((begin, end)[wrong[0]])}"
-            )
-        low, high = found.tolist()
-        day = re.fullmatch(r"\s*\d{4}-?\d\d-?\d\d\s*", end) is not None
-        after = high + datetime.timedelta(days=1).total_seconds() if day else np.nextafter(high, np.inf)
-        read = cells.times
+def _form(run: Run, column: str, array: Any) -> str:
+    """The form of the times in a column that the run does not use as one."""
+    found = time_form(column, array, run.settings.dates)
+    if found is None:
+        raise SourceError(f"column {quoted(column)} has no times: --between with numbers compares numbers")
+    form, doubt = found
+    if doubt:
+        raise SourceError(
+            f"column {quoted(column)} has dates whose order of day and month is not clear, and the run does "
+            "not use it: name the rows with --rows or --from"
+        )
+    return form
+
+
+def _numbers(begin: str, end: str) -> tuple[float, float]:
+    low, high = (cells.number(text) or 0.0 for text in (begin, end))
+    return _in_order(low, float(np.nextafter(high, np.inf)), begin, end)
+
+
+def _times(begin: str, end: str, form: str) -> tuple[float, float]:
+    """From where, to below where, in seconds. They are ISO, or of the form of the column."""
+    low, high = (_seconds(text, form) for text in (begin, end))
+    is_day = re.fullmatch(r"[^:T]+", end.strip()) is not None
+    day = datetime.timedelta(days=1).total_seconds()
+    return _in_order(low, high + day if is_day else float(np.nextafter(high, np.inf)), begin, end)
+
+
+def _seconds(text: str, form: str) -> float:
+    found, wrong = cells.times(pa.array([text]))
+    if wrong and form in (*ORDERS, NAMES, CLOCK):
+        found, wrong = seconds(pa.array([text]), form)
+    if wrong or not np.isfinite(found[0]):
+        raise RunError(
+            "--between has two times, such as 2026-03-01 or 2026-03-01T12:00, or two numbers: got "
+            f"{quoted(text)}"
+        )
+    return float(found[0])
+
+
+def _in_order(low: float, after: float, begin: str, end: str) -> tuple[float, float]:
     if not low < after:
         raise RunError(f"--between has the earlier end first: got {quoted(begin)} and {quoted(end)}")
-    return low, float(after), read
+    return low, after

@@ -56,6 +56,8 @@ class Plan(NamedTuple):
 def to_retract(run: Run, rows: np.ndarray, why: str = "") -> Plan:
     """A plan to take these rows of the run back. Those that are not in it, or taken back before, stay out."""
     ledger, last = read_ledger(run), last_row(run.sources)
+    if not len(rows):
+        raise RunError(f"no row fits: the run has rows 1 to {last:,}")
     rows = np.unique(rows)
     rows = np.setdiff1d(rows[(rows >= 1) & (rows <= last)], ledger.retracted())
     if not len(rows):
