@@ -86,10 +86,8 @@ def run(options: Namespace) -> int:
             for table in _predictions(options, counts):
                 write(table)
         if not options.quiet:
-            print_note(
-                f"{counts['rows']:,} rows, {counts['empty']:,} of them without a prediction, "
-                f"{counts['outliers']:,} outliers"
-            )
+            rows, empty, far = (f"{counts[name]:,}" for name in ("rows", "empty", "outliers"))
+            print_note(f"Rows: {rows}; without a prediction: {empty}; outliers: {far}")
     return DONE
 
 
