@@ -57,9 +57,12 @@ def test_a_variable_that_turns_them_off_is_named(capsys, place, monkeypatch):
     assert games["remedy"] == "unset HOLDFAST_PREBUILT" and not games["broken"]
 
 
+NO_LIBRARY = b"not a library"
+
+
 def index(**changes):
     whole = {
-        "libraries": {"fast": "games.so", "any": "games.so"},
+        "libraries": {each: {"file": "games.so", "bytes": len(NO_LIBRARY)} for each in ("fast", "any")},
         "symbols": {},
         "programs": {},
         "sources": [],
@@ -75,7 +78,7 @@ def test_games_of_other_sources_are_not_broken(capsys, place):
 
 def test_a_library_that_cannot_be_loaded_is_broken(capsys, place):
     (place / "index.json").write_text(index())
-    (place / "games.so").write_bytes(b"not a library")
+    (place / "games.so").write_bytes(NO_LIBRARY)
     assert main(["doctor"]) == 1
     printed = capsys.readouterr().out
     assert "BROKEN: not prebuilt: they cannot be loaded" in printed

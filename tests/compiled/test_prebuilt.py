@@ -258,6 +258,16 @@ def test_changed_sources_turn_the_library_off(folder, tmp_path):
     assert "cannot be loaded" in prebuilt._loaded(tmp_path).reason  # no library beside it
 
 
+def test_a_part_of_a_library_and_one_elsewhere_are_not_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(prebuilt, "level", lambda: "fast")
+    for name, size in (("games.so", 3), ("../games.so", 4)):
+        index = {"libraries": {"fast": {"file": name, "bytes": size}}, "sources": [], "programs": {}}
+        (tmp_path / "index.json").write_text(json.dumps(index | {"digest": prebuilt.digest_of([])}))
+        (tmp_path / "games.so").write_bytes(b"game")
+        found = prebuilt._loaded(tmp_path)
+        assert found.code is None and ("damaged" in found.reason) == (size == 3)
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"sources": [], "digest": 3}', '{"sources": ["../../x"]}'])
 def test_a_broken_index_turns_the_library_off(tmp_path, text):
     (tmp_path / "index.json").write_text(text)

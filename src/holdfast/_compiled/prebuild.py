@@ -230,9 +230,11 @@ def _link(
     notes = [json.loads((objects / f"{name}.json").read_text()) for name in names]
     programs = {key: program for note in notes for key, program in note["programs"].items()}
     symbols = {each[kind] for each in programs.values() for kind in ("symbol", "release")}
-    libraries = {each: library_name(each) for each in levels}
-    for each, library in libraries.items():
-        link([objects / f"{name}-{each}.o" for name in names], sorted(symbols), folder / library)
+    libraries = {}
+    for each in levels:
+        library = folder / library_name(each)
+        link([objects / f"{name}-{each}.o" for name in names], sorted(symbols), library)
+        libraries[each] = {"file": library.name, "bytes": library.stat().st_size}
     sources = sorted({source for note in notes for source in note["sources"]})
     index = {"libraries": libraries, "sources": sources, "digest": digest_of(sources), "programs": programs}
     (folder / "index.json").write_text(json.dumps(index))

@@ -89,8 +89,11 @@ def _loaded(folder: pathlib.Path) -> Library:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         if digest_of(index["sources"]) != index["digest"]:
             return Library(None, {}, "the sources have changed since they were compiled")
-        code = ctypes.CDLL(str(folder / index["libraries"][usable(index["libraries"])]))
-        return Library(code, dict(index["programs"]), "")
+        about = index["libraries"][usable(index["libraries"])]
+        path = folder / pathlib.PurePath(about["file"]).name  # in this folder, whatever is written there
+        if path.stat().st_size != about["bytes"]:  # to load a part of a library ends the process
+            raise OSError(f"{path.name} is damaged")
+        return Library(ctypes.CDLL(str(path)), dict(index["programs"]), "")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         return Library(None, {}, f"they cannot be loaded ({problem!r})")
 

@@ -24,6 +24,7 @@ _GAMES = {
     "sparse": "sparse rows",
     "textbook": "Filtered with OGD or AdaGrad",
     "gates": "Gate",
+    "numbers_in_time": "Level and the widths of intervals",
 }
 
 
