@@ -27,6 +27,10 @@ COMMANDS = {
         "holdfast.cli.predict:add",
         "predict the target of other rows with the model of a run",
     ),
+    "serve": (
+        "holdfast.cli.serve:add",
+        "answer predictions over HTTP, and learn from labels that come later",
+    ),
     "audit": (
         "holdfast.cli.audit:add",
         "see what a run skipped and why, and what another budget would have skipped",

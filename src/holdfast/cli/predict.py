@@ -57,7 +57,7 @@ def add(parser: ArgumentParser) -> None:
     passed.add_argument("--all-columns", action="store_true", help="write all columns of SOURCE, too")
     parser.add_argument(
         "--interval",
-        type=_interval,
+        type=interval,
         default=0.9,
         metavar="SHARE",
         help="the share of the targets that low and high enclose, or that are among the labels, from 50%% to "
@@ -163,7 +163,7 @@ def _with_columns(table: Any, columns: dict[str, Any]) -> Any:
     return table
 
 
-def _interval(text: str) -> float:
+def interval(text: str) -> float:
     """A share for which intervals are tracked; 80 is 80 %."""
     with contextlib.suppress(ValueError):
         text = f"{text}%" if float(text) >= 1.0 else text

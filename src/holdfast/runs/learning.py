@@ -95,6 +95,10 @@ class Schedule:
         new, spent = self._progress()
         return new >= self._rounds or (new > 0 and spent >= self._seconds)
 
+    def is_new(self) -> bool:
+        """Whether there were rounds since the last checkpoint."""
+        return self._progress()[0] > 0
+
     def limit(self) -> int:
         """How many rounds to play until a checkpoint is due, at the speed so far."""
         new, spent = self._progress()

@@ -1,0 +1,136 @@
+"""holdfast serve: answer predictions over HTTP, and learn from labels that come later."""
+
+import argparse
+import importlib.util
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from holdfast.cli.arguments import add_json, add_run, describe
+from holdfast.cli.exits import report_errors
+from holdfast.cli.predict import interval
+from holdfast.terminal import DONE, Refusal, print_json, print_note
+
+_NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "prometheus_client")
+
+
+def add(parser: ArgumentParser) -> None:
+    describe(
+        parser,
+        run,
+        (
+            "Answer predictions over HTTP with the model in RUN, and learn from labels that come later.\n"
+            "What was answered, and what waits for a label, is on the disk before an answer is sent. A label\n"
+            "is judged with the forecast that was given for its id. The rows are learned from in\n"
+            "RUN/serve/rows.csv, which is a source of the run like any other: inspect, audit, retract,\n"
+            "export and learn --into work on it. Without --host, only this machine is answered."
+        ),
+        [
+            "holdfast serve sensors.run",
+            "holdfast serve sensors.run --port 9000 --token-file token.txt",
+            "holdfast serve sensors.run --host 0.0.0.0 --token-file token.txt --allow-host model.example",
+        ],
+    )
+    add_run(parser)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to bind to (default: %(default)s)")
+    parser.add_argument("--port", type=_port, default=8000, help="0 takes a free one (default: %(default)s)")
+    parser.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="a file with the token that calls must send which change the model; the variable HOLDFAST_TOKEN_FILE "
+        "names one, too",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer calls for this host name, too; may be given several times",
+    )
+    parser.add_argument(
+        "--no-durable",
+        action="store_true",
+        help="answer before it is on the disk: faster, but a kill can lose the last predictions",
+    )
+    parser.add_argument(
+        "--interval",
+        type=interval,
+        default=0.9,
+        metavar="SHARE",
+        help="as of holdfast predict (default: 90%%)",
+    )
+    limits = parser.add_argument_group("limits")
+    limits.add_argument(
+        "--waiting",
+        type=_count,
+        default=1_000_000,
+        help="predictions that wait for a label (default: %(default)s)",
+    )
+    limits.add_argument(
+        "--hours", type=_hours, default=168.0, help="for which they wait (default: 168, a week)"
+    )
+    limits.add_argument(
+        "--rate",
+        type=float,
+        default=0.0,
+        help="calls a second, of all clients together (default: any number)",
+    )
+    limits.add_argument("--rows", type=_count, default=1_000, help="rows in a call (default: %(default)s)")
+    limits.add_argument(
+        "--body", type=_count, default=1 << 20, metavar="BYTES", help="of a call (default: %(default)s)"
+    )
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    with report_errors():
+        for name in _NEEDED:
+            if importlib.util.find_spec(name) is None:
+                raise Refusal(f"{name} is not installed: pip install 'holdfast[serve]'")
+        from holdfast.serve.limits import Limits
+        from holdfast.serve.server import check_address, read_token, serve
+        from holdfast.serve.service import Service
+
+        path = options.token_file or os.environ.get("HOLDFAST_TOKEN_FILE")
+        token = read_token(Path(path)) if path else None
+        check_address(options.host, token)
+        limits = Limits(
+            body=options.body,
+            rows=options.rows,
+            rate=options.rate,
+            waiting=options.waiting,
+            hours=options.hours,
+        )
+        service = Service(options.run, limits, not options.no_durable, options.interval)
+
+        def ready(address: str) -> None:
+            if options.json:
+                print_json({"event": "ready", "address": address, "run": str(options.run)})
+            else:
+                print_note(f"{options.run} is served at {address} (API: {address}/docs); Ctrl-C stops")
+
+        serve(service, options.host, options.port, token, tuple(options.allow_host), ready)
+    return DONE
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text[:6]) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"a port is from 0 to 65535: got {text!r}")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:13]) <= 10**12):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on: got {text!r}")
+    return int(text)
+
+
+def _hours(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0.0 < found <= 1e6:
+        raise argparse.ArgumentTypeError(f"must be a number of hours above 0: got {text!r}")
+    return found

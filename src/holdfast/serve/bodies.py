@@ -1,0 +1,101 @@
+"""The bodies of requests and answers, typed: what is read is checked against them, and OpenAPI is made of them."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Cell = str | float | int | bool | None
+Row = dict[str, Cell]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class PredictBody(Struct, forbid_unknown_fields=True):
+    """One row, or several. With an id of yours, a repeated call gets the answer of the first one."""
+
+    row: Row | UnsetType = UNSET
+    rows: list[Row] | UnsetType = UNSET
+    id: Name | UnsetType = UNSET
+    ids: list[Name] | UnsetType = UNSET
+
+
+class Label(Struct, forbid_unknown_fields=True):
+    """The target of a row that was predicted."""
+
+    id: Name
+    target: str | float | int | bool
+
+
+class LabelBody(Struct, forbid_unknown_fields=True):
+    """One label, or several."""
+
+    id: Name | UnsetType = UNSET
+    target: str | float | int | bool | UnsetType = UNSET
+    labels: list[Label] | UnsetType = UNSET
+
+
+class Offsets(Struct, forbid_unknown_fields=True):
+    """Where the rows come from, such as a partition of Kafka: row i has the offset first + i."""
+
+    source: Name
+    first: Annotated[int, Meta(ge=0, le=(1 << 62))]
+
+
+class LearnBody(Struct, forbid_unknown_fields=True):
+    """Rows with their targets, in the column of the target."""
+
+    rows: list[Row]
+    offsets: Offsets | UnsetType = UNSET
+
+
+class RowNumbers(Struct, forbid_unknown_fields=True):
+    """Rows of the run, as the audit numbers them: a list, or a text such as 120-180,999."""
+
+    rows: str | list[Annotated[int, Meta(ge=1, le=(1 << 53))]]
+    why: Annotated[str, Meta(max_length=1000)] = ""
+
+
+class Prediction(Struct, omit_defaults=True):
+    """The answer about a row. Numbers have low and high; labels have labels and a probability."""
+
+    id: str
+    prediction: float | str | None
+    outlier: bool
+    note: str
+    low: float | None | UnsetType = UNSET
+    high: float | None | UnsetType = UNSET
+    labels: list[str] | None | UnsetType = UNSET
+    probability: float | None | UnsetType = UNSET
+
+
+class Predictions(Struct):
+    """The answers, in the order of the rows."""
+
+    predictions: list[Prediction]
+
+
+class LabelStatus(Struct):
+    """What became of a label: accepted, repeated, contradicting, unknown or late."""
+
+    id: str
+    status: str
+
+
+class LabelStatuses(Struct):
+    labels: list[LabelStatus]
+
+
+class Learned(Struct):
+    """How many rows are new, and how many had been there before, by their offsets."""
+
+    accepted: int
+    repeated: int
+
+
+class Problem(Struct):
+    """What was wrong, in a sentence."""
+
+    error: str
+
+
+DECODERS = {body: msgspec.json.Decoder(body) for body in (PredictBody, LabelBody, LearnBody, RowNumbers)}

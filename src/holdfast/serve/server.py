@@ -1,0 +1,131 @@
+"""Run the application with uvicorn."""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from holdfast.serve.app import App
+from holdfast.serve.service import Service
+from holdfast.terminal import Refusal
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+class Protocol(HttpToolsProtocol):
+    """HTTP that closes a connection whose head does not arrive in time, and one too many."""
+
+    seconds, most = 10.0, 2_000
+    _open = 0  # connections of this process
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        Protocol._open += 1
+        self._deadline: asyncio.TimerHandle | None = None
+        if Protocol._open > self.most:
+            transport.close()
+        else:
+            self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        Protocol._open -= 1
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._expect_head()
+
+    def on_headers_complete(self) -> None:
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def _expect_head(self) -> None:
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(self.seconds, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+def check_address(host: str, token: str | None) -> None:
+    """Raise if other machines could change the model without a token."""
+    if host not in LOCAL and token is None:
+        raise Refusal(
+            f"--host {host} lets other machines change the model: give --token-file FILE, or leave --host out "
+            "to answer to this machine only"
+        )
+
+
+def read_token(path: Path) -> str:
+    """The token in a file: its only line, of at least 16 characters."""
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise Refusal(
+            f"--token-file {path}: {getattr(problem, 'strerror', None) or 'not a text of ASCII'}"
+        ) from None
+    if len(token) < 16 or not token.isprintable() or " " in token:
+        raise Refusal(
+            f"--token-file {path} must have one line of at least 16 characters without blanks, such as {secrets.token_urlsafe(24)}"
+        )
+    return token
+
+
+def serve(
+    service: Service,
+    host: str,
+    port: int,
+    token: str | None,
+    allowed: tuple[str, ...] = (),
+    ready: Callable[[str], object] = lambda address: None,
+) -> None:
+    """Answer until a signal comes, then learn what waits, and save."""
+    check_address(host, token)
+    hosts = _HOSTS | {name.lower() for name in allowed} if host in LOCAL or allowed else None
+    app = App(service, token, hosts)
+    Protocol.seconds, Protocol.most = service.limits.seconds, service.limits.connections
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=Protocol,
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=5,
+        h11_max_incomplete_event_size=1 << 16,
+        backlog=512,
+    )
+    server = _Server(config, ready)
+    try:
+        server.run()
+    finally:
+        if not server.started:
+            service.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers, and at which address."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[str], object]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self._ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")

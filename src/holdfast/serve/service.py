@@ -1,0 +1,348 @@
+"""What the server does, without HTTP: predict, label, learn, and show what the run has done."""
+
+import itertools
+import json
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from msgspec import UNSET
+
+from holdfast.runs.config import read_config
+from holdfast.runs.files import locked
+from holdfast.runs.folder import Folder
+from holdfast.runs.ledger import read_ledger
+from holdfast.runs.run import open_run
+from holdfast.serve.bodies import LabelBody, LearnBody, PredictBody, Row
+from holdfast.serve.events import Events
+from holdfast.serve.learner import Learner
+from holdfast.serve.limits import Limits
+from holdfast.serve.log import RowLog
+from holdfast.serve.predicting import Answer
+from holdfast.serve.repairs import release_rows, retract_rows
+from holdfast.serve.rows import RowReader, ServedRow, cell_text, target_text
+from holdfast.serve.store import Asked, Store
+from holdfast.terminal import Refusal, quoted
+
+FOLDER = "serve"  # in the run folder
+_SUFFIX = {None: ".csv", "csv": ".csv", "tsv": ".tsv"}
+
+
+class Conflict(Refusal):
+    """An id was used for another row before."""
+
+
+class Full(Refusal):
+    """Too much waits."""
+
+
+class Service:
+    """A run that is served. `close` learns what waits, and saves."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        limits: Limits | None = None,
+        durable: bool = True,
+        share: float = 0.9,
+        every: tuple[float, float] = (100_000.0, 30.0),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path, self.limits, self.durable, self.clock = Path(path), limits or Limits(), durable, clock
+        folder = Folder(self.path)
+        folder.load()
+        self.config = config = read_config(folder)
+        suffix = _SUFFIX.get(config.settings.format)
+        if suffix is None or not config.settings.header or config.settings.decimal == "comma":
+            raise Refusal(
+                f"{self.path} was begun with --format {config.settings.format}, --no-header or --decimal comma, and "
+                "a server writes its rows as CSV with a header: begin a run without these options"
+            )
+        place = self.path / FOLDER
+        place.mkdir(exist_ok=True)
+        self._lock: IO[bytes] = open(place / "lock", "ab")  # noqa: SIM115
+        if locked(self._lock) is False:
+            self._lock.close()
+            raise Refusal(f"{self.path} is being served by another process: stop it first")
+        self.reader = RowReader(config.layout, self.limits.columns, self.limits.text)
+        self.events = Events()
+        self.store = Store(place / "waiting.sqlite", self.limits, durable, clock)
+        log = RowLog(
+            (place / f"rows{suffix}").resolve(), config.layout, config.target, config.key, suffix == ".tsv"
+        )
+        try:
+            self.learner = Learner(self.path, self.store, log, self.events.tell, share, every)
+        except BaseException:
+            self.store.close()
+            self._lock.close()
+            raise
+        self._log, self._ids = log, itertools.count()
+        self._begin, self.started = secrets.token_hex(4), clock()
+        self._counts = {"predictions": 0, "outliers": 0, "learn_rows": 0}
+        self.learner.start()
+        self.learner.wake()
+
+    def close(self) -> None:
+        """Learn what is in the queue, save the run, and unlock it."""
+        self.events.close()
+        self.learner.stop()
+        self.store.close()
+        self._log.close()
+        self._lock.close()
+
+    # -- predictions
+
+    def predict(self, body: PredictBody, key: str | None) -> tuple[list[dict[str, Any]], Any]:
+        """The answers, and a future that must be done before they are sent; None if nothing must be."""
+        rows, ids = (
+            _one_or_many(body.row, body.rows, "row", "rows"),
+            _one_or_many(body.id, body.ids, "id", "ids", []),
+        )
+        self._check_count(len(rows))
+        if ids and len(ids) != len(rows):
+            raise Refusal(f"{len(rows):,} rows and {len(ids):,} ids: give an id for each row, or none")
+        if len(set(ids)) < len(ids):
+            raise Refusal("two of the ids are the same: each row needs its own")
+        keys = [self._key(row, key) for row in rows]
+        served = [self.reader.read(row) for row in rows]
+        answers = self.learner.snapshot.answer(self.reader, served, keys)
+        self._counts["predictions"] += len(rows)
+        self._counts["outliers"] += sum(one.sent["outlier"] for one in answers)
+        now = self.clock()
+        asked = [
+            self._asked(ids[i] if ids else self._new_id(now), now, keys[i], row, answer)
+            for i, (row, answer) in enumerate(zip(served, answers, strict=True))
+        ]
+        sent = [{"id": one.id} | answer.sent for one, answer in zip(asked, answers, strict=True)]
+        if ids:
+            return sent, self.store.do(self.store.ask_again(asked))
+        future = self.store.ask(asked)
+        return sent, future if self.durable else None
+
+    def settled(
+        self, sent: list[dict[str, Any]], answers: Sequence[str | None] | None
+    ) -> list[dict[str, Any]]:
+        """The answers to send, with the result of the future of `predict`."""
+        if answers is None:
+            return sent
+        for i, text in enumerate(answers):
+            if text is None:
+                raise Conflict(
+                    f"the id {quoted(sent[i]['id'])} was used for another row, or has expired: use a new one"
+                )
+        return [{"id": one["id"]} | json.loads(text) for one, text in zip(sent, answers, strict=True)]
+
+    def _asked(self, id: str, now: float, key: str, row: ServedRow, answer: Answer) -> Asked:
+        return Asked(id, now, key, json.dumps(row.texts), answer.forecast, json.dumps(answer.sent))
+
+    def _new_id(self, now: float) -> str:
+        return f"{int(now * 1e6):013x}-{self._begin}{next(self._ids):x}"
+
+    def _key(self, row: Row, key: str | None) -> str:
+        """The key of a row: that of the call, or the cell."""
+        name = self.config.key
+        if name is None:
+            if key is not None:
+                raise Refusal(
+                    "?key= is given, and the run has one model for all rows: it was begun without --key"
+                )
+            return ""
+        if key is None:
+            if name not in row:
+                raise Refusal(f"which key? Give ?key=, or the column {quoted(name)} in each row")
+            return cell_text(name, row[name], False, self.limits.text)
+        if name in row and cell_text(name, row[name], False, self.limits.text) != key:
+            raise Refusal(f"?key= is {quoted(key)}, and the column {quoted(name)} of a row has another key")
+        return cell_text(name, key, False, self.limits.text)
+
+    def _check_count(self, count: int) -> None:
+        if not count:
+            raise Refusal("there are no rows")
+        if count > self.limits.rows:
+            raise Refusal(
+                f"{count:,} rows in a call, and the limit is {self.limits.rows:,}: send them in parts"
+            )
+
+    def _check_queue(self) -> None:
+        if self.store.queued >= self.limits.queue:
+            raise Full(
+                f"{self.store.queued:,} labels wait to be learned from, which is the limit: try again later"
+            )
+
+    # -- labels and rows
+
+    def label(self, body: LabelBody) -> tuple[list[str], Any]:
+        """The ids, and a future with the status of each."""
+        if isinstance(body.labels, list):
+            if not _unset(body.id, body.target):
+                raise Refusal("give id and target, or labels, not both")
+            pairs = [(label.id, label.target) for label in body.labels]
+        elif isinstance(body.id, str) and not _unset(body.target):
+            pairs = [(body.id, body.target)]  # type: ignore[list-item]
+        else:
+            raise Refusal("a label is missing: give id and target, or labels")
+        self._check_count(len(pairs))
+        self._check_queue()
+        labels = [(id, target_text(self.config.target, target, self.limits.text)) for id, target in pairs]
+        return [id for id, _ in labels], self.store.do(self.store.label(labels))
+
+    def learn(self, body: LearnBody, key: str | None) -> tuple[int, Any]:
+        """How many rows there are, and a future with how many of them are new."""
+        self._check_count(len(body.rows))
+        self._check_queue()
+        name, rows = self.config.target.name, body.rows
+        for row in rows:
+            if name not in row:
+                raise Refusal(
+                    f"a row has no {quoted(name)}, which is the target: /learn takes rows with targets"
+                )
+        keys = [self._key(row, key) for row in rows]
+        targets = [target_text(self.config.target, row[name], self.limits.text) for row in rows]
+        served = [self.reader.read(row) for row in rows]
+        answers = self.learner.snapshot.answer(self.reader, served, keys)
+        found = [
+            (keys[i], json.dumps(served[i].texts), answers[i].forecast, targets[i]) for i in range(len(rows))
+        ]
+        self._counts["learn_rows"] += len(rows)
+        offsets = body.offsets
+        source, first = (None, 0) if _unset(offsets) else (offsets.source, offsets.first)  # type: ignore[union-attr]
+        return len(rows), self.store.do(self.store.learn(found, source, first))
+
+    # -- changes of the run
+
+    def release(self, rows: str | list[int], why: str) -> "Future[Any]":
+        """Release rows that were skipped."""
+
+        def command(run: Any) -> dict[str, int]:
+            counts = release_rows(run, rows, why)
+            self.events.tell({"event": "release", "why": why} | counts)
+            return counts
+
+        return self.learner.do(command)
+
+    def retract(self, rows: str | list[int], why: str) -> "Future[Any]":
+        """Take rows back."""
+
+        def command(run: Any) -> dict[str, int]:
+            counts = retract_rows(run, rows, why)
+            self.events.tell({"event": "retraction", "why": why} | counts)
+            return counts
+
+        return self.learner.do(command)
+
+    # -- what there is to see
+
+    def model(self) -> dict[str, Any]:
+        """What is served, and how it does."""
+        config, figures = self.config, self.learner.figures
+        judged = self.learner.judged()
+        return {
+            "run": self.path.name,
+            "target": config.target.name,
+            "task": figures["task"],
+            "labels": list(config.target.labels),
+            "columns": [column.name for column in config.layout.columns],
+            "key": config.key,
+            "interval": self.learner.share,
+            "rounds": figures["rounds"],
+            "kept": figures["kept"],
+            "skipped": figures["skipped"],
+            "skipped_by_reason": figures["skipped_by_reason"],
+            "released": figures["released"],
+            "warnings": figures["warnings"],
+            "error_is": figures["error_is"],
+            "error": figures["error"],
+            "baseline": figures["baseline"],
+            "judged": judged,
+            "threshold": self.threshold(),
+            "waiting": self.store.waiting,
+            "queued": self.store.queued,
+            "labels_by_status": dict(self.store.labels),
+            "problem": self.learner.problem,
+            "durable": self.durable,
+            "limits": self.limits._asdict(),
+        }
+
+    def threshold(self) -> float | None:
+        """The last threshold of the rows, without keys."""
+        found = self.learner.snapshot.model.threshold
+        if found is None or self.config.key is not None or not np.isfinite(found[0]):
+            return None
+        return float(found[0])
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._counts)
+
+    def health(self) -> tuple[bool, dict[str, Any]]:
+        """Whether all is well, and what is not."""
+        problem = self.learner.problem
+        alive = self.learner.is_alive()
+        return problem is None and alive, {
+            "status": "ok" if problem is None and alive else "not learning",
+            "problem": problem,
+            "seconds": round(self.clock() - self.started, 1),
+            "rounds": self.learner.figures["rounds"],
+            "queued": self.store.queued,
+            "waiting": self.store.waiting,
+        }
+
+    def errors(self, points: int = 200) -> list[dict[str, Any]]:
+        """The mean error of judged forecasts over time, in so many parts."""
+        connection = self.store.connect()
+        try:
+            rows = connection.execute(
+                "select at, error from judged where error is not null order by seq"
+            ).fetchall()
+        finally:
+            connection.close()
+        step = max(-(-len(rows) // points), 1)
+        parts = [rows[i : i + step] for i in range(0, len(rows), step)]
+        return [
+            {"at": part[-1][0], "error": sum(row[1] for row in part) / len(part), "count": len(part)}
+            for part in parts
+        ]
+
+    def audit(self, limit: int, after: int | None) -> dict[str, Any]:
+        """Skipped rounds as of the last checkpoint: those after a row, or the last ones."""
+        run = open_run(self.path)
+        rows: list[dict[str, Any]] = []
+        for part in run.read("audit"):
+            if after is not None:
+                part = part.filter(np.asarray(part.column("row").to_numpy() > after))
+                rows += part.slice(0, limit - len(rows)).to_pylist()
+                if len(rows) >= limit:
+                    break
+            else:
+                rows = (rows + part.slice(max(part.num_rows - limit, 0)).to_pylist())[-limit:]
+        released = {row for part in run.read("released", ["row"]) for row in part.column("row").to_pylist()}
+        for row in rows:
+            row["released"] = row["row"] in released
+        ledger = [entry.to_json() for entry in read_ledger(run).entries][-limit:]
+        return {
+            "rows": rows,
+            "next": rows[-1]["row"] if len(rows) == limit else None,
+            "rounds": run.trace.rounds,
+            "ledger": ledger,
+        }
+
+
+def _unset(*values: Any) -> bool:
+    """Whether none of the values is there."""
+    return all(value is UNSET for value in values)
+
+
+def _one_or_many(one: Any, many: Any, name: str, names: str, default: list[Any] | None = None) -> list[Any]:
+    """The values of a body that has one or several."""
+    if not _unset(one) and not _unset(many):
+        raise Refusal(f"give {name} or {names}, not both")
+    if not _unset(many):
+        return list(many)
+    if not _unset(one):
+        return [one]
+    if default is None:
+        raise Refusal(f"{name} or {names} is missing")
+    return default

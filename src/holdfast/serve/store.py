@@ -1,0 +1,360 @@
+"""What was answered, what waits for a label, and what waits to be learned from, in a file of SQLite.
+
+One thread writes. What arrives while it writes is written together in the next transaction, and nobody gets
+an answer before the transaction of the answer is on the disk. Kill the process at any moment: what was
+acknowledged is there.
+"""
+
+import asyncio
+import contextlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.serve.limits import Limits
+from holdfast.terminal import Refusal
+
+FORMAT = "holdfast serve 1"
+WAITING, LABELLED, EXPIRED = range(3)
+STATUSES = ("accepted", "repeated", "contradicting", "unknown", "late")
+_SCHEMA = """
+create table if not exists meta (name text primary key, value) without rowid;
+create table if not exists asked (
+    id text primary key, at real, state integer, key text, cells text, forecast text, answer text, target text
+) without rowid;
+create index if not exists asked_waiting on asked (at) where state = 0;
+create index if not exists asked_done on asked (at) where state != 0;
+create table if not exists queue (
+    seq integer primary key, id text, at real, key text, cells text, forecast text, target text
+);
+create table if not exists judged (seq integer primary key, at real, error real, score real);
+create table if not exists offsets (source text primary key, next integer) without rowid;
+"""
+_ASK = "insert into asked values (?, ?, 0, ?, ?, ?, ?, null)"
+_STEP = 10_000  # rows that are cleaned up at once
+_JUDGED = 20_000  # errors that are kept for the page
+
+
+class Asked(NamedTuple):
+    """A prediction: what was asked, and what was answered."""
+
+    id: str
+    at: float
+    key: str
+    cells: str  # JSON: the texts of the cells
+    forecast: str  # JSON: what the label will be compared with
+    answer: str  # JSON
+
+
+class Queued(NamedTuple):
+    """A row with its target, to be learned from. `seq` is its place in the log, from 1."""
+
+    seq: int
+    id: str
+    at: float
+    key: str
+    cells: str
+    forecast: str
+    target: str
+
+
+Operation = Callable[[sqlite3.Connection], Any]
+
+
+class Store:
+    """The file. Operations run one after the other in its thread; each has a `Future`."""
+
+    def __init__(
+        self, path: Path, limits: Limits, durable: bool = True, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path, self.limits, self.durable, self.clock = path, limits, durable, clock
+        self._wake, self._stopped = threading.Condition(), False
+        self._asked: list[tuple[Sequence[Asked], Any]] = []
+        self._operations: list[tuple[Operation, Any]] = []
+        self.loop: asyncio.AbstractEventLoop | None = None  # that of the futures of asyncio
+        with self.connect() as connection:
+            self._check(connection)
+            connection.executescript(_SCHEMA)
+            connection.execute("insert or ignore into meta values ('format', ?)", (FORMAT,))
+            self.seq = connection.execute(
+                "select max(coalesce((select value from meta where name = 'seq'), 0),"
+                " coalesce((select max(seq) from queue), 0))"
+            ).fetchone()[0]
+            self.waiting = connection.execute("select count(*) from asked where state = 0").fetchone()[0]
+            self.stored = connection.execute("select count(*) from asked").fetchone()[0]
+            self.queued = connection.execute("select count(*) from queue").fetchone()[0]
+            labels = connection.execute("select value from meta where name = 'labels'").fetchone()
+        self.labels: dict[str, int] = dict.fromkeys(STATUSES, 0) | (json.loads(labels[0]) if labels else {})
+        self._cleaned = 0.0
+        self._thread = threading.Thread(target=self._write_all, name="holdfast-store", daemon=True)
+        self._thread.start()
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection; rows can be read while the thread of the store writes."""
+        connection = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute(f"pragma synchronous = {'full' if self.durable else 'off'}")
+        return connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Raise if the file is damaged, or that of another version."""
+        try:
+            if connection.execute("pragma quick_check(1)").fetchone()[0] != "ok":
+                raise sqlite3.DatabaseError("damaged")
+            names = {name for (name,) in connection.execute("select name from sqlite_master")}
+            found = (
+                connection.execute("select value from meta where name = 'format'").fetchone()
+                if "meta" in names
+                else None
+            )
+        except sqlite3.DatabaseError as problem:
+            raise Refusal(
+                f"{self.path} cannot be read ({problem}): move it away to serve the run without what waits there"
+            ) from None
+        if names and (found is None or found[0] != FORMAT):
+            raise Refusal(
+                f"{self.path} is of another version of holdfast: move it away to serve the run without what waits there"
+            )
+
+    # -- the thread
+
+    def ask(self, asked: Sequence[Asked]) -> Any:
+        """Write predictions with ids of ours; the future is done when they are on the disk."""
+        future = self._future()
+        with self._wake:
+            self._asked.append((asked, future))
+            self._wake.notify()
+        return future
+
+    def do(self, operation: Operation) -> Any:
+        """Run an operation in the next transaction; the future has its result."""
+        future = self._future()
+        with self._wake:
+            self._operations.append((operation, future))
+            self._wake.notify()
+        return future
+
+    def _future(self) -> Any:
+        """A future of asyncio in the thread of the loop, and one of threads elsewhere."""
+        if self.loop is not None:
+            with contextlib.suppress(RuntimeError):
+                if asyncio.get_running_loop() is self.loop:
+                    return self.loop.create_future()
+        return Future()
+
+    def close(self) -> None:
+        """Write what waits, and end the thread."""
+        with self._wake:
+            self._stopped = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _write_all(self) -> None:
+        connection = self.connect()
+        while True:
+            with self._wake:
+                while not (self._asked or self._operations or self._stopped):
+                    self._wake.wait()
+                asked, self._asked = self._asked, []
+                operations, self._operations = self._operations, []
+            if not (asked or operations):
+                break
+            self._write(connection, asked, operations)
+        connection.close()
+
+    def _write(self, connection: sqlite3.Connection, asked: Sequence[Any], operations: Sequence[Any]) -> None:
+        """One transaction. If it fails, as when the disk is full, all futures have the error."""
+        before, labels = (self.waiting, self.stored, self.queued, self.seq), dict(self.labels)
+        results: list[Any] = []
+        try:
+            connection.execute("begin immediate")
+            rows = [one for some, _ in asked for one in some]
+            connection.executemany(_ASK, rows)
+            self.waiting += len(rows)
+            self.stored += len(rows)
+            for operation, _ in operations:
+                results.append(_result(connection, operation))
+            self._clean(connection)
+            connection.execute("insert or replace into meta values ('seq', ?)", (self.seq,))
+            connection.execute("insert or replace into meta values ('labels', ?)", (json.dumps(self.labels),))
+            connection.execute("commit")
+        except BaseException as problem:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            (self.waiting, self.stored, self.queued, self.seq), self.labels = before, labels
+            self._deliver([(future, problem) for _, future in (*asked, *operations)])
+            return
+        done = [(future, None) for _, future in asked]
+        self._deliver(
+            done + [(future, result) for (_, future), result in zip(operations, results, strict=True)]
+        )
+
+    def _deliver(self, found: list[tuple[Any, Any]]) -> None:
+        """Set the futures; those of asyncio all together, in the thread of the loop."""
+        of_loop = [pair for pair in found if isinstance(pair[0], asyncio.Future)]
+        _settle([pair for pair in found if not isinstance(pair[0], asyncio.Future)])
+        if of_loop and self.loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                self.loop.call_soon_threadsafe(_settle, of_loop)
+
+    def _clean(self, connection: sqlite3.Connection) -> None:
+        """Let what is too old or too much expire; forget it after the same time again."""
+        now, limits = self.clock(), self.limits
+        if now < self._cleaned + 1.0 and self.waiting <= limits.waiting:
+            return
+        self._cleaned, old = now, now - 3600.0 * limits.hours
+        over = max(self.waiting - limits.waiting, 0)
+        some = f"select id from asked where state = {WAITING} %s order by at limit %d"
+        for where, values, most in (("and at < ?", (old,), _STEP), ("", (), over)):
+            if most:
+                self.waiting -= connection.execute(
+                    f"update asked set state = {EXPIRED}, cells = null, forecast = null, answer = null"
+                    f" where id in ({some % (where, most)})",
+                    values,
+                ).rowcount
+        over = max(self.stored - 2 * limits.waiting, 0)
+        some = f"select id from asked where state != {WAITING} %s order by at limit %d"
+        for where, values, most in (("and at < ?", (old - 3600.0 * limits.hours,), _STEP), ("", (), over)):
+            if most:
+                found = connection.execute(f"delete from asked where id in ({some % (where, most)})", values)
+                self.stored -= found.rowcount
+
+    # -- what the thread does
+
+    def ask_again(self, asked: Sequence[Asked]) -> Operation:
+        """Write predictions whose ids were given. The result has the answer of each: that of the first call
+        if an id is there with the same row, and None if it is there with another.
+        """
+
+        def operation(connection: sqlite3.Connection) -> list[str | None]:
+            answers: list[str | None] = []
+            for one in asked:
+                found = connection.execute(
+                    "select key, cells, answer, state from asked where id = ?", (one.id,)
+                ).fetchone()
+                if found is None:
+                    connection.execute(_ASK, one)
+                    self.waiting += 1
+                    self.stored += 1
+                    answers.append(one.answer)
+                else:
+                    same = found[2] is not None and found[0] == one.key and found[1] in (one.cells, None)
+                    answers.append(found[2] if same else None)
+            return answers
+
+        return operation
+
+    def label(self, labels: Sequence[tuple[str, str]]) -> Operation:
+        """Put the rows of these ids into the queue, with their targets. The result has the status of each."""
+
+        def operation(connection: sqlite3.Connection) -> list[str]:
+            return [self._label(connection, *label) for label in labels]
+
+        return operation
+
+    def _label(self, connection: sqlite3.Connection, id: str, target: str) -> str:
+        found = connection.execute(
+            "select state, key, cells, forecast, target, at from asked where id = ?", (id,)
+        ).fetchone()
+        if found is None:
+            status = "unknown"
+        elif found[0] == LABELLED:
+            status = "repeated" if found[4] == target else "contradicting"
+        elif found[0] == EXPIRED or found[5] < self.clock() - 3600.0 * self.limits.hours:
+            status = "late"
+        else:
+            status = "accepted"
+            connection.execute(
+                f"update asked set state = {LABELLED}, target = ?, cells = null, forecast = null where id = ?",
+                (target, id),
+            )
+            self.waiting -= 1
+            self._enqueue(connection, id, found[1], found[2], found[3], target)
+        self.labels[status] += 1
+        return status
+
+    def _enqueue(
+        self, connection: sqlite3.Connection, id: str, key: str, cells: str, forecast: str, target: str
+    ) -> None:
+        self.seq += 1
+        self.queued += 1
+        row = Queued(self.seq, id, self.clock(), key, cells, forecast, target)
+        connection.execute("insert into queue values (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def learn(self, rows: Sequence[tuple[str, str, str, str]], source: str | None, first: int) -> Operation:
+        """Put rows with targets into the queue: key, cells, forecast, target of each. With a source, its rows
+        have the offsets `first`, `first + 1`, ..., and those that were there before are left out.
+
+        The result is how many are new.
+        """
+
+        def operation(connection: sqlite3.Connection) -> int:
+            skip = 0
+            if source is not None:
+                found = connection.execute("select next from offsets where source = ?", (source,)).fetchone()
+                skip = max(found[0] - first, 0) if found is not None else 0
+                following = max(first + len(rows), found[0] if found is not None else 0)
+                connection.execute("insert or replace into offsets values (?, ?)", (source, following))
+            for i, (key, cells, forecast, target) in enumerate(rows[skip:], skip):
+                id = "" if source is None else f"{source}:{first + i}"
+                self._enqueue(connection, id, key, cells, forecast, target)
+            return max(len(rows) - skip, 0)
+
+        return operation
+
+    # -- what the learner needs
+
+    def next_rows(self, connection: sqlite3.Connection, after: int, most: int) -> list[Queued]:
+        """The next rows of the queue."""
+        found = connection.execute("select * from queue where seq > ? order by seq limit ?", (after, most))
+        return [Queued(*row) for row in found]
+
+    def logged(self, last: int, length: int, judged: Sequence[tuple[Any, ...]]) -> Operation:
+        """Note that the log has all rows up to `last` in so many bytes: they leave the queue."""
+
+        def operation(connection: sqlite3.Connection) -> None:
+            self.queued -= connection.execute("delete from queue where seq <= ?", (last,)).rowcount
+            put(connection, "log", json.dumps([last, length]))
+            connection.executemany("insert or replace into judged values (?, ?, ?, ?)", judged)
+            connection.execute("delete from judged where seq <= ?", (last - _JUDGED,))
+
+        return operation
+
+
+def put(connection: sqlite3.Connection, name: str, value: Any) -> None:
+    """Store a value under a name."""
+    connection.execute("insert or replace into meta values (?, ?)", (name, value))
+
+
+def get(connection: sqlite3.Connection, name: str) -> Any:
+    """The value under a name; None if there is none."""
+    found = connection.execute("select value from meta where name = ?", (name,)).fetchone()
+    return None if found is None else found[0]
+
+
+def _result(connection: sqlite3.Connection, operation: Operation) -> Any:
+    """What an operation returns; or raises, and then it has changed nothing."""
+    connection.execute("savepoint one")
+    try:
+        found = operation(connection)
+    except Refusal as problem:
+        connection.execute("rollback to one")
+        found = problem
+    connection.execute("release one")
+    return found
+
+
+def _settle(found: list[tuple[Any, Any]]) -> None:
+    """Set the results, or the errors, of futures that somebody still waits for."""
+    for future, result in found:
+        if future.cancelled():
+            continue
+        if isinstance(result, BaseException):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
