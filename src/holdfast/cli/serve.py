@@ -20,8 +20,8 @@ def add(parser: ArgumentParser) -> None:
         run,
         (
             "Answer predictions over HTTP with the model in RUN, and learn from labels that come later.\n"
-            "What was answered, and what waits for a label, is on the disk before an answer is sent. A label\n"
-            "is judged with the forecast that was given for its id. The rows are learned from in\n"
+            "What was answered, and what waits for a label, is on the disk before the answer is sent. A\n"
+            "label is judged with the forecast that was given for its id. Rows are learned from in\n"
             "RUN/serve/rows.csv, which is a source of the run like any other: inspect, audit, retract,\n"
             "export and learn --into work on it. Without --host, only this machine is answered."
         ),
@@ -38,8 +38,8 @@ def add(parser: ArgumentParser) -> None:
         "--token-file",
         type=Path,
         metavar="FILE",
-        help="a file with the token that calls must send which change the model; the variable HOLDFAST_TOKEN_FILE "
-        "names one, too",
+        help="a file with a token, which calls that change the model must send; the variable "
+        "HOLDFAST_TOKEN_FILE can name it, too",
     )
     parser.add_argument(
         "--allow-host",

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from holdfast.serve.bodies import DECODERS, LabelBody, LearnBody, PredictBody, RowNumbers
+from holdfast.serve.bodies import READ_LABEL, READ_LEARN, READ_PREDICT, READ_ROWS
 from holdfast.serve.metrics import Metrics
 from holdfast.serve.openapi import docs_page, openapi
 from holdfast.serve.page import page
@@ -43,7 +43,7 @@ class Problem(Exception):  # noqa: N818  (an answer)
 
 
 class App:
-    """Checks every call against the limits, answers those that change something, and gives Starlette the others.
+    """Checks every call, answers those that change something, and gives Starlette the others.
 
     `hosts` are the names by which the server may be called; None allows all. A page of another site in the
     browser of a user cannot call a server on localhost: it would have another host, or could not send JSON.
@@ -208,28 +208,28 @@ class App:
     # -- calls that change something
 
     async def _predict(self, body: bytes, query: dict[str, str]) -> Any:
-        sent, future = self.service.predict(DECODERS[PredictBody].decode(body), query.get("key"))
+        sent, future = self.service.predict(READ_PREDICT.decode(body), query.get("key"))
         found = None if future is None else await future
         return {"predictions": self.service.settled(sent, found)}
 
     async def _label(self, body: bytes, query: dict[str, str]) -> Any:
-        ids, future = self.service.label(DECODERS[LabelBody].decode(body))
+        ids, future = self.service.label(READ_LABEL.decode(body))
         statuses = await future
         self.service.learner.wake()
         return {"labels": [{"id": id, "status": status} for id, status in zip(ids, statuses, strict=True)]}
 
     async def _learn(self, body: bytes, query: dict[str, str]) -> Any:
-        count, future = self.service.learn(DECODERS[LearnBody].decode(body), query.get("key"))
+        count, future = self.service.learn(READ_LEARN.decode(body), query.get("key"))
         new = await future
         self.service.learner.wake()
         return {"accepted": new, "repeated": count - new}
 
     async def _release(self, body: bytes, query: dict[str, str]) -> Any:
-        found = DECODERS[RowNumbers].decode(body)
+        found = READ_ROWS.decode(body)
         return await _changed(self.service.release(found.rows, found.why))
 
     async def _retract(self, body: bytes, query: dict[str, str]) -> Any:
-        found = DECODERS[RowNumbers].decode(body)
+        found = READ_ROWS.decode(body)
         return await _changed(self.service.retract(found.rows, found.why))
 
     # -- calls that only show

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, typed: what is read is checked against them, and OpenAPI is made of them."""
+"""The bodies of calls and answers, typed. What is read is checked against them; OpenAPI is made of them."""
 
 from typing import Annotated
 
@@ -62,10 +62,10 @@ class Prediction(Struct, omit_defaults=True):
     prediction: float | str | None
     outlier: bool
     note: str
-    low: float | None | UnsetType = UNSET
-    high: float | None | UnsetType = UNSET
-    labels: list[str] | None | UnsetType = UNSET
-    probability: float | None | UnsetType = UNSET
+    low: float | UnsetType | None = UNSET
+    high: float | UnsetType | None = UNSET
+    labels: list[str] | UnsetType | None = UNSET
+    probability: float | UnsetType | None = UNSET
 
 
 class Predictions(Struct):
@@ -98,4 +98,7 @@ class Problem(Struct):
     error: str
 
 
-DECODERS = {body: msgspec.json.Decoder(body) for body in (PredictBody, LabelBody, LearnBody, RowNumbers)}
+READ_PREDICT = msgspec.json.Decoder(PredictBody)
+READ_LABEL = msgspec.json.Decoder(LabelBody)
+READ_LEARN = msgspec.json.Decoder(LearnBody)
+READ_ROWS = msgspec.json.Decoder(RowNumbers)

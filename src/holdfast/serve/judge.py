@@ -21,7 +21,7 @@ class Judged(NamedTuple):
 
 
 def judge(target: Target, forecast: str, text: str) -> Judged:
-    """Compare a target with a forecast of the store: a prediction, margins of labels, and whether the row was near."""
+    """Compare a target with a forecast of the store: a prediction, margins of labels, and `outlier`."""
     found, y = json.loads(forecast), target_number(target, text)
     near = math.nan if found["outlier"] else 1.0
     prediction = found["prediction"]

@@ -47,7 +47,8 @@ class RowLog:
         """Cut the file to what the store knows of; write the header of a new one."""
         if self.length < length:
             raise Refusal(
-                f"{self.path} has {self.length:,} bytes, and had {length:,}: restore it, or move {self.path.parent} away"
+                f"{self.path} has {self.length:,} bytes, and had {length:,}: restore it, or move "
+                f"{self.path.parent} away"
             )
         self._file.truncate(length)
         self.length = length

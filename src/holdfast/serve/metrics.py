@@ -19,7 +19,7 @@ class Metrics:
 
     def __init__(self, service: Service) -> None:
         self._service, self._registry = service, CollectorRegistry()
-        self._registry.register(self)  # type: ignore[arg-type]
+        self._registry.register(self)
         self.seconds = Histogram(
             "holdfast_request_seconds", "Time of a call", ["path"], buckets=_BUCKETS, registry=self._registry
         )

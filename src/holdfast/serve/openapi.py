@@ -9,6 +9,10 @@ import msgspec
 from holdfast import __version__
 from holdfast.serve import bodies
 
+_STYLE = (
+    "body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
+    "pre{overflow:auto}"
+)
 _ERRORS = {
     "400": "not JSON, or another body than described",
     "401": "the token is missing or wrong",
@@ -153,9 +157,9 @@ def docs_page() -> str:
                 for status, one in call["responses"].items()
             )
             parts.append(f"<ul>{listed}</ul>")
-    style = "body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}pre{overflow:auto}"
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>holdfast serve: API</title><style>{style}</style><h1>holdfast serve</h1>"
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>holdfast serve: API</title><style>{_STYLE}</style><h1>holdfast serve</h1>"
         '<p>The same as <a href="openapi.json">OpenAPI</a>.</p>' + "".join(parts) + "</html>"
     )

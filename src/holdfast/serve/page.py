@@ -12,4 +12,7 @@ def page(service: Service) -> str:
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(str(found[name]))}</dd>"
         for name in ("rounds", "skipped", "waiting", "queued", "error")
     )
-    return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(found["run"])}</title><h1>{html.escape(found["run"])}</h1><dl>{items}</dl><a href="docs">API</a></html>'
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(found["run"])}</title>'
+        f'<h1>{html.escape(found["run"])}</h1><dl>{items}</dl><a href="docs">API</a></html>'
+    )

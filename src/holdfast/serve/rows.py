@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.io import cells
-from holdfast.io.columns import Category, Column, Hashed, Layout, Number, Target
+from holdfast.io.columns import Category, Column, Hashed, Layout, Number, SparseColumns, Target
 from holdfast.io.rows import Batch, DenseRows
 from holdfast.terminal import Refusal, quoted
 
@@ -54,11 +54,13 @@ class RowReader:
         """A row; raises Refusal if it cannot be one."""
         if len(row) > self._most:
             raise Refusal(
-                f"a row has {len(row):,} columns, and the limit is {self._most:,}: leave out those that are not needed"
+                f"a row has {len(row):,} columns, and the limit is {self._most:,}: leave out those that are "
+                "not needed"
             )
         if self._names.isdisjoint(row):
             raise Refusal(
-                f"a row has none of the columns of the model: it needs {_listed([c.name for c in self.layout.columns])}"
+                "a row has none of the columns of the model: it needs "
+                + _listed([column.name for column in self.layout.columns])
             )
         x, plain, texts = np.empty(self._width), True, []
         for name, number, start, stop, encode in self._plans:
@@ -115,7 +117,8 @@ def cell_text(name: str, value: Cell, number: bool, longest: int) -> str:
         found = math.inf
     if not math.isfinite(found):
         raise Refusal(
-            f"column {quoted(name)}: the number is not finite, or too large for a float64; null means a missing cell"
+            f"column {quoted(name)}: the number is not finite, or too large for a float64; null means a "
+            "missing cell"
         )
     return repr(found) if number else str(cells.label(value))
 
@@ -129,6 +132,8 @@ def encoder(column: Column) -> Encode:
         return lambda text, x: _one_hot(text, x, places.get(text, -1))
     if isinstance(column, Hashed):
         return lambda text, x: _one_hot(text, x, zlib.crc32(text.encode()) % column.groups)
+
+    assert not isinstance(column, SparseColumns)
 
     def encode(text: str, x: np.ndarray) -> bool:
         wrong, _ = column.write(cells.without_missing(pa.array([text], pa.string())), x[None, :])

@@ -60,8 +60,8 @@ def check_address(host: str, token: str | None) -> None:
     """Raise if other machines could change the model without a token."""
     if host not in LOCAL and token is None:
         raise Refusal(
-            f"--host {host} lets other machines change the model: give --token-file FILE, or leave --host out "
-            "to answer to this machine only"
+            f"--host {host} lets other machines change the model: give --token-file FILE, or leave --host "
+            "out to answer to this machine only"
         )
 
 
@@ -75,7 +75,8 @@ def read_token(path: Path) -> str:
         ) from None
     if len(token) < 16 or not token.isprintable() or " " in token:
         raise Refusal(
-            f"--token-file {path} must have one line of at least 16 characters without blanks, such as {secrets.token_urlsafe(24)}"
+            f"--token-file {path} must have one line of at least 16 characters without blanks, such as "
+            f"{secrets.token_urlsafe(24)}"
         )
     return token
 
@@ -109,12 +110,32 @@ def serve(
         h11_max_incomplete_event_size=1 << 16,
         backlog=512,
     )
+    try:
+        bound = _bound(host, port)
+    except BaseException:
+        service.close()
+        raise
     server = _Server(config, ready)
     try:
-        server.run()
+        server.run([bound])
     finally:
         if not server.started:
             service.close()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket of this address; raises if it cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+    except OSError as problem:
+        found.close()
+        raise Refusal(
+            f"cannot answer at {host}, port {port}: {problem.strerror or problem}: choose another --port"
+        ) from None
+    return found
 
 
 class _Server(uvicorn.Server):
@@ -127,5 +148,5 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            host, port = sockets[0].getsockname()[:2] if sockets else ("", 0)
             self._ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")

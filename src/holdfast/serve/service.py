@@ -59,8 +59,8 @@ class Service:
         suffix = _SUFFIX.get(config.settings.format)
         if suffix is None or not config.settings.header or config.settings.decimal == "comma":
             raise Refusal(
-                f"{self.path} was begun with --format {config.settings.format}, --no-header or --decimal comma, and "
-                "a server writes its rows as CSV with a header: begin a run without these options"
+                f"{self.path} was begun with --format {config.settings.format}, --no-header or --decimal "
+                "comma, and a server writes its rows as CSV with a header: begin a run without these options"
             )
         place = self.path / FOLDER
         place.mkdir(exist_ok=True)
@@ -129,12 +129,14 @@ class Service:
         """The answers to send, with the result of the future of `predict`."""
         if answers is None:
             return sent
-        for i, text in enumerate(answers):
+        found = []
+        for one, text in zip(sent, answers, strict=True):
             if text is None:
                 raise Conflict(
-                    f"the id {quoted(sent[i]['id'])} was used for another row, or has expired: use a new one"
+                    f"the id {quoted(one['id'])} was used for another row, or has expired: use a new one"
                 )
-        return [{"id": one["id"]} | json.loads(text) for one, text in zip(sent, answers, strict=True)]
+            found.append({"id": one["id"]} | json.loads(text))
+        return found
 
     def _asked(self, id: str, now: float, key: str, row: ServedRow, answer: Answer) -> Asked:
         return Asked(id, now, key, json.dumps(row.texts), answer.forecast, json.dumps(answer.sent))

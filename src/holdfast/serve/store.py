@@ -36,6 +36,7 @@ create table if not exists judged (seq integer primary key, at real, error real,
 create table if not exists offsets (source text primary key, next integer) without rowid;
 """
 _ASK = "insert into asked values (?, ?, 0, ?, ?, ?, ?, null)"
+_REMEDY = "move it away to serve the run without what waits there"
 _STEP = 10_000  # rows that are cleaned up at once
 _JUDGED = 20_000  # errors that are kept for the page
 
@@ -113,13 +114,9 @@ class Store:
                 else None
             )
         except sqlite3.DatabaseError as problem:
-            raise Refusal(
-                f"{self.path} cannot be read ({problem}): move it away to serve the run without what waits there"
-            ) from None
+            raise Refusal(f"{self.path} cannot be read ({problem}): {_REMEDY}") from None
         if names and (found is None or found[0] != FORMAT):
-            raise Refusal(
-                f"{self.path} is of another version of holdfast: move it away to serve the run without what waits there"
-            )
+            raise Refusal(f"{self.path} is of another version of holdfast: {_REMEDY}")
 
     # -- the thread
 
@@ -270,8 +267,8 @@ class Store:
         else:
             status = "accepted"
             connection.execute(
-                f"update asked set state = {LABELLED}, target = ?, cells = null, forecast = null where id = ?",
-                (target, id),
+                "update asked set state = ?, target = ?, cells = null, forecast = null where id = ?",
+                (LABELLED, target, id),
             )
             self.waiting -= 1
             self._enqueue(connection, id, found[1], found[2], found[3], target)
