@@ -32,6 +32,7 @@ from holdfast.terminal import Refusal
 BATCH = 2_000  # rows that are learned in one go
 _EVERY = (100_000.0, 30.0)  # rounds and seconds between checkpoints
 _IDLE = 2.0  # seconds without rows, after which the run is saved and unlocked
+_LOOK_UP = 8_000  # rounds; with so many, compiled games are looked up, and none is compiled while we answer
 _RETRY = 0.5  # seconds until a locked folder is tried again
 Tell = Callable[[dict[str, Any]], None]
 
@@ -167,8 +168,7 @@ class Learner:
         run, reader, schedule = self._run, self._reader, self._schedule
         assert run is not None and reader is not None and schedule is not None
         for piece in reader.pieces():
-            run.compiling.expected = max(run.compiling.expected, run.trace.rounds + len(piece.rows))
-            run.compiling.decide(piece, run.trace.rounds, lambda text: None)
+            run.compiling.decide(piece, _LOOK_UP, lambda text: None)
             run.learn(piece, lambda piece: False, schedule.limit)
             run.note_source(reader.place, reader.record)
 
