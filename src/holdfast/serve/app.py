@@ -9,11 +9,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route, Router
 
 from holdfast.serve.bodies import READ_LABEL, READ_LEARN, READ_PREDICT, READ_ROWS
 from holdfast.serve.metrics import Metrics
@@ -43,7 +41,7 @@ class Problem(Exception):  # noqa: N818  (an answer)
 
 
 class App:
-    """Checks every call, answers those that change something, and gives Starlette the others.
+    """Checks every call, answers those that change something, and routes the others.
 
     `hosts` are the names by which the server may be called; None allows all. A page of another site in the
     browser of a user cannot call a server on localhost: it would have another host, or could not send JSON.
@@ -75,7 +73,7 @@ class App:
             Route("/metrics", self._metrics),
             Route("/events", self._events),
         ]
-        self._starlette = Starlette(routes=routes, exception_handlers={HTTPException: _http_problem})
+        self._router = Router(routes, redirect_slashes=False)
         self._paths = {*self._calls, *(route.path for route in routes)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +81,8 @@ class App:
             if scope["type"] == "lifespan":
                 await self._lifespan(receive, send)
             return
-        path, begin, status = scope["path"], time.perf_counter(), 500
+        path, begin = scope["path"], time.perf_counter()
+        status: int | None = None
         self._active += 1
 
         async def noted(message: Any) -> None:
@@ -95,8 +94,12 @@ class App:
         try:
             self._check(scope)
             call = self._calls.get(path)
+            if path not in self._paths:
+                raise Problem(404, "there is nothing at this address: see /docs")
             if call is None:
-                await self._starlette(scope, receive, noted)
+                if scope["method"] not in ("GET", "HEAD"):
+                    raise Problem(405, f"{path} is called with GET", ((b"allow", b"GET, HEAD"),))
+                await self._router(scope, receive, noted)
             else:
                 self._check_call(scope, path)
                 body = await self._body(scope, receive)
@@ -106,12 +109,13 @@ class App:
         except ClientDisconnect:
             status = 499
         except Exception as problem:
-            status, text, headers = _in_words(problem)
-            await _send(send, status, _encode({"error": text}), headers)
+            begun, (status, text, headers) = status, _in_words(problem)
+            if begun is None:
+                await _send(send, status, _encode({"error": text}), headers)
         finally:
             self._active -= 1
             known = path if path in self._paths else "other"
-            self.metrics.count(known, status)
+            self.metrics.count(known, status or 500)
             if path != "/events":
                 self.metrics.seconds.labels(known).observe(time.perf_counter() - begin)
 
@@ -241,7 +245,7 @@ class App:
         return HTMLResponse(_docs())
 
     async def _openapi(self, request: Request) -> Response:
-        return JSONResponse(openapi())
+        return _json(openapi())
 
     async def _model(self, request: Request) -> Response:
         return _json(self.service.model())
@@ -342,19 +346,6 @@ def _whole(request: Request, name: str, default: int | None) -> int | None:
 def _json(found: Any, status: int = 200) -> Response:
     return Response(
         _encode(found), status, media_type="application/json", headers={"cache-control": "no-store"}
-    )
-
-
-async def _http_problem(request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)
-    words = {
-        404: "there is nothing at this address: see /docs",
-        405: "this address is called with another method: see /docs",
-    }
-    return JSONResponse(
-        {"error": words.get(problem.status_code, problem.detail)},
-        problem.status_code,
-        headers=problem.headers,
     )
 
 

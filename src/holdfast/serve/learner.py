@@ -192,6 +192,7 @@ class Learner:
                 self.problem = None
                 if self.stopping and not self._has_rows():
                     self._close()
+                    self._forget()
                     return
                 if time.monotonic() - self._idle_since > _IDLE:
                     self._close()
