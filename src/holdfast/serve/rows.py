@@ -157,10 +157,12 @@ def _number_encoder(column: Number) -> Encode:
 
 
 def _one_hot(text: str, x: np.ndarray, place: int) -> bool:
+    """Write the feature of a value; return whether the value is missing or known."""
     x[:] = 0.0
-    if text.strip() not in cells.MISSING and place >= 0:
+    missing = text.strip() in cells.MISSING
+    if not missing and place >= 0:
         x[place] = 1.0
-    return True
+    return missing or place >= 0
 
 
 def _is_number(column: Column) -> bool:

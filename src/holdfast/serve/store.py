@@ -78,8 +78,8 @@ class Store:
         self._asked: list[tuple[Sequence[Asked], Any]] = []
         self._operations: list[tuple[Operation, Any]] = []
         self.loop: asyncio.AbstractEventLoop | None = None  # that of the futures of asyncio
-        with self.connect() as connection:
-            self._check(connection)
+        self._check()
+        with contextlib.closing(self.connect()) as connection:
             connection.executescript(_SCHEMA)
             connection.execute("insert or ignore into meta values ('format', ?)", (FORMAT,))
             self.seq = connection.execute(
@@ -102,20 +102,20 @@ class Store:
         connection.execute(f"pragma synchronous = {'full' if self.durable else 'off'}")
         return connection
 
-    def _check(self, connection: sqlite3.Connection) -> None:
+    def _check(self) -> None:
         """Raise if the file is damaged, or that of another version."""
+        if not self.path.exists():
+            return
         try:
-            if connection.execute("pragma quick_check(1)").fetchone()[0] != "ok":
-                raise sqlite3.DatabaseError("damaged")
-            names = {name for (name,) in connection.execute("select name from sqlite_master")}
-            found = (
-                connection.execute("select value from meta where name = 'format'").fetchone()
-                if "meta" in names
-                else None
-            )
+            with contextlib.closing(sqlite3.connect(self.path)) as connection:
+                self._check_content(connection)
         except sqlite3.DatabaseError as problem:
             raise Refusal(f"{self.path} cannot be read ({problem}): {_REMEDY}") from None
-        if names and (found is None or found[0] != FORMAT):
+
+    def _check_content(self, connection: sqlite3.Connection) -> None:
+        names = {name for (name,) in connection.execute("select name from sqlite_master")}
+        found = get(connection, "format") if "meta" in names else None
+        if names and found != FORMAT:
             raise Refusal(f"{self.path} is of another version of holdfast: {_REMEDY}")
 
     # -- the thread
