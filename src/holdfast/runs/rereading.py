@@ -73,14 +73,20 @@ def find_files(run: "Run", named: Sequence[str] = (), after: int = 0) -> list[st
 def rows_with(
     run: "Run", files: Sequence[str | Path | None], column: str, test: Callable[[Any], np.ndarray]
 ) -> np.ndarray:
-    """The rows of the run for whose cell of this column, as an array of Arrow, `test` is true."""
-    found = [np.zeros(0, np.int64)]
+    """The rows of the run for whose cell of this column, as an array of Arrow, `test` is true.
+
+    A source without the column has none. Raises if no source has it.
+    """
+    found, lacking = [np.zeros(0, np.int64)], SourceError("the run has no source")
+    any_has = False
     for i, (record, path) in enumerate(zip(run.sources, files, strict=True)):
         if path is None:
             continue
         with contextlib.closing(open_place(run, path)) as source:
             if column not in source.names:
-                raise SourceError(f"{source.name} has no column {quoted(column)}")
+                lacking = SourceError(f"{source.name} has no column {quoted(column)}")
+                continue
+            any_has = True
             kinds = {column: source.decode_kind(column, TEXT)}
             blocks: Any = source.blocks()
             for block in blocks:
@@ -89,6 +95,8 @@ def rows_with(
                 found.append(rows[test(batch.columns[column]) & _of_record(run.sources, i, rows)])
                 if len(rows) and rows[-1] >= record.last_row:
                     break
+    if not any_has:
+        raise lacking
     return np.unique(np.concatenate(found))
 
 

@@ -58,7 +58,7 @@ class Learner:
         self._run: Run | None = None
         self._reader: LogReader | None = None
         self._schedule: Schedule | None = None
-        self._locked = False
+        self.locked = False  # whether this process has locked the run
         self._seen: tuple[int, int] | None = None  # the checkpoint that this thread has read or written
         self._judge: Judge | None = None
         self.problem: str | None = None  # why it does not learn
@@ -127,7 +127,7 @@ class Learner:
                 self._judge_again()
             self._learn_log()
             self._show()
-            self._locked = True
+            self.locked = True
         except BaseException:
             self._run = None
             folder.close()
@@ -135,12 +135,12 @@ class Learner:
 
     def _close(self) -> None:
         """Save the run and unlock its folder."""
-        if self._run is None or not self._locked:
+        if self._run is None or not self.locked:
             return
         self._save()
         self._seen = _identity(self.path)
         self._run.folder.close()
-        self._locked = False
+        self.locked = False
 
     def _save(self) -> None:
         assert self._run is not None and self._reader is not None and self._schedule is not None
@@ -207,7 +207,7 @@ class Learner:
 
     def _next_command(self) -> Any:
         """The next command; None if there may be rows, or nothing came for a while."""
-        timeout = _IDLE if self._locked or self.problem is not None else None
+        timeout = _IDLE if self.locked or self.problem is not None else None
         with contextlib.suppress(queue.Empty):
             return self._commands.get(timeout=timeout)
         return None
@@ -219,16 +219,16 @@ class Learner:
                 self._reader.close()
             self._run.folder.close()
         self._run = self._reader = None
-        self._locked = False
+        self.locked = False
 
     def _has_rows(self) -> bool:
         return bool(self.store.next_rows(self._reading, self._logged, 1))
 
     def _ready(self) -> Run:
         """The run, locked; read again if another process has changed it."""
-        if self._run is not None and not self._locked:
+        if self._run is not None and not self.locked:
             self._run.folder.lock()
-            self._locked = True
+            self.locked = True
             self._run.folder.load()
             if _identity(self.path) != self._seen:
                 self._forget()
