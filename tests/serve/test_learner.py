@@ -9,7 +9,9 @@ from serve.running import write_table
 from holdfast.cli.main import main
 from holdfast.runs.folder import Folder
 from holdfast.runs.model import FILE
+from holdfast.runs.run import Run
 from holdfast.serve import learner
+from holdfast.serve.log import RowLog
 from holdfast.serve.service import Service
 from holdfast.terminal import Refusal
 
@@ -86,6 +88,30 @@ def test_labels_wait_while_another_process_has_the_run(served, run):
     folder.close()
     until(lambda: client.get("/model").json()["rounds"] == 240, "the rows are learned")
     until(lambda: client.get("/health").status_code == 200, "all is well again")
+
+
+@pytest.mark.parametrize("what", ["append", "judge", "learn"])
+def test_after_a_failure_rows_are_learned_once(served, run, monkeypatch, what):
+    client = served(run)
+    failures = iter([OSError("the disk is full")])
+
+    def failing(call):
+        def failed(*args):
+            if what == "append":
+                call(*args)  # the rows are there, and then it fails
+            for problem in failures:
+                raise problem
+            return None if what == "append" else call(*args)
+
+        return failed
+
+    place, name = {"append": (RowLog, "append"), "judge": (learner, "judge"), "learn": (Run, "learn")}[what]
+    monkeypatch.setattr(place, name, failing(getattr(place, name)))
+    client.post("/learn", json={"rows": ROWS})
+    until(lambda: client.get("/model").json()["rounds"] == 240, "the rows are learned")
+    lines = (run / "serve" / "rows.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in lines[1:]] == [str(i) for i in range(1, 41)]
+    assert "the disk is full" in client.service.events.recent[0][1]
 
 
 def test_release_and_retract_are_those_of_the_commands(served, run, learned, tmp_path):

@@ -3,11 +3,12 @@
 import csv
 import json
 import random
+import socket
 import sqlite3
 from pathlib import Path
 
 import pytest
-from serve.running import Clients, Server, write_table
+from serve.running import Clients, Server, call, write_table
 
 from holdfast.cli.main import main
 from holdfast.runs.folder import Folder
@@ -63,3 +64,39 @@ def test_after_kills_everything_acknowledged_is_there_once_and_the_model_has_the
     assert Folder(run).read(FILE) == Folder(again).read(FILE)
     assert Folder(run).read("metrics.json") == Folder(again).read("metrics.json")
     assert verify(run)["problems"] == []
+
+
+def test_another_address_needs_a_token(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", str(run), "--host", "0.0.0.0", "--port", "0"]) == 2
+    assert "--token-file" in capsys.readouterr().err
+    (tmp_path / "token").write_text("short\n")
+    assert main(["serve", str(run), "--host", "0.0.0.0", "--token-file", str(tmp_path / "token")]) == 2
+    assert "16 characters" in capsys.readouterr().err
+    assert main(["serve", str(run), "--token-file", str(tmp_path / "none")]) == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main(["serve", str(run), "--port", str(taken.getsockname()[1])]) == 2
+    assert "choose another --port" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_run_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", str(tmp_path / "nothing")]) == 2
+    assert "no run" in capsys.readouterr().err
+
+
+def test_sigterm_saves_and_the_next_server_goes_on(run: Path) -> None:
+    server = Server(run)
+    found = call(server.port, "POST", "/predict", {"row": {"a": 1.0, "b": 2.0}})[1]["predictions"][0]
+    call(server.port, "POST", "/learn", {"rows": [{"a": 1.0, "b": 2.0, "y": 0.0}] * 3})
+    server.stop()
+    assert server.process.returncode == 143
+    server = Server(run)
+    try:
+        assert call(server.port, "GET", "/model")[1]["rounds"] == 203
+        answer = call(server.port, "POST", "/label", {"id": found["id"], "target": 0.0})[1]
+        assert answer["labels"][0]["status"] == "accepted"
+    finally:
+        server.stop()

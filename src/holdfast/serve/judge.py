@@ -43,14 +43,16 @@ class Judge:
         self._widths = Widths(NUMBERS if target.regression else LABELS)
         self._widths.load(begun)
         self._errors: list[float] = []
-        self.count, self.sum = 0, 0.0
+        self.count, self.mean = 0, 0.0  # of all errors
 
     def add(self, judged: list[Judged]) -> None:
         """Add forecasts, in the order of their labels."""
         if judged:
             self._widths.add(np.array([one.score for one in judged]))
         errors = [one.error for one in judged if math.isfinite(one.error)]
-        self.count, self.sum = self.count + len(errors), self.sum + math.fsum(errors)
+        for error in errors:  # a sum could be too large for a float64
+            self.count += 1
+            self.mean += error / self.count - self.mean / self.count
         self._errors = (self._errors + errors)[-RECENT:]
 
     def table(self) -> np.ndarray:
@@ -59,7 +61,7 @@ class Judge:
 
     def mean_error(self) -> float | None:
         """The mean error of the last forecasts, None if there are none."""
-        return math.fsum(self._errors) / len(self._errors) if self._errors else None
+        return mean_of(self._errors) if self._errors else None
 
     def to_text(self) -> str:
         """All that is known, for `load`."""
@@ -68,7 +70,7 @@ class Judge:
                 "widths": self._widths.numbers().tolist(),
                 "errors": self._errors,
                 "count": self.count,
-                "sum": self.sum,
+                "mean": self.mean,
             }
         )
 
@@ -76,4 +78,9 @@ class Judge:
         """Continue from `to_text()`."""
         found = json.loads(text)
         self._widths.load(np.array([math.inf if x is None else x for x in found["widths"]], np.float64))
-        self._errors, self.count, self.sum = found["errors"], found["count"], found["sum"]
+        self._errors, self.count, self.mean = found["errors"], found["count"], found["mean"]
+
+
+def mean_of(values: list[float]) -> float:
+    """The mean of numbers whose sum may be too large for a float64."""
+    return math.fsum(value / len(values) for value in values)

@@ -11,6 +11,7 @@ import queue
 import sqlite3
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -64,7 +65,7 @@ class Learner:
         self.problem: str | None = None  # why it does not learn
         self.figures: dict[str, Any] = {}
         self.stopping, self._idle_since = False, time.monotonic()
-        self._logged = self._recover()
+        self._logged, self._length = self._recover()
         self._open()
         self._thread = threading.Thread(target=self._work, name="holdfast-learner", daemon=True)
 
@@ -95,16 +96,16 @@ class Learner:
         """How many forecasts were judged, and the mean error of all and of the last ones."""
         found = self._judge
         assert found is not None
-        mean = found.sum / found.count if found.count else None
+        mean = found.mean if found.count else None
         return {"count": found.count, "error": mean, "recent_error": found.mean_error()}
 
     # -- the log
 
-    def _recover(self) -> int:
-        """Bring the log to where the store knows it; return the last row in it."""
+    def _recover(self) -> tuple[int, int]:
+        """Bring the log to where the store knows it; return the last row in it, and its length."""
         last, length = json.loads(get(self._reading, "log") or "[0, 0]")
         self.log.recover(length)
-        return int(last)
+        return int(last), self.log.length
 
     # -- the run
 
@@ -188,6 +189,8 @@ class Learner:
             try:
                 if command is not None:
                     self._obey(*command)
+                if self._run is None:  # after a problem, rows of the log may be missing in it
+                    self._ready()
                 self._learn_queue()
                 self.problem = None
                 if self.stopping and not self._has_rows():
@@ -196,7 +199,9 @@ class Learner:
                     return
                 if time.monotonic() - self._idle_since > _IDLE:
                     self._close()
-            except (Refusal, OSError, sqlite3.Error) as problem:
+            except Exception as problem:  # whatever it is, predictions and labels go on
+                if not isinstance(problem, Refusal | OSError | sqlite3.Error):
+                    traceback.print_exception(problem)
                 if str(problem) != self.problem:
                     self._tell({"event": "alarm", "text": f"not learning: {problem}"})
                 self.problem = str(problem)
@@ -276,10 +281,12 @@ class Learner:
     def _log(self, rows: list[Queued]) -> None:
         """Append rows of the queue to the log, judge their forecasts, and let them leave the queue."""
         assert self._judge is not None and self._run is not None
-        self.log.append(rows)
+        if self.log.length != self._length:  # a batch was not finished
+            self.log.recover(self._length)
         judged = [judge(self._run.target, row.forecast, row.target) for row in rows]
+        self.log.append(rows)
         self._judge.add(judged)
-        self._logged = rows[-1].seq
+        self._logged, self._length = rows[-1].seq, self.log.length
         table = [(row.seq, row.at, *one) for row, one in zip(rows, judged, strict=True)]
         self.store.do(self.store.logged(self._logged, self.log.length, table))
 

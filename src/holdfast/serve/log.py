@@ -40,7 +40,7 @@ class RowLog:
             raise Refusal(
                 f"the run has a column {quoted(twice)}, and the log of the server has one, too: rename it"
             )
-        self._file = open(path, "ab")  # noqa: SIM115  (closed by `close`)
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115  (closed by `close`)
         self.length = os.fstat(self._file.fileno()).st_size
 
     def recover(self, length: int) -> None:
@@ -54,7 +54,6 @@ class RowLog:
         self.length = length
         if not length:
             self._write(self._line(self.names))
-            self.flush()
 
     def append(self, rows: Sequence[Queued]) -> None:
         """Append rows; they are on the disk when this returns."""
@@ -67,11 +66,6 @@ class RowLog:
             key = [row.key] if self._key else []
             lines.append(self._line([*own, *key, *json.loads(row.cells), row.target]))
         self._write("".join(lines))
-        self.flush()
-
-    def flush(self) -> None:
-        self._file.flush()
-        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         self._file.close()
@@ -82,9 +76,11 @@ class RowLog:
         return buffer.getvalue()
 
     def _write(self, text: str) -> None:
-        data = text.encode()
-        self._file.write(data)
-        self.length += len(data)
+        rest = memoryview(text.encode())
+        while rest:
+            written = self._file.write(rest)
+            self.length, rest = self.length + written, rest[written:]
+        os.fsync(self._file.fileno())
 
 
 class LogReader:

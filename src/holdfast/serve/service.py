@@ -19,6 +19,7 @@ from holdfast.runs.ledger import read_ledger
 from holdfast.runs.run import open_run
 from holdfast.serve.bodies import LabelBody, LearnBody, PredictBody, Row
 from holdfast.serve.events import Events
+from holdfast.serve.judge import mean_of
 from holdfast.serve.learner import Learner
 from holdfast.serve.limits import Limits
 from holdfast.serve.log import RowLog
@@ -304,7 +305,7 @@ class Service:
         step = max(-(-len(rows) // points), 1)
         parts = [rows[i : i + step] for i in range(0, len(rows), step)]
         return [
-            {"at": part[-1][0], "error": sum(row[1] for row in part) / len(part), "count": len(part)}
+            {"at": part[-1][0], "error": mean_of([row[1] for row in part]), "count": len(part)}
             for part in parts
         ]
 
