@@ -5,13 +5,13 @@ nothing to learn for a while, the run is saved and its folder unlocked, so that 
 and `learn --into` can change it; the next rows are learned by the run as it is then.
 """
 
-import contextlib
 import json
-import queue
+import math
 import sqlite3
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -34,6 +34,7 @@ BATCH = 2_000  # rows that are learned in one go
 _EVERY = (100_000.0, 30.0)  # rounds and seconds between checkpoints
 _IDLE = 2.0  # seconds without rows, after which the run is saved and unlocked
 _LOOK_UP = 8_000  # rounds; with so many, compiled games are looked up, and none is compiled while we answer
+_PAUSE = 0.1  # seconds between batches: each takes some milliseconds, however few rows it has
 _RETRY = 0.5  # seconds until a locked folder is tried again
 Tell = Callable[[dict[str, Any]], None]
 
@@ -53,9 +54,8 @@ class Learner:
         self.path, self.store, self.log, self.share = path, store, log, share
         self._tell, self._every = tell, every
         self._reading = store.connect()
-        self._commands: queue.SimpleQueue[tuple[Callable[[Run], Any], Future[Any]] | None] = (
-            queue.SimpleQueue()
-        )
+        self._commands: deque[tuple[Callable[[Run], Any], Future[Any]]] = deque()
+        self._wake, self._woken, self._last = threading.Condition(), True, -math.inf
         self._run: Run | None = None
         self._reader: LogReader | None = None
         self._schedule: Schedule | None = None
@@ -74,12 +74,16 @@ class Learner:
 
     def wake(self) -> None:
         """There are rows in the queue."""
-        self._commands.put(None)
+        with self._wake:
+            self._woken = True
+            self._wake.notify()
 
     def do(self, command: Callable[[Run], Any]) -> "Future[Any]":
         """Call a function with the run, saved and locked; then the run is read again."""
         future: Future[Any] = Future()
-        self._commands.put((command, future))
+        with self._wake:
+            self._commands.append((command, future))
+            self._wake.notify()
         return future
 
     def stop(self) -> None:
@@ -184,38 +188,52 @@ class Learner:
     # -- the thread
 
     def _work(self) -> None:
-        while True:
+        while not self._is_over():
             command = self._next_command()
             try:
-                if command is not None:
-                    self._obey(*command)
                 if self._run is None:  # after a problem, rows of the log may be missing in it
                     self._ready()
                 self._learn_queue()
                 self.problem = None
-                if self.stopping and not self._has_rows():
-                    self._close()
-                    self._forget()
-                    return
-                if time.monotonic() - self._idle_since > _IDLE:
+                if command is not None:
+                    self._obey(*command)
+                if self.stopping or time.monotonic() - self._idle_since > _IDLE:
                     self._close()
             except Exception as problem:  # whatever it is, predictions and labels go on
-                if not isinstance(problem, Refusal | OSError | sqlite3.Error):
-                    traceback.print_exception(problem)
-                if str(problem) != self.problem:
-                    self._tell({"event": "alarm", "text": f"not learning: {problem}"})
-                self.problem = str(problem)
-                self._forget()
-                if self.stopping:
-                    return
-                time.sleep(_RETRY)
+                self._note(problem)
+                if command is not None and not command[1].done():
+                    command[1].set_exception(Refusal(f"the server does not learn now: {problem}"))
+        try:
+            self._close()
+        except Exception as problem:  # what was learned since the last checkpoint is in the log
+            self._note(problem)
+        self._forget()
+
+    def _is_over(self) -> bool:
+        """Whether the thread shall end, and cannot do more."""
+        return self.stopping and (self.problem is not None or not (self._commands or self._has_rows()))
+
+    def _note(self, problem: Exception) -> None:
+        """Tell a problem, once, and begin again from the last checkpoint after a while."""
+        if not isinstance(problem, Refusal | OSError | sqlite3.Error):
+            traceback.print_exception(problem)
+        if str(problem) != self.problem:
+            self._tell({"event": "alarm", "text": f"not learning: {problem}"})
+        self.problem = str(problem)
+        self._forget()
+        if not self.stopping:
+            time.sleep(_RETRY)
 
     def _next_command(self) -> Any:
         """The next command; None if there may be rows, or nothing came for a while."""
-        timeout = _IDLE if self.locked or self.problem is not None else None
-        with contextlib.suppress(queue.Empty):
-            return self._commands.get(timeout=timeout)
-        return None
+        with self._wake:
+            if not (self._woken or self._commands or self.stopping):
+                self._wake.wait(_IDLE if self.locked or self.problem is not None else None)
+            pause = self._last + _PAUSE - time.monotonic()
+            if pause > 0.0 and not self._commands and not self.stopping:
+                self._wake.wait_for(lambda: self._commands or self.stopping, pause)
+            self._woken = False
+            return self._commands.popleft() if self._commands else None
 
     def _forget(self) -> None:
         """Unlock the run without saving it: what it had learned since is in the log."""
@@ -263,7 +281,7 @@ class Learner:
             rounds, skipped = run.trace.rounds, int(run.trace.sums[4])
             self._learn_log()
             self._show()
-            self._idle_since = time.monotonic()
+            self._idle_since = self._last = time.monotonic()
             new = int(run.trace.sums[4]) - skipped
             if new:
                 self._tell(
@@ -277,6 +295,9 @@ class Learner:
             assert self._schedule is not None
             if self._schedule.is_due():
                 self._save()
+            if len(rows) < BATCH:
+                self._woken = True  # there may be more, after a pause
+                return
 
     def _log(self, rows: list[Queued]) -> None:
         """Append rows of the queue to the log, judge their forecasts, and let them leave the queue."""
