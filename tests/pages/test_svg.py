@@ -24,6 +24,22 @@ def test_the_axis_of_the_rounds_has_the_first_the_middle_and_the_last():
     assert all(f">{text}<" in plot.svg() for text in ("1", "501", "1,001", "round"))
 
 
+@pytest.mark.parametrize(
+    ("seconds", "texts"),
+    [
+        (0, ("00:00:00", "00:00:01")),
+        (120, ("00:00:00", "00:01:00", "00:02:00")),
+        (7_200, ("00:00", "01:00", "02:00")),
+        (172_800, ("1970-01-01 00:00", "1970-01-02 00:00", "1970-01-03 00:00")),
+    ],
+)
+def test_an_axis_of_times_has_the_first_the_middle_and_the_last(seconds, texts):
+    plot = Plot("Error", 0, 0.0, 1.0, times=(0.0, float(seconds)))
+    assert all(f">{text}<" in plot.svg() for text in (*texts, "time (UTC)"))
+    plot.line(np.array([0.0, seconds]), np.array([0.0, 1.0]), "blue")
+    assert 'points="64.0,' in plot.svg()
+
+
 def test_every_colour_has_a_value_for_light_and_dark_and_others_are_refused():
     assert set(LIGHT) == set(DARK) == set(NAMES)
     assert all(re.fullmatch("#[0-9A-Fa-f]{6}", value) for value in (*LIGHT.values(), *DARK.values()))

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast import __version__
-from holdfast.cli import report_plots as plots
 from holdfast.cli import report_tables as tables
 from holdfast.cli.audit import meaning
 from holdfast.cli.inspect import certificate
 from holdfast.cli.learn_summary import asked
 from holdfast.pages.render import render
+from holdfast.runs import plots
 from holdfast.runs.audit_summary import AuditSummary
 from holdfast.runs.files import atomic_file
 from holdfast.runs.run import Run

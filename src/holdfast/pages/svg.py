@@ -1,8 +1,9 @@
-"""Plots as SVG, over the rounds or over another number.
+"""Plots as SVG, over the rounds, over time or over another number.
 
 By hand: a report needs three kinds of marks, and matplotlib would add 75 MB to what the commands install.
 """
 
+import datetime
 import math
 
 import numpy as np
@@ -20,12 +21,20 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 46
 class Plot:
     """Axes with the rounds from left to right; the vertical axis may be logarithmic.
 
-    With `across`, a name, the horizontal axis has the same range as the vertical one. Colours are names
-    of `holdfast.pages.palette`.
+    With `across`, a name, the horizontal axis has the same range as the vertical one. With `times`, the first
+    and the last one in seconds since 1970, it has times instead of rounds. Colours are names of
+    `holdfast.pages.palette`.
     """
 
     def __init__(
-        self, title: str, rounds: int, low: float, high: float, log: bool = False, across: str = ""
+        self,
+        title: str,
+        rounds: int,
+        low: float,
+        high: float,
+        log: bool = False,
+        across: str = "",
+        times: tuple[float, float] | None = None,
     ) -> None:
         self.log, self.title, self.across = log, title, across
         self.parts: list[str] = []
@@ -37,7 +46,10 @@ class Plot:
         else:
             room = 0.05 * (high - low) or abs(high) or 1.0
             self.low, self.high = low - room, high + room
+        self.times = times
         self.left, self.right = (self.low, self.high) if across else (1, max(rounds, 2))
+        if times is not None:
+            self.left, self.right, self.across = times[0], max(times[1], times[0] + 1.0), "time (UTC)"
 
     def x(self, values: ArrayLike) -> np.ndarray:
         share = (np.asarray(values, float) - self.left) / (self.right - self.left)
@@ -116,9 +128,13 @@ class Plot:
 
     def _marks(self) -> list[tuple[float, str, str]]:
         """Values of the horizontal axis, their texts and how these are aligned."""
+        shares = ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
+        if self.times is not None:
+            span = self.right - self.left
+            places = [(self.left + share * span, anchor) for share, anchor in shares]
+            return [(value, _time(value, span), anchor) for value, anchor in places]
         if self.across:
             return [(value, text, "middle") for value, text in self._ticks()]
-        shares = ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
         rounds = [(round(1 + share * (self.right - 1)), anchor) for share, anchor in shares]
         return [(value, f"{value:,}", anchor) for value, anchor in rounds]
 
@@ -130,3 +146,9 @@ class Plot:
         step *= next(m for m in (1, 2, 5, 10) if (self.high - self.low) / (m * step) <= 6.0)
         first = math.ceil(self.low / step)
         return [(i * step, f"{i * step:g}") for i in range(first, math.floor(self.high / step) + 1)]
+
+
+def _time(seconds: float, span: float) -> str:
+    """A time with what matters in so many seconds."""
+    form = "%H:%M:%S" if span < 3600.0 else "%H:%M" if span < 86400.0 else "%Y-%m-%d %H:%M"
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime(form)

@@ -1,4 +1,4 @@
-"""The plots of the report of a run."""
+"""The plots of a run, for its report and for the page of a server."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -62,10 +62,11 @@ def answers(found: Run) -> dict[str, Any] | None:
     return {"plot": plot.svg(), "count": int(shown.sum())}
 
 
-def sizes(found: Run, samples_of_skipped: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def sizes(found: Run, samples_of_skipped: dict[str, Any] | None = None) -> Iterator[tuple[str, str, str]]:
     """A plot for each filter that has seen sizes above 0: what it measures, the plot, and its thresholds.
 
-    `samples_of_skipped` has rounds that it has skipped, by measure.
+    `samples_of_skipped` has rounds that it has skipped, by measure; without, they are those of the sample of
+    all rounds.
     """
     samples = found.trace.samples.table
     second = "target" if found.regression and found.settings.scale else "gradient"
@@ -75,7 +76,11 @@ def sizes(found: Run, samples_of_skipped: dict[str, Any]) -> Iterator[tuple[str,
         fine = np.isfinite(found_sizes) & (found_sizes > 0)
         if not fine.any():
             continue
-        marked = samples_of_skipped[measure].rounds_and_sizes()
+        if samples_of_skipped is None:
+            over = (samples[:, SAMPLES.index("kept")] == 0.0) & ~(found_sizes <= thresholds)
+            marked = rounds[over], found_sizes[over]
+        else:
+            marked = samples_of_skipped[measure].rounds_and_sizes()
         low = max(float(np.quantile(found_sizes[fine], 0.01)) / 2.0, 1e-300)
         high = max(2 * low, *(_largest(values) for values in (found_sizes, marked[1], thresholds)))
         plot = Plot(f"Sizes of the {measure}", found.trace.rounds, low, high, log=True)
