@@ -115,7 +115,7 @@ def serve(
     except BaseException:
         service.close()
         raise
-    server = _Server(config, ready)
+    server = _Server(config, service, ready)
     try:
         server.run([bound])
     finally:
@@ -141,12 +141,16 @@ def _bound(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """A server that says when it answers, and at which address."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], object]) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, ready: Callable[[str], object]) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._service, self._ready = service, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             host, port = sockets[0].getsockname()[:2] if sockets else ("", 0)
             self._ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._service.events.close()  # these calls would never end
+        await super().shutdown(sockets)
