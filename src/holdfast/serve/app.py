@@ -16,7 +16,7 @@ from starlette.routing import Route, Router
 from holdfast.serve.bodies import READ_LABEL, READ_LEARN, READ_PREDICT, READ_ROWS
 from holdfast.serve.metrics import Metrics
 from holdfast.serve.openapi import docs_page, openapi
-from holdfast.serve.page import page
+from holdfast.serve.page import Page
 from holdfast.serve.service import Conflict, Full, Service
 from holdfast.terminal import Refusal
 
@@ -52,6 +52,7 @@ class App:
     ) -> None:
         self.service, self._token, self._hosts = service, token, hosts
         self.metrics = Metrics(service)
+        self._shown = Page(service, token is not None)
         self._limits, self._active = service.limits, 0
         self._allowance, self._then = service.limits.rate, time.monotonic()
         self._calls: dict[str, Callable[[bytes, dict[str, str]], Awaitable[Any]]] = {
@@ -239,7 +240,11 @@ class App:
     # -- calls that only show
 
     async def _page(self, request: Request) -> Response:
-        return HTMLResponse(page(self.service))
+        html, tag = await asyncio.to_thread(self._shown.html)
+        headers = {"etag": tag, "cache-control": "no-cache", "content-security-policy": self._shown.policy}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return HTMLResponse(html, headers=headers)
 
     async def _docs(self, request: Request) -> Response:
         return HTMLResponse(_docs())

@@ -74,7 +74,7 @@ class Client:
             raise ValueError(f"url is the address of a server, such as http://127.0.0.1:8000: got {url!r}")
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._connect = partial(kind, parts.hostname, parts.port, timeout=timeout)
-        self._path, self._patience = parts.path.rstrip("/"), patience
+        self.url, self._path, self._patience = url.rstrip("/"), parts.path.rstrip("/"), patience
         self._idle: list[http.client.HTTPConnection] = []
         self._headers = {"Content-Type": "application/json"}
         if token:

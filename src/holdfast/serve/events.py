@@ -1,6 +1,7 @@
 """Server-sent events: skipped rows, alarms, releases and retractions, to whoever listens."""
 
 import asyncio
+import datetime
 import json
 from collections import deque
 from collections.abc import AsyncIterator
@@ -17,6 +18,7 @@ class Events:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._clients: dict[asyncio.Event, deque[tuple[int, str]]] = {}
         self.recent: deque[tuple[int, str]] = deque(maxlen=_MOST)
+        self.past: deque[dict[str, Any]] = deque(maxlen=_MOST)  # for the page
         self.counts: dict[str, int] = {}
         self._number, self._closed = 0, False
 
@@ -31,6 +33,8 @@ class Events:
             self._loop.call_soon_threadsafe(self._tell, event)
 
     def _tell(self, event: dict[str, Any]) -> None:
+        event = event | {"at": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S")}
+        self._remember(event)
         name = str(event["event"])
         self.counts[name] = self.counts.get(name, 0) + 1
         self._number += 1
@@ -40,6 +44,15 @@ class Events:
         for wake, waiting in self._clients.items():
             waiting.append(self.recent[-1])
             wake.set()
+
+    def _remember(self, event: dict[str, Any]) -> None:
+        """Note an event for the page. Skips that follow each other are one, so that they hide nothing."""
+        last = self.past[-1] if self.past else event
+        if last is not event and last["event"] == event["event"] == "skips":
+            since = last.get("since", last["at"])
+            event = event | {"since": since, "count": last["count"] + event["count"]}
+            self.past.pop()
+        self.past.append(event)
 
     def close(self) -> None:
         """Let all clients go."""

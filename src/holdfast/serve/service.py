@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from statistics import median
 from typing import IO, Any
 
 import numpy as np
@@ -294,7 +295,7 @@ class Service:
         }
 
     def errors(self, points: int = 200) -> list[dict[str, Any]]:
-        """The mean error of judged forecasts over time, in so many parts."""
+        """Mean and median of the errors of judged forecasts over time, in at most so many parts."""
         connection = self.store.connect()
         try:
             rows = connection.execute(
@@ -302,11 +303,12 @@ class Service:
             ).fetchall()
         finally:
             connection.close()
-        step = max(-(-len(rows) // points), 1)
+        step = max(-(-len(rows) // points), min(len(rows) // 10, 10), 1)
         parts = [rows[i : i + step] for i in range(0, len(rows), step)]
         return [
-            {"at": part[-1][0], "error": mean_of([row[1] for row in part]), "count": len(part)}
+            {"at": part[-1][0], "error": mean_of(errors), "median": median(errors), "count": len(part)}
             for part in parts
+            for errors in [[row[1] for row in part]]
         ]
 
     def audit(self, limit: int, after: int | None) -> dict[str, Any]:
