@@ -1,5 +1,6 @@
 """The page for people, driven in Chromium: an outlier appears and is released, a bad day is taken back."""
 
+import contextlib
 import json
 import re
 import subprocess
@@ -29,10 +30,10 @@ def rows(count, seed, factor=1.0):
     ]
 
 
-@pytest.fixture
-def served(tmp_path):
-    """A run of 400 rows that is served with a token; a client."""
-    source, run, token = (tmp_path / name for name in ("meter.csv", "meter.run", "token"))
+@contextlib.contextmanager
+def serving(folder):
+    """A run of 400 rows that is served with a token; a client of it."""
+    source, run, token = (folder / name for name in ("meter.csv", "meter.run", "token"))
     lines = [",".join(map(str, row.values())) for row in rows(400, 0)]
     source.write_text("\n".join(["a,b,c,load", *lines]) + "\n")
     assert main(["learn", str(source), "--target", "load", "--to", str(run), "--quiet"]) == 0
@@ -48,12 +49,21 @@ def served(tmp_path):
             assert server.wait(60) == STOPPED
 
 
+@pytest.fixture(scope="module")
+def with_labels(tmp_path_factory):
+    """A server that has got 40 labels."""
+    with serving(tmp_path_factory.mktemp("served")) as client:
+        answers = client.predict_many([{name: row[name] for name in "abc"} for row in rows(40, 2)])
+        client.label_many((answer.id, 0.5) for answer in answers)
+        yield client
+
+
 @pytest.fixture
-def opened(browser, served):
-    """Open the page of the server. It must not print to the console, nor call anybody else."""
+def opened(browser):
+    """Open the page of a server. It must call nobody else."""
     pages = []
 
-    def open_page(width=1280, scheme="light"):
+    def open_page(client, width=1280, scheme="light"):
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         page.set_default_timeout(PATIENCE)
         page.problems, page.called = [], set()
@@ -61,14 +71,13 @@ def opened(browser, served):
         page.on("pageerror", lambda error: page.problems.append(str(error)))
         page.on("request", lambda request: page.called.add(re.match(r"\w+://[^/]+", request.url)[0]))
         pages.append(page)
-        page.goto(served.url)
+        page.goto(client.url)
         page.locator("#state.yes").wait_for()
+        assert page.called == {client.url}
         return page
 
     yield open_page
     for page in pages:
-        assert page.problems == []
-        assert page.called == {served.url}
         page.close()
 
 
@@ -76,9 +85,12 @@ def say(page, words):
     page.get_by_role("status").get_by_text(words).wait_for()
 
 
-def test_an_outlier_appears_and_is_released_and_a_bad_day_is_taken_back(served, opened):
-    client = served
-    page = opened()
+def test_an_outlier_appears_and_is_released_and_a_bad_day_is_taken_back(tmp_path, opened):
+    with serving(tmp_path) as client:
+        drive(client, opened(client))
+
+
+def drive(client, page):
     assert page.get_by_text("predictions wait for a label. A prediction waits for 168 hours").is_visible()
 
     far = {"a": 5_000.0, "b": 0.1, "c": 0.2}
@@ -91,6 +103,7 @@ def test_an_outlier_appears_and_is_released_and_a_bad_day_is_taken_back(served, 
 
     page.locator("#release-401").click()  # without the token
     say(page, "the token is missing or wrong")
+    assert "401" in page.problems.pop()
     page.get_by_label("Token").fill(TOKEN)
     page.locator("#release-401").click()
     say(page, "Released: 1.")
@@ -111,15 +124,13 @@ def test_an_outlier_appears_and_is_released_and_a_bad_day_is_taken_back(served, 
     page.locator("#alarms").get_by_text("taken back").wait_for()
     page.locator("#cards").get_by_text("401", exact=True).wait_for()
     assert client.predict({"a": 1.0, "b": 0.5, "c": -0.5}).prediction == before  # to the last bit
+    assert page.problems == [] and page.called == {client.url}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_fits_the_window_and_can_be_read(served, opened, width, scheme):
-    client = served
-    answers = client.predict_many([{name: row[name] for name in "abc"} for row in rows(40, 2)])
-    client.label_many((answer.id, 0.5) for answer in answers)
-    page = opened(width, scheme)
+def test_the_page_fits_the_window_and_can_be_read(with_labels, opened, width, scheme):
+    page = opened(with_labels, width, scheme)
     page.locator("#error svg").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     colors = page.evaluate(
@@ -130,3 +141,4 @@ def test_the_page_fits_the_window_and_can_be_read(served, opened, width, scheme)
     for control in page.locator("form button, form input:not([hidden])").all():
         assert control.bounding_box()["height"] >= 36
     assert page.locator("figure svg").count() == 3
+    assert page.problems == []
