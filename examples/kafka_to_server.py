@@ -17,7 +17,7 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from holdfast.serve.client import Client
+from holdfast.serve import Client
 
 
 def consume(consumer, client, stopped, most=500):

@@ -91,7 +91,7 @@ def error_plot(errors: list[dict[str, Any]], model: dict[str, Any]) -> str | Non
     at, error = (
         np.array([part[name] for part in errors], float) for name in ("at", "median" if numbers else "error")
     )
-    usual = 4.0 * float(np.quantile(error, 0.9))  # a peak is cut
+    usual = 4.0 * float(np.quantile(error, 0.9, method="higher"))  # a peak is cut
     top = float(error.max()) if error.max() <= usual or not usual > 0.0 else usual
     top = top if numbers else max(top, model["baseline"] or 0.0)
     if not 0.0 < top < math.inf:
