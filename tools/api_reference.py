@@ -35,6 +35,7 @@ PAGES = {
     "torch": ("torch", "torch.lightning"),
     "optax": ("optax",),
     "spark": ("spark",),
+    "serve": ("serve",),
     "intervals": ("intervals",),
     "levels": ("levels",),
     "audit": ("audit",),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         regret,
         river,
         rule,
+        serve,
         sketches,
         sklearn,
         steady,
@@ -215,6 +216,19 @@ if TYPE_CHECKING:
         print(sklearn.AuditDisplay, scores)
         print(river.Robust(None), river.RobustRegressor(), river.RobustClassifier())
         print(river.LinearRegressor(), river.LinearClassifier(), river.gradient_size, river.residual)
+
+    async def the_clients() -> None:
+        """`holdfast.serve`."""
+        with serve.Client("http://127.0.0.1:8000", token="secret", patience=1.0) as client:
+            one: serve.Answer = client.predict({"a": 1.0, "b": "red", "c": None}, id="mine", key="k")
+            statuses: list[str] = client.label_many([(one.id, 1.0), ("other", "yes")])
+            print(client.predict_many([{"a": 1}]), client.label(one.id, 2.0), statuses, one.low, one.labels)
+            print(
+                client.learn([{"a": 1.0, "y": 2.0}], source="topic/0", first=7), client.call("GET", "/model")
+            )
+        async with serve.AsyncClient("http://127.0.0.1:8000") as other:
+            print(await other.predict({"a": 1.0}), await other.label(one.id, 1.0))
+        print(serve.ServerError(409, "no").status)
 
     @rule
     class Halved:

@@ -60,12 +60,12 @@ class Client:
 
     Examples
     --------
-    >>> client = Client("http://127.0.0.1:8000", token="secret")      # doctest: +SKIP
-    >>> answer = client.predict({"temperature": 21.5, "hour": 14})    # doctest: +SKIP
-    >>> answer.prediction, answer.low, answer.high                    # doctest: +SKIP
-    (17.2, 15.9, 18.5)
-    >>> client.label(answer.id, 17.9)                                 # doctest: +SKIP
-    'accepted'
+    [Serve](../serve.md) runs all of this::
+
+        with Client("http://127.0.0.1:8000", token="secret") as client:
+            answer = client.predict({"temperature": 21.5, "hour": 14})
+            print(answer.prediction, answer.low, answer.high)
+            client.label(answer.id, 17.9)        # an hour later: "accepted"
     """
 
     def __init__(self, url: str, token: str = "", patience: float = 30.0, timeout: float = 10.0) -> None:
@@ -168,12 +168,6 @@ class AsyncClient:
 
     Calls run in threads, at most `connections` at a time; more of them wait. The other parameters are
     those of `Client`.
-
-    Examples
-    --------
-    >>> async def answers(rows):                                              # doctest: +SKIP
-    ...     async with AsyncClient("http://127.0.0.1:8000") as client:
-    ...         return await asyncio.gather(*(client.predict(row) for row in rows))
     """
 
     def __init__(
