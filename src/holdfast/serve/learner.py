@@ -150,6 +150,8 @@ class Learner:
     def _save(self) -> None:
         assert self._run is not None and self._reader is not None and self._schedule is not None
         if self._schedule.is_new():
+            # Not before the store knows how long the log is: a run must not have rows that are cut from it.
+            self.store.do(self.store.logged(self._logged, self._length, ())).result()
             self._run.note_source(self._reader.place, self._reader.at_end())
             self._run.finished = True  # the server learns whole batches
             self._run.save()
@@ -270,8 +272,10 @@ class Learner:
             future.set_exception(problem)
             return
         self._forget()
-        self._open()
-        future.set_result(result)
+        try:
+            self._open()
+        finally:
+            future.set_result(result)
 
     def _learn_queue(self) -> None:
         """Learn all that is in the queue, in batches."""
