@@ -35,7 +35,7 @@ CASES = {
     "dashes": ("rows with a missing cell: 25 % of the first 400: filled in", 0.62),
     "plus_and_minus": ("labels +, -", 0.15),
     "blanks_after_commas": ("color: 3 values: a feature each", 0.08),
-    "wild_cells": ("skipped 23 (15 for a feature, 8 not readable)", 0.08),
+    "wild_cells": ("skipped 23 (15 for a feature, 8 with a missing or unreadable value)", 0.08),
 }
 
 

@@ -85,7 +85,7 @@ def test_rows_are_taken_back_by_learning_their_keys_again(spark, tmp_path):
     found = spark.read.parquet(path)
     assert fleets.states_of(found.toArrow()) == fleets.states_of(clean.models.toArrow())
     assert fleets.states_of(found.toArrow()) != fleets.states_of(learned.models.toArrow())
-    answers = [predict(models, df).orderBy("t").toArrow() for models in (found, clean.models)]
+    answers = [predict(models, df).orderBy("t", "k").toArrow() for models in (found, clean.models)]
     assert answers[0].equals(answers[1])
     for each in (learned, again, clean):
         each.unpersist()

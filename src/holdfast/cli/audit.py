@@ -118,9 +118,9 @@ def _budget(text: str) -> str:
 def _summary_lines(answer: dict[str, Any]) -> list[str]:
     lines = [learned_and_skipped(answer)]
     if answer["released"]:
-        lines[0] += f" {answer['released']:,} were released later."
+        lines[0] += f" Released later: {answer['released']:,}."
     if answer["retracted"]:
-        lines[0] += f" {answer['retracted']:,} were taken back and are not among them (see inspect)."
+        lines[0] += f" Taken back, and not among them: {answer['retracted']:,} (see inspect)."
     lines += [f"Warning: {sentence}" for sentence in answer["warnings"]]
     for reason, count in sorted(answer["skipped_by_reason"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:>9,}  {reason:13} {meaning(reason)}")

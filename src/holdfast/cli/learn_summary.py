@@ -11,7 +11,7 @@ WHY = {  # the reason of a skipped row, as the end of "38 ..."
     "features": "for a feature",
     "target": "for the target",
     "gradient": "for a large error",
-    "not readable": "with a cell or target that is missing or no usable number",
+    "not readable": "with a missing or unreadable value",
 }
 
 
