@@ -107,7 +107,7 @@ def test_a_row_is_released_once_and_recorded(quarantined):
     after = json.loads((run / "metrics.json").read_text())
     assert after == metrics | {"released": rows.num_rows}
     assert {name: bits(run)[name] for name in before} == before
-    assert f"{rows.num_rows} were released later" in called("audit", run)[1]
+    assert f"Released later: {rows.num_rows}." in called("audit", run)[1]
     assert called("audit", run, "--replay", "auto", "--json")[0] == 0
 
 
