@@ -42,7 +42,8 @@ from holdfast.kernels import Kernel, defined
 
 _LANES, _BLOCK = 8, 128
 _WIDTHS = (4, 2, 1)  # entries that are processed at the same time
-_COLUMNS = (24, 8, 4, 1)  # columns of a matrix that are summed at the same time, in registers
+_COLUMNS = (24, 8, 4, 1)  # columns of a matrix that are summed or changed at the same time, in registers
+_IN_REGISTERS = 24  # entries of a row that stay in registers while all rows are multiplied with it
 _INLINE = ("alwaysinline",)
 
 
@@ -271,11 +272,16 @@ def _write_sum(function: Any, halves: Any, kernel: Kernel, moves: Sequence[bool]
             for four, at in zip(running, (i, builder.add(i, LONG(4))), strict=True):
                 builder.store(builder.fadd(builder.load(four), term(at, 4)), four)
         low, high = (builder.load(four) for four in running)
-        s = _paired(builder, low, high, (0, 4, 2, 6), (1, 5, 3, 7))
-        s = _paired(builder, s, s, (0, 1), (2, 3))  # (s0 + s1) + (s2 + s3), (s4 + s5) + (s6 + s7)
-        first, second = (builder.extract_element(s, INT(lane)) for lane in (0, 1))
-        builder.store(builder.fadd(first, second), total)
+        builder.store(_sum_of_eight(builder, low, high), total)
     builder.ret(builder.fadd(builder.load(total), builder.load(rest)))
+
+
+def _sum_of_eight(builder: Any, low: Any, high: Any) -> Any:
+    """The sum of eight running sums, of two vectors of four."""
+    s = _paired(builder, low, high, (0, 4, 2, 6), (1, 5, 3, 7))
+    s = _paired(builder, s, s, (0, 1), (2, 3))  # (s0 + s1) + (s2 + s3), (s4 + s5) + (s6 + s7)
+    first, second = (builder.extract_element(s, INT(lane)) for lane in (0, 1))
+    return builder.fadd(first, second)
 
 
 def _each(builder: Any, terms: Any, lanes: int) -> list[Any]:
@@ -324,10 +330,31 @@ def _write_sum_in_each_row(
     builder: Any, kernel: Kernel, kinds: Any, matrix: Any, x: Any, sums: Any, rows: Any, columns: Any
 ) -> None:
     of_row = types.Array(types.float64, 1, "C")
+    for whole in range(_LANES, _IN_REGISTERS + 1, _LANES):
+        with builder.if_then(builder.icmp_signed("==", columns, LONG(whole))):
+            _write_short_sums(builder, kernel.of_row.kernel, matrix, x, sums, rows, whole)
+            builder.ret_void()
     function = _sum_function(builder.module, kernel.of_row.kernel, [of_row, kinds[1]])
     with _counting(builder, LONG(0), rows, LONG(1)) as i:
         row = builder.gep(matrix, [builder.mul(i, columns)])
         total = builder.call(function, [row, x, columns], attrs=_INLINE)
+        builder.store(total, builder.gep(sums, [i]))
+
+
+def _write_short_sums(
+    builder: Any, of_row: Kernel, matrix: Any, x: Any, sums: Any, rows: Any, columns: int
+) -> None:
+    """The same sums, of rows that are so short that the entries of x stay in registers."""
+    four = range(0, columns, 4)
+    entries = [Lanes(builder, loaded(builder, x, LONG(k), 4)) for k in four]
+    with _counting(builder, LONG(0), rows, LONG(1)) as i:
+        row = builder.gep(matrix, [builder.mul(i, LONG(columns))])
+        own = [Lanes(builder, loaded(builder, row, LONG(k), 4)) for k in four]
+        terms = [of_row.entry(*pair).value for pair in zip(own, entries, strict=True)]
+        low, high = terms[:2]
+        for k in range(2, len(terms), 2):
+            low, high = builder.fadd(low, terms[k]), builder.fadd(high, terms[k + 1])
+        total = builder.fadd(_sum_of_eight(builder, low, high), DOUBLE(0.0))
         builder.store(total, builder.gep(sums, [i]))
 
 
@@ -342,13 +369,26 @@ def _write_change_each_row(
     columns: Any,
     *numbers: Any,
 ) -> None:
-    of_row = types.Array(types.float64, 1, "C")
-    function = _entries_function(builder.module, kernel.of_row.kernel, [of_row, kinds[2]])
+    """Some columns of all rows, then the next ones: the entries of x stay in registers."""
+    of_row, start = kernel.of_row.kernel, LONG(0)
+    first, last = of_row.names[0], of_row.names[-1]
     given = dict(zip([name for name in kernel.numbers if name != kernel.each], numbers, strict=True))
-    with _counting(builder, LONG(0), rows, LONG(1)) as i:
-        row = builder.gep(matrix, [builder.mul(i, columns)])
-        given[kernel.each] = builder.load(builder.gep(each, [i]))
-        builder.call(function, [row, x, columns, *(given[name] for name in kernel.numbers)], attrs=_INLINE)
+    for width in _COLUMNS:
+        blocks = builder.udiv(builder.sub(columns, start), LONG(width))
+        stop = builder.add(start, builder.mul(blocks, LONG(width)))
+        lanes = min(width, 4)
+        with _counting(builder, start, stop, LONG(width)) as j:
+            entries = [loaded(builder, x, builder.add(j, LONG(k)), lanes) for k in range(0, width, lanes)]
+            with _counting(builder, LONG(0), rows, LONG(1)) as i:
+                row = builder.gep(matrix, [builder.add(builder.mul(i, columns), j)])
+                given[kernel.each] = builder.load(builder.gep(each, [i]))
+                values = {name: repeated(builder, value, lanes) for name, value in given.items()}
+                for k, entry in enumerate(entries):
+                    at = LONG(k * lanes)
+                    values |= {first: loaded(builder, row, at, lanes), last: entry}
+                    result = of_row.entry(*(Lanes(builder, values[name]) for name in of_row.names))
+                    store(builder, result.value, row, at)
+        start = stop
 
 
 def _write_sum_of_all_rows(

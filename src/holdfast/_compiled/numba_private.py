@@ -9,10 +9,11 @@ import functools
 from typing import Any
 
 import numba
+from llvmlite import binding as llvm
 from llvmlite import ir
 from llvmlite.binding import Linkage, parse_assembly
 from numba import _dynfunc, types
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.cpu import CPUContext
@@ -34,9 +35,10 @@ _ATTRIBUTES: dict[Any, tuple[str, ...]] = {
         *("get_value_type", "insert_user_function", "make_array", "make_helper", "nrt"),
         "refresh",
     ),
+    JITCPUCodegen: ("_function_pass_manager",),
     Dispatcher: ("_reset_overloads", "compile"),
     JITCodeLibrary: (
-        *("_finalize_dynamic_globals", "_get_module_for_linking", "finalize"),
+        *("_finalize_dynamic_globals", "_get_module_for_linking", "_optimize_functions", "finalize"),
         "has_dynamic_globals",
     ),
     NRTContext: ("incref",),
@@ -49,6 +51,22 @@ def check() -> None:
     for owner, names in _ATTRIBUTES.items():
         for name in names:
             getattr(owner, name)
+
+
+# -- jump threading
+#
+# Reason: an error inside of a round leaves it with a state of nulls. LLVM joins these exits with the usual
+# one, and asks behind them which one it was. As long as it does, the addresses of all arrays of a state may
+# differ from round to round, and each round copies them from one place of the stack to another. LLVM can let
+# each exit go its own way instead ("jump threading"), but by default not where more than 76 values meet, or
+# with more than 6 instructions before the question. A state of the defaults has 300 values. The options are
+# those of the whole process, so they also hold for other functions that numba compiles in it.
+# Gain: a round of the default for numbers, d = 20, takes 0.46 us instead of 1.0, for labels 0.72 instead of
+# 1.16; their machine code is half as long.
+
+if numba.__version__.rsplit(".", 1)[0] in TESTED:  # LLVM ends the process if it does not know an option
+    for _option in ("jump-threading-threshold=30", "jump-threading-phi-threshold=100000"):
+        llvm.set_option("holdfast", f"--{_option}")
 
 
 # -- lean compilation
@@ -68,6 +86,15 @@ class _UncompiledLibrary(JITCodeLibrary):
 
     The library that is compiled links it together with all functions that it calls, each once.
     """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        # As in numba, but not for declarations. Most functions of a module are declarations, and to make
+        # passes for one of them takes as long as for another function.
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
 
     def finalize(self) -> None:
         self._finalize_dynamic_globals()
