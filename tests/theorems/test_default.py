@@ -78,7 +78,7 @@ class Watched:
         player, state, before = self.player, self.state, self.marks()
         learned, counted = float(state.learned.numbers[:2].sum()), float(state.hedge.numbers[COUNTED])
         numbers, units, dim = state.asked.numbers, state.units, len(x)
-        center, factor = target_unit(player, state)
+        center, factor = target_unit(player, state.units)
         row = squashed(x, units.center[:dim], units.factors[:dim], player)
         target, z = (y - center) * factor, float(state.fallback.w @ row)
         given = numbers[EPOCH] != NEVER and numbers[Y_FACTOR] > 0.0

@@ -67,8 +67,9 @@ class UnfilteredSteady(Unfiltered):
         if not is_read:
             return state, verdict
         seen = Round(round.slope, round.x, round.y, squash(row, self.player.knee, self.player.most))
-        after, *_ = self.core.learn(after._replace(surprise=0), seen, 1.0, False)
-        average(after)  # with delay=1, `learn` leaves this to the end of the round
+        self.core.learn(after, 0, seen, 1.0, False)
+        # With delay=1, `learn` leaves this to the end of the round.
+        average(after.learner.each, after.fallback.w, after.hedge.parts, after.v)
         kept = {"gate": state.gate, "surprise": state.surprise, "learned": state.learned}
         return after._replace(**kept), verdict
 

@@ -121,7 +121,7 @@ def _require_theorem(player: Any) -> None:
 def _over_models(player: Any, state: SteadyState, k: int, radius: float) -> float:
     """Theorem P for the worst linear model, with what was lost by clipping and by waiting for a batch."""
     numbers, fallback = state.learned.numbers, player.fallback
-    factor = target_unit(player, state)[1]
+    factor = target_unit(player, state.units)[1]
     pull, around = state.fallback.sums, state.fallback.around
     most = np.clip(around + np.copysign(radius, pull), -fallback.box, fallback.box)
     left_out = min(k, float(numbers[JUDGED])) + float(numbers[UNJUDGED])

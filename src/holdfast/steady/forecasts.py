@@ -9,18 +9,23 @@ from holdfast.entrywise import products, sum_of_rows
 from holdfast.norms import HUGE
 from holdfast.protocols import Row
 from holdfast.rounds import Round
-from holdfast.steady.epochs import forget_epoch
+from holdfast.steady.epochs import Epoch, forget_epoch
 from holdfast.steady.state import EPOCH, HIGH, LOW, NEVER, NOW, Y_CENTER, Y_FACTOR, SteadyState
+from holdfast.steady.units import Units
 from holdfast.vectors import ScaledWeights, add, assign, dot
 
 NO_CLIP = 1e300  # the gate must see how far a cell is
 _SURE = 3.0  # a margin counts as at most this where forecasts of labels are judged
 
 
-def target_unit(player: Any, state: SteadyState) -> tuple[float, float]:
+# These functions have the parts of a state as parameters where they need few of them: all sixty arrays of a
+# state, passed to a function, take longer to compile than the function does.
+
+
+def target_unit(player: Any, units: Units) -> tuple[float, float]:
     """Center and factor of the target."""
     if player.learner.scales_target():
-        return float(state.units.center[-1]), float(state.units.factors[-1])
+        return float(units.center[-1]), float(units.factors[-1])
     return 0.0, 1.0
 
 
@@ -33,11 +38,11 @@ def target_range(player: Any, low: float, high: float, factor: float) -> tuple[f
     return low - margin + spread, high + margin - spread, spread
 
 
-def since_start(player: Any, state: SteadyState, factor: float) -> float:
+def since_start(player: Any, start: np.ndarray, factor: float) -> float:
     """A unit of the target, given by its factor, in units of the last start."""
     if not player.learner.scales_target():
         return 1.0
-    return float(state.start[1, -1]) / factor if factor > 0.0 else 0.0
+    return float(start[1, -1]) / factor if factor > 0.0 else 0.0
 
 
 def start_unit(player: Any, state: SteadyState) -> float:
@@ -66,17 +71,16 @@ def weights_now(player: Any, state: SteadyState) -> ScaledWeights:
     """The weights after the last round, whatever was asked before."""
     dim, units = len(state.row) - 1, state.units
     v = (state.v, units.center[:dim], units.factors[:dim], state.row, NO_CLIP)
-    center, factor = target_unit(player, state)
+    center, factor = target_unit(player, units)
     low, high = float(state.numbers[LOW]), float(state.numbers[HIGH])
     low, high, spread = target_range(player, low, high, factor)
     return ScaledWeights(*v, center, spread, low, high, player.missing, player.knee, player.most)
 
 
-def average(state: SteadyState) -> None:
-    """Set the weights of the deployed forecast: the mean of all regressions and of the fallback."""
-    each, parts = state.learner.each, state.hedge.parts
-    sum_of_rows(each, parts[: len(each)], state.v)
-    add(state.v, float(parts[len(each)]), state.fallback.w)
+def average(each: np.ndarray, fallback: np.ndarray, parts: np.ndarray, v: np.ndarray) -> None:
+    """Set v, the weights of the deployed forecast: the mean of all regressions and of the fallback."""
+    sum_of_rows(each, parts[: len(each)], v)
+    add(v, float(parts[len(each)]), fallback)
 
 
 def freeze(player: Any, state: SteadyState) -> None:
@@ -85,7 +89,7 @@ def freeze(player: Any, state: SteadyState) -> None:
     before, started = asked.numbers[EPOCH], state.numbers[EPOCH] >= 0.0
     for i in range(len(state.numbers)):
         asked.numbers[i] = state.numbers[i]
-    asked.numbers[Y_CENTER], asked.numbers[Y_FACTOR] = target_unit(player, state)
+    asked.numbers[Y_CENTER], asked.numbers[Y_FACTOR] = target_unit(player, units)
     if player.delay == 1:
         asked.numbers[EPOCH] = NOW if started else NEVER
         return
@@ -103,18 +107,18 @@ def ask(player: Any, state: SteadyState) -> None:
     unit, started = 0.0, state.numbers[EPOCH] >= 0.0
     if started:
         unit = player.learner.loss_unit(state.learner)
-        unit *= since_start(player, state, target_unit(player, state)[1])
+        unit *= since_start(player, state.start, target_unit(player, state.units)[1])
     player.hedge.after_batch(state.hedge, unit)
     if started and state.asked.numbers[EPOCH] == NEVER:
-        restart_fallback(player, state)
-    average(state)
+        restart_fallback(player, state.learned, state.fallback)
+    average(state.learner.each, state.fallback.w, state.hedge.parts, state.v)
     freeze(player, state)
 
 
-def restart_fallback(player: Any, state: SteadyState) -> None:
+def restart_fallback(player: Any, learned: Epoch, fallback: Any) -> None:
     """Start the fallback again from its weights: the theorem is about the rounds from here on."""
-    forget_epoch(state.learned)
-    player.fallback.restarted(state.fallback, state.fallback.w)
+    forget_epoch(learned)
+    player.fallback.restarted(fallback, fallback.w)
 
 
 def row_asked(player: Any, state: SteadyState, x: Row, row: np.ndarray) -> np.ndarray:

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.learners.covariance import Covariance
-from holdfast.steady.covariances import DiagonalState
+from holdfast.steady.covariances import DiagonalState, FullState
 from holdfast.steady.state import EPOCH, SteadyState
 from holdfast.steady.units import Units, measure_units
 
@@ -42,11 +41,11 @@ def _embedded(state: Any, larger: Any, dim: int, new: int) -> Any:
     The last entry of an array with more than `dim` of them is about the constant or the target: it stays the
     last one.
     """
-    if isinstance(state, Covariance):
+    if isinstance(state, FullState):
         return _embedded_covariance(state, larger, dim, new)
     if isinstance(state, tuple):
         if isinstance(state, DiagonalState):  # its variances are over their growth
-            larger = larger._replace(variances=larger.variances / state.growth)
+            larger = larger._replace(variances=larger.variances / state.growth[0])
         parts = zip(state, larger, strict=True)
         return tuple.__new__(type(state), [_embedded(*part, dim, new) for part in parts])
     if isinstance(state, np.ndarray):
@@ -64,9 +63,9 @@ def _places(length: int, longer: int, dim: int, new: int) -> np.ndarray:
     return np.where(places < dim, places, places + new) if longer > length else places
 
 
-def _embedded_covariance(state: Covariance, larger: Covariance, dim: int, new: int) -> Covariance:
+def _embedded_covariance(state: FullState, larger: FullState, dim: int, new: int) -> FullState:
     """Each old weight has its row and its column; new weights have the variance of the prior."""
-    root = larger.root / math.sqrt(state.growth)
+    root = larger.root / math.sqrt(state.growth[0])
     old, places = len(state.root), _places(dim + 1, dim + 1 + new, dim, new)
     root[np.ix_(places, places)] = state.root[:, :old]
-    return Covariance(root, larger.product, larger.along, state.growth)
+    return FullState(root, larger.product, larger.along, state.growth)

@@ -27,15 +27,17 @@ def chances(z: float) -> tuple[float, float]:
 
 
 class LogitsState(NamedTuple):
-    """The weights of all regressions, those of first order last, and one covariance for the others."""
+    """The weights of all regressions, those of first order last, and one covariance for the others.
+
+    All is changed in place.
+    """
 
     each: np.ndarray
     covariance: Any
     errors: np.ndarray  # a buffer: forecasts, then steps
     mean: np.ndarray  # of the rows
     away: np.ndarray  # a buffer: the direction of gradient steps
-    rounds: float
-    positive: float  # the recent share of the label +1
+    numbers: np.ndarray  # rounds learned from; the recent share of the label +1
 
 
 @rule
@@ -105,17 +107,18 @@ class Logits:
         count = len(self.memories) + len(self.steps)
         covariance = self.covariance.independent(dim, self.variance(0.0, dim))
         each, errors = np.zeros((count, dim)), np.zeros(count)
-        return LogitsState(each, covariance, errors, np.zeros(dim), np.zeros(dim), 0.0, 0.5)
+        return LogitsState(each, covariance, errors, np.zeros(dim), np.zeros(dim), np.array([0.0, 0.5]))
 
     def valid(self, state: LogitsState) -> bool:
-        return state.rounds >= 0.0 and 0.0 <= state.positive <= 1.0
+        return bool(state.numbers[0] >= 0.0 and 0.0 <= state.numbers[1] <= 1.0)
 
     def reset(self, state: LogitsState, dim: int) -> LogitsState:
         for k in range(len(state.each)):
             assign(state.each[k], np.zeros(dim))
         assign(state.mean, np.zeros(dim))
-        covariance = self.covariance.set_independent(state.covariance, self.variance(0.0, dim))
-        return LogitsState(state.each, covariance, state.errors, state.mean, state.away, 0.0, 0.5)
+        self.covariance.set_independent(state.covariance, self.variance(0.0, dim))
+        state.numbers[0], state.numbers[1] = 0.0, 0.5
+        return state
 
     def clear_buffers(self, state: LogitsState) -> None:
         """Set all buffers to 0, in place."""
@@ -123,11 +126,10 @@ class Logits:
         assign(state.errors, np.zeros(len(state.errors)))
         assign(state.away, np.zeros(len(state.away)))
 
-    def to_prior(self, state: LogitsState) -> LogitsState:
-        """The same weights, as uncertain as at the start."""
-        variance = self.variance(0.0, state.each.shape[1])
-        covariance = self.covariance.set_independent(state.covariance, variance)
-        return LogitsState(state.each, covariance, state.errors, state.mean, state.away, 0.0, state.positive)
+    def to_prior(self, state: LogitsState) -> None:
+        """Make the weights as uncertain as at the start."""
+        self.covariance.set_independent(state.covariance, self.variance(0.0, state.each.shape[1]))
+        state.numbers[0] = 0.0
 
     def forecast(self, state: LogitsState, row: np.ndarray) -> np.ndarray:
         """The margins of all regressions, in the buffer `errors`."""
@@ -155,13 +157,13 @@ class Logits:
         likely: bool,
         first: bool,
         weight: float,
-    ) -> LogitsState:
-        """The state after a round whose forecasts are in the buffer, with the label y, -1 or +1."""
-        each, covariance, errors, average, away, rounds, positive = state
-        rounds += 1.0
+    ) -> None:
+        """Learn from a round whose forecasts are in the buffer, with the label y, -1 or +1."""
+        each, covariance, errors, average, away, numbers = state
+        rounds, positive = float(numbers[0]) + 1.0, float(numbers[1])
         variance, mean, whole = self.covariance.variance_of(covariance, row), 0.0, 0.0
         if not 0.0 < variance < math.inf:
-            return state
+            return
         share = positive if y > 0.0 else 1.0 - positive
         memory = min(self.memory, _YOUNG + rounds)
         second = len(self.memories)
@@ -191,28 +193,24 @@ class Logits:
             step = weight * float(self.steps[k - second])
             _, wrong = chances(y * float(errors[k]))
             add(each[k], y * wrong * step / (1.0 + _BENT * step * long), away)
-        add_to_rows(each[:second], errors[:second], covariance.growth, covariance.along)
-        positive += (max(y, 0.0) - positive) / min(_RECENT, rounds + 1.0)
-        covariance = self.covariance.forget(covariance, memory)
+        add_to_rows(each[:second], errors[:second], float(covariance.growth[0]), covariance.along)
+        numbers[0], numbers[1] = rounds, positive + (max(y, 0.0) - positive) / min(_RECENT, rounds + 1.0)
+        self.covariance.forget(covariance, memory)
         dim = each.shape[1]
         prior, turns = self.variance(rounds, dim), math.ceil(dim / memory)
         restore_prior(self.covariance, each[:second], covariance, prior, turns, rounds, True)
-        return LogitsState(each, covariance, errors, average, away, rounds, positive)
 
-    def express_column(self, state: LogitsState, j: int, moved: float, unit: float) -> LogitsState:
-        """The state in another center and unit of a column.
+    def express_column(self, state: LogitsState, j: int, moved: float, unit: float) -> None:
+        """Change the center and the unit of a column.
 
         No weight grows: a model that is too sure of its labels learns little from them, and one that is not
         sure enough learns fast.
         """
         own = self.covariance.variance_of_weight(state.covariance, j)
-        told = told_in_unit(own, self.variance(state.rounds, state.each.shape[1]), unit)
+        told = told_in_unit(own, self.variance(float(state.numbers[0]), state.each.shape[1]), unit)
         express_column(state.each, j, moved, min(unit * told, 1.0))
-        covariance = self.covariance.express_column(state.covariance, j, moved, unit, told)
+        self.covariance.express_column(state.covariance, j, moved, unit, told)
         state.mean[j] = (state.mean[j] - moved) / unit
-        rest = (state.errors, state.mean, state.away, state.rounds, state.positive)
-        return LogitsState(state.each, covariance, *rest)
 
-    def express_target(self, state: LogitsState, moved: float, unit: float) -> LogitsState:
-        """The same state: labels have no unit."""
-        return state
+    def express_target(self, state: LogitsState, moved: float, unit: float) -> None:
+        """Nothing: labels have no unit."""

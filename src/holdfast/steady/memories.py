@@ -26,8 +26,9 @@ def restore_prior(
             kind.measure_weight(covariance, k)
             kind.shrink(covariance, own, noise)
             if moves:
+                gain = float(covariance.growth[0]) / (noise + own)
                 for row in range(len(each)):
-                    add(each[row], -covariance.growth / (noise + own) * float(each[row, k]), covariance.along)
+                    add(each[row], -gain * float(each[row, k]), covariance.along)
 
 
 @rarely_called

@@ -31,9 +31,9 @@ from holdfast.steady.ridges import Ridges
 from holdfast.steady.starting import (
     first_forecast,
     is_compared,
+    replace_units,
     replayed_at_once,
     start_again,
-    with_other_units,
 )
 from holdfast.steady.state import (
     EPOCH,
@@ -45,7 +45,7 @@ from holdfast.steady.state import (
     SteadyState,
     first_numbers,
     nothing_asked,
-    with_parts,
+    with_filters,
 )
 from holdfast.steady.units import are_valid, count_row, forget_units, new_units, repeated
 from holdfast.vectors import assign, dot, largest, place_of_largest, squash, standardise
@@ -193,7 +193,8 @@ class Steady:
         self.fallback.reset(state.fallback, dim + 1)
         self.hedge.reset(state.hedge, len(state.hedge.parts))
         filters = (self.gate.reset(state.gate, dim), self.surprise.reset(state.surprise, dim))
-        return with_parts(state, self.learner.reset(state.learner, dim + 1), *filters)
+        self.learner.reset(state.learner, dim + 1)
+        return with_filters(state, *filters)
 
     def predict(self, state: SteadyState) -> Weights:
         return weights_asked(self, state)
@@ -235,13 +236,13 @@ class Steady:
         if count < self.stored:
             copy_row(state.first[count, : dim + 1], x)
             state.first[count, dim], state.first[count, dim + 1] = y, weight
-        near, threshold, gate, started = True, math.inf, state.gate, numbers[EPOCH] >= 0.0
+        gate, surprise = state.gate, state.surprise
+        near, threshold, started = True, math.inf, numbers[EPOCH] >= 0.0
         if started:
             gate, threshold, _ = self.gate.decide(gate, size)
             threshold = max(threshold, self.near)
             near = size <= threshold
         numbers[ROUNDS] += 1.0
-        state = with_parts(state, state.learner, gate, state.surprise)
         likely, distance, limit, column = True, math.nan, math.nan, -1  # not measured
         if started:
             fill_missing(state.raw, x, state.units.center[:dim])
@@ -249,30 +250,31 @@ class Steady:
             if not is_usual:
                 squash(row, self.knee, self.most)
             seen = Round(round.slope, row_asked(self, state, x, row), y, row, 0.0)
-            state, likely, distance, limit = self.learn(state, seen, weight, True)
+            surprise, likely, distance, limit = self.learn(state, surprise, seen, weight, True)
             state.runs[0] = 0.0
         elif not near:
             column = place_of_largest(row[:dim])
             if state.runs[0] == 0.0:
-                self.count(state, y, state.learner.rounds, True)
+                self.count(state, y, True)
             state.runs[0] = 1.0
         if count < self.stored and is_compared(count + 1):
-            state, again = self.start_again(state)
+            gate, surprise, again = self.start_again(state, gate, surprise)
             near = near or again
         if self.delay > 0 and int(numbers[ROUNDS]) % self.delay == 0:
             ask(self, state)
         refused_by = -1 if near and likely else (1 if near else 0)
-        return state, Verdict(near and likely, refused_by, (size, distance), (threshold, limit), column)
+        verdict = Verdict(near and likely, refused_by, (size, distance), (threshold, limit), column)
+        return with_filters(state, gate, surprise), verdict
 
     @rarely_called
-    def start_again(self, state: SteadyState) -> tuple[SteadyState, bool]:
+    def start_again(self, state: SteadyState, gate: Any, surprise: Any) -> tuple[Any, Any, bool]:
         """`holdfast.steady.starting.start_again`; rare, and so not inlined."""
-        return start_again(self, state)
+        return start_again(self, state, gate, surprise)
 
     @rarely_called
-    def with_other_units(self, state: SteadyState, learner: Any) -> Any:
-        """`holdfast.steady.starting.with_other_units`; rare, and so not inlined."""
-        return with_other_units(self, state, learner)
+    def replace_units(self, state: SteadyState) -> None:
+        """`holdfast.steady.starting.replace_units`; rare, and so not inlined."""
+        replace_units(self, state)
 
     def standardised(self, state: SteadyState, x: Row) -> np.ndarray:
         """The row in units, in the buffer of the state. Missing cells are 0, unless they are too many."""
@@ -287,47 +289,47 @@ class Steady:
         return min(abs(round.slope) / abs(own), 1e100) if own != 0.0 else 1.0
 
     def learn(
-        self, state: SteadyState, round: Round, weight: float, judged: bool
-    ) -> tuple[SteadyState, bool, float, float]:
-        """The state after a round that the gate keeps; whether its target is likely, its size and threshold.
+        self, state: SteadyState, surprise: Any, round: Round, weight: float, judged: bool
+    ) -> tuple[Any, bool, float, float]:
+        """Learn from a round that the gate keeps. Returns the state of the filter of targets, and of this one
+        whether it is likely, its size and the threshold.
 
         `round.row` is in the buffer of the state, and squashed. If `judged`, forecasts were given for it: for
         `round.x`, which is in their units. The values to count are in the buffer `raw`.
         """
-        (center, factor), row, numbers = target_unit(self, state), round.row, state.numbers
+        (center, factor), row, numbers = target_unit(self, state.units), round.row, state.numbers
         y = (round.y - center) * factor if factor > 0.0 else 0.0
         self.learner.forecast(state.learner, row)
         distance, z = min(self.learner.distance(state.learner, y), 1e300), dot(state.fallback.w, row)
         unit, same = 0.0, False
         if judged and state.asked.numbers[EPOCH] != NEVER:
-            unit = weight * since_start(self, state, float(state.asked.numbers[Y_FACTOR]))
+            unit = weight * since_start(self, state.start, float(state.asked.numbers[Y_FACTOR]))
         if unit > 0.0:
             same = judge(self, state, round, z, unit)
-        surprise, threshold, _ = self.surprise.decide(state.surprise, distance)
+        surprise, threshold, _ = self.surprise.decide(surprise, distance)
         threshold = max(threshold, USUAL)
         likely = distance <= threshold
         if likely or self.learner.is_near(state.learner, y):
             numbers[LOW], numbers[HIGH] = min(numbers[LOW], round.y), max(numbers[HIGH], round.y)
         first = state.runs[1] == 0.0
-        due = judged and self.count(state, round.y, state.learner.rounds, likely)
+        due = judged and self.count(state, round.y, likely)
         counts = weight / (1.0 + repeated(state.units, len(row) - 1))
-        learner = self.learner.learn(state.learner, state.hedge.parts, row, y, likely, first, counts)
+        self.learner.learn(state.learner, state.hedge.parts, row, y, likely, first, counts)
         lost = 0.0 if same else -1.0
         if unit > 0.0 and not same:
-            own = self.loss.value(z, y) * weight * since_start(self, state, factor)
+            own = self.loss.value(z, y) * weight * since_start(self, state.start, factor)
             lost = max(float(state.losses[-1]) - own, 0.0)
         count_learned(state.learned, state.fallback, row, z, lost)
         slope = self.loss.slope(z, y)
         if abs(slope) < math.inf:
             self.fallback.update(state.fallback, Round(weight * slope, row, y, row, 0.0))
         if due:
-            learner = self.with_other_units(state, learner)
-        state = with_parts(state, learner, state.gate, surprise)
+            self.replace_units(state)
         if self.delay != 1:
-            average(state)  # or `ask` does
-        return state, likely, distance, threshold
+            average(state.learner.each, state.fallback.w, state.hedge.parts, state.v)  # or `ask` does
+        return surprise, likely, distance, threshold
 
-    def count(self, state: SteadyState, y: float, rounds: float, likely: bool) -> bool:
+    def count(self, state: SteadyState, y: float, likely: bool) -> bool:
         """Count the values in the buffer `raw`, and the target y. Returns whether a unit should be replaced.
 
         Of a run of refused rows, or of refused targets, only the first counts. So a burst of any length does
@@ -337,4 +339,4 @@ class Steady:
         raw[dim] = y
         columns = self.columns(dim) if likely or state.runs[1] == 0.0 else dim
         state.runs[1] = 0.0 if likely else 1.0
-        return count_row(state.units, raw, columns, self.wrong, rounds)
+        return count_row(state.units, raw, columns, self.wrong, float(state.learner.numbers[0]))

@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.rule import rarely_called
 from holdfast.steady.units import budget, end_of
-from holdfast.vectors import assign
+from holdfast.vectors import assign, sum_abs
 
 _BITS = 2  # an octave has four places
 _OCTAVES, _MIDDLE = 64, 32  # residuals from 2^-32 to 2^31 units of the target
@@ -22,21 +22,29 @@ class Residuals(NamedTuple):
 
     counts: np.ndarray  # by learner, block (the last one, this one) and place
     seen: np.ndarray  # by learner and block
+    places: np.ndarray  # by learner: that of the usual one, and how many sizes have a higher place
     usual: np.ndarray
 
 
 def new_residuals(learners: int) -> Residuals:
     """Residuals of learners that had none."""
-    return Residuals(np.zeros((learners, 2, PLACES)), np.zeros((learners, 2)), np.ones(learners))
+    arrays = (np.zeros((learners, 2, PLACES)), np.zeros((learners, 2)), np.zeros((learners, 2)))
+    return Residuals(*arrays, np.ones(learners))
 
 
 @rarely_called
-def forget_residuals(residuals: Residuals) -> Residuals:
+def forget_residuals(residuals: Residuals) -> None:
     """Set it back to the beginning, in place."""
+    forget_counts(residuals)
+    residuals.usual[:] = 1.0
+
+
+@rarely_called
+def forget_counts(residuals: Residuals) -> None:
+    """Forget all sizes, but not the usual ones, in place."""
     residuals.counts[:] = 0.0
     residuals.seen[:] = 0.0
-    residuals.usual[:] = 1.0
-    return residuals
+    residuals.places[:] = 0.0
 
 
 def place_of(size: float) -> int:
@@ -65,13 +73,35 @@ def sum_of_largest(counts: np.ndarray, k: float, most: float) -> float:
     return total
 
 
-def usual_size(counts: np.ndarray, seen: float, share: float) -> float:
+def usual_size(counts: np.ndarray, places: np.ndarray, seen: float, share: float) -> float:
     """The (k + 1)-th largest size of both blocks, or of those that are not 0, as a standard deviation."""
-    place = place_of_rank(counts, budget(seen, share))
+    place = place_from(counts, places, budget(seen, share))
     if place == 0:
         others = seen - float(counts[0, 0]) - float(counts[1, 0])
         place = place_of_rank(counts, budget(others, share)) if others > 0.0 else 0
     return lower_end(place) / _NORMAL if place > 0 else 0.0
+
+
+def place_from(counts: np.ndarray, places: np.ndarray, k: float) -> int:
+    """`place_of_rank`, found from the last one: it moves little from round to round."""
+    place, higher = int(places[0]), float(places[1])
+    while higher > k:
+        place += 1
+        higher -= float(counts[0, place]) + float(counts[1, place])
+    while place > 0:
+        own = float(counts[0, place]) + float(counts[1, place])
+        if higher + own > k:
+            break
+        higher += own
+        place -= 1
+    places[0], places[1] = float(place), higher
+    return place
+
+
+def count_higher(counts: np.ndarray, places: np.ndarray) -> None:
+    """Count again how many sizes have a higher place."""
+    start = int(places[0]) + 1
+    places[1] = sum_abs(counts[0, start:]) + sum_abs(counts[1, start:])
 
 
 def place_of_rank(counts: np.ndarray, k: float) -> int:
@@ -88,20 +118,24 @@ def count_residual(
     residuals: Residuals, k: int, size: float, window: float, share: float, least: float, rounds: float
 ) -> None:
     """Count a residual of learner k, and sometimes compute the usual one again, at least `least`."""
-    counts, seen = residuals.counts[k], residuals.seen[k]
+    counts, seen, places = residuals.counts[k], residuals.seen[k], residuals.places[k]
     if seen[1] >= window:
         assign(counts[0], counts[1])
         assign(counts[1], np.zeros(PLACES))
         seen[0], seen[1] = seen[1], 0.0
-    counts[1, place_of(size)] += 1.0
+        count_higher(counts, places)
+    place = place_of(size)
+    counts[1, place] += 1.0
     seen[1] += 1.0
+    if place > places[0]:
+        places[1] += 1.0
     n = float(seen[0]) + float(seen[1])
     if n >= _FEW and int(rounds) % (_OFTEN if rounds < _YOUNG else _RARELY) == 0:
-        residuals.usual[k] = max(usual_size(counts, n, share), least)
+        residuals.usual[k] = max(usual_size(counts, places, n, share), least)
 
 
 @rarely_called
-def rescale_residuals(residuals: Residuals, octaves: int) -> Residuals:
+def rescale_residuals(residuals: Residuals, octaves: int) -> None:
     """Express all residuals in a unit that is 2^octaves times as large, in place."""
     shift, factor = octaves << _BITS, math.ldexp(1.0, -octaves)
     for k in range(len(residuals.usual)):
@@ -118,4 +152,4 @@ def rescale_residuals(residuals: Residuals, octaves: int) -> Residuals:
                 for i in range(PLACES - 1, 0, -1):
                     counts[i] = counts[i + shift] if i + shift > 0 else 0.0
                 counts[PLACES - 1] += high
-    return residuals
+        count_higher(residuals.counts[k], residuals.places[k])

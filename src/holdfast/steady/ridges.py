@@ -14,6 +14,7 @@ from holdfast.steady.memories import express_column, restore_prior, told_in_unit
 from holdfast.steady.residuals import (
     Residuals,
     count_residual,
+    forget_counts,
     forget_residuals,
     new_residuals,
     rescale_residuals,
@@ -30,14 +31,23 @@ _SLIGHT = 1e-6  # a round that counts less does not age the others
 _NOTHING = 1e-300
 
 
+def falling(r: float, power: float) -> float:
+    """1 up to r = 1, then r ** -power. The usual powers take no logarithm."""
+    if r <= 1.0:
+        return 1.0
+    if power == 1.0:
+        return 1.0 / r
+    return 1.0 / (r * r) if power == 2.0 else r**-power
+
+
 class RidgesState(NamedTuple):
-    """The weights of all regressions, one covariance, and their residuals."""
+    """The weights of all regressions, one covariance, and their residuals. All is changed in place."""
 
     each: np.ndarray  # a row of weights for each regression
     covariance: Any
     residuals: Residuals
     errors: np.ndarray  # a buffer: forecasts, then steps
-    rounds: float  # learned from
+    numbers: np.ndarray  # rounds learned from
 
 
 @rule
@@ -109,36 +119,34 @@ class Ridges:
 
     def init(self, dim: int) -> RidgesState:
         count = len(self.memories)
-        arrays = (new_residuals(count), np.zeros(count))
-        return RidgesState(
-            np.zeros((count, dim)), self.covariance.independent(dim, 1.0 / self.strength), *arrays, 0.0
-        )
+        covariance = self.covariance.independent(dim, 1.0 / self.strength)
+        arrays = (new_residuals(count), np.zeros(count), np.zeros(1))
+        return RidgesState(np.zeros((count, dim)), covariance, *arrays)
 
     def valid(self, state: RidgesState) -> bool:
-        return bool(np.all(state.residuals.usual > 0.0)) and state.rounds >= 0.0
+        return bool(np.all(state.residuals.usual > 0.0)) and bool(state.numbers[0] >= 0.0)
 
     def reset(self, state: RidgesState, dim: int) -> RidgesState:
-        each, covariance, residuals, errors, _ = state
-        for k in range(len(each)):
-            assign(each[k], np.zeros(dim))
-        covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
-        return RidgesState(each, covariance, forget_residuals(residuals), errors, 0.0)
+        for k in range(len(state.each)):
+            assign(state.each[k], np.zeros(dim))
+        self.covariance.set_independent(state.covariance, 1.0 / self.strength)
+        forget_residuals(state.residuals)
+        state.numbers[0] = 0.0
+        return state
 
     def clear_buffers(self, state: RidgesState) -> None:
         """Set all buffers to 0, in place."""
         self.covariance.clear_buffers(state.covariance)
         assign(state.errors, np.zeros(len(state.errors)))
 
-    def to_prior(self, state: RidgesState) -> RidgesState:
-        """The same weights, as uncertain as at the start. Residuals may be larger elsewhere: the usual ones
+    def to_prior(self, state: RidgesState) -> None:
+        """Make the weights as uncertain as at the start. Residuals may be larger elsewhere: the usual ones
         count four times, until others are known.
         """
-        each, covariance, residuals, errors, _ = state
-        residuals.counts[:] = 0.0
-        residuals.seen[:] = 0.0
-        scale_by(residuals.usual, _ELSEWHERE)
-        covariance = self.covariance.set_independent(covariance, 1.0 / self.strength)
-        return RidgesState(each, covariance, residuals, errors, 0.0)
+        forget_counts(state.residuals)
+        scale_by(state.residuals.usual, _ELSEWHERE)
+        self.covariance.set_independent(state.covariance, 1.0 / self.strength)
+        state.numbers[0] = 0.0
 
     def forecast(self, state: RidgesState, row: np.ndarray) -> np.ndarray:
         """The forecasts of all regressions, in the buffer `errors`."""
@@ -174,8 +182,7 @@ class Ridges:
             return 0.0
         r = abs(error) / usual
         if self.redescends:
-            r /= float(self.limits[k])
-            return 1.0 if r <= 1.0 else r ** -float(self.powers[k])
+            return falling(r / float(self.limits[k]), float(self.powers[k]))
         weight = self.loss_weight(error, usual)
         return weight if likely or r <= _LIMIT else weight * (_LIMIT / r) * (_LIMIT / r)
 
@@ -198,18 +205,19 @@ class Ridges:
         likely: bool,
         first: bool,
         weight: float,
-    ) -> RidgesState:
-        """The state after a round whose forecasts are in the buffer. `likely`: its target is not refused.
+    ) -> None:
+        """Learn from a round whose forecasts are in the buffer. `likely`: its target is not refused.
 
         The covariance counts it as the regressions do on average, by their parts in the mean. Of a run of
         refused targets only the `first` counts in the usual residual of a stubborn regression: so a burst
         does not become usual, but what is refused now and then all the time does.
         """
-        each, covariance, residuals, errors, rounds = state
-        rounds += 1.0
+        each, covariance, residuals, errors, numbers = state
+        rounds = float(numbers[0]) + 1.0
         variance, mean, whole = self.covariance.variance_of(covariance, row), 0.0, 0.0
         if not 0.0 < variance < math.inf:
-            return state
+            return
+        numbers[0] = rounds
         for k in range(len(each)):
             error, usual = y - float(errors[k]), float(residuals.usual[k])
             counts = weight * self.weight_of(error, usual, k, likely)
@@ -221,28 +229,23 @@ class Ridges:
                 count_residual(residuals, k, abs(error), _WINDOW, self.wrong, _LEAST, rounds)
         mean = max(mean / whole, _NOTHING) if whole > 0.0 else _NOTHING
         self.covariance.shrink(covariance, variance, 1.0 / mean)
-        add_to_rows(each, errors, covariance.growth, covariance.along)
+        add_to_rows(each, errors, float(covariance.growth[0]), covariance.along)
         if mean > _SLIGHT:
-            covariance = self.covariance.forget(
-                covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0)
-            )
+            self.covariance.forget(covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0))
         restore_prior(self.covariance, each, covariance, 1.0 / self.strength, 1, rounds, False)
-        return RidgesState(each, covariance, residuals, errors, rounds)
 
-    def express_column(self, state: RidgesState, j: int, moved: float, unit: float) -> RidgesState:
-        """The state in another center and unit of a column."""
-        each, covariance, residuals, errors, rounds = state
-        told = told_in_unit(self.covariance.variance_of_weight(covariance, j), 1.0 / self.strength, unit)
-        express_column(each, j, moved, unit * told)
-        covariance = self.covariance.express_column(covariance, j, moved, unit, told)
-        return RidgesState(each, covariance, residuals, errors, rounds)
+    def express_column(self, state: RidgesState, j: int, moved: float, unit: float) -> None:
+        """Change the center and the unit of a column."""
+        own = self.covariance.variance_of_weight(state.covariance, j)
+        told = told_in_unit(own, 1.0 / self.strength, unit)
+        express_column(state.each, j, moved, unit * told)
+        self.covariance.express_column(state.covariance, j, moved, unit, told)
 
     @rarely_called
-    def express_target(self, state: RidgesState, moved: float, unit: float) -> RidgesState:
-        """The state in another center and unit of the target, both in old units."""
+    def express_target(self, state: RidgesState, moved: float, unit: float) -> None:
+        """Change the center and the unit of the target, both in old units."""
         last = state.each.shape[1] - 1
         for k in range(len(state.each)):
             state.each[k, last] -= moved
             scale_by(state.each[k], 1.0 / unit)
         rescale_residuals(state.residuals, math.frexp(unit)[1] - 1)
-        return state

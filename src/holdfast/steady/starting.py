@@ -6,7 +6,7 @@ from typing import Any
 from holdfast.norms import HUGE
 from holdfast.rounds import Round
 from holdfast.steady.forecasts import restart_fallback
-from holdfast.steady.state import EPOCH, HIGH, LOW, ROUNDS, SteadyState, with_parts
+from holdfast.steady.state import EPOCH, HIGH, LOW, ROUNDS, SteadyState
 from holdfast.steady.units import have_changed, is_off, measure_units, replaced, unit_octave
 from holdfast.vectors import largest, scale_by, squash
 
@@ -34,41 +34,39 @@ def replayed_at_once(stored: int) -> int:
     return max(_FIRST, stored // 2)
 
 
-def start_again(player: Any, state: SteadyState) -> tuple[SteadyState, bool]:
-    """Start from all rounds, or from the last half of them if units differ. Returns whether it did."""
+def start_again(player: Any, state: SteadyState, gate: Any, surprise: Any) -> tuple[Any, Any, bool]:
+    """Start from all rounds, or from the last half of them if units differ. Returns whether it did, behind
+    the states of the filters.
+    """
     stored, share, columns = int(state.numbers[ROUNDS]), player.wrong, len(state.units.center)
     rows = state.first[(stored // 2 if stored > _FIRST else 0) : stored]
     if stored > _FIRST and not have_changed(state.start[0], state.start[1], rows[:, :columns], share):
-        return state, False
+        return gate, surprise, False
     units, dim = measure_units(state.units, rows[:, :columns], share), len(state.row) - 1
     for j in range(columns):
         state.start[0, j], state.start[1, j] = units.center[j], units.factors[j]
-    learner, numbers = player.learner.reset(state.learner, dim + 1), state.numbers
-    gate, surprise = player.gate.reset(state.gate, dim), player.surprise.reset(state.surprise, dim)
+    player.learner.reset(state.learner, dim + 1)
+    gate, surprise = player.gate.reset(gate, dim), player.surprise.reset(surprise, dim)
     player.fallback.reset(state.fallback, dim + 1)
     player.hedge.reset(state.hedge, len(state.hedge.parts))
+    numbers = state.numbers
     numbers[EPOCH], numbers[LOW], numbers[HIGH] = max(float(numbers[EPOCH]), 0.0) + 1.0, math.inf, -math.inf
-    state = with_parts(state, learner, gate, surprise)
     for i in range(len(rows)):
         x = rows[i, :dim]
         row = player.standardised(state, x)
         size = largest(row[:dim])
         if size < HUGE:
-            gate, _, _ = player.gate.decide(state.gate, size)
-            state = with_parts(state, state.learner, gate, state.surprise)
+            gate, _, _ = player.gate.decide(gate, size)
             if size <= _NEAR:
                 seen = squash(row, player.knee, player.most)
                 round = Round(0.0, seen, float(rows[i, dim]), seen, 0.0)
-                state, _, _, _ = player.learn(state, round, float(rows[i, dim + 1]), False)
-    restart_fallback(player, state)
-    return state, True
+                surprise, _, _, _ = player.learn(state, surprise, round, float(rows[i, dim + 1]), False)
+    restart_fallback(player, state.learned, state.fallback)
+    return gate, surprise, True
 
 
-def with_other_units(player: Any, state: SteadyState, learner: Any) -> Any:
-    """Replace units that are off. Returns the state of the learner in the new ones.
-
-    The fallback starts again.
-    """
+def replace_units(player: Any, state: SteadyState) -> None:
+    """Replace units that are off, and start the fallback again."""
     units, share, dim, w = state.units, player.wrong, len(state.row) - 1, state.fallback.w
     for j in range(len(units.center)):
         known = units.factors[j] > 0.0
@@ -81,13 +79,12 @@ def with_other_units(player: Any, state: SteadyState, learner: Any) -> Any:
                 state.start[1, j] = units.factors[j]  # the first unit of a target that did not vary
             continue
         if j < dim:
-            learner = player.learner.express_column(learner, j, moved, unit)
+            player.learner.express_column(state.learner, j, moved, unit)
             w[dim] += w[j] * moved
             w[j] *= unit
         else:
-            learner = player.learner.express_target(learner, moved, unit)
+            player.learner.express_target(state.learner, moved, unit)
             w[dim] -= moved
             scale_by(w, 1.0 / unit)
-    restart_fallback(player, state)
+    restart_fallback(player, state.learned, state.fallback)
     state.numbers[EPOCH] += 1.0
-    return learner

@@ -29,7 +29,7 @@ class Asked(NamedTuple):
 
 
 class SteadyState(NamedTuple):
-    """The state of the default. All arrays are changed in place."""
+    """The state of the default. All arrays are changed in place; only the filters return other states."""
 
     learner: Any
     gate: Any
@@ -63,8 +63,8 @@ def first_numbers() -> np.ndarray:
     return np.array([-1.0, math.inf, -math.inf, 0.0])
 
 
-def with_parts(state: SteadyState, learner: Any, gate: Any, surprise: Any) -> SteadyState:
-    """The same arrays, with other states of the learner and of the filters."""
-    parts = (learner, gate, surprise, state.units, state.fallback, state.hedge, state.asked)
+def with_filters(state: SteadyState, gate: Any, surprise: Any) -> SteadyState:
+    """The same arrays, with other states of the filters."""
+    parts = (state.learner, gate, surprise, state.units, state.fallback, state.hedge, state.asked)
     buffers = (state.v, state.row, state.raw, state.losses)
     return SteadyState(*parts, *buffers, state.first, state.start, state.runs, state.learned, state.numbers)

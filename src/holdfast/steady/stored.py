@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.steady.forecasts import ask, average, freeze, restart_fallback
-from holdfast.steady.state import ROUNDS, SteadyState, with_parts
+from holdfast.steady.state import ROUNDS, SteadyState, with_filters
 from holdfast.vectors import assign
 
 
@@ -32,7 +32,7 @@ def to_stored(player: Any, state: SteadyState) -> SteadyState:
 def from_stored(player: Any, state: SteadyState) -> SteadyState:
     """The state that `to_stored` made small, with the same bits as before."""
     if player.delay == 1 and state.numbers[ROUNDS] > 0.0:
-        average(state)
+        average(state.learner.each, state.fallback.w, state.hedge.parts, state.v)
         freeze(player, state)
     return state
 
@@ -46,7 +46,8 @@ def to_prior(player: Any, state: SteadyState) -> SteadyState:
     state.numbers[ROUNDS] = float(-(-player.stored // batch) * batch)
     state.units.last[:] = math.nan
     gate, surprise = player.gate.reset(state.gate, dim), player.surprise.reset(state.surprise, dim)
-    state = with_parts(state, player.learner.to_prior(state.learner), gate, surprise)
-    restart_fallback(player, state)
+    player.learner.to_prior(state.learner)
+    state = with_filters(state, gate, surprise)
+    restart_fallback(player, state.learned, state.fallback)
     ask(player, state)
     return state

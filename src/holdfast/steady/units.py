@@ -57,13 +57,12 @@ def are_valid(units: Units) -> bool:
 
 
 @rarely_called
-def forget_units(units: Units) -> Units:
+def forget_units(units: Units) -> None:
     """Set all of it back to the beginning, in place."""
     for array in (units.center, units.factors, units.means, units.seen, units.repeats):
         array[:] = 0.0
     units.counts[:] = 0.0
     units.last[:] = math.nan
-    return units
 
 
 def octave_of(deviation: float) -> int:
@@ -214,11 +213,23 @@ def is_off(units: Units, j: int, share: float) -> bool:
     if units.seen[j] > _MEMORY:
         units.counts[j] *= 0.5
         units.seen[j] *= 0.5
-    factor, octave = float(units.factors[j]), unit_octave(units.counts[j], float(units.seen[j]), share)
-    if octave == 0:
+    factor, counts, seen = float(units.factors[j]), units.counts[j], float(units.seen[j])
+    moved, own = abs(float(units.means[j]) - float(units.center[j])) * factor, octave_of_factor(factor)
+    if moved <= _FAR and is_about(counts, own, budget(seen, share)):
         return False
-    moved = abs(float(units.means[j]) - float(units.center[j])) * factor
-    return moved > _FAR or abs(octave - octave_of_factor(factor)) >= _WIDE
+    octave = unit_octave(counts, seen, share)
+    return octave > 0 and (moved > _FAR or abs(octave - own) >= _WIDE)
+
+
+def is_about(counts: np.ndarray, octave: int, k: float) -> bool:
+    """Whether the (k + 1)-th largest deviation is in this octave or beside it. `octave_of_rank` is slower."""
+    first, after = max(octave - _WIDE + 1, 1), min(octave + _WIDE, OCTAVES)
+    larger = sum_abs(counts[after:])
+    if larger > k:
+        return False
+    for i in range(first, after):
+        larger += float(counts[i])
+    return larger > k
 
 
 def replaced(units: Units, j: int, share: float) -> tuple[float, float]:
