@@ -62,7 +62,7 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
         block for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL) if "holdfast" in block
     )
     calls = [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
-    assert len(calls) == 10
+    assert len(calls) == 11
     for call in calls:
         if call != ["demo"]:  # tests/cli/test_help.py runs it
             assert main(call) == 0, capsys.readouterr()

@@ -177,3 +177,27 @@ def test_of_a_negative_number_the_absolute_value_counts(compiled):
     assert all_at_once.keep_many(sizes).tolist() == kept
     assert one.decide(-1.3).size == 1.3
     assert not one.decide(float("-inf")).kept
+
+
+@pytest.mark.parametrize("compiled", [None, True])
+def test_events_of_sizes_one_by_one_and_all_at_once(compiled):
+    sizes = np.abs(np.random.default_rng(0).normal(size=3_000))
+    sizes[1_000], sizes[2_000:2_050] = 1e3, 0.5
+    sizes[1_500:1_600] *= 1e4
+    told = []
+    for many in (True, False):
+        events = hf.levels.Events()
+        gate = hf.Gate(hf.TopShare(0.15, slack=8.0, window=1_000), compiled, events)
+        if many:
+            gate.keep_many(sizes)
+        else:
+            for size in sizes.tolist():
+                gate.keep(size)
+        told.append([(event.kind, event.begin, event.end) for event in events])
+    assert told[0] == told[1]
+    assert told[0] == [
+        ("glitch", 1_001, 1_001),
+        ("change", 1_501, 1_520),
+        ("frozen", 2_001, 0),
+        ("frozen", 2_001, 2_050),
+    ]

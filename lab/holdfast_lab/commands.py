@@ -252,6 +252,13 @@ def _run_trials(options):
         from holdfast_lab.trials.ablations import try_ablations
 
         return _tabulated(options.write, ABLATIONS, partial(try_ablations, options.data, options.write))
+    if options.intervals:
+        from holdfast_lab.trials.intervals import DELAYS, hold_interval_trials
+        from holdfast_lab.trials.intervals import MARKERS as INTERVALS
+
+        delays = DELAYS if options.delay == [1] else tuple(options.delay)
+        held = (options.data, options.quick, options.write, options.only or (), delays)
+        return _tabulated(options.write, INTERVALS, partial(hold_interval_trials, *held))
     if options.numbers or options.labels:
         from holdfast_lab.trials.bad_row_trials import FOR_LABELS, FOR_NUMBERS, hold_trials_of
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from holdfast.pages.palette import BLUE, GREEN, INK, MATPLOTLIB, RED
-from holdfast_lab.trials.intervals import COVERAGE, METHODS, OURS
+from holdfast_lab.trials.intervals import COVERAGE, METHODS, OURS, Scored
 
 ROUNDS, ATTACK, LOUDER, _FIRST = 9_000, slice(2_000, 5_000), 7_000, 500
 _RECENT = 500  # good rows, over which coverage is shown
@@ -24,16 +24,16 @@ def errors(seed=0):
     return np.where(good, found, 1_000.0 * found), good
 
 
-def split_conformal(scores, good):
+def split_conformal(rows):
     """The quantile of the first 500 errors, for ever."""
-    width = float(np.quantile(scores[:_FIRST], COVERAGE))
-    return np.where(np.arange(len(scores)) < _FIRST, np.inf, width)
+    width = float(np.quantile(rows.scores[:_FIRST], COVERAGE))
+    return np.where(np.arange(len(rows.scores)) < _FIRST, np.inf, width)
 
 
 def widths(scores, good):
     """The width of each method in each row."""
     methods = METHODS | {"split conformal": split_conformal}
-    return {name: methods[name](scores, good) for name in _COLORS}
+    return {name: methods[name](Scored(scores, good, good)) for name in _COLORS}
 
 
 def covered(scores, good, width):

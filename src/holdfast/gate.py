@@ -14,6 +14,8 @@ from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast._compiled.running import can_compile
 from holdfast.dry_run import check_rule
 from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
+from holdfast.levels.alarms import Event
+from holdfast.levels.row_events import RowEvents
 from holdfast.protocols import Filter, FilterOptions
 from holdfast.rounds import Verdict
 from holdfast.vectors import aligned_copy
@@ -55,6 +57,11 @@ class Gate:
     compiled
         Whether calls are compiled. By default only `keep_many` is: for the usual filters, which were compiled
         with holdfast, or if it has 100,000 sizes or more. The decisions are the same.
+    on_event
+        Called with each `holdfast.levels.Event`: glitches and changes, of sizes that were not kept, and
+        sizes that are frozen. Then `keep_many` decides one by one.
+    patience
+        So many sizes in a row that are not kept are a change, fewer are a glitch.
 
     Examples
     --------
@@ -67,11 +74,18 @@ class Gate:
     (True, 1.3, 2.6)
     """
 
-    def __init__(self, filter: Filter, compiled: bool | None = None) -> None:
+    def __init__(
+        self,
+        filter: Filter,
+        compiled: bool | None = None,
+        on_event: Callable[[Event], Any] | None = None,
+        patience: int = 20,
+    ) -> None:
         check_rule(filter, Filter, dim=1)
         self.filter, self.compiled = cast(FilterOptions, filter), compiled
         self._state, self._last = aligned_copy(filter.init(1)), np.full(1, math.nan)
         self._compiled_keep: Any = None  # the compiled `keep_one`, with its state
+        self._events = None if on_event is None else RowEvents([""], on_event, patience)
         if compiled:
             self._bind()
 
@@ -81,8 +95,12 @@ class Gate:
         if not size < math.inf:
             return False
         if self._compiled_keep is not None:
-            return bool(self._compiled_keep(size))
-        self._state, self._last[0], kept = self.filter.decide(self._state, size)
+            kept = bool(self._compiled_keep(size))
+        else:
+            self._state, self._last[0], kept = self.filter.decide(self._state, size)
+        if self._events is not None:
+            about = ("", size, self.threshold)
+            self._events.add(np.array([kept], bool), np.array([[size]]), lambda i: about)
         return bool(kept)
 
     def decide(self, size: float) -> Verdict:
@@ -98,7 +116,7 @@ class Gate:
         if sizes.ndim != 1:
             raise ValueError(f"sizes must be a list of numbers, one a round: got shape {sizes.shape}")
         kept = np.zeros(len(sizes), np.bool_)
-        if self._compiled_keep is not None and len(sizes) < _FEW:
+        if self._events is not None or (self._compiled_keep is not None and len(sizes) < _FEW):
             for i, size in enumerate(sizes.tolist()):
                 kept[i] = self.keep(size)
             return kept

@@ -93,6 +93,7 @@ def test_a_run_without_a_reader_is_complete(source, tmp_path, more):
         ("--help",),
         ("learn", "--help"),
         ("--version",),
+        ("watch", "SOURCE", "--value", "y"),
         ("predict", "RUN", "SOURCE"),
         ("audit", "RUN"),
         ("audit", "RUN", "--json"),

@@ -1,5 +1,6 @@
 """Level: robust from the first values, follows changes, tells events apart, and gives the same bits."""
 
+import copy
 import json
 import math
 import pickle
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import holdfast as hf
-from holdfast.levels import Event
+from holdfast.levels import Event, Events
 
 STREAMS = {
     "normal": lambda rng: rng.normal(50.0, 2.0, 20_000),
@@ -157,3 +158,77 @@ def test_an_empty_list_is_allowed_and_a_table_is_not():
 def test_wrong_settings_raise_an_error_with_the_value(wrong):
     with pytest.raises(ValueError, match="got"):
         hf.Level(**wrong)
+
+
+def test_the_same_odd_value_again_and_again_is_frozen_and_no_change():
+    values = usual(3_000)
+    for begin in (1_000, 1_200, 1_400, 1_600):  # the last ones are not twice as long as those before
+        values[begin : begin + 30] = -200.0
+    values[2_000:2_005] = -200.0
+    found = events_of(values)
+    assert [(event.kind, event.begin, event.end) for event in found] == [
+        (kind, begin, end)
+        for begin in (1_001, 1_201, 1_401, 1_601)
+        for kind, end in (("frozen", 0), ("frozen", begin + 29))
+    ] + [("glitch", 2_001, 2_005)]
+
+
+def test_a_new_setpoint_of_a_stream_that_stands_still_is_a_change():
+    rng = np.random.default_rng(6)
+    values = np.repeat(rng.integers(18, 23, 100), 30).astype(float)
+    values[2_000:] = np.repeat(rng.integers(48, 53, 100), 30)[: len(values) - 2_000]
+    assert ("change", 2_001) in [(event.kind, event.begin) for event in events_of(values)]
+
+
+@pytest.mark.parametrize("pieces", [1, 4, 50])
+def test_events_have_the_numbers_of_rows_that_were_given(pieces):
+    values = usual(1_000)
+    values[500], values[700:740] = 99.0, values[699]
+    values[720] = math.nan  # which is in no run
+    rows = 10 * np.arange(1_000) + 7
+    events = Events()
+    level = hf.Level(on_event=events, key="pump")
+    for some in np.array_split(np.arange(1_000), pieces):
+        level.update_many(values[some], rows[some])
+    assert [(event.kind, event.begin, event.end, event.key) for event in events] == [
+        ("glitch", 5_007, 5_007, "pump"),
+        ("frozen", 6_997, 0, "pump"),
+        ("frozen", 6_997, 7_397, "pump"),
+    ]
+
+
+@pytest.mark.parametrize("stop", [0, 10, 505, 715, 900])
+def test_a_state_goes_through_json_also_while_something_is_open(stop):
+    values = usual(1_000)
+    values[500:510], values[700:740] = 99.0, values[699]
+    whole, first, second = hf.Level(season=5), hf.Level(season=5), hf.Level(season=5)
+    expected = whole.update_many(values)
+    first.update_many(values[:stop])
+    second.load_state_dict(json.loads(json.dumps(first.state_dict())))
+    assert second.update_many(values[stop:]).level.tobytes() == expected.level[stop:].tobytes()
+    assert list(first.events()) + list(second.events()) == list(whole.events())
+
+
+def test_a_wrong_state_is_refused_and_changes_nothing():
+    level = hf.Level()
+    level.update_many(usual(100))
+    before = level.state_dict()
+    wrong = [
+        hf.Level(season=3).state_dict(),
+        {**before, "numbers": before["numbers"][:-1]},
+        {**before, "numbers": ["nan"] * len(before["numbers"])},
+        {**before, "open": [[1], []]},
+        {},
+    ]
+    for stored in wrong:
+        with pytest.raises(ValueError):
+            level.load_state_dict(stored)
+    assert level.state_dict() == before
+
+
+def test_events_wait_for_a_loop_and_the_oldest_are_dropped():
+    events = Events(most=2)
+    for row in range(1, 4):
+        events(Event("glitch", row, row, 9.0, 0.0, 1.0))
+    assert len(events) == 2 and [event.begin for event in events] == [2, 3] and list(events) == []
+    assert copy.deepcopy([events])[0] is events

@@ -122,6 +122,12 @@ if TYPE_CHECKING:
         reading: levels.Reading = levels.Level().update(1.0)
         readings: levels.Readings = levels.Level().update_many([1.0])
         print(told, reading, readings, levels.Webhook, levels.json_lines)
+        events = levels.Events()
+        levels.Decisions(patience=3, on_event=events).add(1, kept=True)
+        levels.RowEvents(["a"], events).add(np.ones(1, bool), np.ones((1, 1)))
+        levels.FrozenColumns(["a"], events).add(np.arange(1), np.ones((1, 1)))
+        found: list[levels.Event] = [*events]
+        print(found, hf.Gate(hf.TopK(1), on_event=events, patience=5))
         reports: tuple[intervals.IntervalReport, ...] = widths.report()
         print(widths.at(0.9), reports[0].missed(1))
         many: np.ndarray = gate.keep_many([1.0, 2.0])

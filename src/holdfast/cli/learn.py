@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast.cli.alarms import receivers
 from holdfast.cli.exits import Failure, StopSignals, handled_by, report_errors
 from holdfast.cli.learn_options import add_options
 from holdfast.cli.learn_summary import skipped_status, summary
@@ -36,6 +37,7 @@ def run(options: Namespace) -> int:
         start, to = time.monotonic(), options.into or options.to or default_folder(paths[0])
         inputs = (*paths, options.config, options.schema_file)
         check_output(options.metrics, "--metrics", inputs, to)
+        check_output(options.alarms, "--alarms", inputs, to)
         signals = StopSignals()
         with handled_by(signals.store), contextlib.ExitStack() as closing:
             found, inputs, items = _open(options, paths, to)
@@ -45,6 +47,9 @@ def run(options: Namespace) -> int:
             skipped_before = int(found.trace.sums[4])
             if options.metrics:
                 found.write_metrics_to(options.metrics)
+            on_event = closing.enter_context(receivers(options.alarms, options.webhook))
+            if on_event is not None:
+                found.tell_events_to(on_event)
             signals.wait = True
             try:
                 written = _report_writer(found) if options.report else lambda run: None

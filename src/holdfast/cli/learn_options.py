@@ -139,6 +139,10 @@ def _add_run(group: _Group) -> None:
     _on(group, "--report", "write report.html when done")
     metrics = "write the figures of each checkpoint to this file, for Prometheus"
     group.add_argument("--metrics", type=Path, metavar="FILE", help=metrics)
+    alarms = "write alarms to this file, a line of JSON each: skipped rows that are a glitch or a change, and"
+    alarms += " columns that are frozen"
+    group.add_argument("--alarms", type=Path, metavar="FILE", help=alarms)
+    group.add_argument("--webhook", metavar="URL", help="send each alarm to this address, by HTTP POST")
     most = "exit with status 3 if more of the new rows were skipped, such as 20%%"
     group.add_argument("--fail-if-skipped", type=share, metavar="SHARE", help=most)
     _on(group, "--json", "only JSON lines on standard output: the progress, then the results")

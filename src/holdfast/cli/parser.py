@@ -23,6 +23,10 @@ COMMANDS = {
         "holdfast.cli.learn:add",
         "learn to predict a column from a stream of rows, some of which are outliers",
     ),
+    "watch": (
+        "holdfast.cli.watch:add",
+        "follow one number: its level, and alarms for glitches, changes and frozen values",
+    ),
     "predict": (
         "holdfast.cli.predict:add",
         "predict the target of other rows with the model of a run",

@@ -1,7 +1,21 @@
 """One number at a time: its level, the interval of the next, and what has happened to the stream."""
 
-from holdfast.levels.alarms import Event, json_lines
+from holdfast.levels.alarms import Event, Events, json_lines
+from holdfast.levels.decisions import Decisions
+from holdfast.levels.frozen_columns import FrozenColumns
 from holdfast.levels.level import Level, Reading, Readings
+from holdfast.levels.row_events import RowEvents
 from holdfast.levels.webhook import Webhook
 
-__all__ = ["Event", "Level", "Reading", "Readings", "Webhook", "json_lines"]
+__all__ = [
+    "Decisions",
+    "Event",
+    "Events",
+    "FrozenColumns",
+    "Level",
+    "Reading",
+    "Readings",
+    "RowEvents",
+    "Webhook",
+    "json_lines",
+]

@@ -48,7 +48,8 @@ class Baseline:
 
     *Season.* Each row of a season has its own distance from the level.
 
-    *Frozen* is what `Repeats` says. Then nothing else changes.
+    *Frozen* is what `Repeats` says. Then nothing else changes. The same odd value `patience` times in a row
+    is frozen, too, and no change, if so many equal ones are unlikely; it may have been so before.
 
     Parameters
     ----------
@@ -119,7 +120,9 @@ class Baseline:
 
     def expected(self, state: LevelState) -> float:
         """The middle of the interval of the next value; NaN before 16 values."""
-        return state.level + float(state.season[int(state.rows) % len(state.season)])
+        if self.season == 0:
+            return state.level
+        return state.level + float(state.season[int(state.rows) % self.season])
 
     def follow(self, state: LevelState, value: float) -> tuple[LevelState, bool, bool, bool]:
         """The state after a value, and whether it was kept, is the last of a change, and is frozen.
@@ -131,8 +134,7 @@ class Baseline:
         repeats, frozen = self.repeats.follow(state.repeats, value)
         rows, level, spread, width, limit, odd, first_odd, odds, season, stored, _ = state
         if frozen:
-            rest = (odd, first_odd, odds, season, stored, repeats)
-            return LevelState(rows + 1.0, level, spread, width, limit, *rest), False, False, True
+            return self.paused(state, repeats), False, False, True
         if rows < FIRST:
             stored[int(rows)] = value
             if rows + 1.0 == FIRST:
@@ -140,40 +142,64 @@ class Baseline:
                 width, limit = self.first_width(spread), _AT_FIRST * spread
             rest = (0.0, 0.0, 0.0, season, stored, repeats)
             return LevelState(rows + 1.0, level, spread, width, limit, *rest), True, False, False
-        phase = int(rows) % len(season)
-        distance = value - level - float(season[phase])
+        phase, usual_now = 0, 0.0
+        if self.season > 0:
+            phase = int(rows) % self.season
+            usual_now = float(season[phase])
+        distance = value - level - usual_now
         far = abs(distance)
-        kept = far <= _MARGIN * max(limit, spread)
-        step = self.rate * min(max(distance, -spread), spread)
+        kept = far <= _MARGIN * (limit if limit > spread else spread)
+        if not kept and repeats.same >= self.patience and self.repeats.is_unlikely(repeats, repeats.same):
+            return self.paused(state, repeats), False, False, True
+        nearest = distance if distance > -spread else -spread
+        step = self.rate * (nearest if nearest < spread else spread)
         spread, width, limit = self.moved(far, spread, width, limit, level)
         changed = False
         if kept:
             level += step
             if self.season > 0:
                 season[phase] += min(_SEASON, 1.0 / self.rate) * step
-            odd = max(odd - 1.0, 0.0)
-            odds = odds if odd > 0.0 else 0.0
+            if odd > 0.0:
+                odd -= 1.0
+            if not odd > 0.0:
+                odds = 0.0
         else:
             first_odd = first_odd if odd > 0.0 else rows
-            stored[int(odds) % len(stored)] = value - season[phase]
+            stored[int(odds) % len(stored)] = value - usual_now
             odd, odds = odd + 1.0, odds + 1.0
             if odd >= self.patience:
                 level, spread = usual(stored[: min(int(odds), len(stored))])
                 width, limit = self.first_width(spread), _AT_FIRST * spread
                 odd, odds, changed = 0.0, 0.0, True
-        rest = (odd, first_odd, odds, season, stored, repeats)
-        return LevelState(rows + 1.0, level, spread, width, limit, *rest), kept, changed, False
+        found = LevelState(
+            rows + 1.0, level, spread, width, limit, odd, first_odd, odds, season, stored, repeats
+        )
+        return found, kept, changed, False
+
+    def paused(self, state: LevelState, repeats: RepeatsState) -> LevelState:
+        """The state after a row of a frozen stream: what was odd before it is over."""
+        rest = (0.0, state.first_odd, 0.0, state.season, state.stored, repeats)
+        return LevelState(state.rows + 1.0, state.level, state.spread, state.width, state.limit, *rest)
 
     def moved(
         self, far: float, spread: float, width: float, limit: float, level: float
     ) -> tuple[float, float, float]:
         """Spread, width and limit after a value at this distance."""
-        counts = far <= _FAR * spread
-        least = max(_LEAST * abs(level), _TINY)
+        near = far <= _FAR * spread
+        least = _LEAST * abs(level)
+        least = least if least > _TINY else _TINY
         nearer, farther, nearer_w, farther_w, nearer_l, farther_l = self.factors
-        spread = max(scaled(spread, far, nearer, farther, counts), least)
-        width = max(scaled(width, far, nearer_w, farther_w, counts), least)
-        return spread, width, max(scaled(limit, far, nearer_l, farther_l, counts), least)
+        if near or far <= spread:
+            spread *= nearer if far <= spread else farther
+        if near or far <= width:
+            width *= nearer_w if far <= width else farther_w
+        if near or far <= limit:
+            limit *= nearer_l if far <= limit else farther_l
+        return (
+            spread if spread > least else least,
+            width if width > least else least,
+            limit if limit > least else least,
+        )
 
     def first_width(self, spread: float) -> float:
         """The width for `coverage` if distances fall off exponentially."""
@@ -181,13 +207,6 @@ class Baseline:
 
 
 _STEP = 0.05  # of ln width
-
-
-def scaled(width: float, far: float, nearer: float, farther: float, counts: bool) -> float:
-    """A width after a value at this distance."""
-    if far <= width:
-        return width * nearer
-    return width * farther if counts else width
 
 
 @rarely_called

@@ -1,7 +1,7 @@
 """The level of one number over time: is this value odd, what comes next, and what has happened?"""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast._compiled.compiling import choose, count_interpreted, expecting
 from holdfast._compiled.long_calls import deferred_interrupts
+from holdfast.flatten import check_flat, flat_length, flatten, restore
 from holdfast.levels.alarms import Alarms, Event
 from holdfast.levels.baseline import Baseline, LevelState
 from holdfast.norms import HUGE
+from holdfast.vectors import aligned_copy
 
 _COST = 0.1  # of a value in Python, over that of a round of AdaGrad
 
@@ -82,6 +84,8 @@ class Level:
         At most this share of the values of a clean stream is odd.
     on_event
         Called with each `Event`. What it raises goes to the caller; a `Webhook` raises nothing.
+    key
+        The name of the stream, which its events have.
 
     Examples
     --------
@@ -104,33 +108,47 @@ class Level:
         patience: int = 20,
         alarms: float = 1e-3,
         on_event: Callable[[Event], Any] | None = None,
+        key: str = "",
     ) -> None:
         self.baseline = Baseline(coverage, season, patience, alarms)
         self.on_event = on_event
-        self._state, self._alarms = self.baseline.begin(), Alarms()
+        self._state, self._alarms = self.baseline.begin(), Alarms(key)
+        self._since = 0  # the first row of those with the last value
         self._waiting: list[Event] = []
 
     def update(self, value: float) -> Reading:
         """What is known after a value."""
-        value, before = float(value), self._state
-        middle, width = self.baseline.expected(before), before.width
-        self._state, kept, changed, frozen = self.baseline.follow(before, value)
-        state = self._state
+        value, baseline, before = float(value), self.baseline, self._state
+        state, kept, changed, frozen = baseline.follow(before, value)
+        self._state = state
+        if state.repeats.same == 1.0:
+            self._since = int(state.rows)
         if not kept or self._alarms.is_open:
-            flags = (kept, changed, frozen, state.odd > 0.0)
-            given = (middle - width, middle + width, int(state.repeats.same))
+            flags, middle = (kept, changed, frozen, state.odd > 0.0), baseline.expected(before)
+            given = (middle - before.width, middle + before.width, self._since)
             self._tell(self._alarms.add(int(state.rows), value, flags, *given))
         if not state.width < math.inf:
             return Reading(state.level, state.spread, kept, -math.inf, math.inf)
-        middle = self.baseline.expected(state)
+        middle = baseline.expected(state)
         return Reading(state.level, state.spread, kept, middle - state.width, middle + state.width)
 
-    def update_many(self, values: ArrayLike) -> Readings:
-        """`update` for each of many values: compiled, if that is worth it. The results have the same bits."""
+    def update_many(self, values: ArrayLike, rows: ArrayLike | None = None) -> Readings:
+        """`update` for each of many values: compiled, if that is worth it. The results have the same bits.
+
+        `rows` are the numbers that events have for them; by default the finite values are counted.
+        """
         values = np.ascontiguousarray(values, dtype=np.float64)
         if values.ndim != 1:
             raise ValueError(f"values must be a list of numbers: got shape {values.shape}")
-        first = int(self._state.rows)
+        finite = np.abs(values) < HUGE
+        if rows is None:
+            numbered = int(self._state.rows) + np.cumsum(finite)
+        else:
+            numbered = np.asarray(rows, np.int64)
+            if numbered.shape != values.shape:
+                raise ValueError(
+                    f"rows must have a number for each value: got shape {numbered.shape} for {len(values):,}"
+                )
         numbers, flags = np.zeros((len(values), 5)), np.zeros((len(values), 4), np.bool_)
         args = self._state, self.baseline, values, numbers, flags
         with expecting(0, _COST), np.errstate(all="ignore"):
@@ -142,15 +160,70 @@ class Level:
             else:
                 self._state = follow_values(*args)
                 count_interpreted(len(values))
-        level, spread, low, high, _ = numbers.T
+        level, spread, low, high, same = numbers.T
         unknown = np.isnan(low)
         low, high = np.where(unknown, -math.inf, low), np.where(unknown, math.inf, high)
-        rows = first + np.cumsum(np.abs(values) < HUGE)
-        open_before = np.append(False, flags[:-1, 2] | flags[:-1, 3])
-        for i in np.flatnonzero(~flags[:, 0] | flags[:, 3] | open_before):
-            given = (float(low[i]), float(high[i]), int(numbers[i, 4]))
-            self._tell(self._alarms.add(int(rows[i]), float(values[i]), flags[i].tolist(), *given))
+        self._find_events(values, numbered, finite, (low, high), same, flags)
         return Readings(level, spread, flags[:, 0], low, high)
+
+    def _find_events(
+        self,
+        values: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        finite: NDArray[np.bool_],
+        ends: Sequence[NDArray[np.float64]],
+        same: NDArray[np.float64],
+        flags: NDArray[np.bool_],
+    ) -> None:
+        """Tell the events of these values, whose rows have these numbers."""
+        if not finite.any():
+            return
+        begins = finite & (same == 1.0)
+        began = np.maximum.accumulate(np.where(begins, np.arange(len(rows)), -1))
+        since = np.where(began < 0, self._since, rows[began])
+        open_before = np.append(False, flags[:-1, 2] | flags[:-1, 3])
+        look = ~flags[:, 0] | flags[:, 3] | open_before
+        look[: int(np.argmax(finite)) + 1] |= self._alarms.is_open
+        for i in np.flatnonzero(look & finite):
+            given = (float(ends[0][i]), float(ends[1][i]), int(since[i]))
+            self._tell(self._alarms.add(int(rows[i]), float(values[i]), flags[i].tolist(), *given))
+        self._since = int(since[-1])
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state as a dictionary of numbers, strings and lists, which JSON can hold."""
+        state = aligned_copy(self._state)
+        numbers = np.zeros(flat_length(state))
+        flatten(state, numbers, 0)
+        return {
+            "settings": list(self._settings()),
+            "numbers": [float.hex(number) for number in numbers.tolist()],
+            "since": self._since,
+            "open": self._alarms.stored(),
+        }
+
+    def load_state_dict(self, stored: dict[str, Any]) -> None:
+        """Go on from a `state_dict`. If it is not one of this level, raise an error and change nothing."""
+        found = stored.get("settings")
+        if found != list(self._settings()):
+            raise ValueError(
+                f"this is not the state of a level with the settings {self._settings()}: it has {found!r}"
+            )
+        try:
+            numbers = np.array([float.fromhex(number) for number in stored["numbers"]])
+            since, alarms = int(stored["since"]), Alarms(self._alarms.key, stored["open"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise ValueError("a state needs a list of numbers, `since` and `open`: make it again") from None
+        state = self.baseline.begin()
+        if check_flat(state, numbers, 0, len(numbers)) == len(numbers):
+            state, _ = restore(state, numbers, 0)
+            if self.baseline.valid(state):
+                self._state, self._since, self._alarms = state, since, alarms
+                return
+        raise ValueError("no values lead to this state: the numbers were changed or cut off")
+
+    def _settings(self) -> tuple[float, int, int, float]:
+        b = self.baseline
+        return b.coverage, b.season, b.patience, b.alarms
 
     def events(self) -> Iterator[Event]:
         """The events since the last call, each once."""

@@ -66,9 +66,32 @@ class Repeats:
         if value != last:
             repeats += max(same - 1.0, 0.0)
             return RepeatsState(value, 1.0, changes + 1.0, repeats, max(longest, same)), False
-        same += 1.0
-        frozen = False
-        if changes >= _KNOWN and same >= _LEAST and same >= 2.0 * longest:
-            share = (repeats + 1.0) / (repeats + changes + 2.0)
-            frozen = (same - 1.0) * math.log(share) <= 2.0 * math.log(self.chance)
-        return RepeatsState(last, same, changes, repeats, longest), frozen
+        state = RepeatsState(last, same + 1.0, changes, repeats, longest)
+        return state, self.is_frozen(state, same + 1.0)
+
+    def is_frozen(self, state: RepeatsState, same: float) -> bool:
+        """Whether a run of so many is frozen, after what has ended before it."""
+        return same >= 2.0 * state.longest and self.is_unlikely(state, same)
+
+    def is_unlikely(self, state: RepeatsState, same: float) -> bool:
+        """The same, however long runs were before."""
+        if state.changes < _KNOWN or same < _LEAST:
+            return False
+        share = (state.repeats + 1.0) / (state.repeats + state.changes + 2.0)
+        return (same - 1.0) * math.log(share) <= 2.0 * math.log(self.chance)
+
+    def fewest(self) -> float:
+        """No shorter run is frozen."""
+        return float(_LEAST)
+
+    def first_frozen(self, state: RepeatsState, least: float, most: float) -> float:
+        """The first length, from `least` to `most`, at which a run is frozen; 0 if there is none."""
+        if not self.is_frozen(state, most):
+            return 0.0
+        while least < most:  # once it is frozen, it stays so
+            middle = math.floor(0.5 * (least + most))
+            if self.is_frozen(state, middle):
+                most = middle
+            else:
+                least = middle + 1.0
+        return most

@@ -3,6 +3,7 @@
 import logging
 import queue
 import threading
+from typing import Any
 
 from holdfast.levels.alarms import Event
 
@@ -56,6 +57,13 @@ class Webhook:
         threading.Thread(target=self._queue.put, args=(None,), daemon=True).start()
         self._thread.join(timeout)
         self._stopped.set()
+
+    def __deepcopy__(self, memo: Any) -> "Webhook":
+        """The same object: a copy of a model sends its events to the same place."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Webhook, (self.url, self.tries, self._queue.maxsize, self.timeout, self.pause)
 
     def _send_all(self) -> None:
         for event in iter(self._queue.get, None):

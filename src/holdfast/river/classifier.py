@@ -1,13 +1,14 @@
 """RobustClassifier: predict labels."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from river import base
 
 from holdfast.intervals.widths import label_scores, with_near_rows
+from holdfast.levels import Event
 from holdfast.linear_model import MOST_PAIRED, class_margins, log_probabilities, models_for
 from holdfast.losses import Logistic
 from holdfast.options import Outliers
@@ -31,7 +32,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         tolerates 15 % of wrong rows, and some 5 % of wrong labels. 0 keeps every row that is finite.
     learner
         `holdfast.steady.Logits` with other memories, or None for the default.
-    memory, patience, delay, missing_share, audit_size
+    memory, patience, delay, missing_share, audit_size, on_event
         As in `RobustRegressor`.
     classes
         The labels, if they are known. False and True need not be given.
@@ -65,6 +66,7 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         delay: int = 1,
         missing_share: float = 0.5,
         audit_size: int = 1000,
+        on_event: Callable[[Event], Any] | None = None,
         classes: Iterable[Any] | None = None,
     ) -> None:
         self._start(locals(), Logistic())

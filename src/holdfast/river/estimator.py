@@ -11,11 +11,12 @@ from river import base
 from holdfast import options
 from holdfast._compiled.compiling import expecting
 from holdfast._compiled.long_calls import deferred_interrupts
-from holdfast.audit import Audit, SkipMonitor, unreadable_cells
+from holdfast.audit import Audit, SkipMonitor, decisive, unreadable_cells
 from holdfast.defaults import default_learner, recommended
 from holdfast.intervals import IntervalReport, Widths
 from holdfast.intervals.widths import LABELS, NUMBERS
 from holdfast.learners.missing_cells import missing_with
+from holdfast.levels import RowEvents
 from holdfast.river import batches
 from holdfast.river.cells import is_missing
 from holdfast.river.growing import FIRST, FeatureColumns, Floats, GrowingGame
@@ -38,6 +39,7 @@ class RobustEstimator(base.Estimator):
     delay: int
     missing_share: float
     audit_size: int
+    on_event: Any
     _LEARNER: ClassVar[type]
     _LINEAR: ClassVar[str]  # the model for other learners
 
@@ -55,6 +57,7 @@ class RobustEstimator(base.Estimator):
         self._audit = Audit(size, self._player.check_names(), ["round"], self._player.learns_little())
         self._monitor = SkipMonitor(_REMEDY, depth=6, audit=self._audit)
         self._widths = Widths(NUMBERS if isinstance(self, base.Regressor) else LABELS)
+        self._events = None if self.on_event is None else RowEvents([], self.on_event)
         self._judged, self._missed = 0, 0.0  # rows with a forecast that were kept; the sum of their errors
 
     def _build_player(self, columns: int) -> None:
@@ -118,6 +121,19 @@ class RobustEstimator(base.Estimator):
             verdicts = (columns.refused_by, columns.sizes, columns.thresholds)
             self._add_skipped(verdicts, *self._cell(row, y, columns))
         self._monitor.add_one(columns is None)
+        if self._events is not None:
+            self._events.name([str(name) for name in self._columns.places])
+            about = ("", math.nan, 0.0) if columns is None else self._about(row, y, columns)
+            is_odd = not about[2] <= 0.0  # the threshold of the warm-up is 0
+            self._events.add(np.array([not is_odd]), row[None, :], lambda i: about)
+
+    def _about(self, row: Floats, y: float, columns: Any) -> tuple[str, float, float]:
+        """The column, size and threshold of a skipped row."""
+        size, threshold = (
+            float(decisive(part, columns.refused_by)[0]) for part in (columns.sizes, columns.thresholds)
+        )
+        name = str(self._cell(row, y, columns)[0]) if columns.refused_by[0] <= 0 else "target"
+        return name, size, threshold
 
     def _cell(self, row: Floats, y: float, columns: Any) -> tuple[Any, float]:
         """The name and the value of the cell, or the target, for which a row was skipped."""
@@ -128,13 +144,20 @@ class RobustEstimator(base.Estimator):
 
     def _add_unreadable(self, column: str = "") -> None:
         """A row that no game could play."""
+        self._count_row()
         self._add_skipped(([-1], [[math.inf] * 2], [[math.nan] * 2]), column)
         self._monitor.add_one(False)
 
     def _add_warm_up(self) -> None:
         """A row from which nothing can be learned yet."""
+        self._count_row()
         self._add_skipped(([0], [[0.0] * 2], [[0.0] * 2]))
         self._monitor.add_one(True)
+
+    def _count_row(self) -> None:
+        """Count a row that is in no event."""
+        if self._events is not None:
+            self._events.rows += 1
 
     def _add_skipped(self, verdicts: Any, column: Any = "", value: float = math.nan) -> None:
         refused_by, sizes, thresholds = verdicts

@@ -1,11 +1,13 @@
 """RobustRegressor: predict numbers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from river import base
 
 from holdfast.intervals.widths import with_near_rows
+from holdfast.levels import Event
 from holdfast.options import Outliers, read_loss
 from holdfast.river.cells import as_float
 from holdfast.river.estimator import RobustEstimator, Row
@@ -46,6 +48,9 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         A row of which a larger share of cells is None or NaN is skipped. Absent features do not count.
     audit_size
         The largest number of skipped rows in `audit`.
+    on_event
+        Called with each `holdfast.levels.Event`: skipped rows that are a glitch or a change, and features
+        that are frozen. By default nothing is looked for.
 
     Attributes
     ----------
@@ -78,6 +83,7 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         delay: int = 1,
         missing_share: float = 0.5,
         audit_size: int = 1000,
+        on_event: Callable[[Event], Any] | None = None,
     ) -> None:
         self._start(locals(), read_loss(loss, regression=True))
 

@@ -140,6 +140,19 @@ class RoundLog:
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
         return skipped[new & (by == WARM_UP)]
 
+    def about_skipped(self, rows: np.ndarray) -> Callable[[int], tuple[str, float, float]]:
+        """A function: the column, size and threshold of the i-th of these rows, which was skipped."""
+
+        def about(i: int) -> tuple[str, float, float]:
+            for table in reversed(self._skipped):
+                place = pa.compute.index(table.column("row"), pa.scalar(int(rows[i]))).as_py()
+                if place >= 0:
+                    found = [table.column(name)[place].as_py() for name in ("column", "size", "threshold")]
+                    return found[0], found[1], found[2]
+            return "", math.nan, math.nan
+
+        return about
+
     def take_blamed(self) -> list[np.ndarray]:
         """The columns of the skipped rounds since the last call, empty where unknown, without the warm-up."""
         found, self._blamed = self._blamed, []

@@ -20,6 +20,7 @@ from holdfast.intervals.widths import with_near_rows
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.io.sources import Piece
 from holdfast.learners import Scaled
+from holdfast.levels import Event, RowEvents
 from holdfast.linear_model import LinearModels
 from holdfast.norms import L1
 from holdfast.options import TERMINAL, read_loss
@@ -91,6 +92,7 @@ class Run:
         self.compiling = CompileChoice(self.games)
         self.times, self._since = Times(), -1.0  # when learning began, on the clock; negative before
         self._write_metrics: Callable[[Run], None] | None = None
+        self._events: RowEvents | None = None
         self._results = ResultFiles(self)
 
     # -- rounds
@@ -179,6 +181,10 @@ class Run:
         self.skips.add(rows, known, kept, warm)
         for names_of_skipped in self.log.take_blamed():
             self.skips.blame(names_of_skipped)
+        if self._events is not None:
+            cells = features.X if isinstance(features, DenseRows) and names is None else None
+            of_keys = None if names is None else names.to_pylist()
+            self._events.add(kept | warm, cells, self.log.about_skipped(rows), rows, of_keys)
         if len(targets) > 1:  # a pair of rare labels has none yet
             thresholds = np.where(np.isinf(thresholds), np.nan, thresholds)
         self.keys.set_thresholds(len(self.games.keys), keys, thresholds)
@@ -264,6 +270,11 @@ class Run:
         """Write the figures for Prometheus to this file, now and at each checkpoint."""
         self._write_metrics = metrics_writer(path)
         self._write_metrics(self)
+
+    def tell_events_to(self, on_event: Callable[[Event], Any]) -> None:
+        """Call this function with each event from here on; frozen columns are looked for without keys."""
+        sparse = self.layout.is_sparse() or self.settings.key is not None
+        self._events = RowEvents([] if sparse else self.layout.features(), on_event)
 
     def restore(self) -> "Run":
         """Continue from the last checkpoint."""

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from holdfast.advice import SkipFigures
-from holdfast.audit import NOT_READABLE, WARM_UP, Audit, SkipMonitor, reasons
+from holdfast.audit import NOT_READABLE, WARM_UP, Audit, SkipMonitor, decisive, reasons
+from holdfast.levels import RowEvents
 from holdfast.sklearn.judging import JudgedRows
 from holdfast.sklearn.rows import Weights, cells_of, unreadable_columns, which_count
 
@@ -23,6 +25,7 @@ class AuditMixin:
     _regression: ClassVar[bool]
     _models: Any
     _index: Any  # of the rows of the call, if they are a pandas DataFrame
+    on_event: Any
 
     @property
     def audit_(self) -> dict[str, Any]:
@@ -57,6 +60,7 @@ class AuditMixin:
         player = self._player
         self._audit = Audit(self.audit_size, player.check_names(), _PLACES, player.core().learns_little())
         self._monitor = SkipMonitor(_REMEDY, audit=self._audit)
+        self._events = None if self.on_event is None else RowEvents(self._column_names(), self.on_event)
 
     def _fitted_audit(self) -> Audit:
         if not hasattr(self, "_audit"):
@@ -95,6 +99,25 @@ class AuditMixin:
         fine = self.kept_mask_ | warm
         self._monitor.add(fine if weights is None else fine[counts])
 
+    def _tell_events(self, X: Any, targets: Any, counted: np.ndarray, passed: Sequence[JudgedRows]) -> None:
+        """Tell the events of the rows of a call, in their order. Rows of the warm-up are as if kept."""
+        if self._events is None:
+            return
+        kept, by_row = np.ones(len(counted), bool), dict[int, tuple[str, float, float]]()
+        for i, judged in enumerate(passed):
+            lost = judged.some(~judged.kept & kept[judged.rows])
+            by = reasons(self._player.check_names(), lost.refused_by, lost.thresholds)
+            lost, by = lost.some(by != WARM_UP), by[by != WARM_UP]
+            kept[lost.rows] = False
+            columns, _ = self._cells(X, targets[i], lost, by, room=len(lost.rows))
+            about = (decisive(lost.sizes, lost.refused_by), decisive(lost.thresholds, lost.refused_by))
+            by_row |= zip(
+                lost.rows.tolist(), zip(columns, *map(np.ndarray.tolist, about), strict=True), strict=True
+            )
+        places = np.flatnonzero(counted)
+        cells = None if sp.issparse(X) else X[counted]
+        self._events.add(kept[counted], cells, lambda i: by_row[int(places[i])])
+
     def _advise(self, X: Any, y: np.ndarray, label_of: Callable[[Any], Any], counted: np.ndarray) -> None:
         """Warn of what the rows of `fit` show: the classes that were skipped, and the error of the model.
 
@@ -120,9 +143,12 @@ class AuditMixin:
             return float(np.abs(found - y).mean()), float(np.abs(y - y.mean()).mean())
         return float(((found > 0.0) != (y > 0.0)).mean()), float(min((y > 0.0).mean(), (y <= 0.0).mean()))
 
-    def _cells(self, X: Any, y: np.ndarray, skipped: JudgedRows, by: np.ndarray) -> tuple[Any, Any]:
+    def _cells(
+        self, X: Any, y: np.ndarray, skipped: JudgedRows, by: np.ndarray, room: int | None = None
+    ) -> tuple[Any, Any]:
         """The columns and the values for which these rows were skipped; as many as fit into the audit."""
-        first, by = skipped.some(slice(0, self._audit.room)), by[: self._audit.room]
+        room = self._audit.room if room is None else room
+        first, by = skipped.some(slice(0, room)), by[:room]
         unknown, y = by == NOT_READABLE, y[first.rows]
         columns = np.where(by == "features", first.farthest, -1)
         columns[unknown] = unreadable_columns(X, first.rows[unknown], y[unknown])

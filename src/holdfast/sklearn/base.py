@@ -62,6 +62,7 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
     missing: str
     missing_share: float
     audit_size: int
+    on_event: Any
     n_epochs: str | int
     shuffle: bool
     random_state: Any

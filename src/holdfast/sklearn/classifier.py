@@ -85,6 +85,11 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
     journal : int or None
         So that `forget` can take rows back: `partial_fit` keeps every row, and a copy of the model after
         every so many rows. `holdfast.Journal` says what that costs. None keeps nothing.
+    on_event : callable
+        Called with each `holdfast.levels.Event` of the rows of `partial_fit`: skipped rows that are a glitch
+        or a change, and columns that are frozen. Such as a `holdfast.levels.Webhook`, or
+        `holdfast.levels.Events`, to iterate over them. By default nothing is looked for. It is the same
+        object in clones.
 
     Attributes
     ----------
@@ -156,6 +161,7 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         missing_share: float = 0.5,
         audit_size: int = 10_000,
         journal: int | None = None,
+        on_event: Any = None,
     ) -> None:
         self._set_parameters(locals())
 

@@ -82,6 +82,10 @@ class LearningEstimator(RobustEstimator):
                 if number == 0 and passes > 1:
                     self._regularise(X, targets[0], passes - 1)
         self._monitor.enough = 0
+        if self._events is not None:
+            self._events.rows += X.shape[
+                0
+            ]  # `fit` tells no events: its rows need not be in the order of time
         self._add_to_audit(X, targets, label_of, weights, all_decisions)
         if not isinstance(self._loss, Pinball):  # which is not meant to be near the mean
             self._advise(X, targets[0], label_of, which_count(weights, X.shape[0]))
@@ -107,6 +111,7 @@ class LearningEstimator(RobustEstimator):
         with expecting(0, self._cost()), self._in_place(rows) as in_place:
             passed = self._learn(X, targets, weights, rows, in_place, np.flatnonzero(counts))
             self._sample = thinned(passed[0])
+            self._tell_events(X, targets, counts, passed)
             self._add_to_audit(X, targets, label_of, weights, [passed])
 
     @contextlib.contextmanager

@@ -47,7 +47,8 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         For a small table, of at most 200 rows or five rows for each column, the first pass of `fit` only
         judges rows. Then the regularisation of the default learner is chosen by leave-one-out errors, as in
         `sklearn.linear_model.RidgeCV`. Up to 200 rows it is of second order for up to 1,000 columns.
-    learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size, journal
+    learning_rate, alpha, fit_intercept, average, n_epochs, shuffle, random_state, audit_size, journal,
+    on_event
         As in `RobustClassifier`.
     memory : "auto" or a number of rows
         For the default learner: the longest memory of a regression. "auto" is for ever.
@@ -110,6 +111,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         missing_share: float = 0.5,
         audit_size: int = 10_000,
         journal: int | None = None,
+        on_event: Any = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -163,9 +165,10 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         """The constant, in an array."""
         return self._fitted_models().intercepts()
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The target of every row."""
-        return self._predictions(X)[:, 0]
+    def predict(self, X: Any, return_interval: bool = False, coverage: Any = 0.9) -> Any:
+        """The target of every row; with `return_interval`, a tuple of these and of `predict_interval`."""
+        found = self._predictions(X)[:, 0]
+        return (found, self._around(found, coverage)) if return_interval else found
 
     def predict_interval(self, X: Any, coverage: Any = 0.9) -> NDArray[np.float64]:
         """The lower and the upper end of an interval for the target of every row: shape (rows, 2).
@@ -178,7 +181,11 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         other rows were, up to Theorem I (`docs/math.md`, 12). `interval_report_` has the counts. New rows
         are missed as often if they are like the last ones.
         """
-        widths, predictions = self._width_at(coverage), self.predict(X)[:, None]
+        return self._around(self.predict(X), coverage)
+
+    def _around(self, predictions: NDArray[np.float64], coverage: Any) -> NDArray[np.float64]:
+        """The intervals around predictions."""
+        widths, predictions = self._width_at(coverage), predictions[:, None]
         ends = np.stack([predictions - widths, predictions + widths], axis=1)
         return ends[:, :, 0] if np.ndim(coverage) == 0 else ends
 
