@@ -88,7 +88,7 @@ def add_trials(parser):
         "far each contestant is from one without the outliers (pip install './lab[bench]'). Or play\n"
         "streams that change (--drift), measure the default estimators on tables with awkward columns\n"
         "(--zoo), or try the settings of two peers on clean data (--tune), or measure intervals\n"
-        "(--intervals). Rounds come in batches\n"
+        "(--intervals) or alarms (--alarms). Rounds come in batches\n"
         "(--delay): all rounds of a batch are predicted before the first of them is learned from."
     )
     parser.epilog = (
@@ -103,6 +103,7 @@ def add_trials(parser):
         "  holdfast trials --data FOLDER --ablations            the defaults without each part, in minutes\n"
         "  holdfast trials --zoo --write docs/real-data.md      and write a table of that page\n"
         "  holdfast trials --data FOLDER --intervals            how many good rows intervals miss\n"
+        "  holdfast trials --data FOLDER --alarms               faults that alarms find, in a minute\n"
         "  holdfast trials --drift                              streams that change, in two minutes\n"
         "  holdfast trials --zoo                                awkward columns, in a minute or two\n"
         "  holdfast trials --zoo --quick                        fewer of them, and shorter\n"
@@ -129,6 +130,11 @@ def add_trials(parser):
         "--intervals",
         action="store_true",
         help="how many good rows intervals miss and how wide they are, with 0, 5 and 10%% of bad rows",
+    )
+    kind.add_argument(
+        "--alarms",
+        action="store_true",
+        help="which known faults of real streams alarms find, how late, and how many are false",
     )
     parser.add_argument(
         "--reported",
@@ -252,6 +258,12 @@ def _run_trials(options):
         from holdfast_lab.trials.ablations import try_ablations
 
         return _tabulated(options.write, ABLATIONS, partial(try_ablations, options.data, options.write))
+    if options.alarms:
+        from holdfast_lab.trials.alarms import MARKERS as ALARMS
+        from holdfast_lab.trials.alarms import hold_alarm_trials
+
+        measure = partial(hold_alarm_trials, options.data, options.write)
+        return _tabulated(options.write, ALARMS, measure)
     if options.intervals:
         from holdfast_lab.trials.intervals import DELAYS, hold_interval_trials
         from holdfast_lab.trials.intervals import MARKERS as INTERVALS

@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all installs it")
 
-from holdfast import Gate
+from holdfast import Gate, Level
+from holdfast.levels.baseline import Baseline
 from holdfast.runs.files import RunError
 from holdfast.spark.gate_run import GatePlan, GateRun
 from holdfast.spark.gating import filter_for, threshold
@@ -35,9 +36,29 @@ def test_decisions_are_those_of_a_gate_also_across_batches_and_pages(outliers):
         run, part = again, table.slice(first, 75)
         good, _, (some, bounds) = run.play(part, part["k"].combine_chunks())
         assert len(good) == 75
-        kept, thresholds = [*kept, *some], [*thresholds, *bounds]
+        kept, thresholds = [*kept, *some], [*thresholds, *bounds[:, 0]]
     assert kept == [decision.kept for decision in expected]
     assert np.array_equal(thresholds, [decision.threshold for decision in expected], equal_nan=True)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_levels_are_those_of_a_level_for_each_key_also_across_batches(compiled):
+    table = values()
+    levels = {key: Level(season=3) for key in table["k"].unique().to_pylist()}
+    run, numbers, kept = GateRun(PLAN, Baseline(season=3), compiled), [], []
+    for first in range(0, 300, 60):
+        again = GateRun(PLAN, Baseline(season=3), compiled)
+        again.load(run.stored(), "here")
+        run, part = again, table.slice(first, 60)
+        _, _, (some, found) = run.play(part, part["k"].combine_chunks())
+        kept, numbers = [*kept, *some], [*numbers, *found]
+    sizes, keys, numbers = table["v"].to_numpy(), np.array(table["k"].to_pylist()), np.array(numbers)
+    for key, level in levels.items():
+        own = (keys == key) & np.isfinite(sizes)
+        found = level.update_many(sizes[own])
+        assert np.array(kept)[own].tolist() == found.kept.tolist()
+        expected = np.column_stack([found.level, found.spread, found.low, found.high])[16:]
+        assert np.array_equal(numbers[own][16:], expected)
 
 
 def test_a_damaged_state_is_refused_with_a_sentence():

@@ -43,6 +43,7 @@ class Baseline:
     *Spread, width and limit* are the distances within which half of the values are, a share `coverage`, and
     all but a share `alarms`. They follow as in `holdfast.intervals.Tracker`, with steps of 0.05. Values that
     are farther than 64 spreads do not count. A value is *kept* if it is within 1.5 limits, else it is *odd*.
+    For the limit, only the first of several odd values counts, or a run of bad ones would widen it.
 
     *Change.* If since the first odd value `patience` more were odd than not, all starts again from these.
 
@@ -60,7 +61,7 @@ class Baseline:
     patience
         So many odd values in a row are a change.
     alarms
-        At most this share of the values of a clean stream is odd.
+        At most this share of the values of a clean stream begins to be odd.
     rate
         How fast the level moves, in (0, 1].
     repeats : Repeats
@@ -124,6 +125,15 @@ class Baseline:
             return state.level
         return state.level + float(state.season[int(state.rows) % self.season])
 
+    def score(self, state: LevelState, value: float) -> float:
+        """The distance of a value over the farthest that is kept."""
+        if not -HUGE < value < HUGE:
+            return math.inf
+        if state.rows < FIRST:
+            return 0.0
+        far = abs(value - self.expected(state))
+        return far / (_MARGIN * max(state.limit, state.spread))
+
     def follow(self, state: LevelState, value: float) -> tuple[LevelState, bool, bool, bool]:
         """The state after a value, and whether it was kept, is the last of a change, and is frozen.
 
@@ -153,7 +163,7 @@ class Baseline:
             return self.paused(state, repeats), False, False, True
         nearest = distance if distance > -spread else -spread
         step = self.rate * (nearest if nearest < spread else spread)
-        spread, width, limit = self.moved(far, spread, width, limit, level)
+        spread, width, limit = self.moved(far, spread, width, limit, level, kept or odd == 0.0)
         changed = False
         if kept:
             level += step
@@ -182,9 +192,9 @@ class Baseline:
         return LevelState(state.rows + 1.0, state.level, state.spread, state.width, state.limit, *rest)
 
     def moved(
-        self, far: float, spread: float, width: float, limit: float, level: float
+        self, far: float, spread: float, width: float, limit: float, level: float, first: bool
     ) -> tuple[float, float, float]:
-        """Spread, width and limit after a value at this distance."""
+        """Spread, width and limit after a value at this distance, which is the first odd one or is kept."""
         near = far <= _FAR * spread
         least = _LEAST * abs(level)
         least = least if least > _TINY else _TINY
@@ -193,7 +203,7 @@ class Baseline:
             spread *= nearer if far <= spread else farther
         if near or far <= width:
             width *= nearer_w if far <= width else farther_w
-        if near or far <= limit:
+        if (near and first) or far <= limit:
             limit *= nearer_l if far <= limit else farther_l
         return (
             spread if spread > least else least,

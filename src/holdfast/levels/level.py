@@ -116,6 +116,13 @@ class Level:
         self._since = 0  # the first row of those with the last value
         self._waiting: list[Event] = []
 
+    def score(self, value: float) -> float:
+        """How far a value is from what is expected next, above 1 if it is odd; 0 before the 16th value.
+
+        It is infinite for what is not a finite number. Nothing is changed.
+        """
+        return self.baseline.score(self._state, float(value))
+
     def update(self, value: float) -> Reading:
         """What is known after a value."""
         value, baseline, before = float(value), self.baseline, self._state

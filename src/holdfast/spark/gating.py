@@ -12,6 +12,7 @@ from pyspark.sql.types import StructType
 
 from holdfast.filters import Quantile
 from holdfast.fleet.key_states import KeyStates
+from holdfast.levels.baseline import Baseline
 from holdfast.options import filter_of, read_outliers
 from holdfast.runs.files import RunError
 from holdfast.sketches.histogram import LogHistogram
@@ -28,7 +29,7 @@ from holdfast.spark.checks import (
     quoted_name,
     time_mode,
 )
-from holdfast.spark.gate_run import GatePlan, GateRun
+from holdfast.spark.gate_run import GatePlan, GateRun, decider
 from holdfast.spark.packing import Unpack, arrow_schema, in_even_groups, play_in_groups
 from holdfast.spark.pages import Places
 from holdfast.spark.playing import keys_in
@@ -45,6 +46,8 @@ def gate(
     order: str | None = None,
     outliers: str | float = "1%",
     window: int | None = None,
+    level: bool = False,
+    season: int = 0,
     ttl: float | None = None,
     partitions: int | None = None,
     groups: int = 16,
@@ -52,6 +55,8 @@ def gate(
     compiled: bool | None = None,
 ) -> DataFrame:
     """The rows of a DataFrame or a stream with two more columns: kept, and the threshold of the value.
+
+    With `level`, they are kept, level, spread, low and high, as `holdfast.Level` says of the values of a key.
 
     Parameters
     ----------
@@ -70,6 +75,12 @@ def gate(
         A share such as "1%", a count such as 50, or "quantile:0.99", as in `holdfast learn`.
     window : int, optional
         With a share and `by`: the filter remembers so many rows to twice as many.
+    level : bool
+        Follow the level of the values, which may be any numbers, such as a temperature. `by` and `order` are
+        needed, and `outliers` and `window` do not count. `low` and `high` are the 90 % interval that was
+        given for the value, missing for the first 16.
+    season : int
+        With `level`: values repeat after so many rows of a key, such as 24 for hours; 0 for none.
     ttl : float, optional
         Of a stream: a key that had no row for so many seconds is forgotten.
     partitions : int, optional
@@ -78,23 +89,31 @@ def gate(
         As in `Fleet`.
     """
     check_packages()
-    for name in ("kept", "threshold"):
+    rule = Baseline(season=season) if level else filter_for(outliers, window)
+    new = ("kept", *decider(rule).names)
+    for name in new:
         if name in df.columns:
             raise RunError(f"the DataFrame has a column {name!r} already: rename it")
     if value not in df.columns or kind_of(df.schema[value]) not in NUMBERS:
         raise RunError(
             f"value must be a column of numbers: got {value!r}; the columns are {', '.join(df.columns[:20])}"
         )
+    if level and by is None:
+        raise RunError("a level is that of the values of a key: name its column with by=")
+    if season and not level:
+        raise RunError(f"season is about the level: add level=True, or leave out season={season!r}")
     if by is None:
         return gate_all(df, value, outliers, window)
     if order is None:
         raise RunError("a filter for each key needs the order of its rows: name a column with order=")
     check_key(df.schema, by)
     check_order(df.schema, order)
-    schema = StructType(list(df.schema.fields)).add("kept", "boolean").add("threshold", "double")
+    schema = StructType(list(df.schema.fields)).add("kept", "boolean")
+    for name in new[1:]:
+        schema = schema.add(name, "double")
     plan = GatePlan(value, by, order)
     places = Places(check_count(groups, "groups"), check_count(pages, "pages"))
-    job = GateRows(plan, filter_for(outliers, window), compiled, arrow_schema(schema))
+    job = GateRows(plan, rule, compiled, arrow_schema(schema))
     if not df.isStreaming:
         parts = partition_count(partitions, df.sparkSession)
         return play_in_groups(df, job.play_all, by, order, places, parts, schema)
@@ -108,13 +127,13 @@ def gate(
 class GateRows:
     """Every row is compared with the threshold of its key."""
 
-    def __init__(self, plan: GatePlan, filter: Any, compiled: bool | None, schema: pa.Schema) -> None:
-        self.columns, self.filter, self.compiled, self.schema = plan, filter, compiled, schema
+    def __init__(self, plan: GatePlan, rule: Any, compiled: bool | None, schema: pa.Schema) -> None:
+        self.columns, self.rule, self.compiled, self.schema = plan, rule, compiled, schema
         self._run: GateRun | None = None
-        self.plan = json.dumps({"format": "holdfast gate 1", "filter": repr(filter)} | plan._asdict())
+        self.plan = json.dumps({"format": "holdfast gate 1", "filter": repr(rule)} | plan._asdict())
 
     def new_run(self) -> GateRun:
-        return GateRun(self.columns, self.filter, self.compiled)
+        return GateRun(self.columns, self.rule, self.compiled)
 
     def answers(
         self,
@@ -125,12 +144,13 @@ class GateRows:
         late: np.ndarray,
         played: tuple[np.ndarray, np.ndarray] | None,
     ) -> pa.Table:
-        """The rows of the table, kept or not, and their thresholds."""
-        kept, thresholds = np.zeros(table.num_rows, bool), np.full(table.num_rows, math.nan)
+        """The rows of the table, kept or not, and what is known of them."""
+        names = run.decider.names
+        kept, numbers = np.zeros(table.num_rows, bool), np.full((table.num_rows, len(names)), math.nan)
         if played is not None:
-            kept[good], thresholds[good] = played
-        columns = {name: table.column(name) for name in table.column_names}
-        return as_table(columns | {"kept": kept, "threshold": thresholds}, self.schema)
+            kept[good], numbers[good] = played
+        columns = {name: table.column(name) for name in table.column_names} | {"kept": kept}
+        return as_table(columns | dict(zip(names, numbers.T, strict=True)), self.schema)
 
     def play_all(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         """The same for all rows of some keys, in record batches."""
