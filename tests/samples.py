@@ -81,7 +81,8 @@ LEARNERS += [
     hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 2.0), etas=4),
 ]
 
-FORGETTING = [
+FORGETTING = [  # and others whose states have no bound for every u
+    hf.learners.ReservedEpochs(2, tax=0.5),
     hf.OnlineRidge(memory=10),
     hf.VAW(0.5, memory=2),
     hf.learners.RobustRidge(),

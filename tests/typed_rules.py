@@ -65,7 +65,12 @@ if TYPE_CHECKING:
         Recentered(ogd, ball),
         hf.learners.ProjectedAdaGrad(ball),
     ]
-    learners += [hf.learners.SoloFTRL(everywhere), hf.learners.Bettors(), hf.learners.Reserved(1)]
+    learners += [
+        hf.learners.SoloFTRL(everywhere),
+        hf.learners.Bettors(),
+        hf.learners.Reserved(1),
+        hf.learners.ReservedEpochs(1),
+    ]
     without_domain: list[protocols.Learner] = [hf.Scaled(ogd), Averaged(ogd), hf.learners.Fixed(row)]
     hinted: list[protocols.HintedLearner] = [freegrad, hf.learners.Squint(), hf.MetaGrad(ball)]
     proven: list[protocols.ProvenLearner] = [ogd, freegrad, hf.learners.Clipped(freegrad), hf.AdaGrad(ball)]

@@ -74,7 +74,13 @@ if TYPE_CHECKING:
         found += [learners.Fixed(np.ones(2)), learners.ONS(ball, 0.5), learners.OnlineRidge(), learners.VAW()]
         found += [learners.OnlineLogistic(), learners.ProjectedAdaGrad(ball), learners.Penalized(ogd, 0.1)]
         found += [learners.ScaleInvariant(), learners.Scaled(ogd), learners.SoloFTRL(ball)]
-        found += [learners.Squint(), learners.Bettors(), learners.Reserved(1), learners.Recentered(ogd, ball)]
+        found += [
+            learners.Squint(),
+            learners.Bettors(),
+            learners.Reserved(1),
+            learners.ReservedEpochs(1),
+            learners.Recentered(ogd, ball),
+        ]
         found += [learners.Mixture((ogd, grad)), learners.RobustRidge(weights=learners.Redescending())]
         steps: list[protocols.Step] = [learners.Adaptive(), learners.StronglyConvex(1.0)]
         print(steps, learners.LogWealth(), learners.HuberWeights(), learners.InverseMultiquadric())

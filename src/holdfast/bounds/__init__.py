@@ -95,7 +95,7 @@ from holdfast.bounds.topk import (
     topshare_budget,
     window_budget,
 )
-from holdfast.bounds.unbounded import theorem_u
+from holdfast.bounds.unbounded import theorem_u, theorem_u_epochs
 
 __all__ = [
     "RankOdds",
@@ -161,6 +161,7 @@ __all__ = [
     "theorem_ii",
     "theorem_p",
     "theorem_u",
+    "theorem_u_epochs",
     "theorem_w",
     "theorem_x",
     "topshare_budget",

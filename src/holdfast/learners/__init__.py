@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.learners.penalized import Penalized
     from holdfast.learners.recentered import Recentered
     from holdfast.learners.reserved import Reserved
+    from holdfast.learners.reservedepochs import ReservedEpochs
     from holdfast.learners.ridge import OnlineRidge
     from holdfast.learners.robustridge import HuberWeights, InverseMultiquadric, Redescending, RobustRidge
     from holdfast.learners.scaled import Scaled
@@ -64,6 +65,7 @@ __all__ = [
     "Recentered",
     "Redescending",
     "Reserved",
+    "ReservedEpochs",
     "RobustRidge",
     "ScaleInvariant",
     "Scaled",

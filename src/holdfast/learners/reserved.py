@@ -28,6 +28,22 @@ class ReservedState(NamedTuple):
     top: float  # the largest wealth so far
 
 
+def bet(state: ReservedState, slope: float, x: Any, size: float, first: float, tax: float) -> ReservedState:
+    """The state after a gradient slope * x of this size; `first` is H. Without a reserve `tax` is 0."""
+    top = state.top
+    wealth = min(max(state.wealth - slope * dot(state.w, x), 0.0), _RICHEST)
+    if wealth > top:
+        top += (wealth - top) / (1.0 + tax)
+        wealth = top
+    relative = state.relative + size * size / (first * first + state.squares)
+    squares = state.squares + size * size
+    add(state.total, slope, x)
+    a, far = math.sqrt(first * first + squares), euclidean(state.total)
+    assign(state.w, state.total)
+    scale_by(state.w, -0.5 * wealth / a / max(a, far))
+    return ReservedState(state.w, state.total, squares, relative, wealth, top)
+
+
 @rule
 class Reserved:
     """w = -G wealth / (2 a max(a, |G|)): a bettor that keeps a part of what it wins.
@@ -127,18 +143,7 @@ class Reserved:
         size = gradient_size(slope, x)
         if not size <= self.size:
             return state
-        first, top = self.least_root(), state.top
-        wealth = min(max(state.wealth - slope * dot(state.w, x), 0.0), _RICHEST)
-        if wealth > top:
-            top += (wealth - top) / (1.0 + self.tax_or_none())
-            wealth = top
-        relative = state.relative + size * size / (first * first + state.squares)
-        squares = state.squares + size * size
-        add(state.total, slope, x)
-        a, far = math.sqrt(first * first + squares), euclidean(state.total)
-        assign(state.w, state.total)
-        scale_by(state.w, -0.5 * wealth / a / max(a, far))
-        return ReservedState(state.w, state.total, squares, relative, wealth, top)
+        return bet(state, slope, x, size, self.least_root(), self.tax_or_none())
 
     def bound(self, state: ReservedState, u: np.ndarray) -> float:
         far, tax, first = euclidean(np.asarray(u, float)), self.tax_or_none(), self.first_wealth()
