@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,7 +32,9 @@ class Reader:
     def python(self, text):
         test = doctest.DocTestParser().get_doctest(self._here(text), self.names, PAGE.name, str(PAGE), 0)
         said = []
-        doctest.DocTestRunner().run(test, out=said.append, clear_globs=False)
+        run = partial(doctest.DocTestRunner().run, test, out=said.append, clear_globs=False)
+        with ThreadPoolExecutor(1) as thread:  # in this one the browser of other tests may have a loop
+            thread.submit(run).result()
         assert said == [], "".join(said)
         self.names = test.globs
 
