@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import http.server
 import json
+import math
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from holdfast.serve.client import Answer, AsyncClient, Client, ServerError
@@ -138,6 +140,18 @@ def test_labels_and_keys_and_the_token_are_sent(server):
     assert [call[0] for call in server.calls] == ["/models/label", "/models/predict?key=a+b%26c"]
     assert server.calls[0][1] == {"labels": [{"id": "p", "target": "yes"}]}
     assert {call[2]["Authorization"] for call in server.calls} == {"Bearer secret"}
+
+
+def test_cells_of_numpy_are_numbers_and_nan_is_a_missing_cell(server):
+    server.script = [(200, echo), (200, {"labels": [{"id": "p", "status": "accepted"}]})]
+    row = {"a": np.float32(0.5), "b": np.int64(3), "c": math.nan, "d": np.float64("nan"), "e": np.bool_(True)}
+    with Client(server.url) as client:
+        client.predict(row)
+        client.label("p", np.float64(1.5))
+        with pytest.raises(TypeError, match="a cell is a number, a text"):
+            client.predict({"a": object})
+    assert server.calls[0][1]["rows"] == [{"a": 0.5, "b": 3, "c": None, "d": None, "e": True}]
+    assert server.calls[1][1]["labels"][0]["target"] == 1.5
 
 
 def test_asyncio_has_the_same_calls(server):

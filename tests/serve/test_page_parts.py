@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from serve.conftest import HEADERS, TOKEN, settle
 
+from holdfast.runs.run import open_run
 from holdfast.serve import page_parts as parts
 
 
@@ -91,3 +92,25 @@ def test_skips_that_follow_each_other_are_one_event(served, run):
         "not learning: x",
     )
     assert parts.event_line({"event": "retraction", "at": "now", "rows": 60, "why": "kW"})[2] == "60 rows: kW"
+
+
+def test_the_newest_entries_come_first_over_the_borders_of_parts(served, run, monkeypatch):
+    monkeypatch.setattr(parts, "_STEP", 2)
+    client = served(run, token=TOKEN, every=(1.0, 0.0))
+    for count in (5, 1, 3):
+        learn(client, [{"a": 1e9, "b": 0.5, "y": 1.5}] * count)
+    everything = client.get("/audit?after=0&limit=1000").json()["rows"]
+    assert len(everything) == 9
+    found = list(parts.last_entries(open_run(run)))
+    assert [entry["row"] for entry in found] == [entry["row"] for entry in everything][::-1]
+    assert client.get("/audit?limit=4").json()["rows"] == everything[-4:]
+    assert [row.row for row in parts.newest_skipped(open_run(run), 3)] == [209, 208, 207]
+
+
+def test_a_warning_of_the_run_is_told_once(served, run):
+    """That every row is skipped, however many they are by now."""
+    client = served(run, token=TOKEN)
+    for _ in range(3):
+        learn(client, [{"a": 1e9, "b": 0.5, "y": 1.5}] * 150)
+    alarms = [event["text"] for event in client.service.events.past if event["event"] == "alarm"]
+    assert len([text for text in alarms if "the data may have changed" in text]) == 1

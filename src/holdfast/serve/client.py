@@ -87,8 +87,11 @@ class Client:
     def predict_many(
         self, rows: Iterable[Row], ids: Iterable[str] | None = None, key: str | None = None
     ) -> list[Answer]:
-        """The answers about rows, in their order. Rows without `ids` get random ones."""
-        sent = [dict(row) for row in rows]
+        """The answers about rows, in their order. Rows without `ids` get random ones.
+
+        None and NaN are missing cells.
+        """
+        sent = list(map(_cells, rows))
         names = [uuid.uuid4().hex for _ in sent] if ids is None else list(ids)
         body = {"rows": sent, "ids": names}
         found = self.call("POST", "/predict" if key is None else f"/predict?{_query(key=key)}", body)
@@ -111,7 +114,7 @@ class Client:
         With `source` and the offset of the `first` row there, rows whose offset was already learned from are
         left out. Without, a call that is sent twice is learned twice, so it is sent once only.
         """
-        body: dict[str, Any] = {"rows": [dict(row) for row in rows]}
+        body: dict[str, Any] = {"rows": list(map(_cells, rows))}
         if source is not None:
             body["offsets"] = {"source": source, "first": first}
         path = "/learn" if key is None else f"/learn?{_query(key=key)}"
@@ -120,7 +123,7 @@ class Client:
 
     def call(self, method: str, path: str, body: Any = None, again: bool = True) -> Any:
         """Any call of the API: what the server answers, from JSON. Without `again` it is sent once only."""
-        data = None if body is None else json.dumps(body, allow_nan=True).encode()
+        data = None if body is None else json.dumps(body, default=_of_numpy).encode()
         until, pause = time.monotonic() + (self._patience if again else 0.0), 0.05
         fresh = not again  # a connection that was idle for long may be closed by now
         while True:
@@ -213,6 +216,19 @@ class AsyncClient:
     async def __aexit__(self, *problem: object) -> None:
         await asyncio.to_thread(self._threads.shutdown)
         self._client.close()
+
+
+def _cells(row: Row) -> dict[str, Any]:
+    """The cells of a row for JSON, which has no NaN."""
+    return {name: None if value != value else value for name, value in row.items()}
+
+
+def _of_numpy(value: Any) -> Any:
+    """A number of numpy, which JSON does not know, as one of Python."""
+    try:
+        return value.item()
+    except AttributeError:
+        raise TypeError(f"a cell is a number, a text, true, false or None: got {value!r}") from None
 
 
 def _query(**values: str) -> str:

@@ -7,6 +7,7 @@ and `learn --into` can change it; the next rows are learned by the run as it is 
 
 import json
 import math
+import re
 import sqlite3
 import threading
 import time
@@ -64,6 +65,7 @@ class Learner:
         self._judge: Judge | None = None
         self.problem: str | None = None  # why it does not learn
         self.figures: dict[str, Any] = {}
+        self._warned: set[str] = set()  # the warnings of the run, without their figures
         self.stopping, self._idle_since = False, time.monotonic()
         self._logged, self._length = self._recover()
         self._open()
@@ -186,6 +188,10 @@ class Learner:
         model = run.model()._replace(widths=self._judge.table())
         self.snapshot = Snapshot(_copied(model), self._logged, run.trace.rounds, self.share)
         self.figures = run.metrics() | {"model_rows": run.trace.rounds}
+        warnings = {re.sub(r"[0-9][0-9.,]*", "#", text): text for text in self.figures["warnings"]}
+        for text in [text for name, text in warnings.items() if name not in self._warned]:
+            self._tell({"event": "alarm", "text": text})
+        self._warned = set(warnings)
 
     # -- the thread
 

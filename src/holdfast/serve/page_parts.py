@@ -16,6 +16,7 @@ from holdfast.runs.run import Run
 from holdfast.terminal import shown
 
 ROWS = 20  # of a table
+_STEP = 1_000  # entries of the audit
 _REFUSED = ("features", "target", "gradient")  # by a filter, so the row can be read
 LABELS = {
     "accepted": "learned from, or in the queue",
@@ -57,17 +58,24 @@ def run_part(run: Run) -> RunPart:
     return RunPart(newest_skipped(run, ROWS), ledger, list(plots.sizes(run)))
 
 
+def last_entries(run: Run) -> Iterator[dict[str, Any]]:
+    """The entries of the audit, the newest first; what is not asked for is not read."""
+    for number in reversed(range(run.parts)):
+        for part in run.folder.read_parts("audit", number + 1, run.log.schema("audit"), since=number):
+            for stop in range(part.num_rows, 0, -_STEP):
+                start = max(stop - _STEP, 0)
+                yield from reversed(part.slice(start, stop - start).to_pylist())
+
+
 def newest_skipped(run: Run, most: int) -> list[SkippedRow]:
     """The rows that were skipped last, the newest first, each once."""
     released = {row for part in run.read("released", ["row"]) for row in part.column("row").to_pylist()}
     found: dict[int, SkippedRow] = {}
-    for number in reversed(range(run.parts)):
-        for part in run.folder.read_parts("audit", number + 1, run.log.schema("audit"), since=number):
-            for entry in reversed(part.to_pylist()):
-                if entry["reason"] != WARM_UP and entry["row"] not in found:
-                    found[entry["row"]] = _skipped(entry, entry["row"] in released)
-                if len(found) == most:
-                    return list(found.values())
+    for entry in last_entries(run):
+        if len(found) == most:
+            break
+        if entry["reason"] != WARM_UP and entry["row"] not in found:
+            found[entry["row"]] = _skipped(entry, entry["row"] in released)
     return list(found.values())
 
 

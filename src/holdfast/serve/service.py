@@ -24,6 +24,7 @@ from holdfast.serve.judge import mean_of
 from holdfast.serve.learner import Learner
 from holdfast.serve.limits import Limits
 from holdfast.serve.log import RowLog
+from holdfast.serve.page_parts import last_entries
 from holdfast.serve.predicting import Answer
 from holdfast.serve.repairs import release_rows, retract_rows
 from holdfast.serve.rows import RowReader, ServedRow, cell_text, target_text
@@ -315,14 +316,14 @@ class Service:
         """Skipped rounds as of the last checkpoint: those after a row, or the last ones."""
         run = open_run(self.path)
         rows: list[dict[str, Any]] = []
-        for part in run.read("audit"):
-            if after is not None:
+        if after is None:
+            rows = list(itertools.islice(last_entries(run), limit))[::-1]
+        else:
+            for part in run.read("audit"):
                 part = part.filter(np.asarray(part.column("row").to_numpy() > after))
                 rows += part.slice(0, limit - len(rows)).to_pylist()
                 if len(rows) >= limit:
                     break
-            else:
-                rows = (rows + part.slice(max(part.num_rows - limit, 0)).to_pylist())[-limit:]
         released = {row for part in run.read("released", ["row"]) for row in part.column("row").to_pylist()}
         for row in rows:
             row["released"] = row["row"] in released
