@@ -28,6 +28,7 @@ MODULES = {
     "latency": "latency",
     "long": "long_streams",
     "command": "command",
+    "serve": "serving",
 }
 NAMES = tuple(MODULES)
 ON_REQUEST = {"spark": "spark"}  # measured only if it is named
