@@ -2,7 +2,7 @@
 
 Each server is one process, and the client another one, on the same machine, in turns. The client waits for
 each answer on each of its connections. Ours writes every prediction to the disk before the answer; the others
-write nothing. Labels come in calls of 50 to ours, and one by one to the others, which have no call for several.
+write nothing. Ours gets 50 labels in a call; the others get one, because they have no call for several.
 """
 
 import contextlib
@@ -31,7 +31,8 @@ def measure(run):
         {"River in a FastAPI app": ("http", 32, 1)} if _installed("river", "fastapi", "uvicorn") else {}
     )
     servers |= {"Vowpal Wabbit's daemon": ("lines", 4, 1)} if _installed("vowpalwabbit") else {}
-    seconds, found = run.amount(10, 5, 1), {name: [] for name in servers}
+    seconds = run.amount(10, 5, 1)
+    found: dict[str, list] = {name: [] for name in servers}
     _learn(run)
     for turn in range(run.amount(_TURNS, _TURNS, 1)):
         for name, (kind, connections, per_call) in servers.items():

@@ -1,7 +1,7 @@
 """Ask a server for predictions and give it labels, for some seconds, from a process of its own.
 
-python -m holdfast_lab.bench.serving_load KIND PORT SECONDS CONNECTIONS LABELS, where KIND is `http` or `lines`
-(the daemon of Vowpal Wabbit) and LABELS is how many labels are in a call; 0 gives none.
+python -m holdfast_lab.bench.serving_load KIND PORT SECONDS CONNECTIONS LABELS; KIND is `http` or `lines` (the
+daemon of Vowpal Wabbit) and LABELS is how many labels are in a call; 0 gives none.
 """
 
 import asyncio
@@ -110,8 +110,4 @@ async def measure(kind, port, seconds, connections, per_call):
 
 if __name__ == "__main__":
     kind, *numbers = sys.argv[1:]
-    try:
-        from uvloop import run as run_loop
-    except ImportError:
-        from asyncio import run as run_loop
-    print_json(run_loop(measure(kind, int(numbers[0]), float(numbers[1]), *map(int, numbers[2:]))))
+    print_json(asyncio.run(measure(kind, int(numbers[0]), float(numbers[1]), *map(int, numbers[2:]))))

@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from holdfast.io.rows import DenseRows
+from holdfast.io.sources import Piece
 from holdfast.runs.checkpoint import CHECKPOINT
 from holdfast.runs.config import read_config
 from holdfast.runs.folder import Folder
@@ -132,6 +135,7 @@ class Learner:
             if self._judge is None:
                 self._judge = Judge(run.target, run.answers.widths.numbers())
                 self._judge_again()
+            run.compiling.decide(_example(run), _LOOK_UP, lambda text: None)
             self._learn_log()
             self._show()
             self.locked = True
@@ -177,7 +181,6 @@ class Learner:
         run, reader, schedule = self._run, self._reader, self._schedule
         assert run is not None and reader is not None and schedule is not None
         for piece in reader.pieces():
-            run.compiling.decide(piece, _LOOK_UP, lambda text: None)
             run.learn(piece, lambda piece: False, schedule.limit)
             run.note_source(reader.place, reader.record)
 
@@ -320,6 +323,13 @@ class Learner:
         self._logged, self._length = rows[-1].seq, self.log.length
         table = [(row.seq, row.at, *one) for row, one in zip(rows, judged, strict=True)]
         self.store.do(self.store.logged(self._logged, self.log.length, table))
+
+
+def _example(run: Run) -> Piece:
+    """A row, for which compiled games are looked up before there is any."""
+    keys = pa.array([""]) if run.settings.key is not None else None
+    features = DenseRows(np.zeros((1, run.layout.feature_count())))
+    return Piece(features, np.zeros(1), keys, np.ones(1, np.int64), {}, None, 0, None, {})
 
 
 def _copied(model: Any) -> Any:

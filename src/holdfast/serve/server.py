@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from holdfast.serve.service import Service
 from holdfast.terminal import Refusal
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
+_SWITCH = 0.001  # seconds; a prediction waits so long for a thread that is in Python
 _HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -105,11 +107,13 @@ def serve(
         access_log=False,
         server_header=False,
         date_header=False,
+        proxy_headers=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=5,
         h11_max_incomplete_event_size=1 << 16,
         backlog=512,
     )
+    sys.setswitchinterval(_SWITCH)
     try:
         bound = _bound(host, port)
     except BaseException:

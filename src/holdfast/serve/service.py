@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 from msgspec import UNSET
+from msgspec.json import Encoder
 
 from holdfast.runs.config import read_config
 from holdfast.runs.files import locked
@@ -33,6 +34,9 @@ from holdfast.terminal import Refusal, quoted
 
 FOLDER = "serve"  # in the run folder
 _SUFFIX = {None: ".csv", "csv": ".csv", "tsv": ".tsv"}
+
+
+_encode = Encoder().encode
 
 
 class Conflict(Refusal):
@@ -142,7 +146,7 @@ class Service:
         return found
 
     def _asked(self, id: str, now: float, key: str, row: ServedRow, answer: Answer) -> Asked:
-        return Asked(id, now, key, json.dumps(row.texts), answer.forecast, json.dumps(answer.sent))
+        return Asked(id, now, key, _text(row.texts), answer.forecast, _text(answer.sent))
 
     def _new_id(self, now: float) -> str:
         return f"{int(now * 1e6):013x}-{self._begin}{next(self._ids):x}"
@@ -209,9 +213,7 @@ class Service:
         targets = [target_text(self.config.target, row[name], self.limits.text) for row in rows]
         served = [self.reader.read(row) for row in rows]
         answers = self.learner.snapshot.answer(self.reader, served, keys)
-        found = [
-            (keys[i], json.dumps(served[i].texts), answers[i].forecast, targets[i]) for i in range(len(rows))
-        ]
+        found = [(keys[i], _text(served[i].texts), answers[i].forecast, targets[i]) for i in range(len(rows))]
         self._counts["learn_rows"] += len(rows)
         offsets = body.offsets
         source, first = (None, 0) if _unset(offsets) else (offsets.source, offsets.first)  # type: ignore[union-attr]
@@ -334,6 +336,10 @@ class Service:
             "rounds": run.trace.rounds,
             "ledger": ledger,
         }
+
+
+def _text(found: Any) -> str:
+    return _encode(found).decode()
 
 
 def _unset(*values: Any) -> bool:
