@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast._compiled import prebuilt
+from holdfast._compiled.calls import can_compile
 from holdfast._compiled.long_calls import deferred_interrupts
-from holdfast._compiled.running import can_compile
 from holdfast.dry_run import check_rule
 from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
 from holdfast.levels.alarms import Event

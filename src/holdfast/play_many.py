@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._compiled.calls import can_compile
 from holdfast._compiled.compiling import WORTH_COMPILING
-from holdfast._compiled.running import can_compile
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.fleet.grouping import caller, cores, evenly, group_rounds
 from holdfast.game import Counts, play_round

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast import protocols
-from holdfast._compiled.running import can_compile
+from holdfast._compiled.calls import can_compile
 from holdfast.certificates.certificate import Certificate, certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.dry_run import check_first_round, check_restored, check_rule

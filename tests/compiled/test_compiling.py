@@ -8,9 +8,8 @@ import pytest
 from laws import WITH_AVERAGE
 
 import holdfast as hf
-import holdfast._compiled.calls  # if a test does not say otherwise
 from holdfast import _compiled
-from holdfast._compiled import compiling, running
+from holdfast._compiled import calls, compiling
 from holdfast._compiled.compiling import FEW, LOADING, WORTH_COMPILING, choose, expecting
 
 ARGS = (hf.TopK(1), np.zeros(3))
@@ -20,7 +19,10 @@ class Disk:
     """Counts the looks at a disk; `has` says whether the game is on it."""
 
     def __init__(self):
-        self.has, self.ready, self.looks = False, False, 0
+        self.has, self.ready, self.others, self.looks = False, False, True, 0
+
+    def has_others(self):
+        return self.others
 
     def is_stored(self, *args):
         self.looks += 1
@@ -35,7 +37,8 @@ def disk(monkeypatch):
     found = Disk()
     monkeypatch.setattr(compiling, "_on_disk", {})
     monkeypatch.setattr(compiling, "_interpreted", [0])
-    monkeypatch.setattr(compiling, "_calls", lambda: found)
+    for name in ("has_others", "is_ready", "is_stored"):
+        monkeypatch.setattr(calls, name, getattr(found, name))
     monkeypatch.setattr(compiling, "is_empty", lambda: False)
     return found
 
@@ -50,9 +53,9 @@ def test_a_game_on_disk_is_used_from_a_few_rounds_on(disk):
     assert chosen(FEW) and chosen(100, before=FEW) and disk.looks == 1
 
 
-def test_fewer_rounds_are_enough_if_a_round_takes_long_in_python(disk, monkeypatch):
+def test_fewer_rounds_are_enough_if_a_round_takes_long_in_python(disk):
     disk.has = True
-    monkeypatch.delitem(sys.modules, "holdfast._compiled.calls")
+    disk.others = False
     with expecting(LOADING // 10, cost=10):
         assert chosen(100)
     disk.has = False
@@ -65,9 +68,9 @@ def test_the_disk_is_looked_at_once(disk):
     assert disk.looks == 1
 
 
-def test_the_disk_is_looked_at_only_if_the_process_plays_many_rounds(disk, monkeypatch):
+def test_the_disk_is_looked_at_only_if_the_process_plays_many_rounds(disk):
     disk.has = True
-    monkeypatch.delitem(sys.modules, "holdfast._compiled.calls")
+    disk.others = False
     assert not chosen(LOADING - 1) and disk.looks == 0
     compiling.count_interpreted(LOADING)
     assert chosen(100)
@@ -85,7 +88,7 @@ def test_a_function_of_the_user_is_compiled_only_for_long_games(disk):
 
 
 def test_an_empty_cache_is_not_looked_at(disk, monkeypatch):
-    monkeypatch.delitem(sys.modules, "holdfast._compiled.calls")
+    disk.others = False
     monkeypatch.setattr(compiling, "is_empty", lambda: True)
     assert not chosen(WORTH_COMPILING - 1) and disk.looks == 0
 
@@ -102,8 +105,8 @@ def test_all_is_compiled_at_once_where_that_is_wanted(disk):
 
 
 def test_without_numba_nothing_is_compiled_and_the_log_says_so_once(disk, monkeypatch, caplog):
-    monkeypatch.setattr(running, "has_numba", lambda: False)
-    running._say_once.cache_clear()
+    monkeypatch.setattr(calls, "has_numba", lambda: False)
+    calls._say_once.cache_clear()
     assert not chosen(FEW) and caplog.messages == []
     assert not chosen(WORTH_COMPILING) and not chosen(WORTH_COMPILING)
     (message,) = caplog.messages
@@ -114,14 +117,14 @@ def test_a_game_goes_over_to_compiled_rounds_with_the_same_bits(monkeypatch):
     answers = iter([False, False, True])
     monkeypatch.setattr(sys.modules["holdfast.play"], "choose", lambda *args: next(answers))
     monkeypatch.setattr(sys.modules["holdfast.play"], "_PIECE", 300)
-    calls, call = [], _compiled.call
+    made, call = [], _compiled.call
     monkeypatch.setattr(
-        _compiled, "call", lambda function, *args: calls.append(args[-2:]) or call(function, *args)
+        _compiled, "call", lambda function, *args: made.append(args[-2:]) or call(function, *args)
     )
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((1000, 3)), np.sign(rng.standard_normal(1000))
     player, replay = hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5)), hf.Replay(X, y, hf.Logistic())
     changed, whole = (hf.play(player, replay, keep=WITH_AVERAGE, compiled=c) for c in (None, False))
-    assert calls == [(600, 1000)]
+    assert made == [(600, 1000)]
     for name in (*WITH_AVERAGE, "final"):
         assert getattr(changed, name).tobytes() == getattr(whole, name).tobytes()

@@ -113,7 +113,7 @@ def test_a_run_is_compiled_if_it_is_long_and_python_plays_few_rounds_at_a_time(s
 def test_a_run_without_numba_plays_in_python(source, tmp_path, monkeypatch):
     monkeypatch.setattr("holdfast.runs.compile_choice.WORTH_COMPILING", 100)
     monkeypatch.setattr("holdfast._compiled.prebuilt.find", lambda function, args: None)
-    monkeypatch.setattr("holdfast._compiled.running.has_numba", lambda: False)
+    monkeypatch.setattr("holdfast._compiled.calls.has_numba", lambda: False)
     monkeypatch.setattr("holdfast._compiled.calls.call", None)
     assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "run")]) == 0
 

@@ -1,9 +1,9 @@
 """Everything that knows of machine code. No other package imports numba.
 
-All machine code is called through pointers (`programs`), with values laid out by `memory_layout`. `running`
+All machine code is called through pointers (`programs`), with values laid out by `memory_layout`. `calls`
 takes what is there: a game that was compiled when the package was built (`prebuilt`; made by `prebuild`,
-linked by `linking`), or one of `calls`: from the disk (`disk_cache`, `object_files`), or compiled now, if
-`compiling` says that it pays. None of these imports numba before it compiles.
+linked by `linking`), one from the disk (`disk_cache`, `object_files`), or one that is compiled now.
+`compiling` says when that pays. None of these imports numba before it compiles.
 
 `compiler` compiles. `call_graph` finds the methods and helpers that a game calls, and `registration` tells
 numba of them; `by_type` and `kernel_forms` make the functions of rows among them. `error_messages` explains
@@ -17,4 +17,4 @@ from holdfast.lazy_imports import lazy_names
 
 _NAMES = ("bind_state", "call", "is_stored", "prepare")
 
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "running"))
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "calls"))

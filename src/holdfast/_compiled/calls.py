@@ -1,14 +1,18 @@
-"""Machine code for arguments of some types: of this process, from the disk, or compiled by numba.
+"""Run a function as machine code: from the package, of this process, from the disk, or compiled by numba.
 
-numba is imported only to compile.
+numba is imported only to compile. It is not installed with holdfast alone: `pip install 'holdfast[compile]'`.
 """
 
+import functools
+import importlib.util
 import inspect
+import logging
 import os
 import sys
 import threading
 from typing import Any, Literal
 
+from holdfast._compiled import prebuilt
 from holdfast._compiled.argument_types import AnyFunction, Arguments, BoundState, signature
 from holdfast._compiled.call_graph import CallGraph
 from holdfast._compiled.disk_cache import Store
@@ -24,10 +28,11 @@ Form = Literal["call", "state"]
 _programs: dict[Any, tuple[Any, CallGraph]] = {}
 _call_graphs: dict[Any, CallGraph] = {}
 _lock = threading.RLock()
+_LOG = logging.getLogger("holdfast")
 
 
 def call(function: AnyFunction, *args: Any) -> Any:
-    """Compile `function` for arguments of these types, unless that was done before, and call it."""
+    """Call `function` compiled for arguments of these types."""
     return _program("call", function, args).call(args)
 
 
@@ -48,14 +53,14 @@ def bind_state(function: AnyFunction, *args: Any) -> BoundState:
 
 
 def is_ready(form: Form, function: AnyFunction, args: Arguments) -> bool:
-    """Whether this process has compiled it for arguments of these types."""
+    """Whether this process has loaded or compiled it for arguments of these types."""
     found = _programs.get(_key(form, function, args))
     return found is not None and found[1].is_current()
 
 
 def is_stored(form: Form, function: AnyFunction, args: Arguments) -> bool:
-    """Whether it need not be compiled: it is in this process or on disk."""
-    if is_ready(form, function, args):
+    """Whether it need not be compiled: it is in the package, in this process or on disk."""
+    if prebuilt.find(function, args) is not None or is_ready(form, function, args):
         return True
     with _lock:
         graph = _call_graphs[_key(form, function, args)] = CallGraph(function, args)
@@ -63,8 +68,36 @@ def is_stored(form: Form, function: AnyFunction, args: Arguments) -> bool:
         return store is not None and store.exists()
 
 
+def has_others() -> bool:
+    """Whether this process has loaded or compiled any function that is not in the package."""
+    return bool(_programs)
+
+
+def can_compile(is_long: bool) -> bool:
+    """Whether numba is there. If not, and a long game is about to be slow, the log says so once."""
+    if not has_numba() and is_long:
+        _say_once()
+    return has_numba()
+
+
+@functools.cache
+def has_numba() -> bool:
+    return importlib.util.find_spec("numba") is not None
+
+
+@functools.cache
+def _say_once() -> None:
+    _LOG.warning(
+        "this game was not compiled with holdfast, so it runs in Python: the same results, but many times "
+        "slower. pip install 'holdfast[compile]' lets holdfast compile it"
+    )
+
+
 def _program(form: Form, function: AnyFunction, args: Arguments) -> Any:
     """A `Program` for arguments of these types, or on the public path of numba one of `numba_public`."""
+    found_in_package = prebuilt.find(function, args)
+    if found_in_package is not None:
+        return found_in_package
     key = _key(form, function, args)
     found = _programs.get(key)
     if found is not None and found[1].is_current():

@@ -8,16 +8,13 @@ have the same bits either way.
 import contextlib
 import contextvars
 import math
-import sys
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
-from holdfast._compiled import prebuilt
+from holdfast._compiled import calls, prebuilt
 from holdfast._compiled.argument_types import AnyFunction, Arguments, signature
 from holdfast._compiled.cache_folder import is_empty
-from holdfast._compiled.running import can_compile
-
-Kind = Literal["call", "state"]  # for `running.call`, or for `running.bind_state`
+from holdfast._compiled.calls import Form
 
 FEW = 500  # rounds, a hundred rows in five epochs: with less, not even a look at the disk, which takes 20 ms
 SHORT = 10  # rounds in one call: in Python they are faster than to convert the state and back
@@ -51,39 +48,32 @@ def count_interpreted(rounds: int) -> None:
     _interpreted[0] += rounds * _expected.get()[1]
 
 
-def choose(kind: Kind, function: AnyFunction, args: Arguments, rounds: int, before: int = 0) -> bool:
+def choose(kind: Form, function: AnyFunction, args: Arguments, rounds: int, before: int = 0) -> bool:
     """Whether the next rounds should be played compiled.
 
-    `kind` is "call" or "state": whether for `running.call` or for `running.bind_state`. `rounds` are to
+    `kind` is "call" or "state": whether for `calls.call` or for `calls.bind_state`. `rounds` are to
     come, `before` were played in this game.
     """
     if prebuilt.find(function, args) is not None:
         return kind == "state" or rounds >= SHORT
     to_come, cost = _expected.get()
     expected = max(rounds + before, to_come)
-    may_compile = can_compile(is_long=WORTH_COMPILING <= expected < math.inf)
+    may_compile = calls.can_compile(is_long=WORTH_COMPILING <= expected < math.inf)
     if expected == math.inf:
         return may_compile
     if kind == "call" and rounds < SHORT:
         return False
-    is_known = "holdfast._compiled.calls" in sys.modules
-    if (cost * expected < FEW) if is_known else (_interpreted[0] + cost * expected < LOADING):
+    if (cost * expected < FEW) if calls.has_others() else (_interpreted[0] + cost * expected < LOADING):
         return False
-    return _is_stored(kind, function, args, is_known) or (may_compile and expected >= WORTH_COMPILING)
+    return _is_stored(kind, function, args) or (may_compile and expected >= WORTH_COMPILING)
 
 
-def _is_stored(kind: Kind, function: AnyFunction, args: Arguments, is_known: bool) -> bool:
+def _is_stored(kind: Form, function: AnyFunction, args: Arguments) -> bool:
     """Whether it is in this process, or was on disk when this process looked for the first time."""
     types = signature(args)
-    if types is None or not (is_known or not is_empty()):
+    if types is None or not (calls.has_others() or not is_empty()):
         return False
-    key, calls = (kind, function, types), _calls()
+    key = kind, function, types
     if key not in _on_disk:
         _on_disk[key] = calls.is_stored(kind, function, args)
     return _on_disk[key] or calls.is_ready(kind, function, args)
-
-
-def _calls() -> Any:
-    from holdfast._compiled import calls
-
-    return calls

@@ -4,6 +4,7 @@
 the public API is used with one warning. The results are the same, but compiling and playing take longer.
 """
 
+import sys
 import warnings
 from types import ModuleType
 
@@ -20,7 +21,8 @@ def _load() -> ModuleType | None:
         from holdfast._compiled import numba_private
 
         numba_private.check()
-        if numba.__version__.rsplit(".", 1)[0] not in numba_private.TESTED:
+        # On other systems LLVM's linker was not tried when this was written.
+        if numba.__version__.rsplit(".", 1)[0] not in numba_private.TESTED or sys.platform != "linux":
             from holdfast._compiled.trial import run
 
             run()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast._compiled import prebuilt
-from holdfast._compiled.running import can_compile
+from holdfast._compiled.calls import can_compile
 
 Call = Callable[..., Any]  # calls a function with its arguments
 

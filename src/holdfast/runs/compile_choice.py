@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from holdfast._compiled import prebuilt
 from holdfast._compiled.cache_folder import is_empty
+from holdfast._compiled.calls import can_compile
 from holdfast._compiled.compiling import WORTH_COMPILING
-from holdfast._compiled.running import can_compile
 from holdfast.fleet.games import Games
 from holdfast.fleet.grouped_rounds import play_groups
 from holdfast.io.sources import Piece
