@@ -50,7 +50,7 @@ FLAT = [hf.Hinge(), hf.losses.SquaredHinge(), hf.losses.EpsilonInsensitive(epsil
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("loss", FLAT, ids=repr)
-@pytest.mark.parametrize("on", [hf.game.Gradient(), hf.Features()], ids=repr)
+@pytest.mark.parametrize("on", [hf.measures.Gradient(), hf.Features()], ids=repr)
 def test_a_row_that_is_not_finite_is_skipped_and_unmeasured_also_where_the_slope_would_be_0(
     loss, on, compiled
 ):

@@ -326,11 +326,14 @@ def test_nothing_is_skipped_where_nothing_is_odd():
 
 
 @pytest.mark.parametrize(
-    "on", [hf.game.Gradient(), hf.Features(), hf.game.Range(), hf.game.LossForm(2.0)], ids=repr
+    "on", [hf.measures.Gradient(), hf.Features(), hf.measures.Range(), hf.measures.LossForm(2.0)], ids=repr
 )
 def test_rounds_are_measured_as_by_filtered(on):
     X, y = data(regression=True, rounds=200)
-    replay, learner = hf.Replay(X, y, hf.Squared()), hf.EG(0.1) if on == hf.game.Range() else hf.OnlineRidge()
+    replay, learner = (
+        hf.Replay(X, y, hf.Squared()),
+        hf.EG(0.1) if on == hf.measures.Range() else hf.OnlineRidge(),
+    )
     player = guarded(learner, hf.Everything(), hf.Everything(), hf.TopK(20), on=on)
     alone, behind = hf.play(hf.Filtered(learner, hf.TopK(20), on=on), replay), hf.play(player, replay)
     assert same(alone.kept, behind.kept) and same(alone.final, behind.final)
@@ -340,7 +343,7 @@ def test_rounds_are_measured_as_by_filtered(on):
 
 def test_the_loss_form_is_that_of_the_row_as_the_learner_sees_it():
     X, y = data(regression=True, rounds=100)
-    scaled, form = hf.Scaled(hf.OnlineRidge(), target=True), hf.game.LossForm(3.0)
+    scaled, form = hf.Scaled(hf.OnlineRidge(), target=True), hf.measures.LossForm(3.0)
     guard = guarded(scaled, hf.Everything(), hf.Everything(), hf.Everything(), on=form)
     player = hf.Player(guard, dim=4, compiled=False)
     for x, target in zip(X[:50], y[:50], strict=True):
@@ -358,7 +361,7 @@ def test_a_huge_target_is_skipped_by_its_loss_form():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 3)), rng.standard_normal(300)
     y[100::50] = 1e9
-    player = guarded(hf.VAW(), hf.TopK(6), hf.Everything(), hf.TopK(6), on=hf.game.LossForm(2.0))
+    player = guarded(hf.VAW(), hf.TopK(6), hf.Everything(), hf.TopK(6), on=hf.measures.LossForm(2.0))
     record = hf.play(player, hf.Replay(X, y, hf.Squared()))
     assert not record.kept[100::50].any() and np.abs(record.final).max() < 1.0
 

@@ -245,7 +245,7 @@ def test_predictions_stay_inside_the_domain(learner):
 
 def games():
     for learner in LEARNERS:
-        on = hf.Features() if learner.needs().size == "features" else hf.game.Gradient()
+        on = hf.Features() if learner.needs().size == "features" else hf.measures.Gradient()
         yield hf.Filtered(learner, hf.TopK(3), on=on), hf.Gradients(GRADIENTS)
     for loss in LOSSES:
         X = np.where(np.arange(60)[:, None] % 20 == 7, 1e6, 1.0) * GRADIENTS[:, ::-1]

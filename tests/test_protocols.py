@@ -33,8 +33,8 @@ from holdfast import (
 )
 from holdfast.adversaries import Chaser, Contaminated, Exponential, Pareto, QuantileStream, Uniform, Weighted
 from holdfast.domains import Everywhere, Shifted
-from holdfast.game import Gradient, LossForm, Range
 from holdfast.learners import Averaged, Bounded, Clipped, Fixed, FreeGrad, Squint
+from holdfast.measures import Gradient, LossForm, Range
 from holdfast.regret import linearised_regret
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
 from holdfast.role_checks import OPTIONS, Rule, check_role, optional_methods

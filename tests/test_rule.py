@@ -215,7 +215,7 @@ def test_nothing_can_be_set(value):
 
 @pytest.mark.parametrize("value", RULES, ids=repr)
 def test_the_repr_of_a_rule_can_be_evaluated(value):
-    names = vars(holdfast.game) | vars(holdfast) | vars(holdfast.norms)
+    names = vars(holdfast.game) | vars(holdfast.measures) | vars(holdfast) | vars(holdfast.norms)
     names["Adaptive"] = holdfast.learners.Adaptive
     assert eval(repr(value), names) == value
 

@@ -19,8 +19,8 @@ from holdfast.rounds import Round
 from holdfast.vectors import ScaledWeights, Sparse, dot, target_for, values_of
 
 INNER = [*LEARNERS, *SCALED, Averaged(hf.OGD(hf.Ball(1.0))), hf.Scaled(hf.VAW(), target=True, patience=2)]
-ON = {"range": hf.game.Range(), "features": hf.Features()}
-MEASURES = [hf.game.Gradient(), hf.Features(), hf.game.LossForm(2.0)]
+ON = {"range": hf.measures.Range(), "features": hf.Features()}
+MEASURES = [hf.measures.Gradient(), hf.Features(), hf.measures.LossForm(2.0)]
 
 ODD = [0.0, -0.0, 1.0, -1.0, 2.0, 1e-308, 5e-324, -1e-200, 1e-160, 1e9, 1e155, -1e200, 1e300, 1e308, -1e308]
 ODD += [1.7e308, -1.7e308, math.nan, math.inf, -math.inf]
@@ -121,7 +121,7 @@ OTHERS = [
         hf.learners.DiagonalMetaGrad(hf.Box(-1.0, 1.0)),
     ),
 ]
-MEASURED = [(learner, on) for learner in BY_RANGE for on in [*MEASURES, hf.game.Range()]]
+MEASURED = [(learner, on) for learner in BY_RANGE for on in [*MEASURES, hf.measures.Range()]]
 MEASURED += [(learner, on) for learner in OTHERS for on in MEASURES]
 
 
@@ -182,7 +182,7 @@ def test_later_values_of_a_sparse_feature_are_kept_after_a_denormal_value():
 @pytest.mark.parametrize(
     "player",
     [
-        hf.Filtered(hf.AdaHedge(), hf.TopK(1), on=hf.game.Range()),
+        hf.Filtered(hf.AdaHedge(), hf.TopK(1), on=hf.measures.Range()),
         hf.Filtered(hf.AdaFTRL(hf.Ball(1.0)), hf.TopK(0), on=hf.Features()),
     ],
     ids=["range", "features"],

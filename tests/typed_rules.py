@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     domains += [hf.Simplex(), hf.domains.L1Ball(1.0), hf.domains.Ellipsoid(np.eye(2))]
     steps: list[protocols.Step] = [hf.learners.Adaptive(), hf.StronglyConvex(1.0)]
     measures: list[protocols.Measure] = [
-        hf.game.Gradient(),
+        hf.measures.Gradient(),
         hf.Features(),
-        hf.game.Range(),
-        hf.game.LossForm(1.0),
+        hf.measures.Range(),
+        hf.measures.LossForm(1.0),
     ]
     losses: list[protocols.LipschitzLoss] = [hf.Linear(), hf.Absolute(), hf.Squared(), hf.Huber()]
     losses += [

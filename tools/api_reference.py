@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 # Each page, and the modules on it.
 PAGES = {
     "play": ("play", "play_many", "player", "journal", "gate", "record"),
-    "game": ("game", "guard", "rounds"),
+    "game": ("game", "measures", "guard", "rounds"),
     "steady": ("steady", "steady.certificate"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),

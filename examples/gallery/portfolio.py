@@ -23,7 +23,7 @@ days, stocks = relatives.shape
 
 def wealth(filter, typed):
     """What one dollar becomes, if the weights are learned from the typed prices."""
-    player = hf.Filtered(hf.EG(rate=0.2), filter, on=hf.game.Range())
+    player = hf.Filtered(hf.EG(rate=0.2), filter, on=hf.measures.Range())
     game = hf.Replay(typed, np.zeros(days), hf.learners.LogWealth())
     weights = hf.play(player, game, keep=["iterates"], compiled=False).iterates
     return np.prod((weights * relatives).sum(axis=1))

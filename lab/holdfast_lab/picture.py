@@ -62,7 +62,7 @@ def play_all(stream):
     games = {}
     for name, filter in filters.items():
         # The theorem of Quantile needs i.i.d. sizes: features are, gradients depend on the learner.
-        on = hf.Features() if name == "Quantile" else hf.game.Gradient()
+        on = hf.Features() if name == "Quantile" else hf.measures.Gradient()
         record = hf.play(hf.Filtered(learner, filter, on=on), hf.Replay(X, y, hf.Logistic()))
         games[name] = FilterResult(record, record.column("losses")[good])
     alone = hf.play(hf.Filtered(learner, hf.Everything()), hf.Replay(X[good], y[good], hf.Logistic()))

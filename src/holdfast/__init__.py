@@ -1,8 +1,8 @@
 """Online learning that outliers cannot derail.
 
 The names below are those that most people need. The rest is in its module: `hf.learners`, `hf.losses`,
-`hf.domains`, `hf.norms`, `hf.filters`, `hf.sketches`, `hf.adversaries`, `hf.regret`, `hf.game`; and what the
-theorems promise in `holdfast.bounds`.
+`hf.domains`, `hf.norms`, `hf.filters`, `hf.sketches`, `hf.adversaries`, `hf.regret`, `hf.game`,
+`hf.measures`; and what the theorems promise in `holdfast.bounds`.
 
 >>> import holdfast as hf
 >>> player = hf.Player(hf.Filtered(hf.OGD(hf.Ball(radius=1.0)), hf.TopK(k=1)), dim=1)
@@ -12,20 +12,21 @@ theorems promise in `holdfast.bounds`.
 
 from typing import TYPE_CHECKING
 
-from holdfast import adversaries, domains, filters, game, learners, losses, norms, regret, sketches  # noqa: F401
+from holdfast import adversaries, domains, filters, game, learners, losses, measures, norms, regret, sketches  # noqa: F401
 from holdfast.adversaries import Gradients, Replay
 from holdfast.audit import HoldfastWarning
 from holdfast.certificates.certificate import Certificate
 from holdfast.certificates.certified import Certified
 from holdfast.domains import Ball, Box, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
-from holdfast.game import Features, Filtered, Gradient, Target
+from holdfast.game import Filtered
 from holdfast.gate import Gate
 from holdfast.guard import Check, Guarded, LabelCheck
 from holdfast.journal import Journal
 from holdfast.lazy_imports import lazy_names
 from holdfast.levels.level import Level
 from holdfast.losses import Absolute, Hinge, Huber, Linear, Logistic, Squared
+from holdfast.measures import Features, Gradient, Target
 from holdfast.play import play
 from holdfast.play_many import play_many
 from holdfast.player import Player

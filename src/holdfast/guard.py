@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from holdfast.filters.topshare import TopShare
-from holdfast.game import Features, Gradient, Target
 from holdfast.learners.needs import check_hints, refuse_hidden_rows
+from holdfast.measures import Features, Gradient, Target
 from holdfast.norms import HUGE, L2, LONG
 from holdfast.protocols import Filter, Learner, Measure, Norm, Weights
 from holdfast.rounds import Round, Verdict

@@ -17,7 +17,7 @@ from holdfast import (
     protocols,
 )
 from holdfast.dry_run import check_first_round, check_measure, check_results
-from holdfast.game import Gradient, LossForm
+from holdfast.measures import Gradient, LossForm
 from holdfast.rule import rule
 
 

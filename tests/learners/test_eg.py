@@ -34,7 +34,7 @@ def test_a_portfolio_grows_almost_as_the_best_asset_does():
     rng, T = np.random.default_rng(1), 500
     X = np.exp(0.05 * rng.standard_normal((T, 3)) + np.array([0.0, 0.0, 0.01]))
     eg = hf.EG(math.sqrt(8.0 * math.log(3.0) / T) / 0.2)
-    player = hf.Filtered(eg, hf.TopK(2), on=hf.game.Range())
+    player = hf.Filtered(eg, hf.TopK(2), on=hf.measures.Range())
     record = hf.play(player, hf.Replay(X, np.zeros(T), hf.learners.LogWealth()), compiled=False)
     state = record.state[0].learner
     for u in comparators(hf.Simplex(), np.ones(3)):
@@ -44,7 +44,7 @@ def test_a_portfolio_grows_almost_as_the_best_asset_does():
 
 
 def test_a_day_on_which_all_is_lost_is_not_learned_from():
-    player = hf.Filtered(hf.EG(1.0), hf.Everything(), on=hf.game.Range())
+    player = hf.Filtered(hf.EG(1.0), hf.Everything(), on=hf.measures.Range())
     record = hf.play(
         player, hf.Replay([[0.0, 0.0], [1.0, 2.0]], [0.0, 0.0], hf.learners.LogWealth()), compiled=False
     )

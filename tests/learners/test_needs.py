@@ -129,15 +129,15 @@ NOT_BY_RANGE = [
 
 @pytest.mark.parametrize("learner", BY_RANGE, ids=repr)
 def test_ranges_are_for_learners_whose_bound_depends_on_ranges(learner):
-    hf.Player(hf.Filtered(learner, hf.TopK(1), on=hf.game.Range()), dim=2)
-    hf.Player(guarded(learners.Averaged(learner), on=hf.game.Range()), dim=2)
+    hf.Player(hf.Filtered(learner, hf.TopK(1), on=hf.measures.Range()), dim=2)
+    hf.Player(guarded(learners.Averaged(learner), on=hf.measures.Range()), dim=2)
 
 
 @pytest.mark.parametrize("learner", NOT_BY_RANGE, ids=repr)
 def test_ranges_are_refused_for_all_others_in_every_wrapper(learner):
     for player in inside(learner):
         with pytest.raises(TypeError, match=r"such as AdaHedge\(\), and that of .*: use on=Gradient\(\)"):
-            hf.Player(player(hf.game.Range()), dim=2)
+            hf.Player(player(hf.measures.Range()), dim=2)
 
 
 def test_a_learner_that_does_not_say_what_it_adapts_to_is_not_judged_by_ranges():
@@ -156,7 +156,7 @@ def test_a_learner_that_does_not_say_what_it_adapts_to_is_not_judged_by_ranges()
 
     hf.Player(hf.Filtered(Own(), hf.TopK(1)), dim=2)
     with pytest.raises(TypeError, match=r"does not say that it does: give it a method needs\(\)"):
-        hf.Player(hf.Filtered(Own(), hf.TopK(1), on=hf.game.Range()), dim=2)
+        hf.Player(hf.Filtered(Own(), hf.TopK(1), on=hf.measures.Range()), dim=2)
 
 
 def test_a_learner_that_depends_on_rows_needs_a_filter_that_sees_them():
@@ -164,10 +164,10 @@ def test_a_learner_that_depends_on_rows_needs_a_filter_that_sees_them():
     for i, player in enumerate(inside(hf.ScaleInvariant())):
         hf.Player(player(hf.Features()), dim=2)
         if i % 3 == 1:  # Guarded, with a filter on features
-            hf.Player(player(hf.game.Gradient()), dim=2)
+            hf.Player(player(hf.measures.Gradient()), dim=2)
         else:
             with pytest.raises(TypeError, match=r"ScaleInvariant.*: use on=Features\(\), or Guarded"):
-                hf.Player(player(hf.game.Gradient()), dim=2)
+                hf.Player(player(hf.measures.Gradient()), dim=2)
     for filter in (hf.Everything(), hf.TopK(1)):
         player = guarded(hf.ScaleInvariant(), hf.Everything(), filter, filter)
         if filter == hf.Everything():  # nothing is skipped, so nothing goes past a filter

@@ -44,7 +44,7 @@ class Run:
 
     def diameter(self, on):
         """D of the theorems: the domain's, 1 for sizes that have it in them, D(u, 𝒮) where there is none."""
-        if isinstance(on, hf.game.Range | hf.game.LossForm):
+        if isinstance(on, hf.measures.Range | hf.measures.LossForm):
             return 1.0
         if self.learner.domain.bounded():
             return self.learner.domain.diameter(hf.norms.L2(), DIM)

@@ -181,7 +181,7 @@ def test_no_memory_is_an_infinite_one(learner):
 def test_both_worlds_give_the_same_bits_with_sizes_in_loss_form():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 3)), rng.standard_normal(300)
-    player = hf.Filtered(RULES[1], hf.TopK(0), on=hf.game.LossForm(1.0))
+    player = hf.Filtered(RULES[1], hf.TopK(0), on=hf.measures.LossForm(1.0))
     one, other = (hf.play(player, hf.Replay(X, y, hf.Squared()), compiled=c) for c in (False, True))
     assert same(one.sizes, other.sizes) and same(one.losses, other.losses) and same(one.final, other.final)
 
@@ -195,4 +195,4 @@ def test_parameters_that_make_no_sense_are_refused(rule):
     with pytest.raises(ValueError, match="at least 2, or is None to forget nothing: got 0"):
         rule(memory=0)
     with pytest.raises(ValueError, match=r"must be positive: got -1\.0"):
-        hf.game.LossForm(-1.0)
+        hf.measures.LossForm(-1.0)

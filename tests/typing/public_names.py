@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         learners,
         levels,
         losses,
+        measures,
         norms,
         player,
         protocols,
@@ -108,14 +109,14 @@ if TYPE_CHECKING:
 
     def the_game() -> None:
         """Players, records, regret and certificates."""
-        player_of = game.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1), on=game.Features())
-        measures: list[protocols.Measure] = [game.Gradient(), game.Range(), game.LossForm(1.0)]
+        player_of = game.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1), on=measures.Features())
+        sizes: list[protocols.Measure] = [measures.Gradient(), measures.Range(), measures.LossForm(1.0)]
         games: record.Record = hf.play(player_of, hf.Replay(X, y, hf.Logistic()))
         keyed: KeyedRecord = hf.play_many(player_of, hf.Replay(X, y, hf.Logistic()), keys=y)
         one = player.Player(player_of, dim=2)
         decided: hf.Verdict = one.learn(np.ones(2), 1.0, hf.Logistic())
-        by_label = guard.LabelCheck(game.Gradient(), hf.TopK(1))
-        checks = (guard.Check(game.Target(), hf.TopK(1)), by_label)
+        by_label = guard.LabelCheck(measures.Gradient(), hf.TopK(1))
+        checks = (guard.Check(measures.Target(), hf.TopK(1)), by_label)
         guarded = guard.Guarded(hf.OGD(hf.Ball(1.0)), checks)
         usual = guard.Guarded(hf.OGD(hf.Ball(1.0)), guard.usual_checks(hf.TopK(1)))
         gate = hf.Gate(hf.TopK(1))
@@ -147,7 +148,7 @@ if TYPE_CHECKING:
         parts = steady.Logits(), steady.Diagonal()
         shown: DefaultCertificate = default_certificate(default, one.state, 1)
         print(
-            measures,
+            sizes,
             keyed,
             decided,
             guarded,

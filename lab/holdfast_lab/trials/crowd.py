@@ -64,7 +64,7 @@ def measure(experts, rounds=ROUNDS, k=OUTLIERS, compiled=True):
     spoiled = np.where(inliers, 1.0, -1e9)
 
     def regret(filter, factors):
-        player = hf.Filtered(hf.AdaHedge(), filter, on=hf.game.Range())
+        player = hf.Filtered(hf.AdaHedge(), filter, on=hf.measures.Range())
         record = hf.play(player, Many(numbers, quality, factors), compiled=compiled)
         return record, float(record.column("losses")[inliers].sum() - np.min(totals))
 

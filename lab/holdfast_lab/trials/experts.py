@@ -182,7 +182,7 @@ def _scores(data, name, table, good, compiled):
 
 
 def _score(data, learner, filter, table, scored, compiled):
-    player = hf.Filtered(learner, filter, on=hf.game.Range())
+    player = hf.Filtered(learner, filter, on=hf.measures.Range())
     record = hf.play(player, data.game(table), keep=("losses",), compiled=compiled)
     return data.unit * float(record.column("losses")[scored].mean())
 

@@ -32,14 +32,14 @@ class Entry(NamedTuple):
 
     learner: Any
     stream: Callable[..., LearnerStream]
-    on: Any = hf.game.Gradient()
+    on: Any = hf.measures.Gradient()
 
     def player(self, filter):
         return hf.Filtered(self.learner, filter, on=self.on)
 
 
 _BALL, _BOX = hf.Ball(1.0), hf.Box(-1.0, 1.0)
-_ROWS, _EXPERTS, _LOSSES = hf.Features(), hf.game.Range(), hf.game.LossForm(1.0)
+_ROWS, _EXPERTS, _LOSSES = hf.Features(), hf.measures.Range(), hf.measures.LossForm(1.0)
 _CURVED = 1.0 / 25.0  # 1 / M², M the largest residual of `squared` in the ball
 
 ENTRIES = {

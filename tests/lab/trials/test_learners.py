@@ -59,8 +59,8 @@ def test_each_meets_the_losses_and_the_sizes_that_it_needs(name):
     losses = {"strongly convex": bowls, "exp-concave": squared, "squared": squared}
     by_default = experts if needs.domain == "simplex" else absolute
     assert entry.stream is losses.get(needs.losses, by_default)
-    sizes = {"range": hf.game.Range(), "loss form": hf.game.LossForm(1.0), "features": hf.Features()}
-    assert entry.on == sizes.get(needs.size, hf.game.Gradient())
+    sizes = {"range": hf.measures.Range(), "loss form": hf.measures.LossForm(1.0), "features": hf.Features()}
+    assert entry.on == sizes.get(needs.size, hf.measures.Gradient())
 
 
 @pytest.mark.parametrize("stream", STREAMS)
