@@ -85,8 +85,8 @@ def test_rows_are_taken_back_by_learning_their_keys_again(spark, tmp_path):
     found = spark.read.parquet(path)
     assert fleets.states_of(found.toArrow()) == fleets.states_of(clean.models.toArrow())
     assert fleets.states_of(found.toArrow()) != fleets.states_of(learned.models.toArrow())
-    answers = [predict(models, df).orderBy("t", "k").toArrow() for models in (found, clean.models)]
-    assert answers[0].equals(answers[1])
+    answers = [predict(models, df).orderBy("t").toArrow().to_pydict() for models in (found, clean.models)]
+    assert repr(answers[0]) == repr(answers[1])  # some cells are NaN, which equals nothing
     for each in (learned, again, clean):
         each.unpersist()
 
