@@ -80,6 +80,29 @@ def test_clones_and_copies_tell_the_same_receiver():
         assert type(pickle.loads(pickle.dumps(model)).on_event) is type(receiver)
 
 
+class Receiver:
+    def __init__(self):
+        self.events = []
+
+    def add(self, event):
+        self.events.append(event)
+
+
+def test_rows_that_are_learned_again_are_told_once_and_to_the_same_receiver():
+    X, y = table()
+    receiver = Receiver()
+    model = RobustRegressor(on_event=receiver.add, journal=500)
+    for start in range(0, 1_800, 100):
+        model.partial_fit(X[start : start + 100], y[start : start + 100])
+    told = len(receiver.events)
+    model.forget([700, 701])
+    assert len(receiver.events) == told > 0
+    model.partial_fit(X[1_800:], y[1_800:])
+    X[1_900, 0] = 1e6
+    model.partial_fit(X[1_850:], y[1_850:])
+    assert len(receiver.events) == told + 1
+
+
 def test_without_a_receiver_the_bits_are_the_same():
     X, y = table()
     one, other = RobustRegressor(on_event=Events()), RobustRegressor()

@@ -1,6 +1,9 @@
 """Events of a learner: rows that it skipped, and columns that are frozen."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+import contextvars
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ from holdfast.levels.alarms import Event
 from holdfast.levels.decisions import Decisions
 from holdfast.levels.frozen_columns import FrozenColumns
 
+_MUTED = contextvars.ContextVar("muted", default=False)
 About = Callable[[int], tuple[str, float, float]]  # the column, size and threshold of the i-th row
 
 
@@ -41,9 +45,22 @@ class RowEvents:
 
     def __init__(self, names: Sequence[str], on_event: Callable[[Event], Any], patience: int = 20) -> None:
         self.on_event, self.patience, self.rows = on_event, patience, 0
-        self._frozen = FrozenColumns(names, on_event)
-        self._all = Decisions(patience, on_event)
+        self._frozen = FrozenColumns(names, self._tell)
+        self._all = Decisions(patience, self._tell)
         self._keys: dict[str, Decisions] = {}  # of those of which rows were skipped lately
+
+    def _tell(self, event: Event) -> None:
+        if not _MUTED.get():
+            self.on_event(event)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "RowEvents":
+        """A copy that tells the same receiver."""
+        found = copy.copy(self)
+        memo[id(self)] = found
+        for name, value in vars(self).items():
+            if name != "on_event":
+                setattr(found, name, copy.deepcopy(value, memo))
+        return found
 
     def name(self, names: Sequence[str]) -> None:
         """The names of the columns so far; those that had one before keep theirs."""
@@ -75,9 +92,19 @@ class RowEvents:
             return
         for i, key in enumerate(keys):
             if not kept[i] and key not in self._keys:
-                self._keys[key] = Decisions(self.patience, self.on_event, key, first=0)
+                self._keys[key] = Decisions(self.patience, self._tell, key, first=0)
             if key in self._keys:
                 said = None if about is None else (lambda _, i=i: about(i))
                 self._keys[key].add_many(rows[i : i + 1], kept[i : i + 1], said)
                 if self._keys[key].is_over:
                     del self._keys[key]
+
+
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Tell no events inside: rows are learned again, and their events were told before."""
+    token = _MUTED.set(True)
+    try:
+        yield
+    finally:
+        _MUTED.reset(token)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from holdfast.journal import Forgotten, Journal
+from holdfast.levels.row_events import muted
 
 _OF_ALL = ("_journal", "_metadata_request")
 
@@ -15,6 +16,7 @@ class JournalMixin:
     """Learn through a `Journal`. The estimator has the attributes of the journal's model, as its own."""
 
     journal: int | None
+    on_event: Any
     get_params: Any
     _index: Any
     _journal: Journal
@@ -31,7 +33,8 @@ class JournalMixin:
                 "forget needs the rows: let partial_fit learn from them with journal=1_000, which keeps them "
                 "and a copy of the model after every 1,000 rows"
             )
-        found = self._journal.forget(row_ids)
+        with muted():
+            found = self._journal.forget(row_ids)
         self._take_over()
         return found
 
@@ -42,7 +45,7 @@ class JournalMixin:
             if hasattr(self, "_games"):
                 raise ValueError("journal= does not have the rows learned before: call reset() first")
             plain: Any = clone(self)
-            self._journal = Journal(plain.set_params(journal=None), self.journal or 0)
+            self._journal = Journal(plain.set_params(journal=None, on_event=self.on_event), self.journal or 0)
         given = {name: value for name, value in options.items() if value is not None}
         self._journal.learn_rows(X, y, row_ids, given if row_ids is None else given | {"row_ids": row_ids})
         self._take_over()
