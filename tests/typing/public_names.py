@@ -218,6 +218,7 @@ if TYPE_CHECKING:
             bounds.theorem_p(sizes, sizes, sizes, sizes),
         ]
         found += [bounds.theorem_u(1.0, 1, 1.0, 1.0)]
+        found += [bounds.theorem_u_epochs(1.0, 1, 1.0, [(1.0, 1.0)])]
         found += [*bounds.theorem_i(0.9, 0.05, 1.0), bounds.theorem_ii(0.9, 0.05, 1.0, 8.0)]
         found += [bounds.theorem_w(1.0, 1.0, sizes, [1, 1]), bounds.theorem_x(sizes, [9], [0.1], 5, 0.1)]
         return sum(found) + counts + float(odds.skipped.sum() + used.sum())
@@ -229,6 +230,7 @@ if TYPE_CHECKING:
         print(sklearn.AuditDisplay, scores)
         print(river.Robust(None), river.RobustRegressor(), river.RobustClassifier())
         print(river.LinearRegressor(), river.LinearClassifier(), river.gradient_size, river.residual)
+        print(river.LevelScorer(season=24).predict_interval_one())
 
     async def the_clients() -> None:
         """`holdfast.serve`."""
