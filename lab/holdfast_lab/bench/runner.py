@@ -23,6 +23,7 @@ MODULES = {
     "memory": "memory",
     "growth": "growth",
     "filters": "filters",
+    "levels": "levels",
     "import": "importing",
     "start": "starting",
     "latency": "latency",

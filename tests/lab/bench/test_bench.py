@@ -52,6 +52,7 @@ def test_every_section_is_measured(results):
         "memory",
         "growth",
         "filter alone",
+        "intervals and levels",
         "one row at a time",
         "long streams",
     )
