@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 Cell = str | float | int | bool | None
 Row = dict[str, Cell]
+Rows = Annotated[list[Row], Meta(min_length=1)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -14,9 +15,9 @@ class PredictBody(Struct, forbid_unknown_fields=True):
     """One row, or several. With an id of yours, a repeated call gets the answer of the first one."""
 
     row: Row | UnsetType = UNSET
-    rows: list[Row] | UnsetType = UNSET
+    rows: Rows | UnsetType = UNSET
     id: Name | UnsetType = UNSET
-    ids: list[Name] | UnsetType = UNSET
+    ids: Annotated[list[Name], Meta(min_length=1)] | UnsetType = UNSET
 
 
 class Label(Struct, forbid_unknown_fields=True):
@@ -31,7 +32,7 @@ class LabelBody(Struct, forbid_unknown_fields=True):
 
     id: Name | UnsetType = UNSET
     target: str | float | int | bool | UnsetType = UNSET
-    labels: list[Label] | UnsetType = UNSET
+    labels: Annotated[list[Label], Meta(min_length=1)] | UnsetType = UNSET
 
 
 class Offsets(Struct, forbid_unknown_fields=True):
@@ -44,7 +45,7 @@ class Offsets(Struct, forbid_unknown_fields=True):
 class LearnBody(Struct, forbid_unknown_fields=True):
     """Rows with their targets, in the column of the target."""
 
-    rows: list[Row]
+    rows: Rows
     offsets: Offsets | UnsetType = UNSET
 
 
