@@ -85,6 +85,7 @@ class Service:
             self.learner = Learner(self.path, self.store, log, self.events.tell, share, every)
         except BaseException:
             self.store.close()
+            log.close()
             self._lock.close()
             raise
         self._log, self._ids = log, itertools.count()
