@@ -132,6 +132,26 @@ def test_rows_without_offsets_are_sent_once_because_twice_would_be_learned_twice
     ]
 
 
+def test_a_change_of_the_run_is_sent_once_and_a_look_at_it_again(server):
+    server.script = [
+        BREAK,
+        (200, {"rows": 3}),
+        (200, {"released": 1, "others": 0}),
+        BREAK,
+        (200, {"rounds": 9}),
+    ]
+    with Client(server.url, timeout=1e-9) as client:  # too short for any answer
+        with pytest.raises(ConnectionError):
+            client.retract("1-3", "in kW")
+        assert client.retract("1-3", "in kW") == {"rows": 3}
+        assert client.release([7]) == {"released": 1, "others": 0}
+    with Client(server.url) as client:
+        assert client.call("GET", "/model") == {"rounds": 9}
+    assert server.calls[1][:2] == ("/retract", {"rows": "1-3", "why": "in kW"})
+    assert server.calls[2][:2] == ("/release", {"rows": [7], "why": ""})
+    assert len(server.calls) == 5
+
+
 def test_labels_and_keys_and_the_token_are_sent(server):
     server.script = [(200, {"labels": [{"id": "p", "status": "late"}]}), (200, echo)]
     with Client(server.url + "/models/", token="secret") as client:
@@ -164,7 +184,7 @@ def test_asyncio_has_the_same_calls(server):
     with ThreadPoolExecutor(1) as thread:  # in this one the browser of other tests may have a loop
         answers = thread.submit(lambda: asyncio.run(five())).result()
     assert [answer.id for answer in answers] == [f"p{i}" for i in range(5)]
-    for name in ("predict", "predict_many", "label", "label_many", "learn", "call"):
+    for name in ("predict", "predict_many", "label", "label_many", "learn", "release", "retract", "call"):
         assert callable(getattr(AsyncClient, name)) and callable(getattr(Client, name))
 
 

@@ -243,7 +243,8 @@ if TYPE_CHECKING:
             )
         async with serve.AsyncClient("http://127.0.0.1:8000") as other:
             print(await other.predict({"a": 1.0}), await other.label(one.id, 1.0))
-        print(serve.ServerError(409, "no").status)
+            print(await other.retract("120-180", "in kW"), await other.release([7]))
+        print(client.release([7]), client.retract("120-180", "in kW"), serve.ServerError(409, "no").status)
 
     @rule
     class Halved:

@@ -94,7 +94,8 @@ class Client:
         sent = list(map(_cells, rows))
         names = [uuid.uuid4().hex for _ in sent] if ids is None else list(ids)
         body = {"rows": sent, "ids": names}
-        found = self.call("POST", "/predict" if key is None else f"/predict?{_query(key=key)}", body)
+        path = "/predict" if key is None else f"/predict?{_query(key=key)}"
+        found = self.call("POST", path, body, again=True)
         return [Answer(**{name: one.get(name) for name in Answer._fields}) for one in found["predictions"]]
 
     def label(self, id: str, target: float | str) -> str:
@@ -104,7 +105,7 @@ class Client:
     def label_many(self, labels: Iterable[tuple[str, float | str]]) -> list[str]:
         """Send pairs of id and target; what became of each."""
         body = {"labels": [{"id": name, "target": target} for name, target in labels]}
-        return [one["status"] for one in self.call("POST", "/label", body)["labels"]]
+        return [one["status"] for one in self.call("POST", "/label", body, again=True)["labels"]]
 
     def learn(
         self, rows: Iterable[Row], source: str | None = None, first: int = 0, key: str | None = None
@@ -121,14 +122,33 @@ class Client:
         answer: dict[str, Any] = self.call("POST", path, body, again=source is not None)
         return answer
 
-    def call(self, method: str, path: str, body: Any = None, again: bool = True) -> Any:
-        """Any call of the API: what the server answers, from JSON. Without `again` it is sent once only."""
+    def release(self, rows: str | Sequence[int], why: str = "") -> dict[str, Any]:
+        """Learn from these skipped rows after all: numbers of rows, or a text such as 120-180,999."""
+        return self._change("/release", rows, why)
+
+    def retract(self, rows: str | Sequence[int], why: str = "") -> dict[str, Any]:
+        """Take these rows back, however long that takes. It is sent once only."""
+        return self._change("/retract", rows, why)
+
+    def _change(self, path: str, rows: str | Sequence[int], why: str) -> dict[str, Any]:
+        body = {"rows": rows if isinstance(rows, str) else list(rows), "why": why}
+        answer: dict[str, Any] = self.call("POST", path, body, wait=True)
+        return answer
+
+    def call(
+        self, method: str, path: str, body: Any = None, again: bool | None = None, wait: bool = False
+    ) -> Any:
+        """Any call of the API: what the server answers, from JSON.
+
+        It is sent again if `again`; by default if it is a GET. With `wait` an attempt has no limit in time.
+        """
+        again = method == "GET" if again is None else again
         data = None if body is None else json.dumps(body, default=_of_numpy).encode()
         until, pause = time.monotonic() + (self._patience if again else 0.0), 0.05
         fresh = not again  # a connection that was idle for long may be closed by now
         while True:
             try:
-                status, answer = self._send(method, path, data, fresh)
+                status, answer = self._send(method, path, data, fresh, wait)
                 if status < 400:
                     return json.loads(answer)
                 problem: Exception = ServerError(status, _sentence(status, answer))
@@ -137,13 +157,15 @@ class Client:
             except _LOST as lost:
                 problem, fresh = lost, True
             pause = min(2.0 * pause, 2.0)
-            wait = pause * random.uniform(0.5, 1.0)
-            if time.monotonic() + wait > until:
+            rest = pause * random.uniform(0.5, 1.0)
+            if time.monotonic() + rest > until:
                 raise problem
-            time.sleep(wait)
+            time.sleep(rest)
 
-    def _send(self, method: str, path: str, data: bytes | None, fresh: bool) -> tuple[int, bytes]:
-        connection = self._connect() if fresh or not self._idle else self._idle.pop()
+    def _send(self, method: str, path: str, data: bytes | None, fresh: bool, wait: bool) -> tuple[int, bytes]:
+        connection = self._connect() if fresh or wait or not self._idle else self._idle.pop()
+        if wait:
+            connection.timeout = None
         try:
             connection.request(method, self._path + path, data, self._headers)
             with connection.getresponse() as response:
@@ -151,7 +173,10 @@ class Client:
         except BaseException:
             connection.close()
             raise
-        self._idle.append(connection)
+        if wait:
+            connection.close()
+        else:
+            self._idle.append(connection)
         return status, answer
 
     def close(self) -> None:
@@ -203,8 +228,16 @@ class AsyncClient:
         """Learn from rows with their targets, as `Client.learn` does."""
         return await self._run(self._client.learn, rows, source, first, key)
 
-    async def call(self, method: str, path: str, body: Any = None, again: bool = True) -> Any:
-        """Any call of the API: what the server answers, from JSON."""
+    async def release(self, rows: str | Sequence[int], why: str = "") -> dict[str, Any]:
+        """Learn from these skipped rows after all, as `Client.release` does."""
+        return await self._run(self._client.release, rows, why)
+
+    async def retract(self, rows: str | Sequence[int], why: str = "") -> dict[str, Any]:
+        """Take these rows back, as `Client.retract` does."""
+        return await self._run(self._client.retract, rows, why)
+
+    async def call(self, method: str, path: str, body: Any = None, again: bool | None = None) -> Any:
+        """Any call of the API, as `Client.call`."""
         return await self._run(self._client.call, method, path, body, again)
 
     async def _run(self, call: Callable[..., _Result], *values: Any) -> _Result:
