@@ -138,7 +138,7 @@ def worst(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
         (
             row["row"],
             " ".join(filter(None, (row["reason"], row.get("key"), row.get("label"), _little(row)))),
-            cell(row["column"], row["value"]) if row["column"] else row["detail"],
+            "; ".join(filter(None, (row["column"] and cell(row["column"], row["value"]), row["detail"]))),
             row["size"],
             row["threshold"],
             row["times"],
