@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from serve.conftest import HEADERS, TOKEN, settle
 
+from holdfast.cli.main import main
 from holdfast.runs.run import open_run
 from holdfast.serve import page_parts as parts
 
@@ -114,3 +115,20 @@ def test_a_warning_of_the_run_is_told_once(served, run):
         learn(client, [{"a": 1e9, "b": 0.5, "y": 1.5}] * 150)
     alarms = [event["text"] for event in client.service.events.past if event["event"] == "alarm"]
     assert len([text for text in alarms if "the data may have changed" in text]) == 1
+
+
+def test_no_entry_is_lost_between_two_calls_for_the_audit(served, tmp_path):
+    """With three labels a row that is far has an entry for each pair of them."""
+    lines = [f"{i % 17},{('red', 'blue', 'green')[i % 3]}" for i in range(300)]
+    (tmp_path / "t.csv").write_text("\n".join(["size,colour", *lines]) + "\n")
+    path = tmp_path / "t.run"
+    assert main(["learn", str(tmp_path / "t.csv"), "--target", "colour", "--to", str(path), "--quiet"]) == 0
+    client = served(path, token=TOKEN)
+    learn(client, [{"size": 1e9, "colour": colour} for colour in ("red", "blue", "green") * 3])
+    everything = client.get("/audit?after=0&limit=1000").json()["rows"]
+    assert len(everything) > len({entry["row"] for entry in everything})
+    found, after = [], 0
+    while after is not None:
+        answer = client.get(f"/audit?after={after}&limit=1").json()
+        found, after = found + answer["rows"], answer["next"]
+    assert found == everything

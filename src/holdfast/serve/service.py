@@ -323,8 +323,12 @@ class Service:
             rows = list(itertools.islice(last_entries(run), limit))[::-1]
         else:
             for part in run.read("audit"):
-                part = part.filter(np.asarray(part.column("row").to_numpy() > after))
-                rows += part.slice(0, limit - len(rows)).to_pylist()
+                numbers = part.column("row").to_numpy()
+                part, numbers = part.filter(numbers > after), numbers[numbers > after]
+                stop = min(limit - len(rows), len(numbers))
+                if stop:  # a row of several labels has several entries, which stay together
+                    stop = int(np.searchsorted(numbers, numbers[stop - 1], "right"))
+                rows += part.slice(0, stop).to_pylist()
                 if len(rows) >= limit:
                     break
         released = {row for part in run.read("released", ["row"]) for row in part.column("row").to_pylist()}
@@ -333,7 +337,7 @@ class Service:
         ledger = [entry.to_json() for entry in read_ledger(run).entries][-limit:]
         return {
             "rows": rows,
-            "next": rows[-1]["row"] if len(rows) == limit else None,
+            "next": rows[-1]["row"] if len(rows) >= limit else None,
             "rounds": run.trace.rounds,
             "ledger": ledger,
         }
