@@ -1,5 +1,6 @@
 """What the server does, without HTTP: predict, label, learn, and show what the run has done."""
 
+import contextlib
 import itertools
 import json
 import secrets
@@ -69,26 +70,24 @@ class Service:
                 f"{self.path} was begun with --format {config.settings.format}, --no-header or --decimal "
                 "comma, and a server writes its rows as CSV with a header: begin a run without these options"
             )
+        self.reader = RowReader(config.layout, self.limits.columns, self.limits.text)
+        self.events = Events()
         place = self.path / FOLDER
         place.mkdir(exist_ok=True)
         self._lock: IO[bytes] = open(place / "lock", "ab")  # noqa: SIM115
         if locked(self._lock) is False:
             self._lock.close()
             raise Refusal(f"{self.path} is being served by another process: stop it first")
-        self.reader = RowReader(config.layout, self.limits.columns, self.limits.text)
-        self.events = Events()
         self.store = Store(place / "waiting.sqlite", self.limits, durable, clock)
-        log = RowLog(
-            (place / f"rows{suffix}").resolve(), config.layout, config.target, config.key, suffix == ".tsv"
-        )
-        try:
-            self.learner = Learner(self.path, self.store, log, self.events.tell, share, every)
-        except BaseException:
-            self.store.close()
-            log.close()
-            self._lock.close()
-            raise
-        self._log, self._ids = log, itertools.count()
+        rows, tabs = (place / f"rows{suffix}").resolve(), suffix == ".tsv"
+        with contextlib.ExitStack() as failing:
+            failing.callback(self._lock.close)
+            failing.callback(self.store.close)
+            self._log = RowLog(rows, config.layout, config.target, config.key, tabs)
+            failing.callback(self._log.close)
+            self.learner = Learner(self.path, self.store, self._log, self.events.tell, share, every)
+            failing.pop_all()
+        self._ids = itertools.count()
         self._begin, self.started = secrets.token_hex(4), clock()
         self._counts = {"predictions": 0, "outliers": 0, "learn_rows": 0}
         self.learner.start()
