@@ -55,6 +55,7 @@ def test_every_section_is_measured(results):
         "intervals and levels",
         "one row at a time",
         "long streams",
+        "serving: predictions",
     )
     assert all(word in titles for word in (*words, "import", "a process", "the command line"))
     assert len(words) + 3 == len(NAMES)
