@@ -119,7 +119,7 @@ def learned(regression, kind, compiled):
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_learned_games_have_the_same_bits(folder, use, regression, kind, monkeypatch):
     use(folder)
-    monkeypatch.setattr("holdfast._compiled.calls.call", None)
+    monkeypatch.setattr("holdfast._compiled.calls._made", None)
     assert learned(regression, kind, True) == learned(regression, kind, False)
     assert [key for key in prebuilt._known if key[0] is play_groups]
 
@@ -137,8 +137,7 @@ def sizes(kind):
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_gates_decide_the_same(folder, use, filter, kind, monkeypatch):
     use(folder)
-    monkeypatch.setattr("holdfast._compiled.calls.call", None)
-    monkeypatch.setattr("holdfast._compiled.calls.bind_state", None)
+    monkeypatch.setattr("holdfast._compiled.calls._made", None)
     fast, slow, given = hf.Gate(filter, compiled=True), hf.Gate(filter, compiled=False), sizes(kind)
     assert isinstance(fast._compiled_keep, programs.State)
     assert fast.keep_many(given).tolist() == slow.keep_many(given).tolist()
@@ -150,7 +149,7 @@ def test_gates_decide_the_same(folder, use, filter, kind, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_levels_and_widths_have_the_same_bits(folder, use, kind, monkeypatch):
-    monkeypatch.setattr("holdfast._compiled.calls.call", None)
+    monkeypatch.setattr("holdfast._compiled.calls._made", None)
     found = []
     for chosen in (folder, None):
         use(chosen)
@@ -177,7 +176,7 @@ TEXTBOOK = [
 @pytest.mark.parametrize("kind", ["plain", "missing", "inf", "1e300", "5e-324"])
 def test_textbook_games_have_the_same_bits(folder, use, player, replay, kind, monkeypatch):
     use(folder)
-    monkeypatch.setattr("holdfast._compiled.calls.call", None)
+    monkeypatch.setattr("holdfast._compiled.calls._made", None)
     X, z = table(4, kind)
     replay = hf.Replay(X, np.where(z > 0.0, 1.0, -1.0), replay.loss)
     fast, slow = (
@@ -192,7 +191,7 @@ def test_textbook_games_have_the_same_bits(folder, use, player, replay, kind, mo
 @pytest.mark.parametrize("filter", [hf.TopK(3), hf.TopShare(0.1), hf.Quantile(0.9, horizon=100)], ids=repr)
 def test_players_play_the_same_rounds(folder, use, filter, monkeypatch):
     use(folder)
-    monkeypatch.setattr("holdfast._compiled.calls.bind_state", None)
+    monkeypatch.setattr("holdfast._compiled.calls._made", None)
     X, z = table(5, "inf")
     fast, slow = (hf.Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), filter), 5, compiled=c) for c in (True, False))
     for x, y in zip(X[:200], np.sign(z[:200]), strict=True):
