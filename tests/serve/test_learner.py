@@ -62,6 +62,10 @@ def test_commands_change_the_run_while_it_is_served(served, run, tmp_path, capsy
     assert main(["audit", str(run), "--skipped", str(tmp_path / "q.csv")]) == 0
     assert main(["release", str(run), str(tmp_path / "q.csv")]) == 0
     assert main(["retract", str(run), "--where", "served_seq=3", "--why", "wrong"]) == 0
+    a_day = ["--between", "2027-01-15", "2027-01-15", "--time", "served_at", "--dry-run"]
+    capsys.readouterr()
+    assert main(["retract", str(run), *a_day]) == 0
+    assert "40 rows" in capsys.readouterr().out
     more = write_table(tmp_path / "more.csv", 30, seed=3)
     assert main(["learn", str(more), "--into", str(run), "--quiet"]) == 0
     assert client.post("/predict", json={"row": {"a": 1.0, "b": 2.0}}).status_code == 200

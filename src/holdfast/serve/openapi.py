@@ -18,7 +18,9 @@ _ERRORS = {
     "401": "the token is missing or wrong",
     "408": "the request did not arrive in time",
     "413": "the body is too large",
+    "414": "the part of the address after ? is too long",
     "415": "the body is not said to be JSON",
+    "421": "another host name than the server answers to",
     "422": "a value that cannot be used, named in a sentence",
     "429": "too many requests at once, or too many in a second",
 }
@@ -110,7 +112,7 @@ def openapi() -> dict[str, Any]:
             {"type": "string"} if isinstance(answer, str) else _ref(answer) if answer else {"type": "object"}
         )
         found: dict[str, Any] = {"200": {"description": "done", "content": {kind: {"schema": schema}}}}
-        statuses = _ERRORS if body is not None else {name: _ERRORS[name] for name in ("400", "422", "429")}
+        statuses = _ERRORS if body is not None else {name: _ERRORS[name] for name in ("400", "414", "421", "422", "429")}
         for status, text in (statuses | {name: _MORE[name] for name in more}).items():
             found[status] = {"description": text, "content": problem}
         call: dict[str, Any] = {"summary": does, "operationId": path[1:], "responses": found}
