@@ -24,6 +24,7 @@ _ERRORS = {
     "422": "a value that cannot be used, named in a sentence",
     "429": "too many requests at once, or too many in a second",
 }
+_OF_ALL = ("400", "414", "421", "422", "429")
 _KEY = {
     "name": "key",
     "in": "query",
@@ -112,7 +113,7 @@ def openapi() -> dict[str, Any]:
             {"type": "string"} if isinstance(answer, str) else _ref(answer) if answer else {"type": "object"}
         )
         found: dict[str, Any] = {"200": {"description": "done", "content": {kind: {"schema": schema}}}}
-        statuses = _ERRORS if body is not None else {name: _ERRORS[name] for name in ("400", "414", "421", "422", "429")}
+        statuses = _ERRORS if body is not None else {name: _ERRORS[name] for name in _OF_ALL}
         for status, text in (statuses | {name: _MORE[name] for name in more}).items():
             found[status] = {"description": text, "content": problem}
         call: dict[str, Any] = {"summary": does, "operationId": path[1:], "responses": found}
