@@ -1,4 +1,4 @@
-"""`holdfast reproduce`, `bench`, `trials` and `learners`: their options, and what they do.
+"""`holdfast reproduce`, `bench`, `trials`, `gauntlet` and `learners`: their options, and what they do.
 
 Each command imports what it measures when it runs.
 """
@@ -171,6 +171,70 @@ def add_trials(parser):
         "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
     )
     parser.set_defaults(command=_run_trials)
+
+
+def add_gauntlet(parser):
+    parser.description = (
+        "Let learners and spike-skippers run through corruption of growing number and size: streams of\n"
+        "rows, steps of trainings, and games against adversaries. Print a table for each track, and write\n"
+        "results.json and a page (pip install './lab[bench]'). With --entry, a file of yours runs too.\n"
+        "A run that was stopped continues where it was."
+    )
+    parser.epilog = (
+        "examples:\n"
+        "  holdfast gauntlet --quick                      all tracks, in two minutes on two cores\n"
+        "  holdfast gauntlet --entry mine.py              one file beside all others, in two minutes\n"
+        "  holdfast gauntlet --track steps                one track in full\n"
+        "  holdfast gauntlet --scenarios NaN adaptive     scenarios with these words in their names\n"
+        "  holdfast gauntlet --data FOLDER                more tables: NAME/data.csv.gz\n"
+        "  holdfast gauntlet --list                       name the scenarios and stop"
+    )
+    parser.add_argument(
+        "--track", nargs="+", choices=("streams", "steps", "games"), help="these tracks, rather than all"
+    )
+    parser.add_argument(
+        "--entry",
+        type=Path,
+        metavar="FILE",
+        help="a Python file that enters; implies --quick (see docs/gauntlet.md)",
+    )
+    parser.add_argument(
+        "--scenarios",
+        nargs="+",
+        default=[],
+        metavar="WORD",
+        help="only those with one of these words in the name",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter scenarios")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where more data sets are")
+    parser.add_argument("--seed", type=_seed, default=0, help="of all that is random (default: %(default)s)")
+    parser.add_argument("--jobs", type=_jobs, default=-1, help="how many cores (default: -1, all)")
+    parser.add_argument(
+        "--to",
+        type=Path,
+        default=Path("holdfast-gauntlet"),
+        metavar="FOLDER",
+        help="where to write (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the tables between the markers of this file"
+    )
+    parser.add_argument("--list", action="store_true", help="name the scenarios and stop")
+    parser.set_defaults(command=_run_gauntlet)
+
+
+def _run_gauntlet(options):
+    from holdfast_lab.gauntlet.command import run_gauntlet
+
+    try:
+        run_gauntlet(options)
+    except (OSError, ValueError) as problem:
+        print_error(problem)
+        return WRONG
+    except ImportError as problem:
+        print_error(f"{problem}; pip install './lab[bench]'")
+        return WRONG
+    return DONE
 
 
 def add_learners(parser):

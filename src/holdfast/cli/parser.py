@@ -87,6 +87,10 @@ COMMANDS = {
         "holdfast_lab.commands:add_trials",
         "measure what outliers cost on real data, for holdfast and for other libraries",
     ),
+    "gauntlet": (
+        "holdfast_lab.commands:add_gauntlet",
+        "let learners and spike-skippers run through corruption, yours too, and rank them",
+    ),
     "learners": (
         "holdfast_lab.commands:add_learners",
         "measure every learner: its regret with and without outliers, its time, its worst case",
