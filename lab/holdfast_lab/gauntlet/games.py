@@ -12,6 +12,7 @@ import numpy as np
 from holdfast_lab.gauntlet.optimizers import Gradients
 from holdfast_lab.gauntlet.stepping import Stepper
 
+SCALE = 30.0  # of all slopes: not 1, at which some rules clip by default
 _SIZES = (0.1, 0.5, 0.9, 1.0, 1.9, 3.0, 10.0, 1e3, 1e9)  # of an outlier, over the largest inlier
 
 
@@ -54,7 +55,7 @@ def regret(stepper: Stepper | None, game: Round) -> float:
             loss += g * float(learner.w[0])
             total += g
         if stepper is not None or inlier:
-            stepping.step([np.array([g])])
+            stepping.step([np.array([SCALE * g])])
     largest = float(np.abs(game.slopes[inliers]).max(initial=0.0)) or 1.0
     found = (loss + abs(total)) / (largest * math.sqrt(len(game.slopes)))
     return found if math.isfinite(found) else math.inf
