@@ -38,6 +38,9 @@ def run_gauntlet(options: argparse.Namespace) -> None:
 
     results = run(tracks, setting, folder, options.scenarios, options.jobs, show)
     line.clear()
+    if entry is not None:  # the results of all are not overwritten by those of one
+        folder = folder / "entries" / options.entry.stem
+        folder.mkdir(parents=True, exist_ok=True)
     path = folder / "results.json"
     path.write_text(json.dumps(results, indent=1, allow_nan=False), encoding="utf-8")
     page = write_pages(results, folder)

@@ -81,7 +81,7 @@ def test_the_command_enters_a_file_and_writes_pages(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "careful (entry) in steps: place" in out
     assert "worst scenario" in out
-    folder = tmp_path / "out" / "quick"
+    folder = tmp_path / "out" / "quick" / "entries" / "careful"
     page = (folder / "index.html").read_text(encoding="utf-8")
     for name in json.loads((folder / "results.json").read_text())["tracks"][0]["table"]:
         link = f"contestants/{file_name(name['contestant'])}.html"
