@@ -32,7 +32,7 @@ def recovery(errors: np.ndarray, oracle: np.ndarray) -> tuple[bool, int | None]:
     `errors` and `oracle` are of the scored rounds after the last bad one.
 
     >>> recovery(np.r_[np.full(60, 9.0), np.ones(200)], np.ones(260))
-    (True, 107)
+    (True, 106)
     >>> recovery(np.full(260, 9.0), np.ones(260))
     (False, None)
     """
