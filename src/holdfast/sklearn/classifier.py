@@ -32,7 +32,7 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
     outliers : "auto", a share such as 0.05 or "5%", a count, or a filter
         How many rows may be wrong, whatever `n_epochs` is. "auto" tolerates 15 % of wrong rows, and some 5 %
         of wrong labels; with another learner or loss, 1 % of the labels of each class. 0 keeps every row that
-        is finite.
+        is finite. In the first 2,500 rows shares below 0.4 all mean the same, as in `RobustRegressor`.
     loss : "log_loss", "hinge", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
         By default "logits", `holdfast.steady.Logits`: four logistic regressions that forget at different

@@ -32,7 +32,9 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
     ----------
     outliers : "auto", a share such as 0.05 or "5%", a count, or a filter
         How many rows may be wrong. "auto" tolerates 15 % of wrong rows and 15 % of wrong targets; 10 % with
-        another learner or scale=False. 0 keeps every row that is finite.
+        another learner or scale=False. 0 keeps every row that is finite. With the default learner a larger
+        share rules for a while: of n rows, 0.4 n and never more than `patience` may be wrong. So shares below
+        0.4 all mean the same in the first 2,500 rows.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
         Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
         `EpsilonInsensitive(epsilon)` are those of the target. A learner that is made for another loss is
