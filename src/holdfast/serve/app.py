@@ -155,7 +155,7 @@ class App:
                 )
             self._allowance -= 1.0
         if len(scope.get("query_string", b"")) > _LONGEST_QUERY:
-            raise Problem(414, f"the address is too long: at most {_LONGEST_QUERY:,} bytes after ?")
+            raise Problem(422, f"the address is too long: at most {_LONGEST_QUERY:,} bytes after ?")
         if self._hosts is not None:
             host = _header(scope, b"host").decode("latin-1").rpartition("@")[2]
             name = host[: host.rfind("]") + 1] if host.startswith("[") else host.partition(":")[0]

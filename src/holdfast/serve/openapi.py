@@ -18,13 +18,12 @@ _ERRORS = {
     "401": "the token is missing or wrong",
     "408": "the request did not arrive in time",
     "413": "the body is too large",
-    "414": "the part of the address after ? is too long",
     "415": "the body is not said to be JSON",
     "421": "another host name than the server answers to",
     "422": "a value that cannot be used, named in a sentence",
     "429": "too many requests at once, or too many in a second",
 }
-_OF_ALL = ("400", "414", "421", "422", "429")
+_OF_ALL = ("400", "421", "422", "429")
 _KEY = {
     "name": "key",
     "in": "query",
