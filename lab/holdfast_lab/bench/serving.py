@@ -110,6 +110,8 @@ def _server(run, name):
     try:
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
+            if process.poll() is not None:
+                raise RuntimeError(f"{name} did not start: exit status {process.returncode}")
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
                 break
             time.sleep(0.1)
