@@ -28,7 +28,7 @@ def add(parser: ArgumentParser) -> None:
         [
             "holdfast serve sensors.run",
             "holdfast serve sensors.run --port 9000 --token-file token.txt",
-            "holdfast serve sensors.run --host 0.0.0.0 --token-file token.txt --allow-host model.example",
+            "holdfast serve sensors.run --host 0.0.0.0 --token-file t --allow-host m.org",
         ],
     )
     add_run(parser)
