@@ -243,6 +243,34 @@ def test_a_dry_run_says_how_many_rows_and_how_far_back(tmp_path):
     assert digest(history.run) == before
 
 
+@pytest.mark.parametrize(
+    ("more", "is_same", "words"), [((), False, "a new key"), (("--no-prior",), True, "errors")]
+)
+def test_without_a_prior_the_games_of_other_keys_stay_as_they_were(tmp_path, more, is_same, words):
+    """A dry run says why all keys are replayed: the prior, or else the errors of the run."""
+    whose = [f"k{i % 14}" if i < 140 or i % 2 else "late" for i in range(300)]
+    cells = [line.split(",") for line in rows_of(300)]
+    lines = [",".join([a, b, who, y]) for (a, b, _, y), who in zip(cells, whose, strict=True)]
+    source, run = tmp_path / "rows.csv", tmp_path / "run"
+    source.write_text(HEADER + "".join(lines))
+    status, _, said = called("learn", source, "--target", "y", "--key", "who", *more, "--to", run, "--quiet")
+    assert status == 0, said
+    before = states_of_keys(run)
+    _, out, _ = called("retract", run, "--key", "k1", "--dry-run")
+    assert "of all keys" in out and words in out
+    assert called("retract", run, "--key", "k1", "--quiet")[0] == 0
+    after = states_of_keys(run)
+    assert set(before) - set(after) == {"k1"}
+    assert all(before[key] == after[key] for key in after if key != "late" or is_same)
+    assert (before["late"] == after["late"]) == is_same
+
+
+def states_of_keys(run):
+    """The packed state of the only game of each key."""
+    games = open_run(run).games
+    return {key: games._states.row(place).tobytes() for key, place in games.keys.items()}
+
+
 def test_rows_are_named_by_time_by_value_by_key_and_by_file(tmp_path):
     days = [f"2026-03-{1 + i // 24:02d} {i % 24:02d}:00:00" for i in range(120)]
     rows = [line.strip() + f",{day}\n" for line, day in zip(rows_of(120), days, strict=True)]

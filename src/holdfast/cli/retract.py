@@ -194,8 +194,14 @@ def _tell_plan(options: Namespace, found: "Run", plan: "Plan") -> int:
         print_json(answer)
         return DONE
     about = f", about {seconds:.1f} s" if seconds is not None else ""
+    keys = ""
+    if found.settings.key is not None:
+        why = "the errors of the run and the widths of its intervals are made of all"
+        why = "a new key starts from what others have learned" if found.settings.has_prior() else why
+        keys = f" These are the rounds of all keys: {why}."
     tell(
         f"{answer['rows']:,} rows, the first is row {plan.first:,}: {rounds:,} of {found.trace.rounds:,} "
-        f"rounds would be learned again, from round {answer['from_round']:,} on{about}. Nothing was changed."
+        f"rounds would be learned again, from round {answer['from_round']:,} on{about}.{keys} Nothing was "
+        "changed."
     )
     return DONE
