@@ -12,6 +12,7 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 from pyspark.sql.types import Row
 
 from holdfast.spark import Fleet
+from holdfast.spark.key_widths import without_widths
 from holdfast.spark.later import IS_LABEL, WAITING, LaterProcessor
 from holdfast.spark.packing import arrow_schema, from_bytes, to_bytes
 from holdfast.spark.pages import Places, from_text, read_page
@@ -42,9 +43,16 @@ class Stream:
         found = self.tester.test(0, [Row(rows=to_bytes(table))])
         return pa.concat_tables([from_bytes(row.rows) for row in found])
 
-    def state(self):
+    def page(self):
         (content,) = self.tester.peekMapState(STATE, 0).values()
-        page = read_page(content[0], self.job.plan, self.job.new_run(), "here")
+        return without_widths(read_page(content[0], self.job.plan, self.job.new_run(), "here"), 1)
+
+    def widths(self):
+        page, packed = self.page()
+        return page.keys, packed
+
+    def state(self):
+        page, _ = self.page()
         return dict(zip(page.keys, map(len, page.states), strict=True)), b"".join(page.states)
 
     def waiting(self):

@@ -13,6 +13,7 @@ from pyspark.sql.types import Row
 
 from holdfast.runs.files import RunError
 from holdfast.spark import Fleet
+from holdfast.spark.key_widths import without_widths
 from holdfast.spark.packing import Pack, arrow_schema, from_bytes
 from holdfast.spark.pages import Places, read_page
 from holdfast.spark.plan import plan_from_rows
@@ -55,15 +56,19 @@ class Stream:
         run = self.job.new_run()
         for group in range(self.places.groups):
             for content in (self.tester.peekMapState(STATE, group) or {}).values():
-                yield read_page(content[0], self.job.plan, run, "here")
+                page = read_page(content[0], self.job.plan, run, "here")
+                yield without_widths(page, len(run.games.labels))
 
     def states(self):
         found = {}
-        for page in self.pages():
+        for page, _ in self.pages():
             labels = self.job.new_run().games.labels
             for i, state in enumerate(page.states):
                 found[page.keys[i // len(labels)], labels[i % len(labels)]] = state
         return found
+
+    def widths(self):
+        return {key: each for page, rows in self.pages() for key, each in zip(page.keys, rows, strict=True)}
 
 
 @pytest.mark.parametrize(("batch", "places"), [(400, PLACES), (37, PLACES), (150, Places(1, 1))])
@@ -110,7 +115,7 @@ def test_late_and_doubled_rows_are_dropped_and_counted():
     other.send(table.slice(0, 160))
     assert stream.states() == other.states()
     stream.send(table.slice(0, 7))  # all of them late
-    assert sum(int(page.columns["counters"][:, 2].sum()) for page in stream.pages()) == 25 + 7
+    assert sum(int(page.columns["counters"][:, 2].sum()) for page, _ in stream.pages()) == 25 + 7
 
 
 def test_a_row_without_an_order_is_not_learned_from():

@@ -115,10 +115,7 @@ class Widths:
         """The width for a coverage. Between two that are tracked, its logarithm is interpolated."""
         self._follow()
         known, widths = self.tracker.coverage, self.tracker.widths(self._state)
-        if not known[0] <= coverage <= known[-1]:
-            raise ValueError(
-                f"intervals are tracked for coverages from {known[0]:g} to {known[-1]:g}: got {coverage!r}"
-            )
+        check_coverage(coverage, known)
         return interpolated(coverage, known, widths)
 
     def report(self) -> tuple[IntervalReport, ...]:
@@ -179,6 +176,14 @@ class Widths:
     def __setstate__(self, stored: dict[str, Any]) -> None:
         self.__init__(stored["tracker"])  # type: ignore[misc]
         self.load(stored["numbers"])
+
+
+def check_coverage(coverage: float, known: Sequence[float] | NDArray[Any] = GRID) -> None:
+    """Raise ValueError if there are no intervals of this coverage."""
+    if not known[0] <= coverage <= known[-1]:
+        raise ValueError(
+            f"intervals are tracked for coverages from {known[0]:g} to {known[-1]:g}: got {coverage!r}"
+        )
 
 
 def interpolated(

@@ -82,9 +82,7 @@ class Answers:
         if not self.labels:
             self.widths.add_forecasts(outcomes[:, 0], y)
             return
-        right = np.where(np.isfinite(y), y, 0.0).astype(int)
-        of_label = label_margins(outcomes)[np.arange(len(y)), right]
-        self.widths.add(label_scores(np.where(np.isfinite(y), of_label, math.nan)))
+        self.widths.add(scores_of_labels(outcomes, y))
 
     def _mean_errors(self, y: np.ndarray) -> np.ndarray:
         sums = np.cumsum(np.concatenate([self.targets[:1], y]))
@@ -133,6 +131,13 @@ def scores(outcomes: np.ndarray) -> np.ndarray:
         return outcomes[:, 0]
     best = np.sort(outcomes, axis=1)
     return best[:, -1] - best[:, -2]
+
+
+def scores_of_labels(outcomes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The score of the right label of each row for a `Tracker`; NaN if it is not known."""
+    right = np.where(np.isfinite(y), y, 0.0).astype(int)
+    of_label = label_margins(outcomes)[np.arange(len(y)), right]
+    return label_scores(np.where(np.isfinite(y), of_label, math.nan))
 
 
 def label_margins(outcomes: np.ndarray) -> np.ndarray:

@@ -46,15 +46,21 @@ def label_sets(model: Model, outcomes: np.ndarray, share: float) -> np.ndarray:
     They are the predicted label, and those whose margin is as large as the `Tracker` demands. None for a row
     without a prediction, or if there is no width yet.
     """
-    least, margins = -np.log(width_for(model, share)), label_margins(outcomes)
-    empty = np.isnan(margins).all(axis=1) | np.isnan(least)
-    margins = np.where(np.isnan(margins), -math.inf, margins)
-    inside = margins >= np.minimum(margins.max(axis=1), least)[:, None]
+    inside, empty = inside_sets(outcomes, width_for(model, share))
     several, places = np.unique(inside, axis=0, return_inverse=True)
     texts = [json.dumps([model.target.labels[i] for i in np.flatnonzero(row)]) for row in several]
-    found = np.array(texts, object)[places.reshape(-1)] if len(margins) else np.zeros(0, object)
+    found = np.array(texts, object)[places.reshape(-1)] if len(inside) else np.zeros(0, object)
     found[empty] = None
     return found
+
+
+@np.errstate(all="ignore")
+def inside_sets(outcomes: np.ndarray, width: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which labels are in the set of each row, by the width for all rows or each; and which have no set."""
+    least, margins = -np.log(width), label_margins(outcomes)
+    empty = np.isnan(margins).all(axis=1) | np.isnan(least)
+    margins = np.where(np.isnan(margins), -math.inf, margins)
+    return margins >= np.minimum(margins.max(axis=1), least)[:, None], empty
 
 
 @np.errstate(all="ignore")

@@ -19,8 +19,9 @@ from holdfast.spark.pages import Places, from_text, to_text
 from holdfast.spark.playing import keys_in
 from holdfast.spark.processor import WHERE, Processor, answer_columns, as_table
 
-IS_LABEL, SEEN = "_holdfast_is_label", "_holdfast_seen"
+IS_LABEL, SEEN, ASKED = "_holdfast_is_label", "_holdfast_seen", "_holdfast_asked"
 WAITING, UNKNOWN = "waiting", "unknown id"
+_FORECAST = pa.list_(pa.float64())
 
 
 class LaterProcessor(Processor):
@@ -48,7 +49,7 @@ class LaterProcessor(Processor):
 
     def _waiting(self, pages: list[int], schema: pa.Schema, now: int) -> pa.Table:
         """The rows of these pages that wait, without those that have waited too long."""
-        schema = schema.append(pa.field(SEEN, pa.int64()))
+        schema = schema.append(pa.field(SEEN, pa.int64())).append(pa.field(ASKED, _FORECAST))
         found = [self.waiting.getValue((int(page),)) for page in pages]
         texts = (content[0] for content in found if content is not None)
         parts = [from_bytes(from_text(text, WHERE)).cast(schema) for text in texts]
@@ -69,7 +70,9 @@ class LaterProcessor(Processor):
         empty, kept = np.full(rows.num_rows, np.nan), pa.nulls(rows.num_rows, pa.bool_())
         columns = {"prediction": self.run.as_column(outcomes), "reason": reasons, "kept": kept}
         seen = pa.array(np.full(rows.num_rows, now), pa.int64())
-        waiting = pa.concat_tables([waiting, rows.append_column(SEEN, seen).filter(pa.array(new))])
+        asked = pa.array(list(outcomes), _FORECAST)
+        new_rows = rows.append_column(SEEN, seen).append_column(ASKED, asked).filter(pa.array(new))
+        waiting = pa.concat_tables([waiting, new_rows])
         return self._table(rows, keys, columns | {"size": empty, "threshold": empty}), waiting
 
     def _learn(self, labels: pa.Table, waiting: pa.Table, now: int) -> tuple[pa.Table, pa.Table]:
@@ -85,7 +88,8 @@ class LaterProcessor(Processor):
             for name in (plan.target.name, plan.order):
                 rows = rows.set_column(rows.schema.get_field_index(name), name, known.column(name))
             own = keys.take(pa.array(good))
-            played = run.learn_rows(rows, own)
+            asked = np.array(rows.column(ASKED).to_pylist()).reshape(len(good), run.margins)
+            played = run.learn_rows(rows, own, asked)
             numbers = order_numbers(rows, plan.order)
             run.orders.update(numbers, own, np.arange(len(good)), np.zeros(len(good), bool), now)
             self.write()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
+from holdfast.flatten import digest
 from holdfast.fleet.key_states import Columns, KeyStates
 from holdfast.fleet.key_table import KEY_COLUMNS, KeyTable
 from holdfast.io.rows import Batch, unreadable
@@ -18,7 +19,9 @@ from holdfast.runs.config import Config
 from holdfast.runs.files import damaged, reading
 from holdfast.runs.folder import Folder
 from holdfast.runs.model import Model, margins_of, with_wild
+from holdfast.runs.predicting import inside_sets, row_notes
 from holdfast.runs.run import Run
+from holdfast.spark.key_widths import AskedRows, KeyWidths, with_widths, without_widths
 from holdfast.spark.orders import COUNTERS, LastOrders, order_numbers
 
 _COUNTERS = np.zeros((0, len(COUNTERS)), np.int64)
@@ -72,19 +75,29 @@ class KeyedRun(Run):
         self.games.workers = 1  # a task of Spark has one core
         self.log: RowLog = RowLog(self.games.labels, self.log.checks, self.log.by_target, self.log.little)
         self.orders = LastOrders(self.games.keys)
-        self.labels, self.state_layout = len(self.games.labels), self.games.layout
+        self.answers: AskedRows = AskedRows(len(plan.target.labels))
+        self.widths = KeyWidths(len(plan.target.labels))
+        self.labels = len(self.games.labels) + 1  # states of a key: those of its games, and of its widths
+        self.state_layout = digest([self.games.layout, self.widths.layout])
         self.margins = len(plan.target.labels) if len(plan.target.labels) > 2 else 1  # of a row
 
     def load(self, states: KeyStates, where: str) -> None:
         """Go on from these states; raises RunError if they do not fit."""
+        games, widths = without_widths(states, len(self.games.labels))
         with reading(where):
-            load_games(self, states, where)
+            load_games(self, games, where)
             self.orders.load(self.games.keys, states.columns["counters"])
+        self.widths.load(widths, where)
 
-    def stored(self) -> KeyStates:
-        """The states of all keys."""
+    def stored_games(self) -> KeyStates:
+        """The states of the games of all keys."""
         columns = {"counters": self.orders.counters, "sums": self.keys.sums}
         return self.games.packed(np.arange(len(self.games.keys)), columns)
+
+    def stored(self) -> KeyStates:
+        """The states of all keys, with those of their widths."""
+        widths = self.widths.stored(len(self.games.keys))
+        return with_widths(self.stored_games(), widths, len(self.games.labels))
 
     def play(self, table: pa.Table, keys: Any, now: int = 0) -> PlayedRows:
         """Learn from the rows of a table of Arrow, sorted by order, that are not late.
@@ -100,28 +113,55 @@ class KeyedRun(Run):
         self.orders.update(numbers, keys, good, late, now)
         return good, late, played
 
-    def learn_rows(self, table: pa.Table, keys: Any) -> Played:
-        """Learn from all rows of a table, in their order."""
+    def learn_rows(self, table: pa.Table, keys: Any, asked: np.ndarray | None = None) -> Played:
+        """Learn from all rows of a table, in their order.
+
+        `asked` has their forecasts, if they were asked for before: widths follow those.
+        """
         features, faults = self.layout.rows(batch_of(table, self.config), 0, table.num_rows)
         y, more = self.target.read(batch_of(table, self.config), 0, table.num_rows)
         piece = Piece(features, y, keys, np.arange(table.num_rows), more | faults, None, 0, None, {})
         self._choose(piece)
         self._play(piece, 0, len(y))
+        outcomes, targets = self.answers.take()
+        places = self.orders.indices(keys)
+        self.widths.follow(places, outcomes if asked is None else asked, targets, self.forced)
         played = self.log.take()
         return played._replace(predictions=margins_of(self.target, played.predictions))
 
     def predict(self, table: pa.Table, keys: Any) -> np.ndarray:
         """For each row and label a number, by the models as they are; NaN for a key without a model."""
+        return self._answers(table, keys, False)[0]
+
+    def intervals(self, table: pa.Table, keys: Any, coverage: float) -> tuple[np.ndarray, dict[str, Any]]:
+        """What `predict` returns, and columns by name: low and high around numbers, or sets of labels.
+
+        They are null if the key has no width yet, or if the row lacks a cell.
+        """
+        outcomes, lacking = self._answers(table, keys, True)
+        places, widths = self.orders.indices(keys), np.append(self.widths.at(coverage), np.nan)
+        width = np.where(np.isfinite(widths[places]) & ~lacking, widths[places], np.nan)
+        if self.regression:
+            with np.errstate(all="ignore"):
+                ends = {"low": outcomes[:, 0] - width, "high": outcomes[:, 0] + width}
+            return outcomes, {name: pa.array(end, from_pandas=True) for name, end in ends.items()}
+        inside, empty = inside_sets(outcomes, width)
+        labels = np.array(self.target.labels, object)
+        sets = [None if gone else labels[row] for row, gone in zip(inside, empty, strict=True)]
+        return outcomes, {"labels": pa.array(sets, pa.list_(pa.string()))}
+
+    def _answers(self, table: pa.Table, keys: Any, noted: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of `predict`, and, if `noted`, which rows lack a cell."""
         features, faults = self.layout.rows(batch_of(table, self.config), 0, table.num_rows, forgiving=True)
         names = tuple(self.games.keys)
         if not names:
-            return np.full((table.num_rows, self.margins), np.nan)
+            return np.full((table.num_rows, self.margins), np.nan), np.ones(table.num_rows, bool)
         games, thresholds = len(self.games.labels), self.keys.thresholds()
         p = with_wild(self.games.parameters(), thresholds, self.measure, games)
-        model = Model(self.layout, self.target, names, self.config.key, p)
-        outcomes = model.outcomes(features, self.orders.indices(keys))
+        model, places = Model(self.layout, self.target, names, self.config.key, p), self.orders.indices(keys)
+        outcomes = model.outcomes(features, places)
         outcomes[unreadable(faults)] = np.nan
-        return outcomes
+        return outcomes, row_notes(model, features, places, faults)[1] if noted else np.zeros(0, bool)
 
     def as_column(self, outcomes: np.ndarray) -> Any:
         """The predictions as an array of Arrow: numbers, or labels; null where there is none."""

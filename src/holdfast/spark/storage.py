@@ -13,6 +13,7 @@ from holdfast.runs.files import RunError, to_json
 from holdfast.runs.folder import Folder
 from holdfast.runs.run import Run, open_run
 from holdfast.runs.settings import Settings
+from holdfast.spark.key_widths import KeyWidths, with_widths, without_widths
 from holdfast.spark.models import describe, from_run, model_schema, plan_of, states_of
 from holdfast.spark.orders import FIRST
 from holdfast.spark.packing import even_numbers
@@ -131,7 +132,8 @@ def write_run(plan: Config, table: pa.Table, folder: str | Path) -> None:
     """Write a run folder with the models in a table of Arrow."""
     if not table.num_rows:
         raise RunError("there are no models to write")
-    states = states_of(KeyedRun(plan), table)
+    labels = len(plan.target.model_names())
+    states, _ = without_widths(states_of(KeyedRun(plan), table), labels)
     place = Folder(folder)
     place.create()
     try:
@@ -168,4 +170,6 @@ def read_seed(folder: str | Path, settings: Settings, order: str) -> tuple[Confi
     counters = np.tile(np.array([[FIRST, 0, 0]]), (len(run.games.keys), 1))
     columns = {"counters": counters, "sums": run.keys.sums}
     states = run.games.packed(np.arange(len(run.games.keys)), columns)
+    new = KeyWidths(len(run.target.labels)).stored(len(states.keys))
+    states = with_widths(states, new, len(run.games.labels))
     return Config.new(settings, run.layout, run.target, order=order), states
