@@ -1,7 +1,7 @@
 """Spark: a model for each key of a DataFrame or a stream, with the bits of `holdfast learn --key --no-prior`.
 
 >>> learned = learn(df, key="machine", target="load", order="time")  # doctest: +SKIP
->>> predict(learned.models, df).show()  # doctest: +SKIP
+>>> predict(learned.models, df, coverage=0.9).show()  # doctest: +SKIP
 """
 
 try:

@@ -70,7 +70,7 @@ class KeyWidths:
     def __init__(self, labels: int) -> None:
         self.labels, self.tracker = labels, LABELS if labels else NUMBERS
         self.layout = layout_digest(self._first())
-        self._state, self._rounds = self._first(), 0
+        self._state, self._rounds, self._loaded = self._first(), 0, 0  # scores, and states that were loaded
         self.load([], "")
 
     def _first(self) -> Followed:
@@ -82,8 +82,12 @@ class KeyWidths:
         with reading(where):
             self._states.add(packed)
             buffer, places, lengths = self._states.unpack(np.arange(len(packed)), 0)
-        if len(packed) and _call(first_unlike, (self._state, buffer, places, lengths), len(packed)) >= 0:
+        if (
+            len(packed)
+            and _call(first_unlike, (self._state, buffer, places, lengths), len(packed), self._loaded) >= 0
+        ):
             raise damaged(where, "the widths of intervals are not valid")
+        self._loaded += len(packed)
 
     def stored(self, count: int) -> list[bytes]:
         """The packed states of the first so many keys."""

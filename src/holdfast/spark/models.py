@@ -130,8 +130,9 @@ def predict(
 ) -> DataFrame:
     """The rows of a batch DataFrame with one more column, `prediction`: a number or a label.
 
-    It is null if the key has no model. A cell that is missing or cannot be read, or so far that a row with it
-    would not be learned from, does not count; the others do. The rows are in any order.
+    With `coverage` there are also `low` and `high`, or `labels`. The prediction is null if the key has no
+    model. A cell that is missing or cannot be read, or so far that a row with it would not be
+    learned from, does not count; the others do. The rows are in any order.
 
     Parameters
     ----------
