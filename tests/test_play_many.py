@@ -1,8 +1,8 @@
 """play_many: a separate game for each key."""
 
+import ctypes
 import math
 
-import numba
 import numpy as np
 import pytest
 from laws import WITH_AVERAGE, same
@@ -10,6 +10,7 @@ from samples import thinned
 from scipy.sparse import csr_array
 
 import holdfast as hf
+from holdfast._compiled import programs
 from holdfast.defaults import recommended
 from holdfast.record import VERDICTS
 
@@ -100,26 +101,18 @@ def test_the_counts_are_a_data_frame():
 
 
 def test_compiled_games_release_the_lock_of_the_interpreter(monkeypatch):
-    options, njit = [], numba.njit
+    flags, run = [], programs.run
 
-    def recording(*functions, **chosen):
-        options.extend(chosen for function in functions if function.__name__ == "entry")
-        return njit(*functions, **chosen)
+    def recording(code, arguments, result):
+        flags.append(code._flags_)
+        return run(code, arguments, result)
 
-    monkeypatch.setattr(numba, "njit", recording)
-
-    @hf.rule
-    class Mine:  # a new filter, so that it must be compiled
-        def init(self, dim):
-            return 0
-
-        def decide(self, state, size):
-            return state, 1.0, size <= 1.0
-
+    monkeypatch.setattr(programs, "run", recording)
     X, y, keys = stream(100)
-    player = hf.Filtered(hf.OGD(hf.Ball(0.5)), Mine())
+    player = hf.Filtered(hf.OGD(hf.Ball(0.5)), hf.TopK(1))
     hf.play_many(player, hf.Replay(X, y, hf.Hinge()), keys, compiled=True)
-    assert options and all(chosen.get("nogil") for chosen in options)
+    with_lock = ctypes.PYFUNCTYPE(None)._flags_ & ~ctypes.CFUNCTYPE(None)._flags_
+    assert with_lock and flags and not any(each & with_lock for each in flags)
 
 
 @pytest.mark.parametrize(

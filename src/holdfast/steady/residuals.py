@@ -47,6 +47,17 @@ def forget_counts(residuals: Residuals) -> None:
     residuals.places[:] = 0.0
 
 
+def are_valid_residuals(residuals: Residuals) -> bool:
+    """Whether `count_residual` can go on: it walks over the counts from its last place."""
+    counts, places = residuals.counts, residuals.places
+    for k in range(len(places)):
+        place, higher = places[k]
+        inside = 0.0 <= place < PLACES and math.floor(place) == place
+        if not inside or higher != np.sum(counts[k, :, int(place) + 1 :]):
+            return False
+    return bool(np.all(counts >= 0.0)) and bool(np.all(residuals.usual > 0.0))
+
+
 def place_of(size: float) -> int:
     """The place of a size: four in an octave, of equal length."""
     if not size > 0.0:

@@ -13,6 +13,7 @@ from holdfast.steady.covariances import Full
 from holdfast.steady.memories import express_column, restore_prior, told_in_unit
 from holdfast.steady.residuals import (
     Residuals,
+    are_valid_residuals,
     count_residual,
     forget_counts,
     forget_residuals,
@@ -124,7 +125,7 @@ class Ridges:
         return RidgesState(np.zeros((count, dim)), covariance, *arrays)
 
     def valid(self, state: RidgesState) -> bool:
-        return bool(np.all(state.residuals.usual > 0.0)) and bool(state.numbers[0] >= 0.0)
+        return are_valid_residuals(state.residuals) and bool(state.numbers[0] >= 0.0)
 
     def reset(self, state: RidgesState, dim: int) -> RidgesState:
         for k in range(len(state.each)):
