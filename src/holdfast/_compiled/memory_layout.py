@@ -33,9 +33,8 @@ class Layout:
     """The layout of all values of one kind."""
 
     def __init__(self, kind: Kind) -> None:
-        codes, self.size, self._alignment, paths = _described(kind, "value")
+        codes, self.size, self._alignment, self._paths = _described(kind, "value")
         self._struct = struct.Struct("=" + codes)
-        self._leaves: Callable[[Any], tuple[Any, ...]] = _evaluated(f"lambda value: ({''.join(paths)})")
         self._arrays = list(_arrays_in(kind, itertools.count()))
         self._kind = kind
         self.has_arrays = bool(self._arrays)
@@ -60,6 +59,12 @@ class Layout:
         """A value, from the numbers of `read` and the arrays in it."""
         make, classes = self._maker
         return make(leaves, arrays, classes)
+
+    @functools.cached_property
+    def _leaves(self) -> Callable[[Any], tuple[Any, ...]]:
+        """A function of a value, which gives its numbers. Values of most layouts are read, never written."""
+        leaves: Callable[[Any], tuple[Any, ...]] = _evaluated(f"lambda value: ({''.join(self._paths)})")
+        return leaves
 
     @functools.cached_property
     def _maker(self) -> tuple[Callable[..., Any], list[type]]:
