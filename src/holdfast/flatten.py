@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.kernels import by_type, holds_floats, like
+from holdfast.rule import rarely_called
 from holdfast.sketches.histogram import LogHistogram, is_whole
 
 
@@ -33,10 +34,12 @@ def flatten(state: Any, buffer: np.ndarray, start: int) -> int:
     return start + 1
 
 
+@rarely_called
 def write_array(array: np.ndarray, buffer: np.ndarray, start: int) -> None:
     buffer[start : start + array.size] = array.ravel()
 
 
+@rarely_called
 def read_array(array: np.ndarray, buffer: np.ndarray, start: int) -> np.ndarray:
     array[...] = buffer[start : start + array.size].reshape(array.shape)
     return array

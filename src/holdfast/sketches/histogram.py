@@ -122,29 +122,11 @@ class LogHistogram(NamedTuple):
 
     def write_to(self, buffer: np.ndarray, at: int) -> int:
         """Write the buckets in use to a buffer from index `at` on, and empty them; return the index after."""
-        end, octaves, counts = at + _OCTAVE + 1, self.table[_OCTAVE:_BUCKET], self.table[_BUCKET:]
-        for octave in np.flatnonzero(octaves):
-            octaves[octave] = 0
-            first = octave << _BITS
-            for bucket in first + np.flatnonzero(counts[first : first + (1 << _BITS)]):
-                buffer[end], buffer[end + 1] = bucket, counts[bucket]
-                counts[bucket] = 0
-                end += 2
-        buffer[at : at + _OCTAVE] = self.table[:_OCTAVE]
-        self.table[:_OCTAVE] = 0
-        buffer[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
-        return end
+        return _write_table(self.table, buffer, at)
 
     def read_from(self, buffer: np.ndarray, at: int) -> tuple["LogHistogram", int]:
         """The sketch that was written there, in this array, which must be empty; and the index after it."""
-        first = at + _OCTAVE + 1
-        end = first + 2 * int(buffer[first - 1])
-        for i in range(first, end, 2):
-            bucket, count = int(buffer[i]), int(buffer[i + 1])
-            self.table[_BUCKET + bucket] = count
-            self.table[_OCTAVE + (bucket >> _BITS)] += count
-        self.table[:_OCTAVE] = buffer[at : at + _OCTAVE]
-        return self, end
+        return self, _read_table(self.table, buffer, at)
 
     def check_stored(self, buffer: np.ndarray, at: int, end: int) -> int:
         """The index after the sketch that was written there; -1 if none was, or it goes beyond `end`."""
@@ -232,3 +214,33 @@ def _rebuilt(used: np.ndarray, values: np.ndarray) -> LogHistogram:
     sketch = LogHistogram.empty()
     sketch.table[used] = values
     return sketch
+
+
+@rarely_called
+def _write_table(table: np.ndarray, buffer: np.ndarray, at: int) -> int:
+    """Write the buckets in use to a buffer, and empty them; return the index after them."""
+    end, octaves, counts = at + _OCTAVE + 1, table[_OCTAVE:_BUCKET], table[_BUCKET:]
+    for octave in np.flatnonzero(octaves):
+        octaves[octave] = 0
+        first = octave << _BITS
+        for bucket in first + np.flatnonzero(counts[first : first + (1 << _BITS)]):
+            buffer[end], buffer[end + 1] = bucket, counts[bucket]
+            counts[bucket] = 0
+            end += 2
+    buffer[at : at + _OCTAVE] = table[:_OCTAVE]
+    table[:_OCTAVE] = 0
+    buffer[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
+    return end
+
+
+@rarely_called
+def _read_table(table: np.ndarray, buffer: np.ndarray, at: int) -> int:
+    """Read the buckets that were written there; return the index after them."""
+    first = at + _OCTAVE + 1
+    end = first + 2 * int(buffer[first - 1])
+    for i in range(first, end, 2):
+        bucket, count = int(buffer[i]), int(buffer[i + 1])
+        table[_BUCKET + bucket] = count
+        table[_OCTAVE + (bucket >> _BITS)] += count
+    table[:_OCTAVE] = buffer[at : at + _OCTAVE]
+    return end
