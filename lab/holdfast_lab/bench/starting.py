@@ -134,6 +134,7 @@ def _command_line(run):
     try:
         import pyarrow  # noqa: F401
         import safetensors  # noqa: F401
+        import shtab  # noqa: F401
     except ImportError:
         return Section(title, "s", [Row("holdfast learn", most=1.0, note="pip install 'holdfast[cli]'")])
     many, one, to = run.scratch / "many.csv", run.scratch / "one.csv", run.scratch / "first.run"
