@@ -44,6 +44,19 @@ def test_a_kill_before_the_store_knows_of_the_log_teaches_nothing_twice(served, 
     assert open_run(run).trace.rounds == 210
 
 
+def test_what_the_store_knows_is_on_the_disk_before_the_run_is_saved(served, run, monkeypatch):
+    """After a loss of power the store must know of all rows that the run has."""
+    client = served(run, token=TOKEN, every=(1.0, 0.0))
+    monkeypatch.setattr(client.service.store, "sync", _fail)
+    learn(client)
+    with pytest.raises((OSError, Refusal), match="no"):
+        settle(client)
+    assert open_run(run).trace.rounds == 200
+    monkeypatch.undo()
+    settle(client)
+    assert open_run(run).trace.rounds == 205
+
+
 def _refuse(connection):
     raise Refusal("held")
 

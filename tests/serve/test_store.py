@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from holdfast.serve.limits import Limits
-from holdfast.serve.store import Asked, Store
+from holdfast.serve.store import Asked, Durable, Store
 from holdfast.terminal import Refusal
 
 FORECAST = '{"prediction": 1.0, "outlier": false}'
@@ -20,7 +20,7 @@ def open_store(tmp_path, clock):
     stores = []
 
     def opened(**limits):
-        stores.append(Store(tmp_path / "waiting.sqlite", Limits(**limits), True, clock))
+        stores.append(Store(tmp_path / "waiting.sqlite", Limits(**limits), Durable.PROCESS, clock))
         return stores[-1]
 
     yield opened
@@ -107,10 +107,49 @@ def test_another_file_is_refused_and_stays_as_it_is(tmp_path, clock):
     path = tmp_path / "waiting.sqlite"
     path.write_bytes(b"not a database, but a text of some length" * 100)
     with pytest.raises(Refusal, match="move it away"):
-        Store(path, Limits(), True, clock)
+        Store(path, Limits(), Durable.PROCESS, clock)
     path.unlink()
     with sqlite3.connect(path) as connection:
         connection.execute("create table meta (name text primary key, value)")
     connection.close()
     with pytest.raises(Refusal, match="another version"):
-        Store(path, Limits(), True, clock)
+        Store(path, Limits(), Durable.PROCESS, clock)
+
+
+def test_labels_of_one_call_and_of_several_statements_have_the_same_answers(open_store, clock):
+    store = open_store()
+    store.ask([asked(f"{i}", clock) for i in range(250)]).result(30)
+    labels = [(f"{i % 260}", f"{i}.0") for i in range(265)] + [("3", "3.0")]
+    statuses = store.do(store.label(labels)).result(30)
+    assert statuses == ["accepted"] * 250 + ["unknown"] * 10 + ["contradicting"] * 5 + ["repeated"]
+    rows = store.next_rows(store.connect(), 0, 1_000)
+    assert [(row.seq, row.id, row.target) for row in rows] == [(i + 1, f"{i}", f"{i}.0") for i in range(250)]
+    assert store.do(store.label(labels[:2])).result(30) == ["repeated", "repeated"]
+    assert (store.waiting, store.queued) == (0, 250)
+
+
+def test_rows_come_back_as_they_were_given(open_store, clock):
+    clock.now = 1_800_000_000.123456
+    store = open_store()
+    name = 'a\0b"\u2028\U0001f600'
+    row = (name, '["\\u0000", "1e400"]', FORECAST, "0.1")
+    store.do(store.learn([row], None, 0)).result(30)
+    store.do(store.ask_again([asked(name, clock)])).result(30)
+    assert store.do(store.label([(name, "2.0")])).result(30) == ["accepted"]
+    first, second = store.next_rows(store.connect(), 0, 10)
+    assert (first.key, first.cells, first.target, first.at) == (name, row[1], "0.1", clock.now)
+    assert second.id == name
+
+
+@pytest.mark.parametrize(("durable", "level", "flushed"), [("power", 2, 0), ("process", 1, 1), ("no", 0, 0)])
+def test_how_durable_a_transaction_is(tmp_path, clock, monkeypatch, durable, level, flushed):
+    store = Store(tmp_path / "waiting.sqlite", Limits(), Durable(durable), clock)
+    connection = store.connect()
+    assert connection.execute("pragma synchronous").fetchone() == (level,)
+    connection.close()
+    store.ask([asked("x", clock)]).result(30)
+    flushes = []
+    monkeypatch.setattr("holdfast.serve.store.os.fsync", flushes.append)
+    store.sync()
+    assert len(flushes) == flushed
+    store.close()

@@ -20,8 +20,9 @@ def add(parser: ArgumentParser) -> None:
         run,
         (
             "Answer predictions over HTTP with the model in RUN, and learn from labels that come later.\n"
-            "What was answered, and what waits for a label, is on the disk before the answer is sent. A\n"
-            "label is judged with the forecast that was given for its id. Rows are learned from in\n"
+            "What was answered, and what waits for a label, is stored before the answer is sent: a server\n"
+            "that is killed loses nothing, and --durable says what a loss of power may take. A label is\n"
+            "judged with the forecast that was given for its id. Rows are learned from in\n"
             "RUN/serve/rows.csv, which is a source of the run like any other: inspect, audit, retract,\n"
             "export and learn --into work on it. Without --host, only this machine is answered."
         ),
@@ -49,9 +50,12 @@ def add(parser: ArgumentParser) -> None:
         help="answer calls for this host name, too; may be given several times",
     )
     parser.add_argument(
-        "--no-durable",
-        action="store_true",
-        help="answer before it is on the disk: faster, but a kill can lose the last predictions",
+        "--durable",
+        choices=("power", "process", "no"),
+        default="process",
+        help="what an answer has survived before it is sent. process: a kill of the server, but a loss of "
+        "power may take the last seconds. power: a loss of power, too; each answer waits for the disk. no: "
+        "nothing, a kill can lose the last predictions (default: %(default)s)",
     )
     parser.add_argument(
         "--interval",
@@ -91,6 +95,7 @@ def run(options: Namespace) -> int:
         from holdfast.serve.limits import Limits
         from holdfast.serve.server import check_address, read_token, serve
         from holdfast.serve.service import Service
+        from holdfast.serve.store import Durable
 
         path = options.token_file or os.environ.get("HOLDFAST_TOKEN_FILE")
         token = read_token(Path(path)) if path else None
@@ -102,7 +107,7 @@ def run(options: Namespace) -> int:
             waiting=options.waiting,
             hours=options.hours,
         )
-        service = Service(options.run, limits, not options.no_durable, options.interval)
+        service = Service(options.run, limits, Durable(options.durable), options.interval)
 
         def ready(address: str) -> None:
             if options.json:

@@ -158,6 +158,7 @@ class Learner:
         if self._schedule.is_new():
             # Not before the store knows how long the log is: a run must not have rows that are cut from it.
             self.store.do(self.store.logged(self._logged, self._length, ())).result()
+            self.store.sync()
             self._run.note_source(self._reader.place, self._reader.at_end())
             self._run.finished = True  # the server learns whole batches
             self._run.save()

@@ -30,7 +30,7 @@ from holdfast.serve.page_parts import last_entries
 from holdfast.serve.predicting import Answer
 from holdfast.serve.repairs import release_rows, retract_rows
 from holdfast.serve.rows import RowReader, ServedRow, cell_text, target_text
-from holdfast.serve.store import Asked, Store
+from holdfast.serve.store import Asked, Durable, Store
 from holdfast.terminal import Refusal, quoted
 
 FOLDER = "serve"  # in the run folder
@@ -55,7 +55,7 @@ class Service:
         self,
         path: str | Path,
         limits: Limits | None = None,
-        durable: bool = True,
+        durable: Durable = Durable.PROCESS,
         share: float = 0.9,
         every: tuple[float, float] = (100_000.0, 30.0),
         clock: Callable[[], float] = time.time,
@@ -128,7 +128,7 @@ class Service:
         if ids:
             return sent, self.store.do(self.store.ask_again(asked))
         future = self.store.ask(asked)
-        return sent, future if self.durable else None
+        return sent, None if self.durable == Durable.NO else future
 
     def settled(
         self, sent: list[dict[str, Any]], answers: Sequence[str | None] | None

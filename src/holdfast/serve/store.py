@@ -1,18 +1,24 @@
 """What was answered, what waits for a label, and what waits to be learned from, in a file of SQLite.
 
 One thread writes. What arrives while it writes is written together in the next transaction, and nobody gets
-an answer before the transaction of the answer is on the disk. Kill the process at any moment: what was
-acknowledged is there.
+an answer before the transaction of the answer is committed. Kill the process at any moment: what was
+acknowledged is there. `Durable` says what a loss of power may take.
+
+SQLite works without Python's lock, and the lock has to be waited for after each statement while calls are
+answered. So each group of rows is one statement.
 """
 
 import asyncio
 import contextlib
 import json
+import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from enum import StrEnum
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,10 +41,29 @@ create table if not exists queue (
 create table if not exists judged (seq integer primary key, at real, error real, score real);
 create table if not exists offsets (source text primary key, next integer) without rowid;
 """
-_ASK = "insert into asked values (?, ?, 0, ?, ?, ?, ?, null)"
+_ASK = "insert into asked values", "(?, ?, 0, ?, ?, ?, ?, null)"
+_ENQUEUE = "insert into queue values", "(?, ?, ?, ?, ?, ?, ?)"
+_JUDGE = "insert or replace into judged values", "(?, ?, ?, ?)"
 _REMEDY = "move it away to serve the run without what waits there"
 _STEP = 10_000  # rows that are cleaned up at once
 _JUDGED = 20_000  # errors that are kept for the page
+_TOGETHER = 100  # rows of a statement; older versions of SQLite have a limit of 999 values
+_CHECKPOINT = 1.0  # seconds between checkpoints of SQLite, in a thread of their own
+_PAGES = 16_384  # of 4 KiB: the thread that writes waits for a checkpoint if its log is longer
+_SYNCHRONOUS = {"power": "full", "process": "normal", "no": "off"}
+
+
+class Durable(StrEnum):
+    """What an answer has survived before it is sent.
+
+    POWER: a loss of power. Each transaction is flushed to the disk, which takes as long as the disk needs.
+    PROCESS: the end of this process, however hard: the operating system has it. A loss of power may take the
+    last seconds; what is left fits together. NO: nothing; a loss of power can damage the file.
+    """
+
+    POWER = "power"
+    PROCESS = "process"
+    NO = "no"
 
 
 class Asked(NamedTuple):
@@ -71,7 +96,11 @@ class Store:
     """The file. Operations run one after the other in its thread; each has a `Future`."""
 
     def __init__(
-        self, path: Path, limits: Limits, durable: bool = True, clock: Callable[[], float] = time.time
+        self,
+        path: Path,
+        limits: Limits,
+        durable: Durable = Durable.PROCESS,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.path, self.limits, self.durable, self.clock = path, limits, durable, clock
         self._wake, self._stopped = threading.Condition(), False
@@ -92,14 +121,20 @@ class Store:
             labels = connection.execute("select value from meta where name = 'labels'").fetchone()
         self.labels: dict[str, int] = dict.fromkeys(STATUSES, 0) | (json.loads(labels[0]) if labels else {})
         self._cleaned = 0.0
-        self._thread = threading.Thread(target=self._write_all, name="holdfast-store", daemon=True)
-        self._thread.start()
+        self._ended = threading.Event()
+        self._threads = [
+            threading.Thread(target=work, name=f"holdfast-{name}", daemon=True)
+            for name, work in (("store", self._write_all), ("checkpoint", self._checkpoint))
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def connect(self) -> sqlite3.Connection:
         """A connection; rows can be read while the thread of the store writes."""
         connection = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
         connection.execute("pragma journal_mode = wal")
-        connection.execute(f"pragma synchronous = {'full' if self.durable else 'off'}")
+        connection.execute(f"pragma synchronous = {_SYNCHRONOUS[self.durable]}")
+        connection.execute(f"pragma wal_autocheckpoint = {_PAGES}")
         return connection
 
     def _check(self) -> None:
@@ -149,7 +184,22 @@ class Store:
         with self._wake:
             self._stopped = True
             self._wake.notify()
-        self._thread.join()
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+
+    def sync(self) -> None:
+        """Flush what was committed to the disk, so that a loss of power does not take it."""
+        if self.durable == Durable.PROCESS:
+            with contextlib.suppress(FileNotFoundError), open(f"{self.path}-wal", "rb+") as file:
+                os.fsync(file.fileno())
+
+    def _checkpoint(self) -> None:
+        """Move what was committed from the log of SQLite into its file, while rows are written."""
+        with contextlib.closing(self.connect()) as connection:
+            while not self._ended.wait(_CHECKPOINT):
+                with contextlib.suppress(sqlite3.Error):  # the next one, or the thread that writes, does it
+                    connection.execute("pragma wal_checkpoint(passive)").fetchall()
 
     def _write_all(self) -> None:
         connection = self.connect()
@@ -171,7 +221,7 @@ class Store:
         try:
             connection.execute("begin immediate")
             rows = [one for some, _ in asked for one in some]
-            connection.executemany(_ASK, rows)
+            _insert(connection, _ASK, rows)
             self.waiting += len(rows)
             self.stored += len(rows)
             for operation, _ in operations:
@@ -229,19 +279,15 @@ class Store:
         """
 
         def operation(connection: sqlite3.Connection) -> list[str | None]:
+            known = _lookup(connection, "key, cells, answer", [one.id for one in asked])
+            new = [one for one in asked if one.id not in known]
+            _insert(connection, _ASK, new)
+            self.waiting += len(new)
+            self.stored += len(new)
             answers: list[str | None] = []
             for one in asked:
-                found = connection.execute(
-                    "select key, cells, answer, state from asked where id = ?", (one.id,)
-                ).fetchone()
-                if found is None:
-                    connection.execute(_ASK, one)
-                    self.waiting += 1
-                    self.stored += 1
-                    answers.append(one.answer)
-                else:
-                    same = found[2] is not None and found[0] == one.key and found[1] in (one.cells, None)
-                    answers.append(found[2] if same else None)
+                key, cells, answer = known.get(one.id, (one.key, one.cells, one.answer))
+                answers.append(answer if key == one.key and cells in (one.cells, None) else None)
             return answers
 
         return operation
@@ -250,38 +296,48 @@ class Store:
         """Put the rows of these ids into the queue, with their targets. The result has the status of each."""
 
         def operation(connection: sqlite3.Connection) -> list[str]:
-            return [self._label(connection, *label) for label in labels]
+            old = self.clock() - 3600.0 * self.limits.hours
+            columns = f"state, target, at < {old!r}, key, cells, forecast"
+            known = _lookup(connection, columns, [id for id, _ in labels])
+            statuses: list[str] = []
+            accepted: dict[str, str] = {}
+            for id, target in labels:
+                state, first, is_old, *_ = known.get(id, (None, None, False))
+                if id in accepted:
+                    state, first = LABELLED, accepted[id]
+                if state is None:
+                    status = "unknown"
+                elif state == LABELLED:
+                    status = "repeated" if first == target else "contradicting"
+                elif state == EXPIRED or is_old:
+                    status = "late"
+                else:
+                    status, accepted[id] = "accepted", target
+                self.labels[status] += 1
+                statuses.append(status)
+            self.waiting -= len(accepted)
+            self._enqueue(connection, [(id, *known[id][3:], target) for id, target in accepted.items()])
+            for some in _parts(accepted.items()):
+                cases = " ".join(["when ? then ?"] * len(some))
+                ids = [id for id, _ in some]
+                connection.execute(
+                    f"update asked set state = {LABELLED}, cells = null, forecast = null,"
+                    f" target = case id {cases} end where id in ({_marks(ids)})",
+                    [*chain.from_iterable(some), *ids],
+                )
+            return statuses
 
         return operation
 
-    def _label(self, connection: sqlite3.Connection, id: str, target: str) -> str:
-        found = connection.execute(
-            "select state, key, cells, forecast, target, at from asked where id = ?", (id,)
-        ).fetchone()
-        if found is None:
-            status = "unknown"
-        elif found[0] == LABELLED:
-            status = "repeated" if found[4] == target else "contradicting"
-        elif found[0] == EXPIRED or found[5] < self.clock() - 3600.0 * self.limits.hours:
-            status = "late"
-        else:
-            status = "accepted"
-            connection.execute(
-                "update asked set state = ?, target = ?, cells = null, forecast = null where id = ?",
-                (LABELLED, target, id),
-            )
-            self.waiting -= 1
-            self._enqueue(connection, id, found[1], found[2], found[3], target)
-        self.labels[status] += 1
-        return status
-
     def _enqueue(
-        self, connection: sqlite3.Connection, id: str, key: str, cells: str, forecast: str, target: str
+        self, connection: sqlite3.Connection, rows: Sequence[tuple[str, str, str, str, str]]
     ) -> None:
-        self.seq += 1
-        self.queued += 1
-        row = Queued(self.seq, id, self.clock(), key, cells, forecast, target)
-        connection.execute("insert into queue values (?, ?, ?, ?, ?, ?, ?)", row)
+        """Id, key, cells, forecast and target of each."""
+        now = self.clock()
+        queued = [(seq, id, now, *rest) for seq, (id, *rest) in enumerate(rows, self.seq + 1)]
+        _insert(connection, _ENQUEUE, queued)
+        self.seq += len(rows)
+        self.queued += len(rows)
 
     def learn(self, rows: Sequence[tuple[str, str, str, str]], source: str | None, first: int) -> Operation:
         """Put rows with targets into the queue: key, cells, forecast, target of each. With a source, its rows
@@ -297,10 +353,12 @@ class Store:
                 skip = max(found[0] - first, 0) if found is not None else 0
                 following = max(first + len(rows), found[0] if found is not None else 0)
                 connection.execute("insert or replace into offsets values (?, ?)", (source, following))
-            for i, (key, cells, forecast, target) in enumerate(rows[skip:], skip):
-                id = "" if source is None else f"{source}:{first + i}"
-                self._enqueue(connection, id, key, cells, forecast, target)
-            return max(len(rows) - skip, 0)
+            new = [
+                ("" if source is None else f"{source}:{first + i}", *row)
+                for i, row in enumerate(rows[skip:], skip)
+            ]
+            self._enqueue(connection, new)
+            return len(new)
 
         return operation
 
@@ -308,8 +366,14 @@ class Store:
 
     def next_rows(self, connection: sqlite3.Connection, after: int, most: int) -> list[Queued]:
         """The next rows of the queue."""
-        found = connection.execute("select * from queue where seq > ? order by seq limit ?", (after, most))
-        return [Queued(*row) for row in found]
+        # `at` as a text: json_array writes 15 digits of a number.
+        (text,) = connection.execute(
+            "select json_group_array(json_array(seq, id, printf('%!.17g', at), key, cells, forecast, target))"
+            " from (select * from queue where seq > ? order by seq limit ?)",
+            (after, most),
+        ).fetchone()
+        rows = [Queued(*row) for row in json.loads(text)]
+        return sorted(row._replace(at=float(row.at)) for row in rows)
 
     def logged(self, last: int, length: int, judged: Sequence[tuple[Any, ...]]) -> Operation:
         """Note that the log has all rows up to `last` in so many bytes: they leave the queue."""
@@ -317,7 +381,7 @@ class Store:
         def operation(connection: sqlite3.Connection) -> None:
             self.queued -= connection.execute("delete from queue where seq <= ?", (last,)).rowcount
             put(connection, "log", json.dumps([last, length]))
-            connection.executemany("insert or replace into judged values (?, ?, ?, ?)", judged)
+            _insert(connection, _JUDGE, judged)
             connection.execute("delete from judged where seq <= ?", (last - _JUDGED,))
 
         return operation
@@ -332,6 +396,35 @@ def get(connection: sqlite3.Connection, name: str) -> Any:
     """The value under a name; None if there is none."""
     found = connection.execute("select value from meta where name = ?", (name,)).fetchone()
     return None if found is None else found[0]
+
+
+def _parts(rows: Iterable[Any]) -> Iterable[list[Any]]:
+    """The rows, as many at once as a statement has."""
+    left = iter(rows)
+    while some := list(islice(left, _TOGETHER)):
+        yield some
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _lookup(connection: sqlite3.Connection, columns: str, ids: Sequence[str]) -> dict[str, list[Any]]:
+    """Columns of the predictions with these ids, by id."""
+    found: dict[str, list[Any]] = {}
+    for some in _parts(ids):
+        (text,) = connection.execute(
+            f"select json_group_array(json_array(id, {columns})) from asked where id in ({_marks(some)})",
+            some,
+        ).fetchone()
+        found |= {id: rest for id, *rest in json.loads(text)}
+    return found
+
+
+def _insert(connection: sqlite3.Connection, into: tuple[str, str], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows; `into` has the statement and the values of one row."""
+    for some in _parts(rows):
+        connection.execute(f"{into[0]} {', '.join([into[1]] * len(some))}", [*chain.from_iterable(some)])
 
 
 def _result(connection: sqlite3.Connection, operation: Operation) -> Any:
