@@ -4,9 +4,12 @@ import json
 
 import pytest
 from serve.conftest import HEADERS, TOKEN, settle
+from starlette.testclient import TestClient
 
 from holdfast.serve.app import App
 from holdfast.serve.limits import Limits
+from holdfast.serve.server import serve
+from holdfast.serve.service import Service
 
 ROW = {"a": 1.0, "b": 0.5}
 
@@ -101,6 +104,26 @@ def test_what_changes_the_model_needs_the_token(served, run):
         assert client.post(path, json={}, headers={"authorization": f"Bearer {TOKEN}x"}).status_code == 401
         assert client.post(path, json={}, headers=HEADERS).status_code == 422
     assert client.post("/predict", json={"row": ROW}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "open_predict", "status"),
+    [("127.0.0.1", False, 200), ("0.0.0.0", False, 401), ("0.0.0.0", True, 200)],
+)
+def test_predictions_for_other_machines_need_the_token(run, monkeypatch, host, open_predict, status):
+    """The application that `serve` makes for an address, without the address."""
+    made = []
+
+    def config(app, **options):
+        made.append(app)
+        raise RuntimeError("made")
+
+    monkeypatch.setattr("holdfast.serve.server.uvicorn.Config", config)
+    with pytest.raises(RuntimeError, match="made"):
+        serve(Service(run), host, 0, TOKEN, ("testserver",), open_predict=open_predict)
+    with TestClient(made[0]) as client:
+        assert client.post("/predict", json={"row": ROW}).status_code == status
+        assert client.post("/predict", json={"row": ROW}, headers=HEADERS).status_code == 200
 
 
 def test_release_and_retract_need_a_token_at_all(served, run):

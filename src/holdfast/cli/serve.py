@@ -39,8 +39,13 @@ def add(parser: ArgumentParser) -> None:
         "--token-file",
         type=Path,
         metavar="FILE",
-        help="a file with a token, which calls that change the model must send; the variable "
-        "HOLDFAST_TOKEN_FILE can name it, too",
+        help="a file with a token, which calls that change the model must send, and with --host those that "
+        "predict; the variable HOLDFAST_TOKEN_FILE can name it, too",
+    )
+    parser.add_argument(
+        "--open-predict",
+        action="store_true",
+        help="with --host: answer predictions without the token, too",
     )
     parser.add_argument(
         "--allow-host",
@@ -115,7 +120,9 @@ def run(options: Namespace) -> int:
             else:
                 print_note(f"{options.run} is served at {address} (API: {address}/docs); Ctrl-C stops")
 
-        serve(service, options.host, options.port, token, tuple(options.allow_host), ready)
+        serve(
+            service, options.host, options.port, token, tuple(options.allow_host), ready, options.open_predict
+        )
     return DONE
 
 

@@ -43,12 +43,17 @@ class Problem(Exception):  # noqa: N818  (an answer)
 class App:
     """Checks every call, answers those that change something, and routes the others.
 
+    `guarded` says that predictions need the token, too: each is stored, and pushes out older ones.
     `hosts` are the names by which the server may be called; None allows all. A page of another site in the
     browser of a user cannot call a server on localhost: it would have another host, or could not send JSON.
     """
 
     def __init__(
-        self, service: Service, token: str | None = None, hosts: frozenset[str] | None = None
+        self,
+        service: Service,
+        token: str | None = None,
+        hosts: frozenset[str] | None = None,
+        guarded: bool = False,
     ) -> None:
         self.service, self._token, self._hosts = service, token, hosts
         self.metrics = Metrics(service)
@@ -62,7 +67,7 @@ class App:
             "/release": self._release,
             "/retract": self._retract,
         }
-        self._secret = {"/label", "/learn", "/release", "/retract"}
+        self._secret = {"/label", "/learn", "/release", "/retract"} | ({"/predict"} if guarded else set())
         routes = [
             Route("/", self._page),
             Route("/docs", self._docs),

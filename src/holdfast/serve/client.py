@@ -52,7 +52,8 @@ class Client:
     url : str
         The address of the server, such as `http://127.0.0.1:8000`.
     token : str
-        The token of the server; needed for all that changes the model.
+        The token of the server; needed for all that changes the model, and for predictions of a server
+        that other machines reach.
     patience : float
         For how many seconds a call is sent again while the server cannot be reached, or has too much to do.
     timeout : float

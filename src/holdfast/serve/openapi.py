@@ -122,6 +122,8 @@ def openapi() -> dict[str, Any]:
             call["requestBody"] = {"required": True, "content": {"application/json": {"schema": _ref(body)}}}
         if secret:
             call["security"] = [{"token": []}]
+        elif path == "/predict":  # at an address of other machines
+            call["security"] = [{}, {"token": []}]
         paths[path] = {method: call}
     return {
         "openapi": "3.1.0",
@@ -144,7 +146,7 @@ def docs_page() -> str:
     parts = []
     for path, calls in found["paths"].items():
         for method, call in calls.items():
-            secret = " (token)" if "security" in call else ""
+            secret = " (token)" if call.get("security") == [{"token": []}] else ""
             parts.append(
                 f"<h2><code>{method.upper()} {path}</code>{secret}</h2><p>{html.escape(call['summary'])}.</p>"
             )

@@ -90,11 +90,15 @@ def serve(
     token: str | None,
     allowed: tuple[str, ...] = (),
     ready: Callable[[str], object] = lambda address: None,
+    open_predict: bool = False,
 ) -> None:
-    """Answer until a signal comes, then learn what waits, and save."""
+    """Answer until a signal comes, then learn what waits, and save.
+
+    At an address that other machines reach, predictions need the token, unless `open_predict`.
+    """
     check_address(host, token)
     hosts = _HOSTS | {name.lower() for name in allowed} if host in LOCAL or allowed else None
-    app = App(service, token, hosts)
+    app = App(service, token, hosts, guarded=host not in LOCAL and not open_predict)
     Protocol.seconds, Protocol.most = service.limits.seconds, service.limits.connections
     config = uvicorn.Config(
         app,
