@@ -131,10 +131,11 @@ def _learn(model: str) -> None:
 
     import numpy as np
 
-    from holdfast._compiled.compiling import WORTH_COMPILING
+    from holdfast._compiled.compiling import WORTH_COMPILING, expecting
     from holdfast.cli.learn import settings_of
     from holdfast.cli.parser import new_parser
     from holdfast.cli.progress import progress_for
+    from holdfast.intervals.widths import LABELS, NUMBERS, Widths
     from holdfast.runs.beginning import begin
     from holdfast.runs.learning import learn
 
@@ -149,3 +150,7 @@ def _learn(model: str) -> None:
         with contextlib.closing(source), contextlib.closing(found.folder):
             found.compiling.expected = WORTH_COMPILING
             learn(found, source, pieces, (math.inf, math.inf), progress_for(True, False), lambda: False)
+    with expecting(math.inf):  # what `holdfast serve` needs besides
+        widths = Widths(NUMBERS if model == "regressor" else LABELS)
+        widths.add(np.ones(2))
+        widths.table()
