@@ -1,8 +1,8 @@
 """Predictions and labels over HTTP: `holdfast serve`, River in a FastAPI app, and Vowpal Wabbit's daemon.
 
 Each server is one process, and the client another one, on the same machine, in turns. The client waits for
-each answer on each of its connections. Ours writes every prediction to the disk before the answer; the others
-write nothing. Ours gets 50 labels in a call; the others get one, because they have no call for several.
+each answer on each of its connections. Ours stores every prediction before the answer; the others store
+nothing. Ours gets 50 labels in a call; the others get one, because they have no call for several.
 """
 
 import contextlib
@@ -26,7 +26,8 @@ _PATIENCE = 120.0  # seconds until a server answers
 
 
 def measure(run):
-    servers = {"holdfast serve": ("http", 32, 50), "holdfast serve --no-durable": ("http", 32, 50)}
+    ours = ("holdfast serve", "holdfast serve --durable power", "holdfast serve --durable no")
+    servers = dict.fromkeys(ours, ("http", 32, 50))
     servers |= (
         {"River in a FastAPI app": ("http", 32, 1)} if _installed("river", "fastapi", "uvicorn") else {}
     )
