@@ -65,6 +65,7 @@ def test_every_learner_is_there():
         "Scaled",
         "Bounded",
         "Mixture",
+        "ReservedEpochs",  # `Reserved` is there, and this one restarts it
     }
     assert there | others == set(learners.__all__)
 
