@@ -82,10 +82,10 @@ def process(rank, folder, kind):
         found.append(result(net, optimizer))
     torch.save(found, f"{folder}/{rank}")
     dist.destroy_process_group()
+    # The result is on disk. While C++ takes the objects of this function down, gloo's threads may still run:
+    # then the process aborts ("terminate called without an active exception") or never ends. Both were seen.
+    os._exit(0)
 
 
 if __name__ == "__main__":
     process(int(sys.argv[1]), sys.argv[2], sys.argv[3])
-    # The result is on disk. Without this line gloo's threads may still run while C++ takes its objects down,
-    # and then the process aborts ("terminate called without an active exception"): seen once under load.
-    os._exit(0)
