@@ -173,6 +173,7 @@ def test_more_than_20_labels_have_one_model_each(learned):
     assert found.prediction.tolist() == expected.predict(table[["a", "b"]].to_numpy()).tolist()
 
 
+@pytest.mark.slow
 def test_compiled_games_have_the_same_bits(table):
     target = Target("y", tuple(np.unique(NAMES)))
     y = np.searchsorted(target.labels, table.y).astype(float)

@@ -87,7 +87,7 @@ def test_the_same_bits_after_a_pickle_and_in_parts():
     assert again.interval_report_ == whole.interval_report_
 
 
-@pytest.mark.parametrize("classes", [2, 3, 22])
+@pytest.mark.parametrize("classes", [2, 3, pytest.param(22, marks=pytest.mark.slow)])
 def test_sets_of_labels_have_the_right_one_as_often_as_stated(classes):
     X, y = labels(classes)
     model = RobustClassifier(random_state=0, n_epochs=2).fit(X, y)

@@ -26,7 +26,7 @@ def ridge():
 
 
 @pytest.mark.parametrize("noise", [0.3, 1.0])
-@pytest.mark.parametrize("rows, columns", [(60, 90), (100, 500)])
+@pytest.mark.parametrize("rows, columns", [(60, 90), pytest.param(100, 500, marks=pytest.mark.slow)])
 def test_a_wide_table_is_learned_about_as_well_as_by_ridge_regression(noise, rows, columns):
     tables = [wide_table(noise, rows, columns, seed) for seed in range(3)]
     ours = sum(error(RobustRegressor(random_state=0), *table) for table in tables)
