@@ -45,6 +45,7 @@ def use(monkeypatch):
             assert found.reason == ""
         monkeypatch.setattr(prebuilt, "library", lambda: found)
         monkeypatch.setattr(prebuilt, "_known", {})
+        monkeypatch.setattr(compiling, "_is_stored", lambda *_: False)
         monkeypatch.setattr(continuing, "choose", compiling.choose if folder else lambda *_: False)
 
     return chosen

@@ -93,4 +93,8 @@ def _features() -> str:
 
 @functools.cache
 def _linker() -> Any:
-    return llvm.create_lljit_compiler(target())
+    """JITLink keeps the sections of an object file together.
+
+    LLVM's older linker takes memory for each of them, and ends the process if two are 2 GB apart.
+    """
+    return llvm.create_lljit_compiler(target(), use_jit_link=True)
