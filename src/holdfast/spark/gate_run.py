@@ -1,7 +1,6 @@
 """A filter or a level for each key, played in one process."""
 
 import math
-from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,6 +15,8 @@ from holdfast.fleet.key_states import Columns, KeyStates
 from holdfast.fleet.states import States
 from holdfast.io import cells
 from holdfast.levels.baseline import Baseline
+from holdfast.protocols import Filter
+from holdfast.rule import rule
 from holdfast.runs.files import damaged, reading
 from holdfast.spark.orders import COUNTERS, LastOrders, order_numbers
 from holdfast.spark.playing import PlayedRows
@@ -30,40 +31,45 @@ class GatePlan(NamedTuple):
     order: str
 
 
-class Decider(NamedTuple):
-    """What decides on the values of a key.
+@rule
+class ByFilter:
+    """A filter decides on the values of a key; its threshold goes to `numbers`."""
 
-    `first` is its first state, `answer` writes what it says of a value, as `decide` does, and `names` are
-    those of the numbers that it writes.
-    """
+    filter: Filter
 
-    rule: Any
-    first: Any
-    answer: Callable[[Any, Any, float, np.ndarray], tuple[Any, bool]]
-    names: tuple[str, ...]
+    def begin(self) -> Any:
+        """The state before the first value."""
+        return self.filter.init(1)
 
-
-def decide(filter: Any, state: Any, size: float, numbers: np.ndarray) -> tuple[Any, bool]:
-    """The state after a size, and whether it is kept; its threshold goes to `numbers`."""
-    state, numbers[0], kept = filter.decide(state, size)
-    return state, kept
+    def answer(self, state: Any, value: float, numbers: np.ndarray) -> tuple[Any, bool]:
+        """The state after a value, and whether it is kept."""
+        state, numbers[0], kept = self.filter.decide(state, value)
+        return state, kept
 
 
-def follow(baseline: Any, state: Any, value: float, numbers: np.ndarray) -> tuple[Any, bool]:
-    """The state after a value, and whether it is ordinary; level, spread and its interval go to `numbers`."""
-    middle, width = baseline.expected(state), state.width
-    if width < math.inf:
-        numbers[2], numbers[3] = middle - width, middle + width
-    state, kept, _, _ = baseline.follow(state, value)
-    numbers[0], numbers[1] = state.level, state.spread
-    return state, kept
+@rule
+class ByLevel:
+    """A level decides on the values of a key; it, its spread and the interval go to `numbers`."""
+
+    baseline: Any
+
+    def begin(self) -> Any:
+        """The state before the first value."""
+        return self.baseline.begin()
+
+    def answer(self, state: Any, value: float, numbers: np.ndarray) -> tuple[Any, bool]:
+        """The state after a value, and whether it is ordinary."""
+        middle, width = self.baseline.expected(state), state.width
+        if width < math.inf:
+            numbers[2], numbers[3] = middle - width, middle + width
+        state, kept, _, _ = self.baseline.follow(state, value)
+        numbers[0], numbers[1] = state.level, state.spread
+        return state, kept
 
 
-def decider(rule: Any) -> Decider:
-    """That of a filter or of a `Baseline`."""
-    if isinstance(rule, Baseline):
-        return Decider(rule, aligned_copy(rule.begin()), follow, ("level", "spread", "low", "high"))
-    return Decider(rule, aligned_copy(rule.init(1)), decide, ("threshold",))
+def names_of_numbers(part: Any) -> tuple[str, ...]:
+    """The names of what a filter, or a `Baseline`, says of a value."""
+    return ("level", "spread", "low", "high") if isinstance(part, Baseline) else ("threshold",)
 
 
 class GateRun:
@@ -72,15 +78,17 @@ class GateRun:
     labels = 1  # filters of a key
     columns: Columns = MappingProxyType({"counters": np.zeros((0, len(COUNTERS)), np.int64)})
 
-    def __init__(self, plan: GatePlan, rule: Any, compiled: bool | None) -> None:
-        self.config, self.decider, self.forced = plan, decider(rule), compiled
-        self.state_layout = layout_digest(self.decider.first)
-        self._state, self._rows, self.compiled = self.decider.first, 0, bool(compiled)
+    def __init__(self, plan: GatePlan, part: Any, compiled: bool | None) -> None:
+        self._decides = ByLevel(part) if isinstance(part, Baseline) else ByFilter(part)
+        self.names = names_of_numbers(part)
+        self.config, self.forced, self._state = plan, compiled, aligned_copy(self._decides.begin())
+        self.state_layout = layout_digest(self._state)
+        self._rows, self.compiled = 0, bool(compiled)
         self.load(KeyStates.empty(self.columns), "")
 
     def load(self, states: KeyStates, where: str) -> None:
         """Go on from these states; raises RunError if they do not fit."""
-        self._states = States(decider(self.decider.rule).first)
+        self._states = States(aligned_copy(self._decides.begin()))
         self.keys = {key: i for i, key in enumerate(states.keys)}
         self.orders, self.counts = LastOrders(self.keys), np.array(states.counts)
         with reading(where):
@@ -112,12 +120,10 @@ class GateRun:
         new = np.zeros((len(self.keys) - len(self.counts), len(COUNTS)), np.int64)
         self.counts = np.concatenate([self.counts, new])
         buffer, places, lengths = self._states.unpack(slots, np.diff(cuts))
-        rule, _, answer, names = self.decider
-        kept, found = np.zeros(len(good), bool), np.full((len(good), len(names)), math.nan)
+        kept, found = np.zeros(len(good), bool), np.full((len(good), len(self.names)), math.nan)
         counts = self.counts[slots]
         rounds, call = (sizes[good], order, cuts, kept, found, counts), caller(self.compiled)
-        play = decide_groups if answer is decide else follow_groups
-        call(play, rule, self._state, *rounds, buffer, places, lengths)
+        call(decide_groups, self._decides, self._state, *rounds, buffer, places, lengths)
         self._states.pack(slots, buffer, places, lengths)
         self.counts[slots] = counts
         self.orders.update(numbers, keys, good, late, now)
@@ -125,7 +131,7 @@ class GateRun:
 
 
 def decide_groups(
-    filter: Any,
+    decides: Any,
     state: Any,
     sizes: np.ndarray,
     order: np.ndarray,
@@ -145,36 +151,7 @@ def decide_groups(
             size = float(sizes[t])
             counts[group, 0] += 1
             if -math.inf < size < math.inf:
-                state, kept[t] = decide(filter, state, size, numbers[t])
-                counts[group, 1] += 1 if kept[t] else 0
-            else:
-                counts[group, 2] += 1
-        lengths[group] = flatten(state, buffer, places[group]) - places[group]
-    return 0
-
-
-def follow_groups(
-    baseline: Any,
-    state: Any,
-    sizes: np.ndarray,
-    order: np.ndarray,
-    cuts: np.ndarray,
-    kept: np.ndarray,
-    numbers: np.ndarray,
-    counts: np.ndarray,
-    buffer: np.ndarray,
-    places: np.ndarray,
-    lengths: np.ndarray,
-) -> int:
-    """`decide_groups` for levels."""
-    for group in range(len(places)):
-        state, _ = restore(state, buffer, places[group])
-        for i in range(cuts[group], cuts[group + 1]):
-            t = order[i]
-            size = float(sizes[t])
-            counts[group, 0] += 1
-            if -math.inf < size < math.inf:
-                state, kept[t] = follow(baseline, state, size, numbers[t])
+                state, kept[t] = decides.answer(state, size, numbers[t])
                 counts[group, 1] += 1 if kept[t] else 0
             else:
                 counts[group, 2] += 1

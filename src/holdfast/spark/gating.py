@@ -29,7 +29,7 @@ from holdfast.spark.checks import (
     quoted_name,
     time_mode,
 )
-from holdfast.spark.gate_run import GatePlan, GateRun, decider
+from holdfast.spark.gate_run import GatePlan, GateRun, names_of_numbers
 from holdfast.spark.packing import Unpack, arrow_schema, in_even_groups, play_in_groups
 from holdfast.spark.pages import Places
 from holdfast.spark.playing import keys_in
@@ -90,7 +90,7 @@ def gate(
     """
     check_packages()
     rule = Baseline(season=season) if level else filter_for(outliers, window)
-    new = ("kept", *decider(rule).names)
+    new = ("kept", *names_of_numbers(rule))
     for name in new:
         if name in df.columns:
             raise RunError(f"the DataFrame has a column {name!r} already: rename it")
@@ -145,7 +145,7 @@ class GateRows:
         played: tuple[np.ndarray, np.ndarray] | None,
     ) -> pa.Table:
         """The rows of the table, kept or not, and what is known of them."""
-        names = run.decider.names
+        names = run.names
         kept, numbers = np.zeros(table.num_rows, bool), np.full((table.num_rows, len(names)), math.nan)
         if played is not None:
             kept[good], numbers[good] = played
