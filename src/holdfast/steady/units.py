@@ -25,6 +25,7 @@ _MEMORY = 2000.0  # values of a column: after so many its counts are halved
 _WIDE = 2  # octaves: a unit that is off by so many is replaced
 _FAR = 2.0  # units: a center that is off by so many is replaced
 _APART = 4.0  # units: rows whose center is so far away are others
+_SMALLER, _LARGER = 8.0, 0.25  # the same, if their units are smaller by this factor, and not larger by four
 _NEAR = 3.0  # units: a value moves the mean no further
 _STUCK = 100.0  # rows: a value that has repeated so often is not counted
 _OFTEN, _RARELY, _YOUNG = 16, 64, 512  # a column is looked at every 16 rounds, after the first 512 every 64
@@ -139,25 +140,30 @@ def count_column(values: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
 
 
 @rarely_called
-def have_changed(center: np.ndarray, factors: np.ndarray, rows: np.ndarray, share: float) -> bool:
+def have_changed(
+    center: np.ndarray, factors: np.ndarray, rows: np.ndarray, share: float, near: float
+) -> bool:
     """Whether some rows are better ones to start from: bad rows have set these units.
 
-    It is so if their own units are smaller by a factor of eight or more, or if they are four units away. If
-    their units are larger by such a factor, they may be the bad ones themselves: the gate lets them in if
-    they are many.
+    It is so if all columns have units that are smaller by a factor of eight or more, or centers that are
+    four units away: then whole rows were wrong. If only some have, they may be quiet for a while. But one is
+    enough if its unit is smaller by a factor of `near`, or its center so many units away: in its unit, the
+    gate would refuse the first rows. If its unit is much larger, these rows may be the bad ones themselves:
+    the gate lets them in if they are many.
 
     Only columns with values other than the center in a third of the rows are compared.
     """
-    counts, changed = np.zeros(OCTAVES), False
+    counts, one, compared, every = np.zeros(OCTAVES), False, False, True
     for j in range(len(factors)):
         median, seen = count_column(rows[:, j], counts)
         octave = unit_octave(counts, seen, share)
         varied = seen - float(counts[0]) >= len(rows) / 3.0
         if factors[j] > 0.0 and octave > 0 and varied:
-            smaller = octave_of_factor(float(factors[j])) - octave
-            far = abs(median - float(center[j])) * max(float(factors[j]), factor_of(octave))
-            changed = changed or smaller > _WIDE or (smaller >= -_WIDE and far > _APART)
-    return changed
+            smaller = factor_of(octave) / float(factors[j])
+            away = abs(median - float(center[j])) * factor_of(octave) if smaller >= _LARGER else 0.0
+            one = one or max(smaller, away) > near
+            compared, every = True, every and (smaller >= _SMALLER or away > _APART)
+    return one or (compared and every)
 
 
 def count_row(units: Units, row: np.ndarray, columns: int, share: float, rounds: float) -> bool:
