@@ -42,6 +42,33 @@ def test_on_clean_streams_intervals_cover_their_share_and_few_values_are_odd(str
     assert [event.kind for event in level.events() if event.kind != "glitch"] == []
 
 
+@pytest.mark.parametrize("alarms", [0.001, 0.01, 0.05])
+def test_where_most_values_are_zero_intervals_cover_their_share_and_few_values_are_odd(alarms):
+    """Rain, or sales: 80 % zeros. Zeros must not make the spread so small that all others are far."""
+    rng = np.random.default_rng(8)
+    values = np.where(rng.random(20_000) < 0.8, 0.0, rng.exponential(size=20_000))
+    found = hf.Level(alarms=alarms).update_many(values)
+    inside = (found.low <= values) & (values <= found.high)
+    assert inside[500:].mean() == pytest.approx(0.9, abs=0.01)
+    assert (~found.kept)[2_000:].mean() <= alarms
+
+
+def test_a_stream_that_stands_still_between_steps_is_not_told_at_each_of_them():
+    """24 equal values, then the next ones: the sine of the day of the year, for each hour."""
+    values = np.repeat(np.sin(np.arange(400) / 58.0), 24)
+    found = events_of(values)
+    assert 1 <= len(found) <= 3
+
+
+def test_the_limit_falls_to_the_farthest_values_of_late():
+    """A limit of 8 times the first spread would fall by 5 % in 1,000 values."""
+    values = np.concatenate([10.0 * usual(1_000), usual(4_000)])
+    level = hf.Level()
+    level.update_many(values)
+    list(level.events())
+    assert not level.update(29.0).kept and level.update(20.0).kept
+
+
 def test_bad_first_values_do_not_make_the_level():
     values = usual(100)
     values[[0, 3, 4, 8, 11]] = 1e9
@@ -106,10 +133,49 @@ def test_a_season_makes_intervals_narrow():
     assert inside[1_000:].mean() == pytest.approx(0.9, abs=0.02)
 
 
+def weeks(rows):
+    """Half hours of days, of which two in seven are others."""
+    t = np.arange(rows)
+    day = 10.0 * np.sin(2.0 * np.pi * t / 48.0)
+    return np.where(t // 48 % 7 > 4, 0.5, 1.0) * day + np.random.default_rng(4).normal(size=rows)
+
+
+def test_a_long_season_is_known_after_a_few_of_them():
+    values = weeks(336 * 12)
+    found = hf.Level(season=336).update_many(values)
+    assert (found.high - found.low)[336 * 5 :].mean() < 4.8  # 3.3 is that of the noise
+    inside = (found.low <= values) & (values <= found.high)
+    assert inside[336 * 5 :].mean() == pytest.approx(0.9, abs=0.02)
+
+
+def test_a_value_that_is_usual_at_noon_is_odd_at_midnight():
+    values = weeks(336 * 12)
+    values[336 * 10] += 12.0
+    (event,) = events_of(values, season=336)
+    assert (event.kind, event.begin, event.end) == ("glitch", 336 * 10 + 1, 336 * 10 + 1)
+
+
+def test_lost_values_do_not_move_the_season():
+    values = weeks(336 * 8)
+    values[1_000:1_024] = math.nan
+    found = hf.Level(season=336).update_many(values)
+    assert (found.high - found.low)[336 * 6 :].mean() < 5.2
+
+
+def test_one_wild_value_in_ten_does_not_hide_a_season():
+    values = weeks(336 * 12)
+    wild = np.random.default_rng(2).random(len(values)) < 0.1
+    values[wild] = 1e6
+    found = hf.Level(season=336).update_many(values)
+    assert not found.kept[wild][10:].any() and found.kept[~wild].mean() > 0.99
+    assert (found.high - found.low)[336 * 6 :].mean() < 5.2
+
+
+@pytest.mark.parametrize("season", [0, 7])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_many_values_one_by_one_and_after_a_pickle_give_the_same_bits(compiled):
-    values = np.concatenate([usual(600), [math.nan, math.inf, 1e305], 50.0 + usual(400), [7.0] * 30])
-    one, many, first = hf.Level(), hf.Level(), hf.Level()
+def test_many_values_one_by_one_and_after_a_pickle_give_the_same_bits(compiled, season):
+    values = np.concatenate([usual(600), [math.nan, math.inf, 1e305], 50.0 + usual(1_600), [7.0] * 30])
+    one, many, first = (hf.Level(season=season) for _ in range(3))
     readings = [one.update(value) for value in values]
     from holdfast._compiled.compiling import expecting
 

@@ -6,9 +6,11 @@ import pandas as pd
 from holdfast_lab.trials.alarms import (
     MARKERS,
     Stream,
+    every_column,
     hold_alarm_trials,
     markdown,
     measure,
+    of_columns,
     standing,
     stretches,
 )
@@ -56,6 +58,17 @@ def test_the_tables_have_a_line_for_each_stream(tmp_path):
     )
     assert "| bad | 1,000 | it | 0 of 1 | – | – | – | 0 |" in lines
     assert "| clean | 1,000 | 0 | 0 | 0 | 0 | 0 |" in lines
+
+
+def test_every_column_of_numbers_is_a_stream(tmp_path):
+    folder = tmp_path / "some"
+    folder.mkdir()
+    some = {"y": usual(2_000), "x_a": usual(2_000, 1), "x_b": [1.0, 2.0] * 1_000, "x_c": ["a", "b"] * 1_000}
+    pd.DataFrame(some | {"outlier": usual(2_000, 2)}).to_csv(folder / "data.csv.gz", index=False)
+    columns = list(every_column(tmp_path))
+    assert [column.data for column in columns] == ["some", "some"]
+    assert all(0.85 < column.covered < 0.95 and column.begun < 0.01 for column in columns)
+    assert "All 2 columns of numbers of 1 data sets" in of_columns(columns)
 
 
 def test_streams_are_read_from_a_folder_and_the_page_is_written(tmp_path, monkeypatch):
