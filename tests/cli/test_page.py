@@ -8,7 +8,7 @@ import pyarrow.csv as pacsv
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.cli.report_tables import duration
+from holdfast.cli.report_tables import cards, duration
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +104,15 @@ def test_a_run_with_keys_and_one_with_few_rows_have_a_report(table, tmp_path, ca
     assert main(["learn", str(tmp_path / "few.csv"), *args]) == 0
     text = (tmp_path / "few" / "report.html").read_text()
     assert "not readable" in text and "is not a number" in text.replace("&#39;", "'")
+
+
+def test_misses_are_of_intervals_or_of_sets_of_labels():
+    counts = dict.fromkeys(("rounds", "skipped", "learned_little", "warm_up"), 0)
+    numbers = {"coverage": 0.9, "rows": 200, "misses": 20}
+    for task, words in (("regression", "outside of the 90% intervals"), ("classification", "from the sets")):
+        metrics = counts | {"task": task, "error": None, "baseline": None, "intervals": [numbers]}
+        share, said = list(cards(metrics))[-1]
+        assert share == "10 %" and words in said
 
 
 def test_a_duration_is_in_words():

@@ -98,6 +98,13 @@ def test_the_report_counts_rows_and_misses():
     assert "of 1,968 targets were outside" in str(report)
 
 
+def test_the_report_of_labels_is_about_sets():
+    widths = Widths(LABELS)
+    widths.add(label_scores(np.random.default_rng(0).normal(2.0, 1.0, 2_000)))
+    assert str(widths.report()[2]).startswith("sets of labels for 90%: ")
+    assert "±" not in str(widths.report()[2])
+
+
 def test_what_k_bad_rows_can_have_changed():
     report = IntervalReport(0.9, 1.0, rows=100, misses=10, ignored=0)
     assert report.missed() == (0.1, 0.1)

@@ -167,5 +167,6 @@ def require_bounded(domain: Any) -> None:
     if not domain.bounded():
         raise ValueError(
             f"a certificate compares with every u of the domain, but {domain!r} is unbounded: "
-            "use a bounded one, such as Ball(radius)"
+            "use a bounded one, such as Ball(radius), or say which u: record.certificate(k, "
+            "comparators=Ball(radius))"
         )

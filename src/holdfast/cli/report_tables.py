@@ -78,7 +78,10 @@ def cards(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for each in metrics["intervals"]:
         if each["coverage"] == _SHOWN and each["rows"]:
             missed = 100 * each["misses"] / each["rows"]
-            yield f"{missed:.3g} %", f"of the targets were outside of the {_SHOWN:.0%} intervals"
+            words = f"of the targets were outside of the {_SHOWN:.0%} intervals"
+            if metrics["task"] != "regression":
+                words = f"of the labels were missing from the sets for {_SHOWN:.0%}"
+            yield f"{missed:.3g} %", words
 
 
 def comparison(found: Run, metrics: dict[str, Any]) -> list[str]:

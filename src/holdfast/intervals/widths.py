@@ -34,6 +34,8 @@ class IntervalReport(NamedTuple):
     rows, misses, ignored
         Rows that had an interval before they were learned from; those whose target was outside; those of
         them that did not count, because they were too far.
+    labels
+        Whether it is about sets of labels.
     """
 
     coverage: float
@@ -41,6 +43,7 @@ class IntervalReport(NamedTuple):
     rows: int
     misses: int
     ignored: int
+    labels: bool = False
 
     def missed(self, k: int = 0) -> tuple[float, float]:
         """The least and the largest share of the good rows that can have been missed, if k rows were bad.
@@ -54,6 +57,11 @@ class IntervalReport(NamedTuple):
         return max(self.misses - k, 0) / good, min(self.misses / good, 1.0)
 
     def __str__(self) -> str:
+        if self.labels:
+            return (
+                f"sets of labels for {self.coverage:.0%}: {self.misses:,} of {self.rows:,} right labels were "
+                "missing. k wrong labels can have changed this count by at most k"
+            )
         return (
             f"{self.coverage:.0%} intervals, now ±{self.width:.4g}: {self.misses:,} of {self.rows:,} targets "
             f"were outside, {self.ignored:,} of them too far to learn from. k bad rows can have changed the "
@@ -125,7 +133,11 @@ class Widths:
         widths = self.tracker.widths(self._state).tolist()
         counts = zip(*(column.astype(int).tolist() for column in columns), strict=True)
         levels = zip(self.tracker.coverage.tolist(), widths, counts, strict=True)
-        return tuple(IntervalReport(coverage, width, *each) for coverage, width, each in levels)
+        labels = self.tracker.least > 0.0  # the score of a margin of 0: the predicted label is in each set
+        return tuple(
+            IntervalReport(coverage, width, rows, misses, ignored, labels)
+            for coverage, width, (rows, misses, ignored) in levels
+        )
 
     def table(self) -> NDArray[np.float64]:
         """Coverages and widths, in two columns."""
