@@ -46,6 +46,10 @@ class ByFilter:
         state, numbers[0], kept = self.filter.decide(state, value)
         return state, kept
 
+    def without_value(self, state: Any) -> Any:
+        """The state after a row that has no number."""
+        return state
+
 
 @rule
 class ByLevel:
@@ -65,6 +69,10 @@ class ByLevel:
         state, kept, _, _ = self.baseline.follow(state, value)
         numbers[0], numbers[1] = state.level, state.spread
         return state, kept
+
+    def without_value(self, state: Any) -> Any:
+        """The state after a row that has no number: it has a place in the season."""
+        return self.baseline.without_value(state)
 
 
 def names_of_numbers(part: Any) -> tuple[str, ...]:
@@ -154,6 +162,7 @@ def decide_groups(
                 state, kept[t] = decides.answer(state, size, numbers[t])
                 counts[group, 1] += 1 if kept[t] else 0
             else:
+                state = decides.without_value(state)
                 counts[group, 2] += 1
         lengths[group] = flatten(state, buffer, places[group]) - places[group]
     return 0
