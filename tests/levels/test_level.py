@@ -53,6 +53,19 @@ def test_where_most_values_are_zero_intervals_cover_their_share_and_few_values_a
     assert (~found.kept)[2_000:].mean() <= alarms
 
 
+def test_where_all_first_values_are_equal_the_others_are_odd_until_they_are_known():
+    """Sales of a slow item: after 20 that are told, they are usual."""
+    rng = np.random.default_rng(3)
+    values = np.where(rng.random(20_000) < 0.95, 0.0, rng.exponential(size=20_000))
+    values[:16] = 0.0
+    found = hf.Level().update_many(values)
+    odd, others = ~found.kept, values > 0.0
+    assert odd[others][:20].all() and not odd[~others].any()
+    assert odd[others][20:].mean() < 0.06 and odd[5_000:].mean() < 0.001
+    inside = (found.low <= values) & (values <= found.high)
+    assert inside[500:].mean() > 0.89
+
+
 def test_a_stream_that_stands_still_between_steps_is_not_told_at_each_of_them():
     """24 equal values, then the next ones: the sine of the day of the year, for each hour."""
     values = np.repeat(np.sin(np.arange(400) / 58.0), 24)
@@ -189,6 +202,19 @@ def test_many_values_one_by_one_and_after_a_pickle_give_the_same_bits(compiled, 
     first.update_many(values[:500])
     again = pickle.loads(pickle.dumps(first))
     assert again.update_many(values[500:]).level.tobytes() == found.level[500:].tobytes()
+
+
+@pytest.mark.parametrize("start", [0, 24])
+def test_streams_that_stand_still_have_the_same_bits_compiled(start):
+    from holdfast._compiled.compiling import expecting
+
+    rng, found = np.random.default_rng(6), []
+    values = np.where(rng.random(3_000) < 0.9, 0.0, rng.exponential(size=3_000))
+    values[:start] = 0.0
+    for most in (0, math.inf):
+        with expecting(most):
+            found.append(np.column_stack(hf.Level().update_many(values)).tobytes())
+    assert found[0] == found[1]
 
 
 def test_a_value_that_is_not_a_number_changes_nothing():

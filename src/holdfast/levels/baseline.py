@@ -53,6 +53,9 @@ class Baseline:
     values it falls to the farthest of the last two blocks: if values are alike, the next one is farther with
     a chance of at most `alarms`. Repetitions of a value are in no block.
 
+    If the first 16 values are equal, each other one is odd. After `patience` such values they are usual: the
+    limit is then one that keeps half of them.
+
     *Change.* If since the first odd value `patience` more were odd than not, all starts again from these. If
     they are equal, steps of this size are usual: the limit is that of the change.
 
@@ -206,12 +209,15 @@ class Baseline:
                     fresh, farthest, farthest_before = 0.0, 0.0, farthest
             if odd > 0.0:
                 odd -= 1.0
-            if not odd > 0.0:
-                odds = 0.0
+                if odd == 0.0 and spread > least_spread(level):
+                    odds = 0.0
         else:
             first_odd = first_odd if odd > 0.0 else rows
             stored[int(odds) % len(stored)] = value - usual_now
             odd, odds = odd + 1.0, odds + 1.0
+            if odds >= self.patience > odd and not spread > least_spread(level):
+                spread = self.first_spread(stored[: int(self.patience)] - level)
+                width, limit, odds = self.first_width(spread), _AT_FIRST * spread, 0.0
             if odd >= self.patience:
                 before = level
                 level, spread = usual(stored[: min(int(odds), len(stored))])
@@ -269,6 +275,11 @@ class Baseline:
             width if width > least else least,
             limit if limit > least else least,
         )
+
+    def first_spread(self, distances: np.ndarray) -> float:
+        """The spread of equal values and of odd ones at these distances: half of the odd ones are kept."""
+        ordered = np.sort(np.abs(distances))
+        return max(float(ordered[len(ordered) // 2]) / (_MARGIN * _AT_FIRST), _TINY)
 
     def first_width(self, spread: float) -> float:
         """The width for `coverage` if distances fall off exponentially."""
