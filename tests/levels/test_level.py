@@ -318,6 +318,18 @@ def test_a_wrong_state_is_refused_and_changes_nothing():
     assert level.state_dict() == before
 
 
+@pytest.mark.slow
+def test_a_level_that_nobody_asks_for_events_does_not_grow():
+    level = hf.Level()
+    level.update_many(usual(100))
+    values = usual(200_100)
+    values[::2] = 1e6
+    level.update_many(values)
+    events = list(level.events())
+    assert len(events) == 100_000 and events[-1].begin == 200_199
+    assert list(level.events()) == []
+
+
 def test_events_wait_for_a_loop_and_the_oldest_are_dropped():
     events = Events(most=2)
     for row in range(1, 4):

@@ -1,6 +1,7 @@
 """The level of one number over time: is this value odd, what comes next, and what has happened?"""
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from holdfast.levels.baseline import Baseline, LevelState
 from holdfast.norms import HUGE
 from holdfast.vectors import aligned_copy
 
+_WAITING = 100_000  # events
 _COST = 0.1  # of a value in Python, over that of a round of AdaGrad
 
 
@@ -114,7 +116,7 @@ class Level:
         self.on_event = on_event
         self._state, self._alarms = self.baseline.begin(), Alarms(key)
         self._since = 0  # the first row of those with the last value
-        self._waiting: list[Event] = []
+        self._waiting: deque[Event] = deque(maxlen=_WAITING)
 
     def score(self, value: float) -> float:
         """How far a value is from what is expected next, above 1 if it is odd; 0 before the 16th value.
@@ -233,9 +235,9 @@ class Level:
         return b.coverage, b.season, b.patience, b.alarms
 
     def events(self) -> Iterator[Event]:
-        """The events since the last call, each once."""
+        """The events since the last call, each once. If nobody asks, the oldest are dropped."""
         while self._waiting:
-            yield self._waiting.pop(0)
+            yield self._waiting.popleft()
 
     def _tell(self, found: list[Event]) -> None:
         if self.on_event is None:
