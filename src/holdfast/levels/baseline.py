@@ -197,7 +197,7 @@ class Baseline:
             nearest = distance if distance > -reach else -reach
             level += self.level_rate * (nearest if nearest < reach else reach)
             if self.season > 0:
-                part = 1.0 / (1.0 + math.floor(rows / self.season))
+                part = 1.0 / (1.0 + math.floor((rows - FIRST) / self.season))
                 if part > self.phase_rate:
                     reach *= _AT_FIRST
                 season[place] += max(part, self.phase_rate) * max(min(distance, reach), -reach)
