@@ -14,7 +14,7 @@ from holdfast_lab.reproduce.runner import NAMES
 
 def holdfast(*args, cwd=None):
     environment = {**os.environ, "COLUMNS": "100"}
-    command = [sys.executable, "-m", "holdfast.cli.main", *map(str, args)]
+    command = [sys.executable, "-m", "holdfast", *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
 
 
