@@ -27,7 +27,10 @@ def write(folder, name, rounds=400, regression=True, **more):
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
+    """Three data sets of 400 rows, which are played in Python: to compile all contestants takes a minute."""
+    for module in (batches, one_pass):
+        monkeypatch.setattr(module, "_WORTH_COMPILING", math.inf)
     marked = np.zeros(400, int)
     marked[[50, 300]] = 1
     write(tmp_path, "air_quality", outlier=marked)
@@ -158,8 +161,6 @@ def test_slow_contestants_are_compared_on_the_rounds_they_met(folder):
 
 def test_the_command_prints_and_writes_the_table(folder, capsys, monkeypatch):
     monkeypatch.setattr(runner.trials, "__defaults__", (FEW, *runner.trials.__defaults__[1:]))
-    for module in (batches, one_pass):
-        monkeypatch.setattr(module, "_WORTH_COMPILING", 10**9)
     page = folder / "page.md"
     page.write_text(f"before\n{MARKERS[0]}\n{MARKERS[1]}\nafter\n")
     options = ["--quick", "--only", "spambase", "--delay", "1", "30", "--write", str(page)]
