@@ -72,7 +72,7 @@ class Logits:
     memories: np.ndarray = (math.inf, math.inf, 1000.0, 100.0)  # type: ignore[assignment]
     flips: np.ndarray = (0.0, 0.05, 0.05, 0.05)  # type: ignore[assignment]
     steps: np.ndarray = (0.03, 1.0)  # type: ignore[assignment]
-    prior: float = 1.0
+    prior: float = 3.0
     memory: float = 10000.0
     covariance: Any = Full()
 
