@@ -15,11 +15,13 @@ from holdfast.steady.units import (
     count_row,
     end_of,
     factor_of,
+    is_off,
     measure_units,
     new_units,
     octave_of,
     octave_of_factor,
     octave_of_rank,
+    replaced,
     unit_octave,
 )
 
@@ -133,3 +135,15 @@ def test_a_value_that_is_stuck_is_counted_a_hundred_times_more_and_the_mean_stay
     before = units.means.copy()
     count_row(units, np.array([40.0]), 1, SHARE, 300.0)
     assert units.means == before
+
+
+def test_a_unit_that_wrong_rows_made_wide_is_left_with_the_center_of_the_good_ones():
+    rng = np.random.default_rng(0)
+    good = 1000.0 + 5.0 * rng.standard_normal(2_000)
+    units = measured(np.concatenate([good[:60], np.full(30, 1e5)]))
+    assert units.factors[0] < 1e-4
+    followed = np.concatenate([np.full(30, 1e5), good[60:]])  # these move the mean by thousands
+    for t, value in enumerate(followed):
+        if count_row(units, np.array([value - 0.0]), 1, SHARE, float(t)) and is_off(units, 0, SHARE):
+            replaced(units, 0, SHARE)
+        assert abs(float(units.center[0]) - 1000.0) * float(units.factors[0]) < 15.0

@@ -251,6 +251,11 @@ def replaced(units: Units, j: int, share: float) -> tuple[float, float]:
         return 0.0, 1.0
     moved = (float(units.means[j]) - float(units.center[j])) * factor
     if abs(moved) <= _FAR:
+        # The mean was moved in old units. In a smaller one it would be far away, though the counts say that
+        # the values are near the center: then it would become the center, and good rows would be refused.
+        most, off = _FAR / new, float(units.means[j]) - float(units.center[j])
+        if abs(off) > most:
+            units.means[j] = units.center[j] + math.copysign(most, off)
         return 0.0, factor / new
     units.center[j] = units.means[j]
     units.counts[j] *= 0.25
