@@ -39,6 +39,7 @@ test-public-numba: $(VENV)/.everything # these once more, compiled through numba
 test-all: $(VENV)/.heavy ## also install torch, jax, Lightning, PySpark ..., and run what needs them
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
 		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md docs/solved-training.md \
+		tests/lab/gauntlet/test_rules.py tests/lab/gauntlet/test_real_rules.py \
 		"tests/test_gallery.py::test_the_page_has_what_the_script_prints_and_draws[training_loop]" $(ARGS)
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/spark src/holdfast/spark $(ARGS) # Spark forks, JAX forbids it
 
@@ -123,6 +124,7 @@ $(VENV)/.dist: $(VENV)/.everything
 $(VENV)/.heavy: $(VENV)/.everything
 	@$(PIP) -e '.[torch,optax,spark]'
 	@$(PIP) -e '.[heavy]' || echo "no Lightning or Transformers to be had: their tests are skipped"
+	@$(PIP) --no-deps zclip==1.0.0 pytorch-optimizer==4.1.0 || echo "no ZClip or AdaGC to be had: their tests are skipped"
 	@touch $@
 
 $(VENV)/.bench: EXTRAS := compile,plot,cli

@@ -8,9 +8,8 @@ from holdfast_lab.gauntlet.optimizers import Gradients, Optimizer, norm_of
 class AdaGC:
     """Clip each tensor at 1.05 times the mean of its clipped norms; at first all together at 1.
 
-    Source: kozistr/pytorch_optimizer, `AdaGC`, with its defaults; arXiv 2502.11034. The norm of all is
-    that of the paper: the source adds up squares without the root. In the first 100 steps the mean is the
-    smallest norm so far. NaN stays in the mean.
+    Source: kozistr/pytorch_optimizer 4.1.0, `AdaGC`, with its defaults; arXiv 2502.11034. In the first 99
+    steps the mean is the smallest norm so far. NaN stays in the mean.
     """
 
     def __init__(
