@@ -74,7 +74,13 @@ def _of_entry(track: dict[str, Any]) -> list[str]:
     mine = next((row for row in rows if row["entered"]), None)
     if mine is None:
         return []
+    why = [
+        f"  {each['scenario']}: {each['note']}"
+        for each in track["scores"]
+        if each["contestant"] == mine["contestant"] and each["broken"]
+    ]
     return [
         f"{mine['contestant']} in {track['track']}: place {rows.index(mine) + 1} of {len(rows)};"
-        f" worst scenario: {mine['worst']}, {excess(mine['excess_worst'])}; best: {mine['best']}"
+        f" worst scenario: {mine['worst']}, {excess(mine['excess_worst'])}; best: {mine['best']}",
+        *why,
     ]

@@ -105,14 +105,15 @@ def _part(track: dict[str, Any], name: str) -> dict[str, Any] | None:
     if row is None:
         return None
     sound = sorted((each for each in mine if each["excess"] is not None), key=lambda each: each["excess"])
+    few = min(_FEW, max(len(sound) // 2, 1))  # so that no scenario is in both lists
     return {
         "title": TITLES[track["track"]],
         "told": row["told"],
         "place": track["table"].index(row) + 1,
         "of": len(track["table"]),
         "rank": f"{row['rank']:.1f} ({row['rank_low']:.1f} to {row['rank_high']:.1f})",
-        "best": [(each["scenario"], excess(each["excess"])) for each in sound[:_FEW]],
-        "worst": [(each["scenario"], excess(each["excess"])) for each in sound[: -_FEW - 1 : -1]],
+        "best": [(each["scenario"], excess(each["excess"])) for each in sound[:few]],
+        "worst": [(each["scenario"], excess(each["excess"])) for each in sound[: -few - 1 : -1]],
         "broken": [(each["scenario"], each["note"]) for each in mine if each["broken"]],
         "all": [_line(each) for each in mine],
     }

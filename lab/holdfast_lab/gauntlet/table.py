@@ -17,7 +17,7 @@ def as_text(track: dict[str, Any]) -> Iterator[str]:
     """A line for each contestant, at most 110 characters wide."""
     yield TITLES[track["track"]]
     yield (
-        f"{'':26}{'rank (95 %)':>20}{'excess':>9}{'worst':>9}{'broken':>8}{'lost':>7}{'learned':>9}"
+        f"{'':26}{'rank (95 %)':>20}{'excess':>10}{'worst':>10}{'broken':>8}{'lost':>7}{'learned':>9}"
         f"{'back':>8}{'us':>7}"
     )
     for row in track["table"]:
@@ -29,8 +29,8 @@ def _line(row: dict[str, Any]) -> str:
     back = "" if row["recovered"] is None else f"{row['recovered']}/{row['recovered_of']}"
     mark = "*" if row["told"] else " "
     return (
-        f"{row['contestant'][:25]:25}{mark}{rank:>20}{excess(row['excess_median']):>9}"
-        f"{excess(row['excess_worst']):>9}{row['broken'] or '':>8}{share(row['good_lost']):>7}"
+        f"{row['contestant'][:25]:25}{mark}{rank:>20}{excess(row['excess_median']):>10}"
+        f"{excess(row['excess_worst']):>10}{row['broken'] or '':>8}{share(row['good_lost']):>7}"
         f"{share(row['bad_learned']):>9}{back:>8}{_time(row['microseconds']):>7}"
     )
 

@@ -9,7 +9,7 @@ import pytest
 import holdfast_lab.gauntlet
 from holdfast.cli.main import main
 from holdfast_lab.gauntlet import runner
-from holdfast_lab.gauntlet.page import file_name
+from holdfast_lab.gauntlet.page import _part, file_name
 from holdfast_lab.gauntlet.results import without_times
 from holdfast_lab.gauntlet.table import as_text, behind
 from holdfast_lab.gauntlet.track import Setting
@@ -88,6 +88,28 @@ def test_the_command_enters_a_file_and_writes_pages(tmp_path, capsys):
         assert link in page
         assert (folder / link).is_file()
     assert "http" not in page
+
+
+def test_an_entry_that_breaks_is_told_where_and_why(tmp_path, capsys):
+    entry = tmp_path / "careless.py"
+    entry.write_text("class Rule:\n    def keep(self, size):\n        raise ValueError('no idea')\n")
+    args = ["gauntlet", "--entry", str(entry), "--track", "steps", "--scenarios", "gpt_clean: one NaN"]
+    assert main([*args, "--jobs", "1", "--to", str(tmp_path / "out")]) == 0
+    assert "  norms gpt_clean: one NaN: raised in step 0: no idea" in capsys.readouterr().out
+
+
+def test_a_page_has_no_scenario_among_the_best_and_the_worst(results):
+    few = {**results[0]["tracks"][1], "scores": results[0]["tracks"][1]["scores"]}
+    part = _part(
+        {**few, "scores": [*few["scores"], *(dict(each, scenario="other") for each in few["scores"])]}, "none"
+    )
+    assert not {name for name, _ in part["best"]} & {name for name, _ in part["worst"]}
+
+
+def test_columns_of_the_text_are_apart(results):
+    row = {**results[0]["tracks"][0]["table"][0], "excess_median": 2.5e7, "excess_worst": 3.9e10}
+    line = list(as_text({**results[0]["tracks"][0], "table": [row]}))[-1]
+    assert " x 2.5e+07 x 3.9e+10 " in line
 
 
 def test_the_command_lists_scenarios_and_refuses_words_that_none_has(tmp_path, capsys):
