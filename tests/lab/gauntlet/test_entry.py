@@ -59,6 +59,13 @@ def test_the_learner_of_the_page_plays_streams(entered):
     np.testing.assert_allclose(model.predict(X), X @ np.ones(3), atol=1e-9)
 
 
+def test_the_learner_of_the_page_takes_a_first_batch_that_is_longer_than_its_window(entered):
+    model = entered(MODEL).learner.make(Known(True, 0))
+    X = np.random.default_rng(0).standard_normal((500, 3))
+    model.partial_fit(X, X @ np.ones(3))
+    np.testing.assert_allclose(model.predict(X), X @ np.ones(3), atol=1e-9)
+
+
 def test_the_wrapper_of_the_page_plays_steps_and_games(entered):
     entry = entered(WRAPPER)
     assert entry.tracks() == ("steps", "games")
