@@ -42,6 +42,22 @@ def test_the_same_seed_gives_the_same_table(results, tmp_path):
     assert without_times(again) == without_times(results[0])
 
 
+def test_products_of_matrices_are_computed_by_one_thread(tmp_path, monkeypatch):
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    threads = []
+
+    def measure(setting, scenario, names):
+        threads.extend(each["num_threads"] for each in threadpool_info())
+        return dict.fromkeys(names)
+
+    steps = runner.TRACKS["steps"]
+    monkeypatch.setitem(runner.TRACKS, "steps", steps._replace(measure=measure))
+    with threadpool_limits(2):
+        runner._measured("steps", QUICK, steps.scenarios(QUICK)[0], ["none"])
+    assert set(threads) == {1}
+
+
 def test_another_seed_gives_another_table(results, tmp_path):
     other = runner.run(("games",), QUICK._replace(seed=1), tmp_path, FEW, jobs=1)
     assert other["tracks"][0]["scores"] != results[0]["tracks"][1]["scores"]
