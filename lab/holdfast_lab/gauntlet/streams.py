@@ -191,6 +191,8 @@ QUICK = [
     S("air_quality", "NaN", 1.0, 0.05),
     S("barcelona_weather", "natural", delay=1, rounds=1000),
     S("barcelona_weather", "rows", 1e6, 0.1, "start"),
+    S("barcelona_weather", "cell", 1e15, 0.1, "bursts", delay=1, rounds=2000, seed=1),
+    S("air_quality", "target", 1e3, 0.1, "bursts"),
     S("linear", "adaptive", 1.0, 0.05),
     S("linear", "change", 5.0),
     S("spambase", "both", 100.0, 0.05, delay=1, rounds=1000),
