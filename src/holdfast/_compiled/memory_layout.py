@@ -156,12 +156,10 @@ def _is_array(kind: Kind) -> bool:
 
 
 def _described(kind: Kind, path: str) -> tuple[str, int, int, list[str]]:
-    """Codes for `struct`, the size, the alignment, and an expression for each number."""
+    """Codes for `struct`, the size, the alignment, and expressions for the numbers."""
     if _is_array(kind):
-        paths = ["0,", "0,", f"{path}.size,", f"{path}.itemsize,", f"address({path}),"]
-        paths += [f"*{path}.shape,", f"*{path}.strides,"]
         count = _HEAD + 2 * kind[2]
-        return "q" * count, 8 * count, 8, paths
+        return "q" * count, 8 * count, 8, [f"*array({path}),"]
     if _is_tuple(kind):
         codes, size, widest, paths = "", 0, 1, list[str]()
         for i, item in enumerate(kind[1]):
@@ -259,6 +257,11 @@ def arrays_in(value: Any) -> list[np.ndarray]:
     return [value] if isinstance(value, np.ndarray) else []
 
 
+def _numbers_of(array: np.ndarray) -> tuple[int, ...]:
+    """The numbers of an array."""
+    return 0, 0, array.size, array.itemsize, address(array), *array.shape, *array.strides
+
+
 def address(array: np.ndarray) -> int:
     """Where an array begins; 0 if it is empty, because to ask takes half a microsecond."""
     place: int = array.__array_interface__["data"][0] if array.size else 0
@@ -292,5 +295,5 @@ def _text_at(place: int, length: int, width: int) -> str:
 
 @functools.lru_cache
 def _evaluated(source: str) -> Any:
-    scope = {"address": address, "text": _text, "new": tuple.__new__, "text_at": _text_at}
+    scope = {"array": _numbers_of, "text": _text, "new": tuple.__new__, "text_at": _text_at}
     return eval(source, scope)
