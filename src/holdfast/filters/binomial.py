@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdfast.rule import rarely_called
 from holdfast.sketches.histogram import is_whole
 
 CAUTION = 1.0 - 1e-9  # the error left is more than rounding can add up to between two fresh sums
@@ -155,7 +156,13 @@ class WindowedTail(NamedTuple):
         k = self.tail.next_round(level, weight)
         n = self.tail.figures[0]
         if n == self.window:
-            self.saved[:] = self.tail.figures
+            _copy(self.tail.figures, self.saved)
         if n == 2 * self.window:
-            self.tail.figures[:] = self.saved
+            _copy(self.saved, self.tail.figures)
         return k
+
+
+@rarely_called
+def _copy(source: np.ndarray, copied: np.ndarray) -> None:
+    for i in range(len(source)):  # to compile copied[:] = source takes a second, for its error message
+        copied[i] = source[i]

@@ -227,8 +227,8 @@ def _write_table(table: np.ndarray, buffer: np.ndarray, at: int) -> int:
             buffer[end], buffer[end + 1] = bucket, counts[bucket]
             counts[bucket] = 0
             end += 2
-    buffer[at : at + _OCTAVE] = table[:_OCTAVE]
-    table[:_OCTAVE] = 0
+    for i in range(_OCTAVE):  # an assignment of slices takes a second to compile
+        buffer[at + i], table[i] = table[i], 0
     buffer[at + _OCTAVE] = (end - at - _OCTAVE - 1) // 2
     return end
 
@@ -242,5 +242,6 @@ def _read_table(table: np.ndarray, buffer: np.ndarray, at: int) -> int:
         bucket, count = int(buffer[i]), int(buffer[i + 1])
         table[_BUCKET + bucket] = count
         table[_OCTAVE + (bucket >> _BITS)] += count
-    table[:_OCTAVE] = buffer[at : at + _OCTAVE]
+    for i in range(_OCTAVE):
+        table[i] = buffer[at + i]
     return end
