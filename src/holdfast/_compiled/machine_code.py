@@ -96,11 +96,16 @@ def machine_code(bitcode: bytes, target: Any) -> tuple[bytes, list[str]]:
             passes.add_loop_rotate_pass()
             passes.add_instruction_combine_pass()
             passes.add_jump_threading_pass()
+            # Most arrays have no counter, which is known only when states are no longer in memory. Otherwise
+            # the next pass compares thousands of calls that count with each other.
+            passes.add_sroa_pass()
+            passes.add_instruction_combine_pass()
         passes.add_refprune_pass()
         passes.run(module, builder)
     if any("NumbaEnv" in each.name for each in module.global_variables):
         raise TypeError("it uses Python objects")
-    written: bytes = target.emit_object(module)
+    with numba_private.cheap_loops():
+        written: bytes = target.emit_object(module)
     return written, [each.name for each in module.functions if each.is_declaration]
 
 
