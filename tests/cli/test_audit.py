@@ -40,3 +40,16 @@ def test_a_replay_of_a_larger_budget_skips_more(source, learn, capsys):
     run, _, _ = learn(source, "--target", "y", "--outliers", "5")
     few, many = (json.loads(output(capsys, "audit", run, "--replay", f"k={k}", "--json")) for k in (5, 100))
     assert few["skipped"] == few["skipped_in_the_run"] < many["skipped"]
+
+
+def test_a_cell_that_is_no_number_is_blamed_on_its_column_and_named_once(learn, tmp_path, capsys):
+    cells = ["oops" if i % 17 == 16 else str(i % 5) for i in range(400)]
+    (tmp_path / "rows.csv").write_text(
+        "a,b,y\n" + "".join(f"{a},{i % 7},{i % 7}.5\n" for i, a in enumerate(cells))
+    )
+    run, _, said = learn(tmp_path / "rows.csv", "--target", "y")
+    assert "a: 5.8 % of the cells cannot be read, such as 'oops': these rows are skipped" in said
+    assert "100 % of the 23 skipped rows are due to a" in said
+    assert "times\n 17  not readable                          column 'a': 'oops'" in output(
+        capsys, "audit", run
+    )

@@ -71,10 +71,10 @@ def test_hashed_values_have_the_same_group_in_every_batch():
     assert one.sum(axis=1).tolist() == [1.0, 1.0, 1.0, 0.0]
 
 
-def test_rows_with_a_fault_are_nan_and_the_fault_names_a_wrong_cell():
+def test_rows_with_a_fault_are_nan_and_the_fault_names_the_wrong_cells():
     rows, faults = ALL.rows(batch(COLUMNS, {0: "2 cells"}), 0, 4)
     assert faults[0] == "2 cells"
-    assert faults[3] == "column 'when': 'later' is not a time"
+    assert faults[3] == "column 'ok': 'perhaps' is not true or false; column 'when': 'later' is not a time"
     assert np.isnan(rows.X[[0, 3]]).all()
     assert rows.missing().tolist() == [True, True, True, True]
 

@@ -39,7 +39,7 @@ def test_the_planted_cell_is_named_with_its_value(tmp_path):
     assert found[250] == ["target", "y", 1e7]
     assert found[300][:2] == ["not readable", "a"] and found[300][2] == np.inf
     assert found[310][:2] == ["not readable", "b"]
-    assert found[320][:2] == ["not readable", ""]
+    assert found[320][:2] == ["not readable", "c"]
     assert found[330][:2] == ["not readable", "y"]
     stuck = [found[row] for row in range(370, 380) if row in found]
     assert stuck and all(entry[1] in ("", "y") for entry in stuck)  # no cell of a repeated row is far

@@ -47,6 +47,15 @@ def test_the_other_cells_still_count_and_the_row_has_no_interval(run, cell, note
     assert float(down["prediction"]) == pytest.approx(-15.0, abs=0.3)
 
 
+def test_every_cell_that_cannot_be_read_is_named(run):
+    (run / "new.csv").write_text("a,b\noops,x\n")
+    (row,) = csv.DictReader(io.StringIO(called("predict", run / "run", run / "new.csv")[1]))
+    assert row["note"] == "column 'a': 'oops' is not a number; column 'b': 'x' is not a number"
+    (run / "new.jsonl").write_text('{"a": "oops", "b": "x"}\n')
+    (row,) = csv.DictReader(io.StringIO(called("predict", run / "run", run / "new.jsonl")[1]))
+    assert row["note"] == "column 'a': 'oops' is not a number; column 'b': 'x' is not a number"
+
+
 def test_a_text_that_was_not_in_the_first_rows_is_named(tmp_path):
     rows = "".join(f"{i % 7},{'red' if i % 2 else 'blue'},{i % 7 + i % 2}.5\n" for i in range(300))
     (tmp_path / "rows.csv").write_text("a,color,y\n" + rows)

@@ -169,6 +169,12 @@ def cell(column: str, low: float | None, high: float | None = None) -> str:
     return f"{name} = {first}" if first == last else f"{name} from {first} to {last}"
 
 
+def cell_of(row: dict[str, Any]) -> str:
+    """The column and the value of a skipped row; nothing if the detail names the column."""
+    names_it = row["detail"].startswith(f"column {quoted(row['column'])}")
+    return "" if names_it else cell(row["column"], row["value"])
+
+
 def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) < 1e12 and value == math.floor(value) else shown(value)
 
@@ -181,7 +187,7 @@ def _row_lines(rows: list[dict[str, Any]]) -> list[str]:
         size, threshold = ("" if row[name] is None else shown(row[name]) for name in ("size", "threshold"))
         names = " ".join(visible(row[name], 80) for name in ("key", "label") if row.get(name))
         little = "learned a little" if row["learned"] == "little" else ""
-        note = "  ".join(filter(None, (cell(row["column"], row["value"]), names, row["detail"], little)))
+        note = "  ".join(filter(None, (cell_of(row), names, row["detail"], little)))
         cells.append((f"{row['row']:,}", row["reason"], size, threshold, _times(row["times"]), note))
     a, b, c, d, e = (max(len(line[i]) for line in cells) for i in range(5))
     return [

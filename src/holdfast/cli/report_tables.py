@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.cli.audit import cell, dates
+from holdfast.cli.audit import cell, cell_of, dates
 from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
 from holdfast.pages.render import figure
 from holdfast.runs.ledger import read_ledger
@@ -141,7 +141,7 @@ def worst(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
         (
             row["row"],
             " ".join(filter(None, (row["reason"], row.get("key"), row.get("label"), _little(row)))),
-            "; ".join(filter(None, (row["column"] and cell(row["column"], row["value"]), row["detail"]))),
+            "; ".join(filter(None, (row["column"] and cell_of(row), row["detail"]))),
             row["size"],
             row["threshold"],
             row["times"],

@@ -13,7 +13,7 @@ from holdfast.io import cells
 from holdfast.io.dates import CLOCK, FORMS, ISO, texts
 from holdfast.io.dates import seconds as seconds_of
 from holdfast.io.forms import Form, numbers, read_form
-from holdfast.io.rows import Batch, DenseRows, SparseRows, WrongCell
+from holdfast.io.rows import Batch, DenseRows, SparseRows, WrongCell, both_faults
 from holdfast.io.typed import typed
 from holdfast.linear_model import ClassModel, models_for
 
@@ -179,13 +179,14 @@ class Layout(NamedTuple):
             width = len(column.features())
             array = batch.columns[column.name].slice(start, stop - start)
             wrong, expected = column.write(array, X[:, place : place + width])
-            for i in wrong:
-                faults[i] = WrongCell.of(column.name, array[i], f"not {expected}")
+            what = f"not {expected}"
             if forgiving and isinstance(column, Category):
-                for i in column.unknown(array):
-                    faults[i] = WrongCell.of(column.name, array[i], "not a known value")
+                wrong, what = column.unknown(array), "not a known value"
+            for i in wrong:
+                faults[i] = both_faults(faults.get(i), WrongCell.of(column.name, array[i], what)) or ""
             place += width
-        faults |= unreadable
+        for i, fault in unreadable.items():
+            faults[i] = both_faults(fault, faults.get(i)) or ""
         # A row with a wrong cell is not learned from; to predict, its other cells count.
         lost = [i for i, fault in faults.items() if not (forgiving and isinstance(fault, WrongCell))]
         X[lost] = np.nan

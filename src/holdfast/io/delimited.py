@@ -11,7 +11,7 @@ import pyarrow.csv as pacsv
 from holdfast.io.byte_stream import BOM, ByteStream, Fingerprint, LineBlock, Mark, SourceError, fingerprint
 from holdfast.io.cells import MISSING, NO_NUMBER, number, without_missing
 from holdfast.io.quotes import first_lines, outside_quotes
-from holdfast.io.rows import NUMBER, TEXT, Batch, WrongCell
+from holdfast.io.rows import NUMBER, TEXT, Batch, WrongCell, both_faults
 from holdfast.terminal import quoted
 
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
@@ -189,7 +189,8 @@ class Delimited:
                 value = None if value is None or value.strip() in MISSING else value
                 if value is not None and kinds[name] == NUMBER:
                     found = number(value, self.decimal)
-                    fault = fault or (WrongCell.of(name, value, "not a number") if found is None else None)
+                    wrong = WrongCell.of(name, value, "not a number") if found is None else None
+                    fault = both_faults(fault, wrong)
                     value = found
                 elif value is not None and not _is_utf8(value):
                     fault = fault or f"column {quoted(name)}: not UTF-8"

@@ -12,7 +12,7 @@ import pyarrow.json as pajson
 from holdfast.io.byte_stream import BOM, ByteStream, LineBlock, SourceError
 from holdfast.io.cells import EXACT, MISSING, is_text, label, labels, number, without_missing
 from holdfast.io.delimited import Delimited, Kinds
-from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch, WrongCell
+from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch, WrongCell, both_faults
 
 _BOOLEAN = "boolean"
 _TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), _BOOLEAN: pa.bool_()}
@@ -82,7 +82,8 @@ class JsonLines(Delimited):
             fault = "no JSON object" if found is None else None
             for name, kind in kinds.items():
                 value, wrong = _cell((found or {}).get(name), kind)
-                fault = fault or (WrongCell.of(name, _text((found or {})[name]), wrong) if wrong else None)
+                known = WrongCell.of(name, _text((found or {})[name]), wrong) if wrong else None
+                fault = both_faults(fault, known)
                 cells[name].append(value)
             if fault:
                 faults[len(rows)] = fault

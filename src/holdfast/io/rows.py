@@ -37,17 +37,26 @@ class Batch(NamedTuple):
 
 
 class WrongCell(str):
-    """A sentence about a cell that cannot be read. The other cells of its row can be."""
+    """A sentence about cells that cannot be read. The other cells of their row can be."""
 
-    column: str
-    value: str
+    columns: tuple[str, ...]
 
     @staticmethod
     def of(column: str, value: Any, what: str) -> "WrongCell":
-        text = visible(value, 40)
-        found = WrongCell(f"column {quoted(column)}: {quoted(text)} is {what}")
-        found.column, found.value = column, text
+        found = WrongCell(f"column {quoted(column)}: {quoted(visible(value, 40))} is {what}")
+        found.columns = (column,)
         return found
+
+
+def both_faults(first: str | None, second: str | None) -> str | None:
+    """What is wrong with a row that has two faults. One that leaves nothing of the row says it all."""
+    if first is None or second is None:
+        return first or second
+    if not (isinstance(first, WrongCell) and isinstance(second, WrongCell)):
+        return second if isinstance(first, WrongCell) else first
+    found = WrongCell(f"{first}; {second}")
+    found.columns = (*first.columns, *second.columns)
+    return found
 
 
 def unreadable(faults: Mapping[int, str]) -> list[int]:

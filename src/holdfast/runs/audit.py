@@ -18,7 +18,7 @@ from holdfast.audit import (
     unreadable_cells,
 )
 from holdfast.io.columns import Time
-from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.io.rows import DenseRows, SparseRows, WrongCell
 from holdfast.runs import ledger
 
 MEASURES = ("features", "target", "gradient")
@@ -128,8 +128,9 @@ class RoundLog:
             self.counts[reason] = self.counts.get(reason, 0) + count
         self._counted = np.concatenate([self._counted, rounds[skipped]])
         names, values = blame(by, skipped)
-        faulty = np.isin(skipped, list(faults))  # what was no number is gone: the detail names it
-        names[faulty], values[faulty] = "", math.nan
+        for i in np.flatnonzero(np.isin(skipped, list(faults))):  # what was no number is only in the detail
+            fault = faults[int(skipped[i])]
+            names[i], values[i] = fault.columns[0] if isinstance(fault, WrongCell) else "", math.nan
         self._blamed.append(names[new & (by != WARM_UP)])
         columns = {"round": rounds[skipped], "row": rows[skipped], "reason": by}
         columns |= {"check": checks_of(self.checks, refused_by)}

@@ -227,8 +227,8 @@ def row_notes(
         if found is not None and not isinstance(found, WrongCell):
             continue
         lacking[row] = True
-        own = found.column if isinstance(found, WrongCell) else None
-        gone = [name for name in _names(columns, missing[row]) if name != own]
+        own = [visible(name, 40) for name in found.columns] if isinstance(found, WrongCell) else []
+        gone = [name for name in _names(columns, missing[row]) if name not in own]
         parts = [str(notes[row])] if found is not None else []
         parts += [_far(columns, rows.X[row], wild[row])] if wild[row].any() else []
         parts += [f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} missing"] if gone else []
