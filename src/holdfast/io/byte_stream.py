@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.io.cells import number
 from holdfast.io.following import FOLLOWED, FollowedFile, FollowedPipe
 from holdfast.io.quotes import open_row
 from holdfast.io.unpacking import DAMAGED, is_archive, is_packed, unpacked
@@ -75,7 +76,18 @@ def no_column(source: Any, name: str, why: str = "") -> SourceError:
     shown = ", ".join([f'"{each}"' if "," in each else each for each in names])
     shown += ", ..." if len(source.names) > 20 else ""
     others = f"; it has {shown}" if names else ", nor any other"
-    return SourceError(f"{source.name} has no column {quoted(name)}{why}{others}")
+    return SourceError(f"{source.name} has no column {quoted(name)}{why}{others}{_about_header(source)}")
+
+
+def _about_header(source: Any) -> str:
+    """What to do if the first line of a text is not one of names."""
+    if not getattr(source, "quoted", False) or source.without_header:  # only CSV and TSV have such a line
+        return ""
+    if all(number(name) is not None for name in source.names):
+        return ". If its first line is a row, use --no-header: columns are then called 1, 2, ..."
+    if len(source.names) == 1:
+        return ". Its first line must be that of the names: remove lines above it"
+    return ""
 
 
 class ByteStream:

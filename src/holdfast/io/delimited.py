@@ -236,7 +236,8 @@ def first_cells(line: bytes, delimiter: str, name: str) -> list[str]:
         text = line.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError:
         raise SourceError(
-            f"{name}: the header is not UTF-8; convert it first, such as with iconv -t UTF-8"
+            f"{name}: the header is not UTF-8; save the table as UTF-8, or convert it, such as with "
+            "iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
         ) from None
     if "\0" in text:
         raise SourceError(f"{name}: the header is not UTF-8 text: is it another kind of file?")
