@@ -1,9 +1,9 @@
 """What the counts of a run or of an estimator say that its user should know, in one sentence each."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from holdfast.terminal import percent, shown, visible
+from holdfast.terminal import percent, quoted, shown, visible
 
 _ENOUGH = 20  # skipped rows, or rows of a class: of fewer, shares mean little
 _MANY = 0.05  # of the rows are skipped: below, nobody need ask which column it is
@@ -12,6 +12,7 @@ _OF_A_CLASS, _TIMES = 0.1, 3.0  # of a class are skipped, and so many times as o
 _TAIL = 100  # rows at the end without one that was kept: a filter may withstand fewer
 _KEPT = 100  # rows, before an error means something
 _WORSE = 1.01  # times the baseline: less is the same
+_GROUPS = 3  # of labels that are alike: so many are named
 
 
 class SkipFigures(NamedTuple):
@@ -78,3 +79,21 @@ def _of_error(figures: SkipFigures) -> list[str]:
     if error <= _WORSE * baseline:
         return []
     return [f"the model predicts worse than the baseline: error {shown(error)}, baseline {shown(baseline)}"]
+
+
+def of_alike(labels: Iterable[Any]) -> str:
+    """A sentence about labels that are the same but for case and blanks; "" if there are none.
+
+    >>> of_alike(["Yes", "no", "yes ", "maybe"])
+    "labels that differ only in case or blanks are different classes: 'Yes' and 'yes '"
+    """
+    found: dict[str, list[str]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            found.setdefault("".join(label.split()).casefold(), []).append(str(label))
+    groups = [group for group in found.values() if len(group) > 1]
+    if not groups:
+        return ""
+    named = "; ".join(" and ".join(quoted(label, 40) for label in group) for group in groups[:_GROUPS])
+    more = "; ..." if len(groups) > _GROUPS else ""
+    return f"labels that differ only in case or blanks are different classes: {named}{more}"

@@ -35,6 +35,14 @@ CASES = {
     "dashes": ("rows with a missing cell: 25 % of the first 400: filled in", 0.62),
     "plus_and_minus": ("labels +, -", 0.15),
     "blanks_after_commas": ("color: 3 values: a feature each", 0.08),
+    "parentheses": ("profit: '(1,067.76)' is read as -1,067.76: commas", 0.07),
+    "words_between": ("b: 88 % of the cells are numbers, others are not, such as 'unknown'", 0.07),
+    "two_units": ("distance: numbers with different units, such as 'km' and 'm': left out", 0.07),
+    "zeros_before": ("zip: begins with zeros, as in '00501': probably a code, use --category zip", 0.07),
+    "upper_and_lower": (
+        "labels that differ only in case or blanks are different classes: 'HIGH' and 'High'; 'LOW' and 'low'",
+        0.5,
+    ),
     "wild_cells": ("skipped 23 (15 for a feature, 8 with a missing or unreadable value)", 0.08),
 }
 

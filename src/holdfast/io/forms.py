@@ -36,10 +36,11 @@ class Form(NamedTuple):
 
     def read(self, text: str) -> float | None:
         """The number, NaN if the text means a missing value; None if it is not a number of this form."""
-        value = cells.number(text.strip(), self.decimal)
+        text = _with_minus(text)
+        value = cells.number(text, self.decimal)
         if value is not None:
             return value
-        found = _CELL.fullmatch(text.strip())
+        found = _CELL.fullmatch(text)
         if found is None or _unit(found) not in ("", self.unit):
             return None
         core = found["core"].translate(_SPACES)
@@ -68,17 +69,24 @@ def form_of(texts: Iterable[str], decimal: str = ".") -> Form | None:
     >>> form_of(["$5,000", "$12,500.50", "$900"])
     Form(unit='$', decimal='.', thousands=',')
     """
-    known = [text.strip() for text in texts if text.strip() not in cells.NO_NUMBER]
-    found = [each for each in map(_CELL.fullmatch, known) if each is not None]
-    if not known or len(found) < _READABLE * len(known):
+    known, units = _known(texts)
+    if units is None:
         return None
-    units = Counter(filter(None, map(_unit, found)))
     unit = units.most_common(1)[0][0] if units else ""
     forms = [Form(unit, mark, thousands) for thousands, mark in _PLAIN]
     forms.sort(key=lambda form: form.decimal != decimal)  # that of the file comes first; the sort is stable
     counts = [sum(form.read(text) is not None for text in known) for form in forms]
     best = max(counts)
     return forms[counts.index(best)] if best >= _READABLE * len(known) else None
+
+
+def units_in(texts: Iterable[str]) -> list[str]:
+    """The units of cells of which nine tenths are numbers, the most frequent first.
+
+    >>> units_in(["3.2 km", "800 m", "1.5 km"])
+    ['km', 'm']
+    """
+    return [unit for unit, _ in (_known(texts)[1] or Counter()).most_common()]
 
 
 def numbers(array: cells.Array, form: Form | None) -> cells.Parsed:
@@ -97,6 +105,25 @@ def read_form(found: object) -> Form | None:
         if form.decimal in (".", ",") and (form.thousands, form.decimal) in _PLAIN:
             return form
     raise ValueError(f"the form of a number cannot be {str(found)[:40]!r}")
+
+
+def _known(texts: Iterable[str]) -> tuple[list[str], Counter[str] | None]:
+    """The cells that are not missing, and how often each unit is there; None if too few look like numbers."""
+    known = [text.strip() for text in texts if text.strip() not in cells.NO_NUMBER]
+    found = [each for each in map(_CELL.fullmatch, map(_with_minus, known)) if each is not None]
+    if not known or len(found) < _READABLE * len(known):
+        return known, None
+    return known, Counter(filter(None, map(_unit, found)))
+
+
+def _with_minus(text: str) -> str:
+    """A number in parentheses, as accountants write negative ones, with a minus instead.
+
+    >>> _with_minus("($1,234.50)"), _with_minus(" 7 ")
+    ('-$1,234.50', '7')
+    """
+    text = text.strip()
+    return f"-{text[1:-1].strip()}" if text[:1] == "(" and text[-1:] == ")" else text
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Guess from the first rows of a table which columns to use as features, and how."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from holdfast.io.columns import (
     column_kind,
 )
 from holdfast.io.dates import seconds as seconds_of
+from holdfast.io.forms import Form, units_in
 from holdfast.io.guess_codes import as_ranks, counts_rows, is_unnamed, predicts_better_as_category
 from holdfast.io.guess_times import covered_words, cycle_words, time_words, with_cycles
 from holdfast.io.head import Head
 from holdfast.io.schema import DROP, check_fit, types_of
-from holdfast.terminal import quoted, visible
+from holdfast.terminal import percent, quoted, visible
 
 _FEW = 32  # so few values get a feature each
 _GROUPS = 64  # features for more values
@@ -93,16 +95,27 @@ def guess_encoding(
     if not used:  # a counter is better than nothing
         used, notes = _encodings(head, names, types, {*asked, *names})
         notes |= dict.fromkeys(used, f"{_COUNTS}, but there is no other column")
-    if target is not None:
-        targets = _targets(head, target)
-        for name, column in used.items():
-            if _is_guessed_number(column, name, types) and predicts_better_as_category(
-                head.numbers(name), targets
-            ):
-                notes[name] = (
-                    f"predicts better as a category: probably a code, use --category {as_option(name)}"
-                )
+    targets = None if target is None else _targets(head, target)
+    for name, column in used.items():
+        code = ""
+        if _is_guessed_number(column, name, types):
+            if zeros := head.leading_zeros(name):
+                code = f"begins with zeros, as in {quoted(zeros, 40)}"
+            elif targets is not None and predicts_better_as_category(head.numbers(name), targets):
+                code = "predicts better as a category"
+        code += f": probably a code, use --category {as_option(name)}" if code else ""
+        parts = (notes.get(name), code, _unreadable(head, column))
+        notes |= {name: "; ".join(filter(None, parts))} if any(parts) else {}
     return Layout(tuple(used.values())), notes
+
+
+def _unreadable(head: Head, column: Column) -> str:
+    """What `learn` does not read of a column of numbers or times."""
+    name = column.name
+    if isinstance(column, Number):
+        form = column.form or (None if column.truth or head.decimal == "." else Form("", head.decimal))
+        return head.unreadable(name, column._replace(form=form).read)
+    return head.unreadable(name, partial(seconds_of, form=column.form)) if isinstance(column, Time) else ""
 
 
 def _encodings(
@@ -164,8 +177,23 @@ def _encoded(
         many = f"{len(values)} values: a feature each" if len(values) > 1 else "one value: a feature"
         return Category(name, tuple(values)), many
     if kind != "hashed" and len(values) > 0.5 * (len(array) - array.null_count):
-        return None, "text that is different in most rows: left out"
+        return None, f"{_many_words(array)}: left out"
     return Hashed(name, _GROUPS), f"{len(values)} values in the first rows: hashed into {_GROUPS} features"
+
+
+def _many_words(array: cells.Array) -> str:
+    """What a column has whose cells are different in most rows, and no numbers or times."""
+    texts = pc.drop_null(cells.labels(array))
+    units = units_in(texts.to_pylist())
+    if len(units) > 1:
+        return f"numbers with different units, such as {quoted(units[0], 20)} and {quoted(units[1], 20)}"
+    wrong = cells.numbers(texts)[1]
+    share = 1.0 - len(wrong) / len(texts)
+    if share > 0.5:
+        other = f"others are not, such as {quoted(texts[wrong[0]], 40)}"
+        skip = 'with "number" in a schema these rows are skipped'
+        return f"{percent(share)} of the cells are numbers, {other}; {skip}"
+    return "text that is different in most rows"
 
 
 def _no_values(array: cells.Array) -> set[str]:
@@ -184,7 +212,7 @@ def _as_number(head: Head, name: str, kind: str, asked: bool) -> tuple[Column | 
     column = Number(name, form=form)
     if form is None:
         return column, ""
-    return column, f"{head.example(name, form)}: {form.words()}"
+    return column, head.example(name, form)
 
 
 def _as_time(head: Head, name: str, times: tuple[str, str], asked: bool) -> tuple[Column | None, str]:

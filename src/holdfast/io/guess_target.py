@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holdfast.advice import of_alike
 from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Target
@@ -66,6 +67,8 @@ def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where:
         )
     sentence = f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
     codes = pc.index_in(cells.labels(array), pa.array(found, pa.string())).drop_null().to_numpy()
+    same = of_alike(found)
+    sentence += f"; {same}: write them alike in the file if they are one" if same else ""
     return Target(name, tuple(found)), sentence + (_SORTED if is_in_blocks(codes) else "")
 
 

@@ -13,7 +13,7 @@ from holdfast.io.byte_stream import SourceError
 from holdfast.io.dates import time_form
 from holdfast.io.forms import Form, form_of, numbers
 from holdfast.io.rows import Batch
-from holdfast.terminal import quoted
+from holdfast.terminal import percent, quoted
 
 ROWS = 10_000  # that are read before the guess
 _READABLE = 0.9  # share of the cells of a column that must have its type; the others are faults
@@ -50,11 +50,34 @@ class Head(NamedTuple):
         """How the numbers of a column are written, if that is not the usual way."""
         return number_form(self.columns[name], self.decimal)
 
+    def leading_zeros(self, name: str) -> str:
+        """The first cell of a column that is a whole number after zeros, such as 00501; "" without one."""
+        array = self.columns[name]
+        if not cells.is_text(array):
+            return ""
+        padded = array.filter(pc.match_substring_regex(array, r"^\s*0\d+\s*$"))
+        return padded[0].as_py().strip() if len(padded) else ""
+
+    def unreadable(self, name: str, read: Callable[[Any], cells.Parsed]) -> str:
+        """A sentence about the cells of a column that are neither missing nor of its type; "" if all are.
+
+        `read` returns the values, and the positions of these cells.
+        """
+        array = self.columns[name]
+        wrong = read(array)[1] if cells.is_text(array) else []
+        if not wrong:
+            return ""
+        share, cell = percent(len(wrong) / len(array)), quoted(array[wrong[0]], 40)
+        return f"{share} of the cells cannot be read, such as {cell}: these rows are skipped"
+
     def example(self, name: str, form: Form) -> str:
         """How the first cell that is not written in the usual way is read."""
         texts = pc.drop_null(self.columns[name]).to_pylist()
         text = next(text for text in texts if cells.number(text) is None and form.read(text) is not None)
-        return f"{quoted(text, 40)} is read as {form.read(text) or 0.0:,.12g}"
+        words = form.words()
+        return f"{quoted(text, 40)} is read as {form.read(text) or 0.0:,.12g}" + (
+            f": {words}" if words else ""
+        )
 
     def numbers(self, name: str) -> np.ndarray:
         """A column as float64, NaN where it has no number."""
@@ -136,7 +159,8 @@ def number_form(array: cells.Array, decimal: str = ".") -> Form | None:
     if not cells.is_text(array):
         return None
     known = pc.drop_null(array)
-    if not cells.numbers(known, decimal)[1]:
+    wrong = cells.numbers(known, decimal)[1]
+    form = form_of(known.to_pylist(), decimal) if wrong else None
+    if form == Form("", decimal) and all(form.read(known[i].as_py()) is None for i in wrong):
         return None
-    form = form_of(known.to_pylist(), decimal)
-    return None if form == Form("", decimal) else form
+    return form

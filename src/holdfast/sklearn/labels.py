@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.advice import of_alike
 from holdfast.audit import HoldfastWarning
-
-_SHOWN = 3  # groups of alike labels in a warning
 
 
 def missing_labels(y: Any) -> NDArray[np.bool_]:
@@ -32,28 +31,12 @@ def _is_missing(label: Any) -> bool:
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
-def alike(labels: Iterable[Any]) -> list[list[str]]:
-    """Groups of labels that are the same text, but for upper and lower case and blanks.
-
-    >>> alike(["Yes", "no", "yes ", "maybe"])
-    [['Yes', 'yes ']]
-    """
-    groups: dict[str, list[str]] = {}
-    for label in labels:
-        if isinstance(label, str):
-            groups.setdefault("".join(label.split()).casefold(), []).append(str(label))
-    return [group for group in groups.values() if len(group) > 1]
-
-
 def warn_of_alike(labels: Iterable[Any]) -> None:
     """Name the labels that differ in case or blanks only: usually they are typos of one class."""
-    groups = alike(labels)
-    if groups:
-        named = "; ".join(" and ".join(map(repr, group)) for group in groups[:_SHOWN])
+    if sentence := of_alike(labels):
         warnings.warn(
-            f"labels that differ only in case or blanks are different classes: {named}"
-            f"{'; ...' if len(groups) > _SHOWN else ''}. If they are one class, write them alike before, "
-            "for example with y.str.strip().str.lower()",
+            f"{sentence}. If they are one class, write them alike before, for example with "
+            "y.str.strip().str.lower()",
             HoldfastWarning,
             stacklevel=3,
         )

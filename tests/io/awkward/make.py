@@ -92,6 +92,18 @@ def main():
         ["ERR" if i % 50 == 9 else f"{x * (1e6 if i % 25 == 3 else 1):.3f}", y[i]] for i, x in enumerate(a)
     ]
     write("wild_cells", ["a", "y"], rows)
+    rows = [[f"({-v:,.2f})" if v < 0.0 else f"{v:,.2f}", y[i]] for i, v in enumerate(900.0 * x for x in a)]
+    write("parentheses", ["profit", "y"], rows)
+    rows = [["unknown" if i % 8 == 3 else f"{a[i]:.3f}", f"{a[i]:.3f}", y[i]] for i in each]
+    write("words_between", ["b", "a", "y"], rows)
+    rows = [[f"{5.0 + x:.2f} km" if i % 4 else f"{5000.0 + 1000.0 * x:.0f} m", y[i]] for i, x in enumerate(a)]
+    write("two_units", ["distance", "a", "y"], [[d, f"{a[i]:.3f}", v] for i, (d, v) in enumerate(rows)])
+    rows = [[draw.choice(["00501", "02134", "90210"]), f"{a[i]:.3f}", y[i]] for i in each]
+    write("zeros_before", ["zip", "a", "y"], rows)
+    kinds = [[f"{x:.3f}", ("High", "low")[x < 0.0]] for x in a]
+    write(
+        "upper_and_lower", ["a", "y"], [[x, v.upper() if i % 9 == 4 else v] for i, (x, v) in enumerate(kinds)]
+    )
 
 
 if __name__ == "__main__":
