@@ -60,6 +60,16 @@ def test_the_misses_by_bursts_are_those_of_the_table():
     assert cells and int(said) == sum(int(cell[2]) - int(cell[1]) for cell in cells)
 
 
+def test_the_rest_without_bursts_and_one_table_is_as_good_as_the_page_says():
+    cases, worst = sentence(RESULTS, r"at most 1.05 in \d+ of (\d+) cases, and at worst ([\d.]+\d)")
+    table = [row for row in rows(written("numbers"), 5) if row[1].isdigit()]
+    cells = [cell for row in table if not row[0].startswith("burst y") for cell in row[2:]]
+    found = [re.fullmatch(r"\d+ of (\d+), worst ([\d.]+), (.+)", cell).groups() for cell in cells]
+    assert int(cases) == sum(int(tables) - 1 for tables, _, _ in found)
+    others = [float(ratio) for _, ratio, table in found if table != "covid_deaths"]
+    assert float(worst) == max(others) >= max(float(ratio) for _, ratio, _ in found)
+
+
 def test_the_shares_for_labels_are_those_of_the_lines_below_the_table():
     said = sentence(RESULTS, r"it is within 5 % in (\d+), (\d+) and (\d+) % of the cases with 1, 5 and 10 %")
     assert [int(share) for share in said] == [
@@ -120,6 +130,9 @@ def test_the_range_for_rows_that_are_alike_is_that_of_the_table():
     alike = [row for row in table if row[0] == "room_occupancy" and row[1] != "1"]
     found = [float(row[peer]) for row in alike for peer in peers]
     assert tuple(map(float, said)) == (min(found), max(found))
+    words = {"half": 2, "third": 3, "quarter": 4}
+    (part,) = sentence(RESULTS, r"peers make down to a (\w+) of its mistakes in batches of 500")
+    assert round(1.0 / min(found)) == words[part]
 
 
 @pytest.mark.slow
