@@ -27,7 +27,7 @@ from holdfast.linear_model import (
 from holdfast.sklearn.audited import AuditMixin
 from holdfast.sklearn.journaled import JournalMixin
 from holdfast.sklearn.judging import ForecastError, IntervalMixin
-from holdfast.sklearn.labels import index_of
+from holdfast.sklearn.labels import index_of, words_of_columns
 from holdfast.sklearn.parameters import NestedParametersMixin, learner_rule, with_fields
 from holdfast.sklearn.rows import Weights, empty_columns, filled, usual_values, with_missing
 from holdfast.sklearn.small_tables import columns_for_learner
@@ -165,15 +165,20 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
         options.read_missing(self.missing)
         options.read_missing_share(self.missing_share)
         if first or not self._is_valid(X):
-            X = validate_data(
-                self,
-                X,
-                reset=first,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                order="C",
-                ensure_all_finite=self.missing == "raise",
-            )
+            try:
+                X = validate_data(
+                    self,
+                    X,
+                    reset=first,
+                    accept_sparse="csr",
+                    dtype=(np.float64, np.float32),
+                    order="C",
+                    ensure_all_finite=self.missing == "raise",
+                )
+            except (ValueError, TypeError) as problem:
+                if words := words_of_columns(X):
+                    raise ValueError(words) from problem
+                raise
         if not first and self._sparse and not sp.issparse(X):
             X = sp.csr_array(X)
         if first:
