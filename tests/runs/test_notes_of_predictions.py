@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from runs.small import called
 
+from holdfast.river import RobustClassifier as RiverClassifier
 from holdfast.river import RobustRegressor as RiverRegressor
-from holdfast.sklearn import RobustRegressor
+from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +97,40 @@ def test_before_the_first_threshold_and_without_filters_no_cell_is_wild(rows):
     a, b, y = rows
     model = RobustRegressor(outliers="none", random_state=0).fit(np.column_stack([a, b]), y)
     assert len(model.unusual_cells(np.array([[2.0, 5000.0]]))["row"]) == 0
+
+
+MISSING = np.array([[2.0, 5.0], [2.0, np.nan], [2.0, 5000.0]])
+
+
+def test_intervals_and_sets_of_estimators_are_left_out_where_no_width_is_known(rows):
+    a, b, y = rows
+    X = np.column_stack([a, b])
+    model = RobustRegressor(random_state=0).fit(X, y)
+    ends = model.predict_interval(MISSING)
+    assert np.isfinite(ends[0]).all() and (ends[1:] == [-np.inf, np.inf]).all()
+    several = model.predict(MISSING, return_interval=True, coverage=[0.8, 0.9])[1]
+    assert (several[:, :, 1] == ends).all() and np.isinf(several[1:]).all()
+    labels = RobustClassifier(random_state=0).fit(X, y > 5.0)
+    assert labels.predict_set(MISSING).sum(axis=1).tolist() == [1, 2, 2]
+    river, river_labels = RiverRegressor(), RiverClassifier()
+    for one, two, target in zip(a, b, y, strict=True):
+        river.learn_one({"a": one, "b": two}, target)
+        river_labels.learn_one({"a": one, "b": two}, bool(target > 5.0))
+    for x in ({"a": 2.0}, {"a": 2.0, "b": None}, {"a": 2.0, "b": 5000.0}):
+        assert river.predict_interval_one(x) == (-np.inf, np.inf)
+        assert river_labels.predict_set_one(x) == {False, True}
+    assert np.isfinite(river.predict_interval_one({"a": 2.0, "b": 5.0})).all()
+    assert river_labels.predict_set_one({"a": 2.0, "b": 5.0}) == {True}
+
+
+def test_intervals_know_of_cells_that_are_often_missing(rows):
+    a, b, y = rows
+    X = np.column_stack([a, np.where(np.arange(len(b)) % 20 == 3, np.nan, b)])
+    model, river = RobustRegressor(random_state=0), RiverRegressor()
+    for part in range(0, len(y), 100):
+        model.partial_fit(X[part : part + 100], y[part : part + 100])
+    for row, target in zip(X, y, strict=True):
+        river.learn_one(dict(zip("ab", row, strict=True)), target)
+    assert np.isfinite(model.predict_interval(MISSING[:2])).all()
+    assert np.isfinite(river.predict_interval_one({"a": 2.0})).all()
+    assert np.isinf(model.predict_interval([[np.nan, 5.0]])).all()

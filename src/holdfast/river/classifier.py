@@ -124,12 +124,15 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         """The labels that may be right: the predicted one, and all whose margin is large enough.
 
         How large has followed the margins of the right labels, as they were asked
-        (`holdfast.intervals.Tracker`). Before 32 forecasts it has all labels. `coverage` is from 0.5 to 0.99.
+        (`holdfast.intervals.Tracker`). It has all labels before 32 forecasts, and if a cell is wild, or
+        missing where fewer than 1 % were. `coverage` is from 0.5 to 0.99.
         """
         width = self._widths.at(coverage)
         if len(self._games) == 0 or not width < math.inf:
             return set(self._labels)
         row = self._columns.row(x)
+        if self._has_no_width(row):
+            return set(self._labels)
         margins = np.array([[game.predict(row) for game in self._games]])
         two = len(self._labels) == 2
         margins = margins * [-1.0, 1.0] if two else class_margins(margins, self._models)

@@ -14,6 +14,7 @@ from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.audit import Audit, SkipMonitor, decisive, unreadable_cells
 from holdfast.defaults import default_learner, recommended
 from holdfast.intervals import IntervalReport, Widths
+from holdfast.intervals.gaps import Gaps
 from holdfast.intervals.widths import LABELS, NUMBERS
 from holdfast.learners.missing_cells import missing_with
 from holdfast.levels import RowEvents
@@ -56,7 +57,7 @@ class RobustEstimator(base.Estimator):
         size = options.read_audit_size(self.audit_size)
         self._audit = Audit(size, self._player.check_names(), ["round"], self._player.learns_little())
         self._monitor = SkipMonitor(_REMEDY, depth=6, audit=self._audit)
-        self._widths = Widths(NUMBERS if isinstance(self, base.Regressor) else LABELS)
+        self._widths, self._gaps = Widths(NUMBERS if isinstance(self, base.Regressor) else LABELS), Gaps()
         self._events = None if self.on_event is None else RowEvents([], self.on_event)
         self._judged, self._missed = 0, 0.0  # rows with a forecast that were kept; the sum of their errors
 
@@ -94,7 +95,13 @@ class RobustEstimator(base.Estimator):
         row = self._columns.row(x)
         if sum(map(is_missing, x.values())) > self.missing_share * len(x):
             row[:] = math.nan
+        self._gaps = self._gaps.add(row[None])
         return row
+
+    def _has_no_width(self, row: Floats) -> bool:
+        """Whether a cell is wild, or is missing and hardly ever was: no width is known for such a row."""
+        wild = np.logical_and.reduce([game.wild(row) for game in self._games])
+        return bool(wild.any() or self._gaps.are_new(row[None])[0])
 
     def _play(self, games: Sequence[GrowingGame], row: Floats, targets: Sequence[float]) -> list[Any]:
         """Let games learn from a row, each with its target. Returns the columns of each."""

@@ -120,10 +120,13 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         """The lower and the upper end of an interval for the target of a row.
 
         The width has followed the errors of the forecasts for all rows, as they were asked, and bad rows
-        cannot mislead it (`holdfast.intervals.Tracker`). It is infinite until there were 32 forecasts.
-        `coverage` is from 0.5 to 0.99.
+        cannot mislead it (`holdfast.intervals.Tracker`). It is infinite until there were 32 forecasts, and
+        if a cell is wild (`unusual_cells`), or missing where fewer than 1 % were. `coverage` is from 0.5 to
+        0.99.
         """
         width, prediction = self._widths.at(coverage), self.predict_one(x)
+        if self._games and self._has_no_width(self._columns.row(x)):
+            width = np.inf
         return prediction - width, prediction + width
 
     @property

@@ -216,11 +216,24 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
         models, a cell is listed if it is too far for all of them. A dict of columns: `row`, `column` and
         `value`, also for `pandas.DataFrame`.
         """
-        models, X = self._fitted_models(), self._read(X, first=False)
+        self._fitted_models()
+        X = self._read(X, first=False, learning=False)
         X = X.toarray() if sp.issparse(X) else X
-        each = [models.wild_cells(X, np.full(1, i)) for i in range(len(models.wild))]
-        rows, columns = np.nonzero(np.logical_and.reduce(each))
+        rows, columns = np.nonzero(self._wild_cells(X))
         return {"row": rows, "column": self._column_names()[columns], "value": X[rows, columns]}
+
+    def _wild_cells(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """The cells that are too far for all models."""
+        each = [self._models.wild_cells(X, np.full(1, i)) for i in range(len(self._models.wild))]
+        return np.logical_and.reduce(each)
+
+    def _has_no_width(self, X: Any) -> NDArray[np.bool_]:
+        """Rows with a cell that is wild, or is missing and hardly ever was: no width is known for them."""
+        X = self._read(X, first=False, learning=False)
+        if sp.issparse(X) and not isinstance(self._player, Steady):
+            return np.zeros(X.shape[0], bool)
+        X = X.toarray() if sp.issparse(X) else X
+        return self._wild_cells(X).any(axis=1) | self._gaps.are_new(X)
 
     def _column_names(self) -> NDArray[np.str_]:
         names = [f"x{i}" for i in range(self.n_features_in_)]

@@ -246,13 +246,14 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         Of several coverages, (rows, classes, coverages). It has the predicted label, and all labels whose
         margin is large enough. How large has followed the margins of the right labels, each before its row
         was learned from, as in `RobustRegressor.predict_interval`; all misses count. Before 32 rows all
-        labels may be right.
+        labels may be right, and where an interval would be infinite.
         """
         least, margins = -np.log(self._width_at(coverage)), self.decision_function(X)
         if margins.ndim == 1:
             margins = margins[:, None] * [-1.0, 1.0]
         largest = margins.max(axis=1)[:, None]
         inside = np.stack([margins >= np.minimum(largest, each) for each in least], axis=2)
+        inside |= self._has_no_width(X)[:, None, None]
         return inside[:, :, 0] if np.ndim(coverage) == 0 else inside
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

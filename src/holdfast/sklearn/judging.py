@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from holdfast.audit import decisive
 from holdfast.game import Columns
 from holdfast.intervals import IntervalReport, Widths
+from holdfast.intervals.gaps import Gaps
 from holdfast.intervals.widths import LABELS, NUMBERS, label_scores
 from holdfast.record import VERDICTS
 from holdfast.rounds import Round
@@ -169,9 +170,10 @@ class IntervalMixin:
     """The widths that an estimator follows."""
 
     _widths: Widths
+    _gaps = Gaps()
 
     def _start_widths(self, regression: bool) -> None:
-        self._widths = Widths(NUMBERS if regression else LABELS)
+        self._widths, self._gaps = Widths(NUMBERS if regression else LABELS), Gaps()
 
     def _width_at(self, coverage: float | Sequence[float]) -> Floats:
         """The width for each coverage."""

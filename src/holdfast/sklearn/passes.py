@@ -194,6 +194,8 @@ class LearningEstimator(RobustEstimator):
         self._games, self._models, self._forecasts = games, models, forecasts
         if order is not None:
             said.follow(self._widths, order, targets[0])
+            if self.missing == "impute" and not sp.issparse(X):
+                self._gaps = self._gaps.add(X)
         self.n_iter_ += 1
         return [joined(each) for each in decisions]
 

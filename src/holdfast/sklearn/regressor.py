@@ -170,7 +170,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
     def predict(self, X: Any, return_interval: bool = False, coverage: Any = 0.9) -> Any:
         """The target of every row; with `return_interval`, a tuple of these and of `predict_interval`."""
         found = self._predictions(X)[:, 0]
-        return (found, self._around(found, coverage)) if return_interval else found
+        return (found, self._around(found, coverage, X)) if return_interval else found
 
     def predict_interval(self, X: Any, coverage: Any = 0.9) -> NDArray[np.float64]:
         """The lower and the upper end of an interval for the target of every row: shape (rows, 2).
@@ -181,13 +181,15 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         The width has followed the errors of the forecasts for all rows, each before it was learned from; of
         `fit` those of the first pass. So of the rows that are right, 1 - coverage were missed, whatever the
         other rows were, up to Theorem I (`docs/math.md`, 12). `interval_report_` has the counts. New rows
-        are missed as often if they are like the last ones.
+        are missed as often if they are like the last ones. So an interval is infinite, too, if a cell is wild
+        (`unusual_cells`), or missing in a column of which fewer than 1 % of the cells learned from were.
         """
-        return self._around(self.predict(X), coverage)
+        return self._around(self.predict(X), coverage, X)
 
-    def _around(self, predictions: NDArray[np.float64], coverage: Any) -> NDArray[np.float64]:
-        """The intervals around predictions."""
-        widths, predictions = self._width_at(coverage), predictions[:, None]
+    def _around(self, predictions: NDArray[np.float64], coverage: Any, X: Any) -> NDArray[np.float64]:
+        """The intervals around the predictions for these rows."""
+        widths = np.where(self._has_no_width(X)[:, None], np.inf, self._width_at(coverage))
+        predictions = predictions[:, None]
         ends = np.stack([predictions - widths, predictions + widths], axis=1)
         return ends[:, :, 0] if np.ndim(coverage) == 0 else ends
 
