@@ -1,5 +1,7 @@
 """Whatever is on the command line, a command ends with one sentence and the exit status that fits."""
 
+import contextlib
+import io
 import json
 import math
 import os
@@ -9,6 +11,7 @@ import pytest
 from runs.small import called, learned, write_source
 
 from holdfast.cli.main import main
+from holdfast.cli.parser import COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +22,17 @@ def source(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(source, tmp_path_factory):
     return learned(source, tmp_path_factory.mktemp("runs") / "run", "--learner", "adagrad")
+
+
+AT_ONCE = {"demo", "doctor", "warm", "reproduce", "bench", "gauntlet", "learners"}  # need no arguments
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - AT_ONCE))
+def test_a_command_without_arguments_says_which_are_required(command):
+    with pytest.raises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as said:
+        main([command])
+    assert ended.value.code == 2
+    assert said.getvalue().startswith("holdfast: ") and said.getvalue().count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def with_config(parser: ArgumentParser, args: Sequence[str]) -> Sequence[str]:
 def _given(options: dict[str, Action], args: Sequence[str]) -> dict[str, str | None]:
     """The long options among the arguments, and what follows each. Names may be abbreviated."""
     found = {}
-    for arg, after in zip(args, [*args[1:], "--"], strict=True):
+    for arg, after in zip(args, [*args, "--"][1:], strict=True):
         if arg == "--":
             break
         start, has_value, value = arg.partition("=")
