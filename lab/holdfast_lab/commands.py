@@ -10,19 +10,22 @@ from functools import partial
 from pathlib import Path
 
 from holdfast import __version__
+from holdfast.cli.arguments import describe, wrapped
 from holdfast.terminal import DONE, FAILED, WRONG, ProgressLine, print_error, quoted, tell
 
 
 def add_reproduce(parser):
-    parser.description = (
-        "Measure every result of the paper against its bounds, on all cores, and write one page with\n"
-        "figures, tables and verdicts. A run that was stopped continues where it was."
-    )
-    parser.epilog = (
-        "examples:\n"
-        "  holdfast reproduce --quick                  all results, in a minute or two\n"
-        "  holdfast reproduce quantile huber           two of them, in full\n"
-        "  holdfast reproduce --list                   what there is"
+    describe(
+        parser,
+        _run_reproduce,
+        "Measure every result of the paper against its bounds, on all cores, and write one page "
+        "with figures, tables and verdicts. A run that was stopped continues where it was.",
+        [
+            "holdfast reproduce --quick  # all results, in a minute or two",
+            "holdfast reproduce quantile huber  # two of them, in full",
+            "holdfast reproduce --list  # what there is",
+        ],
+        None,
     )
     parser.add_argument("results", nargs="*", metavar="RESULT", help="the results to measure (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer settings and seeds")
@@ -32,23 +35,24 @@ def add_reproduce(parser):
         "--to", type=Path, metavar="FOLDER", help="where to write (default: holdfast-results)"
     )
     parser.add_argument("--list", action="store_true", help="name the results and stop")
-    parser.set_defaults(command=_run_reproduce)
 
 
 def add_bench(parser):
     from holdfast_lab.bench.runner import NAMES, ON_REQUEST
 
-    parser.description = (
-        "Measure speed, memory and how the cost grows, for holdfast and the other libraries that are\n"
-        "installed (pip install './lab[bench]'); print the table, and write it as JSON with pictures."
-    )
-    parser.epilog = (
-        "examples:\n"
-        "  holdfast bench                              everything, in under ten minutes\n"
-        "  holdfast bench --quick                      less of it, in under two\n"
-        "  holdfast bench --only dense robustness      two sections\n"
-        "  holdfast bench --write docs/benchmarks.md   and write the table of that page\n"
-        f"sections: {', '.join(NAMES)}; only if named: {', '.join(ON_REQUEST)}"
+    describe(
+        parser,
+        _run_bench,
+        "Measure speed, memory and how the cost grows, for holdfast and the other libraries that "
+        "are installed (pip install './lab[bench]'); print the table, and write it as JSON with "
+        "pictures.",
+        [
+            "holdfast bench  # everything, in under ten minutes",
+            "holdfast bench --quick  # less of it, in under two",
+            "holdfast bench --only dense robustness  # two sections",
+            "holdfast bench --write docs/benchmarks.md  # and write the table of that page",
+        ],
+        wrapped(f"sections: {', '.join(NAMES)}; only if named: {', '.join(ON_REQUEST)}"),
     )
     scales = parser.add_mutually_exclusive_group()
     scales.add_argument("--quick", action="store_true", help="less work, and less precise figures")
@@ -77,38 +81,38 @@ def add_bench(parser):
         metavar="FOLDER",
         help="play a large file from this folder as well: on another disk, such as one in memory",
     )
-    parser.set_defaults(command=_run_bench)
 
 
 def add_trials(parser):
     from holdfast_lab.trials.data import NAMES
 
-    parser.description = (
-        "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and print how\n"
-        "far each contestant is from one without the outliers (pip install './lab[bench]'). Or play\n"
-        "streams that change (--drift), measure the default estimators on tables with awkward columns\n"
-        "(--zoo), or try the settings of two peers on clean data (--tune), or measure intervals\n"
-        "(--intervals) or alarms (--alarms). Rounds come in batches\n"
-        "(--delay): all rounds of a batch are predicted before the first of them is learned from."
-    )
-    parser.epilog = (
-        "examples:\n"
-        "  holdfast trials --data FOLDER                        everything, in under ten minutes\n"
-        "  holdfast trials --data FOLDER --quick                less of it, in under two\n"
-        "  holdfast trials --data FOLDER --only air_quality     one data set\n"
-        "  holdfast trials --data FOLDER --numbers --quick      twelve kinds of bad rows, in two minutes\n"
-        "  holdfast trials --data FOLDER --labels --reported    eleven kinds, and labels as targets\n"
-        "  holdfast trials --data FOLDER --labels --delay 1 50 200   one row ahead, and batches\n"
-        "  holdfast trials --data FOLDER --constants            settings at half and at twice, in minutes\n"
-        "  holdfast trials --data FOLDER --ablations            the defaults without each part, in minutes\n"
-        "  holdfast trials --zoo --write docs/real-data.md      and write a table of that page\n"
-        "  holdfast trials --data FOLDER --intervals            how many good rows intervals miss\n"
-        "  holdfast trials --data FOLDER --alarms               faults that alarms find, in a minute\n"
-        "  holdfast trials --drift                              streams that change, in two minutes\n"
-        "  holdfast trials --zoo                                awkward columns, in a minute or two\n"
-        "  holdfast trials --zoo --quick                        fewer of them, and shorter\n"
-        f"data sets: {', '.join(NAMES[:6])},\n"
-        f"  {', '.join(NAMES[6:])}"
+    describe(
+        parser,
+        _run_trials,
+        "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and "
+        "print how far each contestant is from one without the outliers (pip install "
+        "'./lab[bench]'). Or play streams that change (--drift), measure the default estimators "
+        "on tables with awkward columns (--zoo), or try the settings of two peers on clean data "
+        "(--tune), or measure intervals (--intervals) or alarms (--alarms). Rounds come in "
+        "batches (--delay): all rounds of a batch are predicted before the first of them is "
+        "learned from.",
+        [
+            "holdfast trials --data FOLDER  # everything, in under ten minutes",
+            "holdfast trials --data FOLDER --quick  # less of it, in under two",
+            "holdfast trials --data FOLDER --only air_quality  # one data set",
+            "holdfast trials --data FOLDER --numbers --quick  # twelve kinds of bad rows, in two minutes",
+            "holdfast trials --data FOLDER --labels --reported  # eleven kinds, and labels as targets",
+            "holdfast trials --data FOLDER --labels --delay 1 50 200  # one row ahead, and batches",
+            "holdfast trials --data FOLDER --constants  # settings at half and at twice, in minutes",
+            "holdfast trials --data FOLDER --ablations  # the defaults without each part, in minutes",
+            "holdfast trials --zoo --write docs/real-data.md  # and write a table of that page",
+            "holdfast trials --data FOLDER --intervals  # how many good rows intervals miss",
+            "holdfast trials --data FOLDER --alarms  # faults that alarms find, in a minute",
+            "holdfast trials --drift  # streams that change, in two minutes",
+            "holdfast trials --zoo  # awkward columns, in a minute or two",
+            "holdfast trials --zoo --quick  # fewer of them, and shorter",
+        ],
+        wrapped(f"data sets: {', '.join(NAMES[:6])}, {', '.join(NAMES[6:])}"),
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
@@ -170,24 +174,25 @@ def add_trials(parser):
     parser.add_argument(
         "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
     )
-    parser.set_defaults(command=_run_trials)
 
 
 def add_gauntlet(parser):
-    parser.description = (
-        "Let learners and spike-skippers run through corruption of growing number and size: streams of\n"
-        "rows, steps of trainings, and games against adversaries. Print a table for each track, and write\n"
-        "results.json and a page (pip install './lab[bench]'). With --entry, a file of yours runs too.\n"
-        "A run that was stopped continues where it was."
-    )
-    parser.epilog = (
-        "examples:\n"
-        "  holdfast gauntlet --quick                      all tracks, in two minutes on two cores\n"
-        "  holdfast gauntlet --entry mine.py              one file beside all others, in two minutes\n"
-        "  holdfast gauntlet --track steps                one track in full\n"
-        "  holdfast gauntlet --scenarios NaN adaptive     scenarios with these words in their names\n"
-        "  holdfast gauntlet --data FOLDER                more tables: NAME/data.csv.gz\n"
-        "  holdfast gauntlet --list                       name the scenarios and stop"
+    describe(
+        parser,
+        _run_gauntlet,
+        "Let learners and spike-skippers run through corruption of growing number and size: "
+        "streams of rows, steps of trainings, and games against adversaries. Print a table for "
+        "each track, and write results.json and a page (pip install './lab[bench]'). With "
+        "--entry, a file of yours runs too. A run that was stopped continues where it was.",
+        [
+            "holdfast gauntlet --quick  # all tracks, in two minutes on two cores",
+            "holdfast gauntlet --entry mine.py  # one file beside all others, in two minutes",
+            "holdfast gauntlet --track steps  # one track in full",
+            "holdfast gauntlet --scenarios NaN adaptive  # scenarios with these words in their names",
+            "holdfast gauntlet --data FOLDER  # more tables: NAME/data.csv.gz",
+            "holdfast gauntlet --list  # name the scenarios and stop",
+        ],
+        None,
     )
     parser.add_argument(
         "--track", nargs="+", choices=("streams", "steps", "games"), help="these tracks, rather than all"
@@ -220,7 +225,6 @@ def add_gauntlet(parser):
         "--write", type=Path, metavar="FILE", help="write the tables between the markers of this file"
     )
     parser.add_argument("--list", action="store_true", help="name the scenarios and stop")
-    parser.set_defaults(command=_run_gauntlet)
 
 
 def _run_gauntlet(options):
@@ -241,24 +245,25 @@ def add_learners(parser):
     from holdfast_lab.trials.data import NAMES
     from holdfast_lab.trials.experts import DATA
 
-    parser.description = (
-        "Play every learner on a stream that has what it needs: clean, with 1 % of outliers, and with\n"
-        "these and a filter; and time it with 10, 100 and 1,000 weights. Most of it is compiling.\n"
-        "Or climb towards the rounds on which each comes nearest to its bound (--search), have many\n"
-        "more experts than rounds (--crowd), compare those for experts on real data (--data), or try\n"
-        "the settings of those that go by a name (--tune); data sets are NAME/data.csv.gz each\n"
-        "(pip install './lab[bench]')."
-    )
-    parser.epilog = (
-        "examples:\n"
-        "  holdfast learners                               all learners, in about ten minutes\n"
-        "  holdfast learners --quick                       fewer rounds, seeds and turns\n"
-        "  holdfast learners --write docs/benchmarks.md    and write the table of that page\n"
-        "  holdfast learners --search                      the largest regret / bound, in ten minutes\n"
-        "  holdfast learners --crowd                       100,000 experts, in a minute\n"
-        "  holdfast learners --data FOLDER                 experts on real data, in a few minutes\n"
-        "  holdfast learners --tune FOLDER                 settings on real data, in half an hour\n"
-        f"data sets for experts: {', '.join(DATA)}; for settings: {', '.join(NAMES)}"
+    describe(
+        parser,
+        _run_learners,
+        "Play every learner on a stream that has what it needs: clean, with 1 % of outliers, and "
+        "with these and a filter; and time it with 10, 100 and 1,000 weights. Most of it is "
+        "compiling. Or climb towards the rounds on which each comes nearest to its bound "
+        "(--search), have many more experts than rounds (--crowd), compare those for experts on "
+        "real data (--data), or try the settings of those that go by a name (--tune); data sets "
+        "are NAME/data.csv.gz each (pip install './lab[bench]').",
+        [
+            "holdfast learners  # all learners, in about ten minutes",
+            "holdfast learners --quick  # fewer rounds, seeds and turns",
+            "holdfast learners --write docs/benchmarks.md  # and write the table of that page",
+            "holdfast learners --search  # the largest regret / bound, in ten minutes",
+            "holdfast learners --crowd  # 100,000 experts, in a minute",
+            "holdfast learners --data FOLDER  # experts on real data, in a few minutes",
+            "holdfast learners --tune FOLDER  # settings on real data, in half an hour",
+        ],
+        wrapped(f"data sets for experts: {', '.join(DATA)}; for settings: {', '.join(NAMES)}"),
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--search", action="store_true", help="look for the largest regret / bound")
@@ -269,7 +274,6 @@ def add_learners(parser):
     parser.add_argument(
         "--write", type=Path, metavar="FILE", help="write the table between the markers of this file"
     )
-    parser.set_defaults(command=_run_learners)
 
 
 def _run_learners(options):

@@ -53,11 +53,16 @@ def describe(
     """
     lines = [line for example in examples for line in _example(example)]
     first = examples[0].partition("  #")[0].rstrip()
-    paragraphs = [textwrap.fill(each, WIDTH) for each in description.split("\n\n")]
+    paragraphs = [wrapped(each) for each in description.split("\n\n")]
     parser.description = "\n\n".join([f"example: {first}", *paragraphs])
     listed = "\n".join(["examples:", *lines])
     parser.epilog = f"{listed}\n\n{exits}" if exits else listed
     parser.set_defaults(command=run)
+
+
+def wrapped(text: str) -> str:
+    """A paragraph of the help."""
+    return textwrap.fill(text, WIDTH)
 
 
 def _example(text: str) -> list[str]:
