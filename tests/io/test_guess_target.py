@@ -24,6 +24,7 @@ def guessed(cells, task="auto", labels=()):
         (list(range(11)), ()),
         ([10, 2, 1], ("1", "2", "10")),
         (["b", "a"], ("a", "b")),
+        (["none", "some", "n.a."], ("none", "some")),
         ([True, False], ("false", "true")),
     ],
 )

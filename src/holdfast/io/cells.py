@@ -15,7 +15,7 @@ Parsed = tuple[np.ndarray, list[int]]  # numbers, and the positions of cells tha
 EXACT = 1 << 53  # float64 cannot hold all larger integers
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NaT", "<NA>", "NULL", "null", "None", "?")
 # Where a number or a time is expected, a dash means a missing cell, too. As a label it may mean "negative".
-NO_NUMBER = (*MISSING, "na", "n.a.", "N.A.", "none", "-", "--", "\u2013", "\u2014", ".")
+NO_NUMBER = (*MISSING, "na", "n.a.", "N.A.", "-", "--", "\u2013", "\u2014", ".")
 
 
 def is_text(array: Array) -> bool:
