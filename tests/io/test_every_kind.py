@@ -195,6 +195,10 @@ def test_a_malformed_row_is_skipped_and_the_audit_has_its_number(learn, tmp_path
         (b"a,a,y\n1,2,3\n", "column 'a' is there more than once (columns 1 and 2)"),
         (b"a,b,z\n1,2,3\n", "has no column 'y'; it has a, b, z"),
         (b"a,b,\xff\xfey\n1,2,3\n", "the header is not UTF-8; save the table as UTF-8, or convert it"),
+        (
+            b"a,y\n" + b"\xfcber,3\n" * 9 + b"about,4\n",
+            "90 % of the first 10 rows are not UTF-8; save the table",
+        ),
         (b"1.5,2,3\n1,2,3\n", "If its first line is a row, use --no-header: columns are then called 1, 2"),
         (b"Sales of 2020\na,b,y\n1,2,3\n", "Its first line must be that of the names: remove lines above"),
         ("a,b,y\n1,2,3\n".encode("utf-16"), "is UTF-16"),

@@ -36,6 +36,20 @@ def test_the_warning_names_the_column_and_says_that_it_is_probably_a_code(codes,
     assert status == 0 and "Warning" not in said
 
 
+def test_labels_that_come_late_and_rows_with_too_few_cells_are_named(tmp_path):
+    labels = ["no", "yes"] * 6000 + ["no", "Yes"] * 1000
+    lines = [f"{i % 7},{label}\n" if i % 100 else "7\n" for i, label in enumerate(labels)]
+    (tmp_path / "rows.csv").write_text("a,label\n" + "".join(lines))
+    args = ("--target", "label", "--to", tmp_path / "run", "--learner", "adagrad", "--outliers", "none")
+    status, said, notices = called("learn", tmp_path / "rows.csv", *args)
+    assert status == 0
+    words = (
+        "cannot be read: 1 % of the first 10,000, such as one with 1 cells, where the header has 2: skipped"
+    )
+    assert words in " ".join(notices.split())
+    assert "88 % of the 1,140 skipped rows are due to label" in " ".join(said.split())
+
+
 def test_counts_of_parts_are_those_of_the_whole_also_after_a_checkpoint():
     layout, target = Layout((Number("a"), Category("b", ("p", "q")))), Target("y", ("no", "yes"))
     rng = np.random.default_rng(1)
@@ -56,7 +70,11 @@ def test_counts_of_parts_are_those_of_the_whole_also_after_a_checkpoint():
     parts.blame(names[10:])
     assert whole.figures(85, 40, 1.0, 2.0) == parts.figures(85, 40, 1.0, 2.0)
     found = whole.figures(85, 40, 1.0, 2.0)
-    assert found.columns == {"a": int((names == "a").sum()), "b": int((names == "b = q").sum())}
+    counted = {"a": "a", "b": "b = q", "y": "y"}
+    assert found.columns == {column: int((names == name).sum()) for column, name in counted.items()}
+    numbers = Skips(layout, Target("y", ()))
+    numbers.blame(names)
+    assert "y" not in numbers.figures(85, 40, 1.0, 2.0).columns
     own = (y == 1.0) & ~warm
     assert found.classes["yes"] == (own.sum(), (own & ~kept).sum())
     assert (found.last_kept, found.last) == (1 + np.flatnonzero(kept)[-1], 90)

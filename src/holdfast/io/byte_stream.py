@@ -70,6 +70,10 @@ def another_source(name: str | Path, row: int) -> AnotherSourceError:
     )
 
 
+NOT_UTF8 = "not UTF-8"
+TO_UTF8 = "save the table as UTF-8, or convert it, such as with iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
+
+
 def no_column(source: Any, name: str, why: str = "") -> SourceError:
     """The error if a source does not have a column. Names with a comma are shown as options need them."""
     names = [visible(each, 40) for each in source.names[:20]]

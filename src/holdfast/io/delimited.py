@@ -8,7 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from holdfast.io.byte_stream import BOM, ByteStream, Fingerprint, LineBlock, Mark, SourceError, fingerprint
+from holdfast.io.byte_stream import (
+    BOM,
+    NOT_UTF8,
+    TO_UTF8,
+    ByteStream,
+    Fingerprint,
+    LineBlock,
+    Mark,
+    SourceError,
+    fingerprint,
+)
 from holdfast.io.cells import MISSING, NO_NUMBER, number, without_missing
 from holdfast.io.quotes import first_lines, outside_quotes
 from holdfast.io.rows import NUMBER, TEXT, Batch, WrongCell, both_faults
@@ -193,7 +203,7 @@ class Delimited:
                     fault = both_faults(fault, wrong)
                     value = found
                 elif value is not None and not _is_utf8(value):
-                    fault = fault or f"column {quoted(name)}: not UTF-8"
+                    fault = fault or f"column {quoted(name)}: {NOT_UTF8}"
                     value = None
                 cells[name].append(value)
             if fault:
@@ -235,10 +245,7 @@ def first_cells(line: bytes, delimiter: str, name: str) -> list[str]:
     try:
         text = line.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError:
-        raise SourceError(
-            f"{name}: the header is not UTF-8; save the table as UTF-8, or convert it, such as with "
-            "iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
-        ) from None
+        raise SourceError(f"{name}: the header is {NOT_UTF8}; {TO_UTF8}") from None
     if "\0" in text:
         raise SourceError(f"{name}: the header is not UTF-8 text: is it another kind of file?")
     try:

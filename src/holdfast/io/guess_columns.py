@@ -69,6 +69,12 @@ def guess_layout(
     lost = _rows_with_missing(head, layout)
     share = float(lost.mean()) if len(lost) else 0.0
     fill = missing == "impute" or (missing == "auto" and share > _MANY_MISSING)
+    if head.faults:
+        fault = head.faults[min(head.faults)]
+        lines = percent(len(head.faults) / head.rows)
+        said.append(
+            f"rows that cannot be read: {lines} of the first {head.rows:,}, such as one with {fault}: skipped"
+        )
     if share > 0.0:
         what = "filled in, with a feature that says so" if fill else "skipped"
         said.append(f"rows with a missing cell: {100 * share:.3g} % of the first {len(lost):,}: {what}")

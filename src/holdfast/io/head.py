@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.io import cells
-from holdfast.io.byte_stream import SourceError
+from holdfast.io.byte_stream import NOT_UTF8, TO_UTF8, SourceError
 from holdfast.io.dates import time_form
 from holdfast.io.forms import Form, form_of, numbers
 from holdfast.io.rows import Batch
@@ -125,6 +125,10 @@ def first_blocks(
     if not rows:
         what = "only a row without a line end, which may be unfinished" if source.unfinished else "no rows"
         raise SourceError(f"{source.name} has the names of columns, but {what}")
+    bad = sum(fault.endswith(NOT_UTF8) for batch in batches for fault in batch.faults.values())
+    if bad > (1.0 - _READABLE) * rows:
+        share = percent(bad / rows)
+        raise SourceError(f"{source.name}: {share} of the first {rows:,} rows are {NOT_UTF8}; {TO_UTF8}")
     return raw, batches
 
 

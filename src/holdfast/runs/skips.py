@@ -42,8 +42,11 @@ class Skips:
 
     def figures(self, rows: int, skipped: int, error: float | None, baseline: float | None) -> SkipFigures:
         """All counts, with those that the run has, too."""
-        # Of the target there is nothing to say: what cannot be predicted is skipped for it.
-        columns = {name: int(n) for name, n in zip(self._names[:-1], self.columns[:-1], strict=True) if n}
+        # Of a target of numbers there is nothing to say: what cannot be predicted is skipped for it.
+        known = len(self._names) - (not self._labels)
+        columns = {
+            name: int(n) for name, n in zip(self._names[:known], self.columns[:known], strict=True) if n
+        }
         pairs = zip(self._labels, self.labels.astype(int).tolist(), strict=True)
         classes = {label: (own, lost) for label, (own, lost) in pairs}
         last_kept, last = map(int, self.last)
