@@ -24,7 +24,7 @@ test: $(VENV)/.everything ## run tests, doctests and printed examples (ARGS="-k 
 # Not used any more after a change in what it was made of; `holdfast doctor` says so.
 .PHONY: prebuilt
 prebuilt: $(VENV)/.everything ## compile the default games into this checkout, a minute or two: tests of estimators are then quicker
-	@$(BIN)/python -m holdfast._compiled.prebuild src/holdfast/_prebuilt numbers labels
+	@$(BIN)/python -m holdfast._compiled.prebuild src/holdfast/_prebuilt numbers labels numbers_in_time
 
 # A sample of the laws and of what compares Python with compiled code: two minutes of CPU time.
 PUBLIC_NUMBA := tests/test_laws.py tests/test_vectors.py tests/test_sparse_vectors.py tests/learners/test_sparse.py \

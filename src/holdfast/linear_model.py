@@ -189,7 +189,9 @@ def _seen(Z: Floats, knee: Any, clip: Any, wild: Any) -> Floats:
         Z = np.where(np.abs(Z) > wild, 0.0, Z)
     if knee.size and knee.min() < np.inf:  # as `holdfast.vectors.squash` does it for one row
         far = np.abs(Z) - knee
-        Z = np.where(far > 0.0, np.copysign(knee + np.log1p(np.maximum(far, 0.0)), Z), Z)
+        beyond = far > 0.0
+        if beyond.any():
+            Z = np.where(beyond, np.copysign(knee + np.log1p(np.maximum(far, 0.0)), Z), Z)
     return np.minimum(np.maximum(Z, -clip), clip)
 
 

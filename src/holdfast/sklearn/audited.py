@@ -13,6 +13,7 @@ from holdfast.sklearn.judging import JudgedRows
 from holdfast.sklearn.rows import Weights, cells_of, unreadable_columns, which_count
 
 _PLACES = ("round", "row", "index", "label")
+_COMPARED = 2_000  # rows, with the baseline
 _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
 
 
@@ -137,8 +138,10 @@ class AuditMixin:
         self._monitor.advise(figures)
 
     def _errors(self, X: Any, y: np.ndarray, kept: np.ndarray) -> tuple[float, float]:
-        """The mean error of the model and of the baseline on rows learned from."""
-        found, y = self._models.predict(X[kept])[:, 0], y[kept]
+        """The mean error of the model and of the baseline on rows learned from, or on some of many."""
+        rows = np.flatnonzero(kept)
+        rows = rows[:: -(-len(rows) // _COMPARED)]
+        found, y = self._models.predict(X[rows])[:, 0], y[rows]
         if self._regression:
             return float(np.abs(found - y).mean()), float(np.abs(y - y.mean()).mean())
         return float(((found > 0.0) != (y > 0.0)).mean()), float(min((y > 0.0).mean(), (y <= 0.0).mean()))
