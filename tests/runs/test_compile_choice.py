@@ -1,5 +1,7 @@
 """When the rounds of a run are compiled."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from runs.small import write_source
@@ -34,3 +36,15 @@ def test_a_stored_game_is_used_if_many_rounds_come_or_came(choice, rows, before,
     choice.expected = expected  # 0 if the source is a pipe, or is followed
     choice.decide(piece_of(rows), before, None)
     assert choice.compiled == compiled
+
+
+def test_the_seconds_of_the_compiler_are_not_those_of_learning(choice, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(compile_choice, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(compile_choice, "_is_stored", lambda args: False)
+    monkeypatch.setattr(compile_choice, "can_compile", lambda is_long: True)
+    monkeypatch.setattr(compile_choice, "prepare", lambda function, *args: clock.__setitem__(0, 60.0))
+    choice.expected = 1_000_000
+    choice.decide(piece_of(10), 0, lambda text: None)
+    choice.decide(piece_of(10), 10, lambda text: None)
+    assert (choice.compiled, choice.seconds) == (True, 60.0)

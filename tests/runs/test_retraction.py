@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -241,6 +242,29 @@ def test_a_dry_run_says_how_many_rows_and_how_far_back(tmp_path):
     assert (found["from_round"], found["rounds"]) == (128, 22)
     assert "22 of 150 rounds" in history.call("retract", history.run, "--rows", "140-145", "--dry-run")
     assert digest(history.run) == before
+
+
+def test_a_dry_run_says_how_long_by_the_seconds_of_the_rounds(tmp_path, monkeypatch):
+    """Seconds of the compiler, and of rounds that were learned again, are no measure."""
+    clock, learn = [0.0], run.Run.learn
+
+    def slowly(self, piece, *args):
+        before = self.trace.rounds
+        stopped = learn(self, piece, *args)
+        clock[0] += self.trace.rounds - before
+        if before < 20:
+            clock[0] += 900.0
+            self.compiling.seconds += 900.0
+        return stopped
+
+    monkeypatch.setattr(run.Run, "learn", slowly)
+    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    history = History(tmp_path / "history", "adagrad", rows_of(150))
+    history.learn(150)
+    for rows, seconds in (("140-145", 22.0), ("5", 144.0), ("7", 143.0)):
+        found = json.loads(history.call("retract", history.run, "--rows", rows, "--dry-run", "--json"))
+        assert found["seconds"] == seconds
+        history.call("retract", history.run, "--rows", rows, "--quiet")
 
 
 @pytest.mark.parametrize(

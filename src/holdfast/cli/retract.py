@@ -199,9 +199,9 @@ def _tell_plan(options: Namespace, found: "Run", plan: "Plan") -> int:
         why = "the errors of the run and the widths of its intervals are made of all"
         why = "a new key starts from what others have learned" if found.settings.has_prior() else why
         keys = f" These are the rounds of all keys: {why}."
+    many = f"{answer['rows']:,} row{'s' if answer['rows'] != 1 else ''}"
     tell(
-        f"{answer['rows']:,} rows, the first is row {plan.first:,}: {rounds:,} of {found.trace.rounds:,} "
-        f"rounds would be learned again, from round {answer['from_round']:,} on{about}.{keys} Nothing was "
-        "changed."
+        f"{many}, the first is row {plan.first:,}: {rounds:,} of {found.trace.rounds:,} rounds would be "
+        f"learned again, from round {answer['from_round']:,} on{about}.{keys} Nothing was changed."
     )
     return DONE

@@ -42,8 +42,8 @@ _KEYED |= {f"prior.{game}.{name}": columns for game in ("pool", "ready") for nam
 
 
 class Times(NamedTuple):
-    """How long a run has learned, and when it was saved: for the report. They are not in the checkpoint, so
-    that two runs of the same rows have the same one.
+    """How long a run has learned the rounds that it has, and when it was saved: for the report. They are not
+    in the checkpoint, so that two runs of the same rows have the same one.
     """
 
     seconds: float = 0.0

@@ -1,5 +1,6 @@
 """Whether the rounds of a run are compiled."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import pyarrow.compute as pc
 
 from holdfast._compiled import prebuilt
 from holdfast._compiled.cache_folder import is_empty
-from holdfast._compiled.calls import can_compile
+from holdfast._compiled.calls import can_compile, prepare
 from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.fleet.games import Games
 from holdfast.fleet.grouped_rounds import play_groups
@@ -25,6 +26,7 @@ class CompileChoice:
         self._games = games
         self.compiled = False
         self.expected = 0  # rounds of the whole run, about
+        self.seconds = 0.0  # of the compiler, which are not those of learning
         self._looked_up = False  # whether it was looked for on disk
         self._args: tuple[Any, ...] | None = None  # for which it is compiled
 
@@ -46,6 +48,9 @@ class CompileChoice:
         self.compiled = stored or many
         if many and not stored:
             note("compiling for this learner and these filters, once on this machine: up to a minute ...")
+            begun = time.monotonic()
+            prepare(play_groups, *self._args)
+            self.seconds += time.monotonic() - begun
 
 
 def _is_stored(args: tuple[Any, ...]) -> bool:

@@ -107,7 +107,8 @@ def begin(run: Run, plan: Plan, named: Sequence[str] = ()) -> Run:
         first = _first_part_after(run, node.row if node is not None else 0)
         older = [pair for pair in run.folder.replaced if pair[0] < first]
         folder.replaced = (*older, (first, run.parts))
-        again.parts, again.times = run.parts, run.times
+        again.parts = run.parts
+        again.times = run.times._replace(seconds=run.times.seconds - (plan.seconds(run) or 0.0))
         _copy_tables(run, again, first, node)
         again.log.put("ledger", plan.entry.table())
         again.checkpoint()

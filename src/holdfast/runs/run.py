@@ -238,7 +238,8 @@ class Run:
     def _add_times(self) -> None:
         seconds, now = self.times.seconds, time.monotonic()
         if self._since >= 0.0:
-            seconds, self._since = seconds + now - self._since, now
+            seconds, self._since = seconds + now - self._since - self.compiling.seconds, now
+            self.compiling.seconds = 0.0
         saved = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
         self.times = Times(round(seconds, 3), saved)
 
