@@ -175,3 +175,50 @@ def test_the_arrays_of_the_caller_can_be_used_again():
     for rows in batches([20] * 3, np.arange(60) != 1):
         clean.partial_fit(X[rows], y[rows])
     assert same(journal.model.predict(X), clean.predict(X))
+
+
+@pytest.mark.parametrize("player", [PLAYERS[0], STEADY[0]], ids=["filtered", "steady"])
+def test_after_an_interruption_the_journal_is_as_before(player, monkeypatch):
+    X, y = stream(100)
+    journal, add, calls = learned(player, X, y), Journal._add, []
+
+    def interrupted(self, call):
+        calls.append(call)
+        if len(calls) > 30:
+            raise KeyboardInterrupt
+        return add(self, call)
+
+    before = copy.deepcopy(journal.model)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Journal, "_add", interrupted)
+        journal.forget([8, 60])
+    assert same(journal.model.state, before.state) and journal.model.rounds == before.rounds
+    assert journal.forget([8, 60]).rows == 2
+    rest = np.setdiff1d(np.arange(100), [8, 60])
+    assert same(journal.model.state, learned(player, X[rest], y[rest]).model.state)
+
+
+def test_numbers_of_rows_are_not_given_again():
+    X, y = stream(60)
+    journal = Journal(RobustRegressor(), every=20).partial_fit(X[:40], y[:40])
+    assert journal.forget([3, 17]).rows == 2
+    journal.partial_fit(X[40:], y[40:])
+    assert journal.forget([38, 39]).rows == 2
+    assert journal.forget([40, 59]).rows == 2
+
+
+def test_names_may_be_tuples_and_a_text_is_not_several_names():
+    X, y = stream(40)
+    names = [("meter", i // 2) for i in range(40)]
+    for model in (Journal(RobustRegressor(), every=20), RobustRegressor(journal=20)):
+        model.partial_fit(X, y, row_ids=names)
+        assert model.forget([("meter", 3)]).rows == 2
+        with pytest.raises(TypeError, match=r"a list of names: got 'meter'"):
+            model.forget("meter")
+        for wrong in ("ab", 5):
+            with pytest.raises(TypeError, match="a list of names: got"):
+                model.partial_fit(X[:2], y[:2], row_ids=wrong)
+    for wrong in ("ab", 5):
+        with pytest.raises(TypeError, match="a list of names: got"):
+            RobustRegressor().partial_fit(X[:2], y[:2], row_ids=wrong)
+    assert RobustRegressor().partial_fit(X, y, row_ids=names).audit_["index"][0] in names

@@ -90,7 +90,7 @@ class Journal:
             raise ValueError(f"every counts rows between two copies, at least 1: got {every}")
         self.model, self.every = model, every
         self._calls: list[Call] = []
-        self._rows = self._since = 0  # rows so far, and since the last copy
+        self._rows = self._since = 0  # rows so far, also those that were forgotten; and since the last copy
         self._states = [State(0, 0, copy.deepcopy(model))]
 
     # -- learn
@@ -114,16 +114,18 @@ class Journal:
         if len(call.ids) != count:
             raise ValueError(f"row_ids name the rows: expected {count}, got {len(call.ids)}")
         self._add(call)
+        self._rows += count
 
     def learn(self, x: ArrayLike, y: float, loss: Loss, row_id: Hashable = None) -> Verdict:
         """Let a `Player` learn from one row: `Player.learn`."""
         ids = self._ids(None if row_id is None else [row_id], 1)
         verdict = self._add(Call(ids, np.array(x, dtype=float), float(y), {"loss": loss}, None)).verdict
+        self._rows += 1
         assert verdict is not None
         return verdict
 
     def _ids(self, row_ids: Sequence[Hashable] | None, count: int) -> np.ndarray:
-        found = range(self._rows, self._rows + count) if row_ids is None else list(row_ids)
+        found = range(self._rows, self._rows + count) if row_ids is None else names_of(row_ids)
         ids = np.empty(len(found), object)
         ids[:] = list(found)
         return ids
@@ -135,7 +137,6 @@ class Journal:
         else:
             self.model.partial_fit(call.X, call.y, **call.options)
         self._calls.append(call)
-        self._rows += len(call.ids)
         self._since += len(call.ids)
         if self._since >= self.every:
             self._since, last = 0, self._states[-1].number + 1
@@ -147,8 +148,17 @@ class Journal:
     # -- forget
 
     def forget(self, row_ids: Iterable[Hashable]) -> Forgotten:
-        """Forget all rows with these names. An unknown name is an error, and nothing is changed."""
-        wanted = set(row_ids)
+        """Forget all rows with these names. An unknown name is an error, and nothing is changed; nor is it
+        if this is interrupted.
+        """
+        before = self.model, self._calls, self._states, self._since
+        try:
+            return self._forget(set(names_of(row_ids)))
+        except BaseException:
+            self.model, self._calls, self._states, self._since = before
+            raise
+
+    def _forget(self, wanted: set[Hashable]) -> Forgotten:
         gone = [np.fromiter((i in wanted for i in call.ids), bool, len(call.ids)) for call in self._calls]
         found = {name for call, out in zip(self._calls, gone, strict=True) for name in call.ids[out]}
         if wanted - found:
@@ -161,10 +171,9 @@ class Journal:
         if self._forget_skipped(begin, set(touched)):
             return Forgotten(count, 0)
         state, later = self._states[begin], self._states[begin + 1 :]
-        old, before = self._calls, sum(len(call.ids) for call in self._calls[: state.calls])
-        last, self.model = self.model, copy.deepcopy(state.model)
+        old, last, self.model = self._calls, self.model, copy.deepcopy(state.model)
         self._states, self._calls = self._states[: begin + 1], old[: state.calls]
-        self._rows, self._since, replayed = before, 0, 0
+        self._since, replayed = 0, 0
         for place in range(state.calls, len(old)):
             if not gone[place].all():
                 call = old[place].without(gone[place]) if gone[place].any() else old[place]
@@ -188,7 +197,6 @@ class Journal:
             self._states.append(State(state.number, state.calls - fewer, model))
         self._calls, self.model = self._calls + calls, _with_counts(last, counts)
         self._since = len(self._calls) - self._states[-1].calls
-        self._rows = len(self._calls)
 
     def _forget_skipped(self, begin: int, gone: set[int]) -> bool:
         """Forget rounds that a filter has skipped, if no decision changes: let the filter alone decide again.
@@ -226,8 +234,15 @@ class Journal:
                 states.append(State(state.number, left, model))
         self._states = states
         self._calls = self._calls[:first] + calls
-        self._rows, self.model = len(self._calls), _with_memory(player, memory, left, unmeasured)
+        self.model = _with_memory(player, memory, left, unmeasured)
         return True
+
+
+def names_of(row_ids: Iterable[Hashable]) -> list[Hashable]:
+    """The names as a list; a text alone is not taken for a list of letters."""
+    if isinstance(row_ids, str | bytes) or not isinstance(row_ids, Iterable):
+        raise TypeError(f"row_ids is a list of names: got {row_ids!r}")
+    return list(row_ids)
 
 
 def _with_memory(player: Player, memory: Any, rounds: int, unmeasured: int) -> Player:

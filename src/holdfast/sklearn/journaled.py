@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from holdfast.journal import Forgotten, Journal
+from holdfast.journal import Forgotten, Journal, names_of
 from holdfast.levels.row_events import muted
 
 _OF_ALL = ("_journal", "_metadata_request")
@@ -47,7 +47,9 @@ class JournalMixin:
             plain: Any = clone(self)
             self._journal = Journal(plain.set_params(journal=None, on_event=self.on_event), self.journal or 0)
         given = {name: value for name, value in options.items() if value is not None}
-        self._journal.learn_rows(X, y, row_ids, given if row_ids is None else given | {"row_ids": row_ids})
+        self._journal.learn_rows(
+            X, y, row_ids, given if row_ids is None else given | {"row_ids": names_of(row_ids)}
+        )
         self._take_over()
 
     def _take_over(self) -> None:
@@ -62,8 +64,9 @@ class JournalMixin:
         """Let the audit call the rows of this call by these names."""
         if row_ids is None:
             return
-        names = np.empty(len(row_ids), object)
-        names[:] = list(row_ids)
+        found = names_of(row_ids)
+        names = np.empty(len(found), object)
+        names[:] = found
         if len(names) != count:
             raise ValueError(f"row_ids name the rows: expected {count}, got {len(names)}")
         self._index = names
