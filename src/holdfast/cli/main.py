@@ -11,7 +11,7 @@ from holdfast.cli.exits import Failure, end, errors_in_words, handled_by
 from holdfast.cli.parser import new_parser
 from holdfast.terminal import OutputLost, open_streams, print_note
 
-LEAN = ("audit", "inspect", "learn", "predict", "release", "report", "restore", "retract", "verify")
+LEAN = ("audit", "inspect", "learn", "predict", "release", "report", "restore", "retract", "serve", "verify")
 # pyarrow imports pandas, and numba imports scipy and cffi, whenever they are installed. These commands need
 # none of them. Without them, and with fewer garbage collections, `learn` on 60,000 rows takes 1.4 s of CPU
 # time instead of 2.1, and 270 MB instead of 315.
