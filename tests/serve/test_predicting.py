@@ -27,6 +27,15 @@ def test_one_row_is_answered_as_predict_does_it(learned, values):
         assert json.loads(quick.forecast) == json.loads(whole.forecast)
 
 
+def test_the_long_way_was_gone_once_before_the_first_call(served, run, label_run, monkeypatch):
+    """It imports what it needs, in which no caller waits."""
+    gone, whole = [], Snapshot._whole
+    monkeypatch.setattr(Snapshot, "_whole", lambda self, *args: gone.append(self) or whole(self, *args))
+    for count, path in enumerate((run, label_run), 1):
+        served(path)
+        assert len(gone) == count
+
+
 def test_a_snapshot_does_not_change_while_the_run_learns(served, run):
     client = served(run)
     before = client.service.learner.snapshot

@@ -90,6 +90,9 @@ class Service:
         self._ids = itertools.count()
         self._begin, self.started = secrets.token_hex(4), clock()
         self._counts = {"predictions": 0, "outliers": 0, "learn_rows": 0}
+        # The first answer about a row without a cell imports what it needs; nobody should wait for that.
+        row = self.reader.read({config.layout.columns[0].name: None})
+        self.learner.snapshot.answer(self.reader, [row], [""])
         self.learner.start()
         self.learner.wake()
 
