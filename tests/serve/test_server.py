@@ -5,7 +5,9 @@ import json
 import random
 import socket
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from serve.running import Clients, Server, call, write_table
@@ -14,6 +16,7 @@ from holdfast.cli.main import main
 from holdfast.runs.folder import Folder
 from holdfast.runs.model import FILE
 from holdfast.runs.reading import verify
+from holdfast.serve.server import Together
 
 
 @pytest.fixture
@@ -100,3 +103,21 @@ def test_sigterm_saves_and_the_next_server_goes_on(run: Path) -> None:
         assert answer["labels"][0]["status"] == "accepted"
     finally:
         server.stop()
+
+
+def test_head_and_body_of_an_answer_are_written_together_and_before_the_end() -> None:
+    written: list[bytes] = []
+    later: list[Callable[[], None]] = []
+    socket = SimpleNamespace(
+        write=written.append, close=lambda: written.append(b"closed"), is_closing=lambda: True
+    )
+    transport = Together(socket, SimpleNamespace(call_soon=later.append))  # type: ignore[arg-type]
+    transport.write(b"head ")
+    transport.write(b"body")
+    assert written == [] and transport.is_closing()
+    later.pop()()
+    assert written == [b"head body"] and not later
+    transport.write(b"last")
+    transport.close()
+    later.pop()()
+    assert written == [b"head body", b"last", b"closed"]

@@ -20,6 +20,31 @@ _SWITCH = 0.001  # seconds; a prediction waits so long for a thread that is in P
 _HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
+class Together:
+    """A transport that writes the head and the body of an answer in one call of the system."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._parts:
+            parts, self._parts = self._parts, []
+            self._transport.write(b"".join(parts))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Protocol(HttpToolsProtocol):
     """HTTP that closes a connection whose head does not arrive in time, and one too many."""
 
@@ -27,7 +52,7 @@ class Protocol(HttpToolsProtocol):
     _open = 0  # connections of this process
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(Together(transport, self.loop))  # type: ignore[arg-type]
         Protocol._open += 1
         self._deadline: asyncio.TimerHandle | None = None
         if Protocol._open > self.most:
