@@ -1,6 +1,8 @@
 """The store: one transaction for all that came meanwhile; ids expire, labels have one answer."""
 
+import asyncio
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -153,3 +155,33 @@ def test_how_durable_a_transaction_is(tmp_path, clock, monkeypatch, durable, lev
     store.sync()
     assert len(flushes) == flushed
     store.close()
+
+
+def test_what_comes_in_one_turn_of_the_loop_is_given_to_the_thread_together_and_in_order(
+    open_store, clock, monkeypatch
+):
+    store, given = open_store(), []
+    hand_over = store._hand_over
+    monkeypatch.setattr(store, "_hand_over", lambda found: (given.append(len(found)), hand_over(found)))
+
+    async def turn():
+        store.loop = asyncio.get_running_loop()
+        asks = [store.ask([asked(id, clock)]) for id in "xyz"]
+        return await asyncio.gather(*asks, store.do(store.label([("y", "2.0"), ("w", "2.0")])))
+
+    with ThreadPoolExecutor(1) as pool:  # here a browser may have a loop
+        found = pool.submit(lambda: asyncio.run(turn())).result(30)
+    assert found == [None, None, None, ["accepted", "unknown"]]
+    assert given == [4] and store.waiting == 2
+    store.do(store.label([("x", "2.0")])).result(30)
+    assert given == [4, 1]
+
+
+def test_counters_are_written_only_if_they_have_changed(open_store, clock):
+    store = open_store()
+    written = []
+    store.do(lambda connection: connection.set_trace_callback(written.append)).result(30)
+    store.ask([asked("x", clock)]).result(30)
+    assert not any("meta" in statement for statement in written)
+    store.do(store.label([("x", "2.0")])).result(30)
+    assert sum("meta" in statement for statement in written) == 2

@@ -106,6 +106,7 @@ class Store:
         self._wake, self._stopped = threading.Condition(), False
         self._asked: list[tuple[Sequence[Asked], Any]] = []
         self._operations: list[tuple[Operation, Any]] = []
+        self._turn: list[tuple[Any, Any, Any]] = []  # what came in this turn of the loop
         self.loop: asyncio.AbstractEventLoop | None = None  # that of the futures of asyncio
         self._check()
         with contextlib.closing(self.connect()) as connection:
@@ -157,27 +158,39 @@ class Store:
 
     def ask(self, asked: Sequence[Asked]) -> Any:
         """Write predictions with ids of ours; the future is done when they are on the disk."""
-        future = self._future()
-        with self._wake:
-            self._asked.append((asked, future))
-            self._wake.notify()
-        return future
+        return self._add(asked, None)
 
     def do(self, operation: Operation) -> Any:
         """Run an operation in the next transaction; the future has its result."""
-        future = self._future()
-        with self._wake:
-            self._operations.append((operation, future))
-            self._wake.notify()
+        return self._add(None, operation)
+
+    def _add(self, asked: Sequence[Asked] | None, operation: Operation | None) -> Any:
+        """A future of asyncio in the thread of the loop, and one of threads elsewhere.
+
+        The thread of the store is woken once for all that comes in a turn of the loop: that costs as much as
+        to answer a call.
+        """
+        if self.loop is None or asyncio._get_running_loop() is not self.loop:
+            future: Any = Future()
+            self._hand_over([(asked, operation, future)])
+            return future
+        if not self._turn:
+            self.loop.call_soon(self._end_turn)
+        future = self.loop.create_future()
+        self._turn.append((asked, operation, future))
         return future
 
-    def _future(self) -> Any:
-        """A future of asyncio in the thread of the loop, and one of threads elsewhere."""
-        if self.loop is not None:
-            with contextlib.suppress(RuntimeError):
-                if asyncio.get_running_loop() is self.loop:
-                    return self.loop.create_future()
-        return Future()
+    def _end_turn(self) -> None:
+        turn, self._turn = self._turn, []
+        self._hand_over(turn)
+
+    def _hand_over(self, found: Sequence[tuple[Any, Any, Any]]) -> None:
+        with self._wake:
+            self._asked += [(asked, future) for asked, _, future in found if asked is not None]
+            self._operations += [
+                (operation, future) for _, operation, future in found if operation is not None
+            ]
+            self._wake.notify()
 
     def close(self) -> None:
         """Write what waits, and end the thread."""
@@ -227,8 +240,10 @@ class Store:
             for operation, _ in operations:
                 results.append(_result(connection, operation))
             self._clean(connection)
-            connection.execute("insert or replace into meta values ('seq', ?)", (self.seq,))
-            connection.execute("insert or replace into meta values ('labels', ?)", (json.dumps(self.labels),))
+            if self.seq != before[3]:
+                put(connection, "seq", self.seq)
+            if self.labels != labels:
+                put(connection, "labels", json.dumps(self.labels))
             connection.execute("commit")
         except BaseException as problem:
             if connection.in_transaction:
