@@ -35,6 +35,14 @@ def test_help_has_examples(capsys):
         assert ("--fail-if-skipped" in text) == (command == "learn")
 
 
+def test_help_speaks_of_resuming_only_where_there_is_something_to_resume(capsys):
+    for command in (name for name, (add, _) in COMMANDS.items() if add.startswith("holdfast.")):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        end = capsys.readouterr().out.partition("exit status:")[2]
+        assert ("--resume" in end) == (command in ("learn", "retract", "restore")), command
+
+
 def test_help_begins_with_an_example_and_has_at_most_80_columns(capsys):
     has_lab = find_spec("holdfast_lab") is not None
     for command in (name for name, (add, _) in COMMANDS.items() if has_lab or add.startswith("holdfast.")):

@@ -20,18 +20,17 @@ EXITS = """exit status:
        folder may not be written to; the last checkpoint is valid
   2    a wrong call, or a source or run that cannot be read; what was learned
        before is saved
-  129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM: everything is saved, go
-       on with --resume
+  129  stopped by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM
   141  nothing reads the pipe on standard output any more, as after | head: what
        was learned is saved"""
-_AFTER = "  129  stopped"
+_AFTER, _STOPPED = "  129  stopped", "by SIGTERM"
+WATCH_EXITS = EXITS.replace(_STOPPED, f"{_STOPPED}: everything is saved, go\n       on with the same --state")
 LEARN_EXITS = EXITS.replace(
     _AFTER,
     f"  3    more rows were skipped than --fail-if-skipped allows; everything is\n       saved\n{_AFTER}",
-)
+).replace(_STOPPED, f"{_STOPPED}: everything is saved, go\n       on with --resume")
 STOPPED_EXITS = EXITS.replace(
-    "everything is saved, go\n       on with --resume",
-    "the run is as it was,\n       and holdfast retract RUN --resume goes on",
+    _STOPPED, f"{_STOPPED}: the run is as it was,\n       and holdfast retract RUN --resume goes on"
 )
 WIDTH = 79  # columns of the help
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.alarms import receivers
-from holdfast.cli.arguments import EXITS, add_sources, describe, share
+from holdfast.cli.arguments import WATCH_EXITS, add_sources, describe, share
 from holdfast.cli.exits import Failure, StopSignals, handled_by, report_errors
 from holdfast.cli.outputs import check_output, check_path, table_writer
 from holdfast.terminal import OutputLost, print_error, print_json, print_note, tell, visible
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from holdfast.runs.watching import Watched
 
 _EVERY = 30.0  # seconds between two writes of the state
-_EXITS = EXITS.replace("go\n       on with --resume", "go\n       on with the same --state")
 
 
 def add(parser: ArgumentParser) -> None:
@@ -37,7 +36,7 @@ def add(parser: ArgumentParser) -> None:
             "holdfast watch day.csv --value ms --state ms.json     # tomorrow with the next file",
             "holdfast watch sensors.csv --value load --to rows.csv   # level and interval of each row",
         ],
-        _EXITS,
+        WATCH_EXITS,
     )
     add_sources(parser)
     parser.add_argument("--value", required=True, metavar="COLUMN", help="the column of numbers to watch")
