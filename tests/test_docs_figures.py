@@ -130,9 +130,8 @@ def test_the_range_for_rows_that_are_alike_is_that_of_the_table():
     alike = [row for row in table if row[0] == "room_occupancy" and row[1] != "1"]
     found = [float(row[peer]) for row in alike for peer in peers]
     assert tuple(map(float, said)) == (min(found), max(found))
-    words = {"half": 2, "third": 3, "quarter": 4}
-    (part,) = sentence(RESULTS, r"peers make down to a (\w+) of its mistakes in batches of 500")
-    assert round(1.0 / min(found)) == words[part]
+    (part,) = sentence(RESULTS, r"peers make down to ([\d.]+) times its mistakes in batches of 50 and 500")
+    assert float(part) == min(found)
 
 
 @pytest.mark.slow
