@@ -109,7 +109,7 @@ class Select:
         self.weights, self.states, self.groups = [], [], []
 
     def _choose(self, new: torch.Tensor, old: Any) -> None:
-        new.copy_(torch.where(self.keep.to(new.device), new, old))
+        torch.where(self.keep.to(new.device), new, old, out=new)
 
 
 def strategy_for(optimizer: torch.optim.Optimizer, device: torch.device) -> FoundInf | NoGradients | Select:
