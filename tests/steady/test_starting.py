@@ -7,12 +7,12 @@ import holdfast as hf
 from holdfast.defaults import recommended, recommended_loss
 from holdfast.steady.units import have_changed, measure_units, new_units
 
-SHARE, NEAR = 0.12, 15.0
+SHARE, NEAR, NONE = 0.12, 15.0, -1
 
 
-def changed(before, after, near=NEAR):
+def changed(before, after, near=NEAR, target=NONE):
     units = measure_units(new_units(before.shape[1]), before, SHARE)
-    return have_changed(units.center, units.factors, after, SHARE, near)
+    return have_changed(units.center, units.factors, after, SHARE, near, target)
 
 
 def rows(count, columns=4, seed=0):
@@ -36,6 +36,14 @@ def test_one_column_that_the_gate_would_refuse_is_enough():
     wrong = rows(60)
     wrong[:, 1] *= 1e3
     assert changed(wrong, rows(60, seed=1), near=100.0)
+
+
+@pytest.mark.parametrize(("times", "moved"), [(0.1, 0.0), (1.0, 8.0)])
+def test_the_target_decides_alone(times, moved):
+    after = rows(60, seed=1)
+    after[:, 3] = 2.0 + moved + times * (after[:, 3] - 2.0)
+    assert changed(rows(60), after, near=100.0, target=3)
+    assert not changed(rows(60), after, near=100.0)
 
 
 def test_far_rows_after_good_ones_are_not_better_ones():

@@ -72,9 +72,9 @@ class Steady:
     these forecasts, not by those one row ahead.
 
     After 8, 16 and 32 rounds, units are measured and all rounds so far are learned from. Until round
-    `stored`, units are compared with those of the last half of the rounds: if those of all columns are much
-    smaller, or elsewhere, or the gate would refuse the first rounds in those of one column, then the first
-    rounds were bad ones, and everything starts again from the others.
+    `stored`, units are compared with those of the last half of the rounds: if those of all features or that
+    of the target are much smaller, or elsewhere, or the gate would refuse the first rounds in that of one
+    feature, then the first rounds were bad ones, and everything starts again from the others.
 
     Parameters
     ----------

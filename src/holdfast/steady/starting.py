@@ -41,7 +41,7 @@ def start_again(player: Any, state: SteadyState, gate: Any, surprise: Any) -> tu
     stored, share, columns = int(state.numbers[ROUNDS]), player.wrong, len(state.units.center)
     rows = state.first[(stored // 2 if stored > _FIRST else 0) : stored]
     if stored > _FIRST and not have_changed(
-        state.start[0], state.start[1], rows[:, :columns], share, player.near
+        state.start[0], state.start[1], rows[:, :columns], share, player.near, len(state.row) - 1
     ):
         return gate, surprise, False
     units, dim = measure_units(state.units, rows[:, :columns], share), len(state.row) - 1

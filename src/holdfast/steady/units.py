@@ -141,17 +141,18 @@ def count_column(values: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
 
 @rarely_called
 def have_changed(
-    center: np.ndarray, factors: np.ndarray, rows: np.ndarray, share: float, near: float
+    center: np.ndarray, factors: np.ndarray, rows: np.ndarray, share: float, near: float, target: int
 ) -> bool:
     """Whether some rows are better ones to start from: bad rows have set these units.
 
-    It is so if all columns have units that are smaller by a factor of eight or more, or centers that are
-    four units away: then whole rows were wrong. If only some have, they may be quiet for a while. But one is
-    enough if its unit is smaller by a factor of `near`, or its center so many units away: in its unit, the
-    gate would refuse the first rows. If its unit is much larger, these rows may be the bad ones themselves:
-    the gate lets them in if they are many.
+    A column has others if its unit is smaller by a factor of eight or more, or its center four units away.
+    The column `target` decides alone, if there is one. Of the features, all must have others: then whole rows
+    were wrong. If only some have, they may be quiet for a while. But one is enough if its unit is smaller by
+    a factor of `near`, or its center so many units away: in its unit, the gate would refuse the first rows.
 
-    Only columns with values other than the center in a third of the rows are compared.
+    If the unit of a column is larger by more than four, these rows may be the bad ones themselves: the gate
+    lets them in if they are many. Only columns with values other than the center in a third of the rows are
+    compared.
     """
     counts, one, compared, every = np.zeros(OCTAVES), False, False, True
     for j in range(len(factors)):
@@ -159,10 +160,13 @@ def have_changed(
         octave = unit_octave(counts, seen, share)
         varied = seen - float(counts[0]) >= len(rows) / 3.0
         if factors[j] > 0.0 and octave > 0 and varied:
-            smaller = factor_of(octave) / float(factors[j])
-            away = abs(median - float(center[j])) * factor_of(octave) if smaller >= _LARGER else 0.0
-            one = one or max(smaller, away) > near
-            compared, every = True, every and (smaller >= _SMALLER or away > _APART)
+            own, new = float(factors[j]), factor_of(octave)
+            smaller, moved = new / own, abs(median - float(center[j])) if new >= _LARGER * own else 0.0
+            if j == target:
+                one = one or smaller >= _SMALLER or moved * max(own, new) > _APART
+            else:
+                one = one or max(smaller, moved * new) > near
+                compared, every = True, every and (smaller >= _SMALLER or moved * new > _APART)
     return one or (compared and every)
 
 
