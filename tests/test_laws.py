@@ -265,7 +265,7 @@ def games():
 
 
 @pytest.mark.parametrize(
-    "player, adversary", thinned(games(), 12, others=2), ids=lambda rule: repr(rule)[:70]
+    "player, adversary", thinned(games(), 16, others=2), ids=lambda rule: repr(rule)[:70]
 )
 def test_python_and_compiled_games_agree_bit_for_bit(player, adversary):
     keep = ("losses", "sizes", "thresholds", "kept", "predictions", "average")

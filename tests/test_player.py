@@ -80,7 +80,7 @@ def rows(count, dim):
     return X, y
 
 
-@pytest.mark.parametrize("filter", thinned(FILTERS, 2), ids=repr)
+@pytest.mark.parametrize("filter", thinned(FILTERS, 4), ids=repr)
 def test_compiled_rounds_are_the_same_rounds(filter):
     X, y = rows(1200, 3)
     rule = hf.Filtered(hf.OGD(hf.Ball(0.5)), filter)

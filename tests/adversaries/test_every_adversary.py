@@ -80,7 +80,7 @@ def revealed(adversary, state, W):
     return losses, slopes, X, state
 
 
-@pytest.mark.parametrize("adversary", thinned(ALL.values(), 2), ids=ALL)
+@pytest.mark.parametrize("adversary", thinned(ALL.values(), 4), ids=ALL)
 def test_interpreted_and_compiled_adversaries_reveal_the_same_bits(adversary):
     W = np.random.default_rng(1).uniform(-1.0, 1.0, adversary.extent())
     W[::10] = 0.0

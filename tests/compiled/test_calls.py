@@ -140,6 +140,7 @@ for filter in (TopShare(0.1, exact=True), Quantile(0.9, horizon=200)):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="the C library has no mallinfo2")
 def test_hundreds_of_games_leak_no_memory_and_free_none_too_early():
     assert printed(PROGRAM, MALLOC_PERTURB_="165") == ["True", "True"]

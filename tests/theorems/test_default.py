@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from samples import slow
 from theorems.trials import LOSSES, largest_ratio, values
 
 import holdfast as hf
@@ -239,8 +240,9 @@ def check_d(seeds, rounds):
     return worst
 
 
-def test_the_certificate_of_the_default_holds_on_hostile_streams():
-    check_d(range(60), rounds=400)
+@pytest.mark.parametrize("seeds", [range(24), slow(range(24, 60))], ids=str)
+def test_the_certificate_of_the_default_holds_on_hostile_streams(seeds):
+    check_d(seeds, rounds=400)
 
 
 @pytest.mark.exhaustive
