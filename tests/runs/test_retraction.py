@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from runs.histories import HEADER, PLAYERS, History, assert_same, digest, rows_of
 from runs.small import called, refused
-from samples import thinned
+from samples import slow, thinned
 
 from holdfast.runs import checkpoint_tree, run
 from holdfast.runs.ledger import read_ledger
@@ -130,8 +130,13 @@ def check_history(folder, player, steps, seed):
     replayed_by_hand(history, entries, folder / "clean", player, lines)
 
 
-@pytest.mark.parametrize("player", thinned(PLAYERS, 3))
-@pytest.mark.parametrize("examples", [4, pytest.param(CASES, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    ("player", "examples"),
+    [
+        *thinned([(player, 4) for player in PLAYERS], 3),
+        *(pytest.param(player, CASES, marks=pytest.mark.exhaustive) for player in PLAYERS),
+    ],
+)
 def test_any_history_ends_as_if_only_what_counts_had_happened(player, examples):
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(operations(player), st.integers(0, 3))
@@ -143,8 +148,14 @@ def test_any_history_ends_as_if_only_what_counts_had_happened(player, examples):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("player", thinned(["adagrad", "keys"], 2))
-@pytest.mark.parametrize("every", [37, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    ("player", "every"),
+    [
+        ("adagrad", 37),
+        slow(("keys", 37)),
+        *(pytest.param(player, 1, marks=pytest.mark.exhaustive) for player in ("adagrad", "keys")),
+    ],
+)
 def test_a_retraction_that_is_killed_at_any_write_leaves_the_run_as_it_was_and_goes_on(
     tmp_path, player, every
 ):
