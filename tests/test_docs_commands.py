@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.cli.parser import COMMANDS, whole_parser
+from holdfast.cli.parser import COMMANDS, LAB_COMMANDS, whole_parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -41,7 +41,7 @@ def known():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_options_exist(page, known):
     for name, *words in commands(page, "holdfast"):
-        assert name in {*COMMANDS, *FORMATS}
+        assert name in {*COMMANDS, *LAB_COMMANDS, *FORMATS}
         assert {word for word in words if word.startswith("--")} <= known.get(name, set())
 
 

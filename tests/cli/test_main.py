@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.cli.parser import COMMANDS
+from holdfast.cli.parser import COMMANDS, LAB_COMMANDS
 from holdfast_lab.reproduce.runner import NAMES
 
 
@@ -108,7 +108,7 @@ def test_help_imports_nothing_of_the_lab_of_pages_nor_of_other_commands(command)
     assert not others & set(loaded)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *LAB_COMMANDS])
 def test_every_command_is_listed_and_has_help_with_examples(name, capsys):
     for words in (["--help"], [name, "--help"]):
         with pytest.raises(SystemExit) as end:
@@ -124,7 +124,7 @@ WITHOUT_LAB = (
 )
 
 
-@pytest.mark.parametrize("name", ["reproduce", "bench", "trials", "learners"])
+@pytest.mark.parametrize("name", LAB_COMMANDS)
 def test_without_the_laboratory_its_commands_say_where_they_are(name):
     call = [sys.executable, "-c", WITHOUT_LAB, name, "--quick"]
     done = subprocess.run(call, capture_output=True, text=True)

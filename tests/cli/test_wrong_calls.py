@@ -11,7 +11,7 @@ import pytest
 from runs.small import called, learned, write_source
 
 from holdfast.cli.main import main
-from holdfast.cli.parser import COMMANDS
+from holdfast.cli.parser import COMMANDS, LAB_COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def run(source, tmp_path_factory):
 AT_ONCE = {"demo", "doctor", "warm", "reproduce", "bench", "gauntlet", "learners"}  # need no arguments
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - AT_ONCE))
+@pytest.mark.parametrize("command", sorted({*COMMANDS, *LAB_COMMANDS} - AT_ONCE))
 def test_a_command_without_arguments_says_which_are_required(command):
     with pytest.raises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as said:
         main([command])

@@ -13,95 +13,34 @@ from holdfast.cli.config import with_config
 from holdfast.cli.exits import print_json_error
 from holdfast.terminal import WRONG, print_error, tell, visible
 
-# Name: the function that adds the options of the command, and one line of help.
+# One line of help for each command; `add` in the module of its name adds its options.
 COMMANDS = {
-    "demo": (
-        "holdfast.cli.demo:add",
-        "learn from real sensors with real outliers, in a few seconds",
-    ),
-    "learn": (
-        "holdfast.cli.learn:add",
-        "learn to predict a column from a stream of rows, some of which are outliers",
-    ),
-    "watch": (
-        "holdfast.cli.watch:add",
-        "follow one number: its level, and alarms for glitches, changes and frozen values",
-    ),
-    "predict": (
-        "holdfast.cli.predict:add",
-        "predict the target of other rows with the model of a run",
-    ),
-    "serve": (
-        "holdfast.cli.serve:add",
-        "answer predictions over HTTP, and learn from labels that come later",
-    ),
-    "audit": (
-        "holdfast.cli.audit:add",
-        "see what a run skipped and why, and what another budget would have skipped",
-    ),
-    "release": (
-        "holdfast.cli.release:add",
-        "learn from rows that a run has skipped, after a look at them",
-    ),
-    "retract": (
-        "holdfast.cli.retract:add",
-        "take rows back: learn as if the run had never seen them",
-    ),
-    "restore": (
-        "holdfast.cli.restore:add",
-        "undo a retraction or a release",
-    ),
-    "report": (
-        "holdfast.cli.report:add",
-        "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
-    ),
-    "inspect": (
-        "holdfast.cli.inspect:add",
-        "see how a run was set up, how far it is, and which features weigh most",
-    ),
-    "export": (
-        "holdfast.cli.export:add",
-        "write the model of a run for scikit-learn or ONNX",
-    ),
-    "verify": (
-        "holdfast.cli.verify:add",
-        "check that every file of a run is what the run wrote",
-    ),
-    "warm": (
-        "holdfast.cli.warm:add",
-        "compile in advance what estimators and holdfast learn need, for an image or a CI job",
-    ),
-    "doctor": (
-        "holdfast.cli.doctor:add",
-        "see what this installation is, and why it is not faster",
-    ),
-    "reproduce": (
-        "holdfast_lab.commands:add_reproduce",
-        "run the experiments behind every result of the paper, and write a report",
-    ),
-    "bench": (
-        "holdfast_lab.commands:add_bench",
-        "measure the speed of holdfast and of other libraries on this machine",
-    ),
-    "trials": (
-        "holdfast_lab.commands:add_trials",
-        "measure what outliers cost on real data, for holdfast and for other libraries",
-    ),
-    "gauntlet": (
-        "holdfast_lab.commands:add_gauntlet",
-        "let learners and spike-skippers run through corruption, yours too, and rank them",
-    ),
-    "learners": (
-        "holdfast_lab.commands:add_learners",
-        "measure every learner: its regret with and without outliers, its time, its worst case",
-    ),
-    "completion": (
-        "holdfast.cli.completion:add",
-        "print a script with which your shell completes commands and options",
-    ),
+    "demo": "learn from real sensors with real outliers, in a few seconds",
+    "learn": "learn to predict a column from a stream of rows, some of which are outliers",
+    "watch": "follow one number: its level, and alarms for glitches, changes and frozen values",
+    "predict": "predict the target of other rows with the model of a run",
+    "serve": "answer predictions over HTTP, and learn from labels that come later",
+    "audit": "see what a run skipped and why, and what another budget would have skipped",
+    "release": "learn from rows that a run has skipped, after a look at them",
+    "retract": "take rows back: learn as if the run had never seen them",
+    "restore": "undo a retraction or a release",
+    "report": "write a page about a run: errors, sizes and thresholds, weights, skipped rows",
+    "inspect": "see how a run was set up, how far it is, and which features weigh most",
+    "export": "write the model of a run for scikit-learn or ONNX",
+    "verify": "check that every file of a run is what the run wrote",
+    "warm": "compile in advance what estimators and holdfast learn need, for an image or a CI job",
+    "doctor": "see what this installation is, and why it is not faster",
+    "completion": "print a script with which your shell completes commands and options",
 }
-
-_LAB = "holdfast_lab"  # the package of the repository's folder lab/; it is not in the wheel
+# The same for those of the repository's folder lab/, which is not in the wheel.
+LAB_COMMANDS = {
+    "reproduce": "run the experiments behind every result of the paper, and write a report",
+    "bench": "measure the speed of holdfast and of other libraries on this machine",
+    "trials": "measure what outliers cost on real data, for holdfast and for other libraries",
+    "gauntlet": "let learners and spike-skippers run through corruption, yours too, and rank them",
+    "learners": "measure every learner: its regret with and without outliers, its time, its worst case",
+}
+_LAB = "holdfast_lab"
 
 
 def new_parser() -> argparse.ArgumentParser:
@@ -122,11 +61,13 @@ def _parsers() -> tuple["_Parser", list["_Command"]]:
     parser = _Parser(prog="holdfast", description="Online learning that outliers cannot derail.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Command)
-    has_lab = find_spec(_LAB) is not None
-    listed = []
-    for name, (add, does) in COMMANDS.items():
-        if has_lab or not add.startswith(_LAB):
-            listed.append(commands.add_parser(name, help=does, add=add))
+    listed = [
+        commands.add_parser(name, help=does, add=f"holdfast.cli.{name}:add")
+        for name, does in COMMANDS.items()
+    ]
+    for name, does in LAB_COMMANDS.items():
+        if find_spec(_LAB) is not None:
+            listed.append(commands.add_parser(name, help=does, add=f"{_LAB}.commands:add_{name}"))
         else:
             commands.add_parser(name, add="holdfast.cli.parser:no_lab")  # without help it is not listed
     return parser, listed
