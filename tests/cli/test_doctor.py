@@ -7,7 +7,7 @@ import pytest
 from cli.conftest import output
 
 from holdfast._compiled import prebuilt
-from holdfast.cli import installation
+from holdfast.cli import doctor
 from holdfast.cli.main import main
 
 
@@ -35,8 +35,8 @@ def test_it_names_versions_and_every_extra_of_users(capsys, place):
 
 
 def test_a_missing_package_comes_with_the_line_that_installs_it(capsys, place, monkeypatch):
-    version = installation._version
-    monkeypatch.setattr(installation, "_version", lambda name: None if name == "river" else version(name))
+    version = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "river" else version(name))
     assert "without river: pip install 'holdfast[river]'" in output(capsys, "doctor")
 
 
@@ -91,7 +91,7 @@ def test_games_are_named_in_words_whatever_else_the_index_has(place):
         "b": {"symbol": "holdfast_wide_labels_1", "release": "holdfast_release"},
     }
     (place / "index.json").write_text(index(programs=symbols | {"c": "holdfast_new_kind_0"}))
-    assert installation._names() == [
+    assert doctor._names() == [
         "RobustRegressor and holdfast learn",
         "RobustClassifier for more than 300 columns",
         "new kind",
@@ -100,14 +100,14 @@ def test_games_are_named_in_words_whatever_else_the_index_has(place):
 
 def test_numba_that_cannot_be_imported_is_broken(capsys, place, monkeypatch):
     broken = {"version": "0.68.1", "broken": True, "path": None, "reason": "ImportError('a part is missing')"}
-    monkeypatch.setattr(installation, "numba", lambda: broken)
+    monkeypatch.setattr(doctor, "numba", lambda: broken)
     assert main(["doctor"]) == 1
     assert "BROKEN: 0.68.1 cannot be imported" in capsys.readouterr().out
 
 
 def test_without_numba_it_says_what_runs_in_python(capsys, place, monkeypatch):
-    version = installation._version
-    monkeypatch.setattr(installation, "_version", lambda name: None if name == "numba" else version(name))
+    version = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "numba" else version(name))
     assert "not installed: games that are not prebuilt run in Python" in output(capsys, "doctor")
 
 
@@ -135,11 +135,11 @@ def test_the_check_compares_machine_code_with_python(monkeypatch):
     """Here both are played in Python, by a game that says it is native."""
     from holdfast.continuing import Game
 
-    assert installation._gives_the_same_bits() in (None, True)
+    assert doctor._gives_the_same_bits() in (None, True)
     played = Game._play_in_python
     monkeypatch.setattr(Game, "_play_native", lambda self, batch, kind: played(self, batch))
     monkeypatch.setattr("holdfast.continuing.choose", lambda *_: True)
-    assert installation._gives_the_same_bits() is True
+    assert doctor._gives_the_same_bits() is True
 
     def other(self, batch, kind):
         counts = played(self, batch)
@@ -147,4 +147,4 @@ def test_the_check_compares_machine_code_with_python(monkeypatch):
         return counts
 
     monkeypatch.setattr(Game, "_play_native", other)
-    assert installation._gives_the_same_bits() is False
+    assert doctor._gives_the_same_bits() is False

@@ -8,7 +8,8 @@ from typing import Any
 from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
 from holdfast.cli.learn_summary import learned_and_skipped
-from holdfast.terminal import DONE, print_json, quoted, shown, tell, visible
+from holdfast.cli.outputs import check_output, check_path, table_writer
+from holdfast.terminal import DONE, Refusal, print_json, quoted, shown, tell, visible
 
 REASONS = {
     "features": "the features are too far from those of other rows",
@@ -84,10 +85,14 @@ def run(options: Namespace) -> int:
             answer = replayed(found, _budget(options.replay))
             lines = _replay_lines(answer)
         elif options.skipped is not None:
-            from holdfast.cli.skipped import skipped_lines, write_skipped
+            from holdfast.runs.quarantine import write_skipped
 
-            answer = write_skipped(found, options.skipped, options.source)
-            lines = skipped_lines(answer)
+            check_path(options.skipped, "--skipped")
+            sources = [place.name for place in found.source_records()]
+            check_output(options.skipped, "--skipped", [*options.source, *sources], found.folder.path)
+            with table_writer(options.skipped) as write:
+                answer = {"file": str(options.skipped)} | write_skipped(found, write, options.source)
+            lines = _skipped_lines(answer)
         else:
             from holdfast.runs.audit_summary import AuditSummary
             from holdfast.runs.ledger import read_ledger
@@ -102,6 +107,14 @@ def run(options: Namespace) -> int:
     return DONE
 
 
+def _skipped_lines(answer: dict[str, Any]) -> list[str]:
+    return [f"{answer['rows']:,} skipped rows: {answer['file']}"] + [
+        f"left out: {one['rows']:,} skipped rows between row {one['first']:,} and {one['last']:,}, because "
+        f"{visible(one['source'], 80)} has other rows now: name a file that has them with --source"
+        for one in answer["left_out"]
+    ]
+
+
 def _budget(text: str) -> str:
     """The value of --outliers for k=50, share=1% or quantile=0.99."""
     name, found, value = text.partition("=")
@@ -109,9 +122,7 @@ def _budget(text: str) -> str:
         return text
     words = {"k": "{}", "share": "{}", "quantile": "quantile:{}"}
     if name not in words:
-        from holdfast.runs.files import RunError
-
-        raise RunError(f"--replay must be k=, share= or quantile=: got {quoted(text)}")
+        raise Refusal(f"--replay must be k=, share= or quantile=: got {quoted(text)}")
     return words[name].format(value)
 
 

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.alarms import receivers
 from holdfast.cli.exits import Failure, StopSignals, handled_by, report_errors
 from holdfast.cli.learn_options import add_options
 from holdfast.cli.learn_summary import skipped_status, summary
-from holdfast.cli.outputs import check_output
+from holdfast.cli.outputs import check_output, receivers
 from holdfast.cli.progress import progress_for
-from holdfast.terminal import DONE, OutputLost, print_error, print_json, print_note, tell, visible
+from holdfast.terminal import DONE, OutputLost, Refusal, print_error, print_json, print_note, tell, visible
 
 if TYPE_CHECKING:
     from holdfast.runs.run import Run
@@ -82,18 +81,15 @@ def run(options: Namespace) -> int:
 
 def _check(options: Namespace) -> None:
     """Raise if options do not go together."""
-    from holdfast.runs.files import RunError
-
     if options.target is None and options.into is None:
-        raise RunError("--target COLUMN is missing: name the column to predict")
+        raise Refusal("--target COLUMN is missing: name the column to predict")
     if (options.dry_run or options.print_schema) and (options.follow or options.into):
-        raise RunError("--dry-run reads the first rows of a file: leave out --follow and --into")
+        raise Refusal("--dry-run reads the first rows of a file: leave out --follow and --into")
 
 
 def _open(options: Namespace, paths: list[Any], to: Path) -> tuple[Any, Any, Any]:
     """Begin a run or resume it: the run, its sources, and what to learn from."""
     from holdfast.runs.beginning import begin, can_resume, resume
-    from holdfast.runs.files import RunError
 
     say = (lambda text: None) if options.quiet or options.json else print_note
     if len(paths) > 1:
@@ -101,7 +97,7 @@ def _open(options: Namespace, paths: list[Any], to: Path) -> tuple[Any, Any, Any
     settings = settings_of(options)
     begun = can_resume(to, settings, options.follow)
     if options.into is not None and not begun:
-        raise RunError(f"{to} holds no run: begin one with --target COLUMN and --to {to}")
+        raise Refusal(f"{to} holds no run: begin one with --target COLUMN and --to {to}")
     if begun and (options.resume or options.into):
         return resume(paths, settings, to, say, options.follow, strict=options.into is None)
     return begin(paths, settings, to, say, options.follow)

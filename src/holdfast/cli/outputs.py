@@ -1,4 +1,4 @@
-"""Files that a command writes: which it may replace, and tables of Arrow as CSV or Parquet."""
+"""What a command writes: which files it may replace, tables of Arrow as CSV or Parquet, and alarms."""
 
 import contextlib
 import csv
@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from holdfast.terminal import write_bytes
+from holdfast.terminal import Refusal, write_bytes
 
 
 def check_output(path: Path | None, option: str, inputs: Iterable[Any], run: Path | None = None) -> None:
     """Raise if an option names one of the inputs, a file of the run in this folder, or no file at all."""
-    from holdfast.runs.files import RunError, check_replaceable
+    from holdfast.runs.files import check_replaceable
     from holdfast.runs.folder import Folder
 
     if path is None:
@@ -21,9 +21,9 @@ def check_output(path: Path | None, option: str, inputs: Iterable[Any], run: Pat
     check_replaceable(path)
     for name in filter(None, inputs):
         if _is_same(path, name):
-            raise RunError(f"{option} {path} would replace {name}, which is read: choose another file")
+            raise Refusal(f"{option} {path} would replace {name}, which is read: choose another file")
     if run is not None and Folder(run).is_own_name(Path(path)):
-        raise RunError(f"{option} {path} is the name of a file of the run: choose another file")
+        raise Refusal(f"{option} {path} is the name of a file of the run: choose another file")
 
 
 def _is_same(path: Path, name: Any) -> bool:
@@ -35,10 +35,8 @@ def _is_same(path: Path, name: Any) -> bool:
 
 def check_path(path: Path, option: str) -> None:
     """Raise if a file of this name can be neither CSV nor Parquet."""
-    from holdfast.runs.files import RunError
-
     if path.suffix not in (".csv", ".parquet"):
-        raise RunError(f"{option} must end in .csv or .parquet: got {path}")
+        raise Refusal(f"{option} must end in .csv or .parquet: got {path}")
 
 
 @contextlib.contextmanager
@@ -84,3 +82,33 @@ def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
         finally:  # also after an error, or its destructor would write into the closed file
             if writer is not None:
                 writer.close()
+
+
+@contextlib.contextmanager
+def receivers(path: Path | None, url: str | None) -> Iterator[Callable[[Any], None] | None]:
+    """A function that sends an event everywhere; None if there is nowhere.
+
+    Lines are added at the end of the file. At the end it waits a few seconds for the address.
+    """
+    from holdfast.levels import Webhook, json_lines
+
+    if path is None and url is None:
+        yield None
+        return
+    with contextlib.ExitStack() as closing:
+        found: list[Callable[[Any], None]] = []
+        if path is not None:
+            found.append(json_lines(closing.enter_context(open(path, "a", encoding="utf-8"))))
+        if url is not None:
+            try:
+                hook = Webhook(url)
+            except ValueError as problem:
+                raise Refusal(f"--webhook: {problem}") from None
+            closing.callback(hook.close)
+            found.append(hook)
+
+        def send(event: Any) -> None:
+            for receiver in found:
+                receiver(event)
+
+        yield send

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.cli.arguments import add_run, add_source, column_names, describe, reading_of, share
 from holdfast.cli.exits import report_errors
 from holdfast.cli.outputs import check_output, check_path, table_writer
-from holdfast.terminal import DONE, print_note, quoted
+from holdfast.terminal import DONE, Refusal, print_note, quoted
 
 if TYPE_CHECKING:
     from holdfast.runs.model import Model
@@ -74,10 +74,8 @@ def add(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     with report_errors():
-        from holdfast.runs.files import RunError
-
         if options.to is not None and options.follow:
-            raise RunError("--follow writes to standard output: leave out --to, or redirect it with >")
+            raise Refusal("--follow writes to standard output: leave out --to, or redirect it with >")
         if options.to is not None:
             check_path(options.to, "--to")
             check_output(options.to, "--to", (options.source, options.schema_file), options.run)
@@ -116,11 +114,9 @@ def _predictions(options: Namespace, counts: dict[str, int]) -> Iterator[Any]:
 
 def _passed(options: Namespace, source: Any) -> tuple[str, ...]:
     """The columns of the source to write; raises if one is not there."""
-    from holdfast.io.sources import SourceError
-
     for name in options.passed:
         if name not in source.names:
-            raise SourceError(f"{source.name} has no column {quoted(name)}: leave it out of --pass")
+            raise Refusal(f"{source.name} has no column {quoted(name)}: leave it out of --pass")
     return tuple(source.names) if options.all_columns else options.passed
 
 

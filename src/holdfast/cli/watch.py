@@ -7,11 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.alarms import receivers
 from holdfast.cli.arguments import WATCH_EXITS, add_sources, describe, share
 from holdfast.cli.exits import Failure, StopSignals, handled_by, report_errors
-from holdfast.cli.outputs import check_output, check_path, table_writer
-from holdfast.terminal import OutputLost, print_error, print_json, print_note, tell, visible
+from holdfast.cli.outputs import check_output, check_path, receivers, table_writer
+from holdfast.terminal import OutputLost, Refusal, print_error, print_json, print_note, tell, visible
 
 if TYPE_CHECKING:
     from holdfast.runs.watching import Watched
@@ -79,23 +78,20 @@ def run(options: Namespace) -> int:
 
 def _check(options: Namespace) -> None:
     """Raise if options do not go together."""
-    from holdfast.runs.files import RunError
-
     if options.to is not None and options.follow:
-        raise RunError("--to is complete at the end, and --follow has none: leave one of them out")
+        raise Refusal("--to is complete at the end, and --follow has none: leave one of them out")
     if options.to is not None:
         check_path(options.to, "--to")
     inputs = (*options.sources, options.schema_file)
     for name in ("to", "alarms", "state"):
         check_output(getattr(options, name), f"--{name}", inputs)
     if options.by == options.value:
-        raise RunError("--by names the same column as --value: name the column of keys")
+        raise Refusal("--by names the same column as --value: name the column of keys")
 
 
 def _watched(options: Namespace, on_event: Callable[[Any], None]) -> "Watched":
     from holdfast.levels import Level
     from holdfast.runs.watching import Watched
-    from holdfast.terminal import Refusal
 
     settings = (options.interval, options.season, options.patience, options.alarm_rate)
     try:

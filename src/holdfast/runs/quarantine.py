@@ -1,6 +1,7 @@
 """The rows that a run has skipped, as they are in its source, with the reason: to look at and to release."""
 
-from collections.abc import Collection, Iterator
+import contextlib
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from holdfast.io.byte_stream import LineBlock
 from holdfast.io.columns import column_kind
 from holdfast.io.sources import Source, SourceError, unchanged
 from holdfast.runs.audit import with_times
+from holdfast.runs.rereading import check_named, find_file, gone, open_place
 from holdfast.runs.source_records import SourceRecord
 from holdfast.terminal import quoted
 
@@ -22,11 +24,40 @@ _COMMA = r"^(\s*[-+]?\d*),(\d*(?:[eE][-+]?\d+)?\s*)$"
 _COLUMNS = ("reason", "check", "size", "threshold", "times", "column", "value", "detail", "learned")
 
 
-def check_names(source: Source) -> None:
-    """Raise if a source has columns that a quarantine adds."""
-    for name in (ROW, *(f"skipped_{name}" for name in _COLUMNS)):
-        if name in source.names:
-            raise SourceError(f"{source.name} has a column {quoted(name)} of its own: give it another name")
+def write_skipped(run: "Run", write: Callable[[pa.Table], object], named: list[str]) -> dict[str, Any]:
+    """Write the skipped rows of a run, table by table. `named` are files that may be its sources.
+
+    A source is found by its content. Rows whose source is gone are left out, unless all are.
+    """
+    places = run.source_records()
+    check_named(run, named)
+    files = [find_file(run, place, named) for place in places]
+    if not any(files):
+        raise gone(places[0].name)
+    entries, schema, numbers = Entries(run.read("audit")), None, number_columns(run)
+    answer: dict[str, Any] = {"rows": 0, "left_out": []}
+    for place, file in zip(places, files, strict=True):
+        if file is None:
+            answer["left_out"] += _left_out(place, entries)
+            continue
+        with contextlib.closing(open_place(run, file)) as source:
+            for table in quarantine(entries, place, source, numbers):
+                schema = schema or table.schema
+                write(alike(table, schema, source))
+                answer["rows"] += table.num_rows
+            names = source.names
+    if schema is None:
+        write(_without_rows(names))
+    return answer
+
+
+def _left_out(place: SourceRecord, entries: "Entries") -> list[dict[str, Any]]:
+    """What is left out because a source is gone; nothing if none of its rows was skipped."""
+    rows = entries.take_below(place.last_row + 1)
+    if rows is None:
+        return []
+    first, last = (rows.column("row")[i].as_py() for i in (0, -1))
+    return [{"source": place.name, "rows": rows.num_rows, "first": first, "last": last}]
 
 
 def quarantine(
@@ -37,7 +68,9 @@ def quarantine(
     `entries` are those of the audit; what is left of them is for the next source. Columns of `numbers` have
     decimal points, whatever the source has, because the sizes beside them have points, too.
     """
-    check_names(source)
+    for name in (ROW, *(f"skipped_{name}" for name in _COLUMNS)):
+        if name in source.names:
+            raise SourceError(f"{source.name} has a column {quoted(name)} of its own: give it another name")
     for block in source.blocks():
         count = block.lines if isinstance(block, LineBlock) else block.data.num_rows
         found = entries.take_below(min(place.base + block.row + count, place.last_row + 1))
@@ -45,7 +78,11 @@ def quarantine(
             rows = found.column("row").to_numpy() - place.base
             columns = unchanged(source, block, source.names, rows)
             if source.decimal != ".":
-                columns |= {name: _with_points(columns[name]) for name in numbers if name in columns}
+                columns |= {
+                    name: pc.replace_substring_regex(columns[name], _COMMA, r"\1.\2")
+                    for name in numbers
+                    if name in columns
+                }
             yield _table(found, columns)
 
 
@@ -55,12 +92,7 @@ def number_columns(run: "Run") -> set[str]:
     return kinds | ({run.target.name} if run.regression else set())
 
 
-def _with_points(column: Any) -> Any:
-    """Numbers with a decimal comma as numbers with a point; other texts as they are."""
-    return pc.replace_substring_regex(column, _COMMA, r"\1.\2")
-
-
-def without_rows(names: Collection[str]) -> pa.Table:
+def _without_rows(names: Collection[str]) -> pa.Table:
     """The columns of a quarantine, if nothing was skipped."""
     kinds = dict.fromkeys(_COLUMNS, pa.string())
     kinds |= dict.fromkeys(("value", "size", "threshold", "times"), pa.float64())
