@@ -11,13 +11,13 @@ from holdfast.io.columnar import Arrow, Parquet
 from holdfast.io.delimited import Delimited
 from holdfast.io.jsonlines import JsonLines
 from holdfast.io.rows import NUMBER, TEXT
-from holdfast.io.sources import SourceError, open_source
+from holdfast.io.sources import Reading, SourceError, open_source
 from holdfast.io.svmlight import SvmLight
 
 
 def opened(path, data, form=None):
     path.write_bytes(data)
-    return open_source(path, form)
+    return open_source(path, reading=Reading(form))
 
 
 def decoded(source, kinds=None):
@@ -119,6 +119,16 @@ def test_svmlight_rows_are_a_table_or_maps_if_it_would_be_wide(tmp_path):
 def test_an_index_that_is_too_large_is_refused_with_the_remedy(tmp_path):
     with pytest.raises(SourceError, match="4,194,304 is the largest allowed: hash the indices"):
         opened(tmp_path / "rows.svm", b"1 9999999:1\n")
+
+
+def test_a_later_index_is_ignored_however_large_it_is(tmp_path):
+    last = b"0 2:1 99999999999999999999:4\n"  # after the first megabyte, which decides how many there are
+    for first, fault in ((b"1 1:0.5 3:2\n", False), (b"1 1:0.5 5000:2\n", True)):
+        source = opened(tmp_path / "rows.svm", first * 90_000 + last)
+        *_, batch = (source.decode(each, dict.fromkeys(source.names, NUMBER)) for each in source.blocks())
+        assert batch.columns["label"][-1].as_py() == 0.0
+        assert list(batch.faults) == [len(batch.rows) - 1] * fault
+        source.close()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrows", "csv", "jsonl"])

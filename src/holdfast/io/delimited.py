@@ -21,13 +21,14 @@ from holdfast.io.byte_stream import (
 )
 from holdfast.io.cells import MISSING, NO_NUMBER, number, without_missing
 from holdfast.io.quotes import first_lines, outside_quotes
-from holdfast.io.rows import NUMBER, TEXT, Batch, WrongCell, both_faults
+from holdfast.io.rows import BOOLEAN, LABEL, NUMBER, TEXT, Batch, WrongCell, both_faults
 from holdfast.terminal import quoted
 
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
 _NULLS = [blank + text for text in NO_NUMBER for blank in ("", " ", "  ")]  # of columns of numbers
 _PARTS = 16  # a block that pyarrow cannot read is cut into this many
 Kinds = Mapping[str, str]  # as what each column is read
+TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), BOOLEAN: pa.bool_()}
 csv.field_size_limit(1 << 28)  # characters, as many as a line may have; its own limit is 131,072
 
 
@@ -46,9 +47,15 @@ class Delimited:
     def __init__(
         self, stream: ByteStream, delimiter: str, names: Sequence[str] | None = None, decimal: str = "."
     ) -> None:
-        self.stream, self.delimiter, self.decimal = stream, delimiter, decimal
+        self._set_stream(stream)
+        self.delimiter, self.decimal = delimiter, decimal
         self.without_header = bool(names)
         self.names = list(names) if names else self._read_names()
+
+    def _set_stream(self, stream: ByteStream) -> None:
+        self.stream, self.name, self.size, self.is_file = stream, stream.name, stream.size, stream.is_file
+        self.close, self.stop = stream.close, stream.stop
+        self.rotation, self.has_more = stream.rotation, stream.has_more
 
     def _read_names(self) -> list[str]:
         stream = self.stream
@@ -88,37 +95,10 @@ class Delimited:
         begin, self._read = self._read, self.stream.progress()
         return None if begin is None or self._read is None else (begin, self._read)
 
-    def close(self) -> None:
-        self.stream.close()
-
-    def stop(self) -> None:
-        """Let a thread that waits for a followed file return."""
-        self.stream.stop()
-
-    def rotation(self) -> int | None:
-        """When a followed file was last written to before it was rotated; None if it is not followed."""
-        return self.stream.rotation()
-
-    def has_more(self) -> bool:
-        """Whether more rows may be read without waiting."""
-        return self.stream.has_more()
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it can be read again."""
-        return self.stream.is_file
-
-    @property
-    def size(self) -> int | None:
-        return self.stream.size
-
     @property
     def unfinished(self) -> int:
+        """Bytes of a last line that was left out."""
         return self.stream.unfinished
-
-    @property
-    def name(self) -> str:
-        return self.stream.name
 
     def sample(self, block: LineBlock) -> Batch:
         """All columns of a block, as text."""
@@ -160,7 +140,7 @@ class Delimited:
         quoted = b'"' in data
         if quoted and data.count(b'"') % 2:
             return None
-        types = {name: pa.float64() if kind == NUMBER else pa.string() for name, kind in kinds.items()}
+        types = {name: TYPES[kind] for name, kind in kinds.items()}
         try:
             table = pacsv.read_csv(
                 pa.BufferReader(pa.py_buffer(data)),
@@ -194,26 +174,26 @@ class Delimited:
             if i < next_line or not line.strip():
                 continue
             values, fault, next_line = self._parse_row(lines, i)
-            for name in kinds:
-                value: Any = None if values is None else values[name]
-                value = None if value is None or value.strip() in MISSING else value
-                if value is not None and kinds[name] == NUMBER:
-                    found = number(value, self.decimal)
-                    wrong = WrongCell.of(name, value, "not a number") if found is None else None
-                    fault = both_faults(fault, wrong)
-                    value = found
-                elif value is not None and not _is_utf8(value):
-                    fault = fault or f"column {quoted(name)}: {NOT_UTF8}"
-                    value = None
+            for name, kind in kinds.items():
+                value, wrong = self._cell(name, (values or {}).get(name), kind)
+                fault = both_faults(fault, wrong)
                 cells[name].append(value)
             if fault:
                 faults[len(rows)] = fault
             rows.append(row + i)
-        types = {NUMBER: pa.float64(), TEXT: pa.string()}
-        columns = {name: pa.array(cells[name], types[kind]) for name, kind in kinds.items()}
+        columns = {name: pa.array(cells[name], TYPES[kind]) for name, kind in kinds.items()}
         return Batch(columns, np.array(rows, np.int64), faults)
 
-    def _parse_row(self, lines: Sequence[bytes], i: int) -> tuple[dict[str, str] | None, str | None, int]:
+    def _cell(self, name: str, value: Any, kind: str) -> tuple[Any, str | None]:
+        """A cell as this kind, and what is wrong with it."""
+        if value is None or value.strip() in MISSING:
+            return None, None
+        if kind == NUMBER:
+            found = number(value, self.decimal)
+            return found, WrongCell.of(name, value, "not a number") if found is None else None
+        return (value, None) if _is_utf8(value) else (None, f"column {quoted(name)}: {NOT_UTF8}")
+
+    def _parse_row(self, lines: Sequence[bytes], i: int) -> tuple[dict[str, Any] | None, str | None, int]:
         """The cells of the row that begins at line i, what is wrong with it, and the line after it."""
         values, fault = self._cells(lines[i])
         if fault and lines[i].count(b'"') % 2:
@@ -223,7 +203,7 @@ class Delimited:
                 return longer, None, stop
         return values, fault, i + 1
 
-    def _cells(self, line: bytes) -> tuple[dict[str, str] | None, str | None]:
+    def _cells(self, line: bytes) -> tuple[dict[str, Any] | None, str | None]:
         text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
         try:
             cells = next(csv.reader([text], delimiter=self.delimiter, strict=True))

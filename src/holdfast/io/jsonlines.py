@@ -11,11 +11,8 @@ import pyarrow.json as pajson
 
 from holdfast.io.byte_stream import BOM, ByteStream, LineBlock, SourceError
 from holdfast.io.cells import EXACT, MISSING, is_text, label, labels, number, without_missing
-from holdfast.io.delimited import Delimited, Kinds
-from holdfast.io.rows import LABEL, NUMBER, TEXT, Batch, WrongCell, both_faults
-
-_BOOLEAN = "boolean"
-_TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), _BOOLEAN: pa.bool_()}
+from holdfast.io.delimited import TYPES, Delimited, Kinds
+from holdfast.io.rows import BOOLEAN, LABEL, NUMBER, TEXT, Batch, WrongCell
 
 
 class JsonLines(Delimited):
@@ -24,7 +21,7 @@ class JsonLines(Delimited):
     quoted = False
 
     def __init__(self, stream: ByteStream) -> None:
-        self.stream = stream
+        self._set_stream(stream)
         lines = stream.first_lines()
         if not lines:
             raise SourceError(f"{stream.name} is empty: expected an object in each line")
@@ -52,7 +49,7 @@ class JsonLines(Delimited):
         return Batch(columns, np.array([block.row + i for i, _ in lines], np.int64), faults)
 
     def _parse_block(self, data: bytes, row: int, count: int, kinds: Kinds) -> Batch | None:
-        types = {name: self._types[name] if kind == LABEL else _TYPES[kind] for name, kind in kinds.items()}
+        types = {name: self._types[name] if kind == LABEL else TYPES[kind] for name, kind in kinds.items()}
         schema = pa.schema(list(types.items()))
         parsing = pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         reading = pajson.ReadOptions(block_size=max(len(data), 1))
@@ -71,25 +68,13 @@ class JsonLines(Delimited):
         }
         return batch._replace(columns=columns)
 
-    def _parse_lines(self, lines: Sequence[bytes], row: int, kinds: Kinds) -> Batch:
-        rows: list[int] = []
-        faults: dict[int, str] = {}
-        cells: dict[str, list[Any]] = {name: [] for name in kinds}
-        for i, line in enumerate(lines):
-            if not line.strip():
-                continue
-            found = _object(line)
-            fault = "no JSON object" if found is None else None
-            for name, kind in kinds.items():
-                value, wrong = _cell((found or {}).get(name), kind)
-                known = WrongCell.of(name, _text((found or {})[name]), wrong) if wrong else None
-                fault = both_faults(fault, known)
-                cells[name].append(value)
-            if fault:
-                faults[len(rows)] = fault
-            rows.append(row + i)
-        columns = {name: pa.array(cells[name], _TYPES[kind]) for name, kind in kinds.items()}
-        return Batch(columns, np.array(rows, np.int64), faults)
+    def _parse_row(self, lines: Sequence[bytes], i: int) -> tuple[dict[str, Any] | None, str | None, int]:
+        found = _object(lines[i])
+        return found, "no JSON object" if found is None else None, i + 1
+
+    def _cell(self, name: str, value: Any, kind: str) -> tuple[Any, str | None]:
+        found, wrong = _cell(value, kind)
+        return found, WrongCell.of(name, _text(value), wrong) if wrong else None
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -107,7 +92,7 @@ def _cell(value: Any, kind: str) -> tuple[Any, str | None]:
         return None, None
     if kind in (TEXT, LABEL):
         return _text(value), None
-    if kind == _BOOLEAN:
+    if kind == BOOLEAN:
         return (value, None) if isinstance(value, bool) else (None, "not true or false")
     found = number(value) if isinstance(value, str) else _float(value)
     return (found, None) if found is not None else (None, "not a number")
@@ -143,7 +128,7 @@ def _kind(values: Sequence[Any]) -> str:
     """The kind of these values, without the missing ones."""
     known = [value for value in values if value is not None]
     if known and all(isinstance(value, bool) for value in known):
-        return _BOOLEAN
+        return BOOLEAN
     if known and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return NUMBER
     return TEXT
@@ -152,7 +137,7 @@ def _kind(values: Sequence[Any]) -> str:
 def _column(values: list[Any]) -> pa.Array:
     """A column with the exact values; text if an integer fits neither int64 nor float64."""
     kind = _kind(values)
-    if kind == _BOOLEAN:
+    if kind == BOOLEAN:
         return pa.array(values, pa.bool_())
     integers = [abs(value) for value in values if isinstance(value, int)]
     if kind == NUMBER and len(integers) + values.count(None) == len(values) and max(integers) < 1 << 63:

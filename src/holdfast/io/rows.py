@@ -13,7 +13,7 @@ from holdfast.terminal import quoted, visible
 Farthest = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 # What a column is read as, unless the source has types of its own. A label or key is text, or the exact value
 # of a number as text (`holdfast.io.cells.labels`).
-NUMBER, TEXT, LABEL = "number", "text", "label"
+NUMBER, TEXT, LABEL, BOOLEAN = "number", "text", "label", "boolean"
 
 
 class Batch(NamedTuple):

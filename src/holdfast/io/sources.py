@@ -54,11 +54,10 @@ class Reading(NamedTuple):
 
 def open_source(
     path: str | Path,
-    form: str | None = None,
     whole_lines: bool = False,
     eager: bool = False,
     *,
-    reading: Reading | None = None,
+    reading: Reading = Reading(),  # noqa: B008  (it is immutable)
     follow: bool = False,
     names: Sequence[str] | None = None,
 ) -> Source:
@@ -69,7 +68,6 @@ def open_source(
     then the length of a last line that was left out. If `eager`, JSON objects have the columns of the first
     lines.
     """
-    reading = reading or Reading(form)
     stream = ByteStream(path, whole_lines, eager, follow)
     try:
         form = reading.format or _format(stream)

@@ -1,7 +1,7 @@
 """svmlight: each line has a label, and index:value for each feature that is not 0."""
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from holdfast.io.rows import NUMBER, Batch
 LABEL, FEATURES = "label", "features"
 _MOST_DENSE = 4096  # columns; with more, rows are sparse
 _LARGEST = 1 << 22  # index
+_NO_INDEX = 1 << 62  # larger ones do not fit into int64, and are as wrong
 Parsed = tuple[Any, list[int], list[float]]  # the label, the indices and the values
 _FAULT = "not svmlight, such as 1 3:0.5 7:2"
 
@@ -30,7 +31,7 @@ class SvmLight(Delimited):
     quoted = False
 
     def __init__(self, stream: ByteStream) -> None:
-        self.stream = stream
+        self._set_stream(stream)
         lines = stream.first_lines()
         if not lines:
             raise SourceError(f"{stream.name} is empty: expected lines such as 1 3:0.5 7:2")
@@ -55,54 +56,45 @@ class SvmLight(Delimited):
         return self._parse_lines(data.split(b"\n")[:count], row, kinds)
 
     def _parse_lines(self, lines: Sequence[bytes], row: int, kinds: Kinds) -> Batch:
-        return (self._sparse if self._wide else self._dense)(lines, row, kinds)
-
-    def _sparse(self, lines: Sequence[bytes], row: int, kinds: Kinds) -> Batch:
         rows: list[int] = []
         faults: dict[int, str] = {}
         labels, ends = [], array("q", [0])
         places, values = array("q"), array("d")
-        for number, found in _parsed_rows(lines, row):
-            if found is None or max(found[1], default=0) > _LARGEST:
-                faults[len(rows)] = _FAULT if found is None else f"index {max(found[1]):,} is too large"
-            label, indices, entries = found or (None, [], [])
-            labels.append(label)
-            if max(indices, default=0) <= _LARGEST:
+        for number, line in enumerate(lines, row):
+            if not line.partition(b"#")[0].strip():  # a line that is empty, or has a comment only, is no row
+                continue
+            label, indices, entries = _parsed(line) or (None, [], [])
+            if label is None:
+                faults[len(rows)] = _FAULT
+            elif self._wide and max(indices, default=0) > _LARGEST:
+                faults[len(rows)] = f"index {max(indices):,} is too large"
+            else:
                 places.extend(indices)
                 values.extend(entries)
+            labels.append(label)
             ends.append(len(places))
             rows.append(number)
-        made = {
-            LABEL: _labels(labels, kinds.get(LABEL)),
-            FEATURES: pa.MapArray.from_arrays(pa.array(ends, pa.int32()), pa.array(places), pa.array(values)),
-        }
-        return Batch({name: made[name] for name in kinds}, np.array(rows, np.int64), faults)
+        if self._wide:
+            maps = pa.MapArray.from_arrays(pa.array(ends, pa.int32()), pa.array(places), pa.array(values))
+            columns = {FEATURES: maps}
+        else:
+            table = self._dense(np.diff(ends), np.array(places), np.array(values))
+            table[list(faults)] = np.nan
+            used = [name for name in kinds if name != LABEL]
+            columns = {
+                name: pa.array(table[:, self.names.index(name) - 1], from_pandas=True) for name in used
+            }
+        columns[LABEL] = _labels(labels, kinds.get(LABEL))
+        return Batch({name: columns[name] for name in kinds}, np.array(rows, np.int64), faults)
 
-    def _dense(self, lines: Sequence[bytes], row: int, kinds: Kinds) -> Batch:
-        rows: list[int] = []
-        faults: dict[int, str] = {}
-        values, labels = [], []
-        width = len(self.names) - 1
-        for number, found in _parsed_rows(lines, row):
-            features = np.zeros(width)
-            if found is None:
-                faults[len(rows)] = _FAULT
-                features[:] = np.nan
-            else:
-                places = np.array(found[1], np.int64) - self._first
-                inside = (places >= 0) & (places < width)
-                features[places[inside]] = np.array(found[2])[inside]
-            rows.append(number)
-            labels.append(None if found is None else found[0])
-            values.append(features)
-        table = np.array(values).reshape(-1, width)
-        columns = {
-            name: _labels(labels, kind)
-            if name == LABEL
-            else pa.array(table[:, self.names.index(name) - 1], from_pandas=True)
-            for name, kind in kinds.items()
-        }
-        return Batch(columns, np.array(rows, np.int64), faults)
+    def _dense(self, counts: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The rows as a matrix, given how many entries each has. Of an index twice, the last one counts."""
+        table = np.zeros((len(counts), len(self.names) - 1))
+        columns = places - self._first
+        inside = (columns >= 0) & (columns < table.shape[1])
+        rows = np.repeat(np.arange(len(counts)), counts)
+        table[rows[inside], columns[inside]] = values[inside]
+        return table
 
 
 def _labels(values: Sequence[Any], kind: str | None) -> pa.Array:
@@ -114,11 +106,6 @@ def _labels(values: Sequence[Any], kind: str | None) -> pa.Array:
     )
 
 
-def _parsed_rows(lines: Sequence[bytes], row: int) -> Iterator[tuple[int, Parsed | None]]:
-    """The number and the content of each row; a line that is empty, or has a comment only, is no row."""
-    return ((row + i, _parsed(line)) for i, line in enumerate(lines) if line.partition(b"#")[0].strip())
-
-
 def _parsed(line: bytes) -> Parsed | None:
     """The label, the indices and the values of a line; None if it is not svmlight."""
     tokens = line.removeprefix(BOM).partition(b"#")[0].split()
@@ -127,7 +114,7 @@ def _parsed(line: bytes) -> Parsed | None:
         if abs(label) >= cells.EXACT and label.is_integer():
             label = int(tokens[0]) if tokens[0].lstrip(b"+-").isdigit() else label
         pairs = [token.split(b":") for token in tokens[1:] if not token.startswith(b"qid:")]
-        indices = [int(index) for index, _ in pairs]
+        indices = [min(int(index), _NO_INDEX) for index, _ in pairs]
         if min(indices, default=0) < 0:
             return None
         return label, indices, [float(value) for _, value in pairs]
