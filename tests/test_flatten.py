@@ -7,7 +7,7 @@ import holdfast as hf
 from holdfast.flatten import flat_size, flatten, restore
 from holdfast.options import LEARNERS
 from holdfast.rounds import Round
-from holdfast.runs.settings import Settings
+from holdfast.runs.config import Settings
 from holdfast.vectors import aligned_copy
 
 ROUNDS = 60

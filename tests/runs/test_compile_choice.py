@@ -10,7 +10,7 @@ from holdfast.io.rows import DenseRows
 from holdfast.io.sources import Piece
 from holdfast.runs import compile_choice
 from holdfast.runs.beginning import begin
-from holdfast.runs.settings import Settings
+from holdfast.runs.config import Settings
 
 
 @pytest.fixture

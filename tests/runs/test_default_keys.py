@@ -13,8 +13,8 @@ from samples import STEADY
 
 import holdfast as hf
 from holdfast.rounds import Round
+from holdfast.runs.config import Settings
 from holdfast.runs.run import open_run
-from holdfast.runs.settings import Settings
 from holdfast.steady.state import EPOCH, ROUNDS
 
 ROWS, KEYS = 900, 15

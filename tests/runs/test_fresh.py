@@ -13,11 +13,11 @@ from holdfast.fleet.games import Games
 from holdfast.io import following
 from holdfast.runs import reading
 from holdfast.runs.beginning import begin
+from holdfast.runs.config import Settings
 from holdfast.runs.folder import Folder
 from holdfast.runs.learning import Schedule, learn
 from holdfast.runs.model import read_model
 from holdfast.runs.run import Run, open_run
-from holdfast.runs.settings import Settings
 from holdfast.terminal import STOPPED
 
 LINES = rows(120)

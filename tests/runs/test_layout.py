@@ -14,7 +14,7 @@ from holdfast.fleet.games import Games
 from holdfast.learners.adagrad import AdaGradState
 from holdfast.linear_model import empty_models
 from holdfast.runs import checkpoint, model
-from holdfast.runs.settings import Settings
+from holdfast.runs.config import Settings
 from holdfast.sketches import LogHistogram, histogram
 
 
@@ -71,7 +71,7 @@ def test_a_state_with_a_text_has_no_layout():
 def test_another_process_and_a_pickle_give_the_same_digest():
     state = Settings("y").player(True).init(3)
     assert layout_digest(pickle.loads(pickle.dumps(state))) == layout_digest(state)
-    code = "from holdfast.runs.settings import Settings; from holdfast.flatten import layout_digest\n"
+    code = "from holdfast.runs.config import Settings; from holdfast.flatten import layout_digest\n"
     code += "print(layout_digest(Settings('y').player(True).init(3)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == layout_digest(state)

@@ -11,10 +11,10 @@ from holdfast.fleet.games import Games
 from holdfast.io.columns import Layout, Number, Target
 from holdfast.io.rows import DenseRows
 from holdfast.losses import Logistic
+from holdfast.runs.config import Settings
 from holdfast.runs.folder import Folder
 from holdfast.runs.model import read_model, targets_of
 from holdfast.runs.run import open_run
-from holdfast.runs.settings import Settings
 from holdfast.sklearn import RobustClassifier
 
 ROWS, NAMES = 400, np.array(["low", "middle", "high", "top"])

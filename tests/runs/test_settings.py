@@ -8,7 +8,7 @@ import holdfast as hf
 from holdfast.defaults import recommended
 from holdfast.io.columns import Layout, SparseColumns
 from holdfast.options import PYTHON, read_loss, read_outliers
-from holdfast.runs.settings import Settings
+from holdfast.runs.config import Settings
 from holdfast.steady import Steady
 from holdfast.terminal import Refusal
 

@@ -16,8 +16,8 @@ from holdfast.flatten import check_flat, flatten, restore
 from holdfast.fleet.grouped_rounds import first_invalid
 from holdfast.options import LEARNERS
 from holdfast.rounds import Round
-from holdfast.runs.settings import Settings
-from holdfast.runs.tables import table_bytes
+from holdfast.runs.config import Settings
+from holdfast.runs.files import table_bytes
 from holdfast.sketches import LogHistogram
 from holdfast.vectors import aligned_copy, dot
 

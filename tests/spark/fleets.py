@@ -5,9 +5,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holdfast.runs.beginning import begin
+from holdfast.runs.config import Settings
 from holdfast.runs.learning import learn
 from holdfast.runs.run import open_run
-from holdfast.runs.settings import Settings
 from holdfast.spark.checks import EMPTY_BATCHES, PROVIDER, ROCKSDB
 
 COLUMNS = {"key": "k", "target": "y", "order": "t"}

@@ -9,9 +9,9 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: make test-all i
 import fleets
 
 from holdfast.io.sources import open_source, pieces
+from holdfast.runs.config import Settings
 from holdfast.runs.files import RunError
 from holdfast.runs.model import read_model
-from holdfast.runs.settings import Settings
 from holdfast.spark import learn, predict
 from holdfast.vectors import values_of
 

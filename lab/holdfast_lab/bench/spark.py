@@ -39,8 +39,8 @@ def measure(run):
 def _batch(run, spark, title, rows):
     """`holdfast.spark.learn` beside a run on this machine, both compiled, from the same file."""
     from holdfast.runs.beginning import begin
+    from holdfast.runs.config import Settings
     from holdfast.runs.learning import learn
-    from holdfast.runs.settings import Settings
     from holdfast.spark import learn as learn_on_spark
     from holdfast_lab.bench.spark_session import write_rows
 

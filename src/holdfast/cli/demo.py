@@ -84,8 +84,8 @@ def _learned(source: Path, to: Path, learner: str = "auto", outliers: str = "aut
 
     from holdfast.cli.progress import progress_for
     from holdfast.runs.beginning import begin
+    from holdfast.runs.config import Settings
     from holdfast.runs.learning import learn
-    from holdfast.runs.settings import Settings
 
     settings = Settings("benzene", drop=("outlier", "time"), learner=learner, outliers=outliers)
     found, opened, rows = begin([str(source)], settings, to, lambda text: None)

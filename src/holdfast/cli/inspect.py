@@ -10,8 +10,8 @@ from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, print_json, shown, tell, visible
 
 if TYPE_CHECKING:
+    from holdfast.runs.config import Settings
     from holdfast.runs.run import Run
-    from holdfast.runs.settings import Settings
 
 _MOST_COLUMNS = 10  # whose names are printed
 
@@ -153,7 +153,7 @@ def _weights(found: "Run") -> dict[str, dict[str, float]]:
     if found.settings.key is not None or not found.trace.rounds:
         return {}
     names = found.layout.features()
-    effects = found.parameters().effects().tolist()
+    effects = found.games.parameters().effects().tolist()
     return {
         label: dict(zip(names, own, strict=True))
         for label, own in zip(found.games.labels, effects, strict=True)
@@ -161,10 +161,8 @@ def _weights(found: "Run") -> dict[str, dict[str, float]]:
 
 
 def _changed(settings: "Settings") -> str:
-    default = type(settings)(settings.target)
-    changed = [
+    return ", ".join(
         f"{name.replace('_', ' ')} {','.join(value) if isinstance(value, tuple | list) else value}"
-        for name, value in settings.to_json().items()
-        if value != getattr(default, name) and name != "target"
-    ]
-    return ", ".join(changed)
+        for name, value in settings.changed().items()
+        if name != "target"
+    )

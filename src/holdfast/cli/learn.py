@@ -15,8 +15,8 @@ from holdfast.cli.progress import progress_for
 from holdfast.terminal import DONE, OutputLost, Refusal, print_error, print_json, print_note, tell, visible
 
 if TYPE_CHECKING:
+    from holdfast.runs.config import Settings
     from holdfast.runs.run import Run
-    from holdfast.runs.settings import Settings
 
 
 def add(parser: ArgumentParser) -> None:
@@ -133,7 +133,7 @@ def _listed(paths: list[Any]) -> str:
 
 def settings_of(options: Namespace) -> "Settings":
     """The settings of the run, from the options of the command line."""
-    from holdfast.runs.settings import Settings
+    from holdfast.runs.config import Settings
 
     names = Settings.__dataclass_fields__
     return Settings(**{name: getattr(options, name) for name in names} | {"target": options.target or ""})

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from holdfast.learners import Scaled
 from holdfast.runs.beginning import LOSS_OF
-from holdfast.runs.settings import learner_name
 from holdfast.terminal import DONE, TOO_MANY_SKIPPED, print_error, shown, visible
 
 WHY = {  # the reason of a skipped row, as the end of "38 ..."
@@ -65,7 +65,8 @@ def model_words(found: Any) -> str:
     settings = found.settings
     loss = settings.loss if settings.loss != "auto" else LOSS_OF[found.regression]
     names = {"Ridges": "linear, with several memories", "Logits": "logistic, with several memories"}
-    learner = learner_name(found.player)
+    learner = found.player.core().learner
+    learner = type(learner.learner if isinstance(learner, Scaled) else learner).__name__
     return f"{names.get(learner, learner)}; loss {loss.replace('_', ' ')}; outliers {settings.outliers}"
 
 

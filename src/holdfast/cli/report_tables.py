@@ -23,10 +23,7 @@ def command(found: Run) -> str:
     """The command that begins such a run."""
     names = names_of(found.sources) or [found.config.source]
     words = ["holdfast", "learn", *("-" if name == "standard input" else name for name in names)]
-    default = type(found.settings)(found.settings.target)
-    for name, value in found.settings.to_json().items():
-        if name != "target" and value == getattr(default, name):
-            continue
+    for name, value in found.settings.changed().items():
         if name == "schema":
             words += ["--schema", "FILE"]
         elif isinstance(value, bool):

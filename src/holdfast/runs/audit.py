@@ -218,16 +218,17 @@ class Blame:
     @np.errstate(all="ignore")
     def columns(
         self,
-        reasons: np.ndarray,
         rows: DenseRows | SparseRows,
         y: np.ndarray,
-        skipped: np.ndarray,
         farthest: np.ndarray,
+        reasons: np.ndarray,
+        skipped: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Names, empty if unknown, and values, NaN if unknown, of the skipped rounds, given by index.
 
-        `reasons` and `farthest`, the columns that were measured, are of the skipped rounds only.
+        `farthest` are the columns that were measured. `reasons` are of the skipped rounds only.
         """
+        farthest = farthest[skipped]
         names, values = np.full(len(reasons), "", object), np.full(len(reasons), np.nan)
         targets = np.asarray(y, float)[skipped]
         of_target = np.isin(reasons, ("target", "gradient"))

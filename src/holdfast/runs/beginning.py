@@ -14,12 +14,11 @@ from holdfast.io.head import Head, first_blocks
 from holdfast.io.schema import CATEGORY, DROP, LABEL, NUMBER, as_lines, task_of, types_of
 from holdfast.io.sources import PACKED, SUFFIXES, SourceError, keys_of
 from holdfast.options import TERMINAL, read_loss
-from holdfast.runs.config import CONFIG, Config, read_config
+from holdfast.runs.config import CONFIG, Config, Settings, read_config
 from holdfast.runs.files import RunError, to_json
 from holdfast.runs.folder import Folder
 from holdfast.runs.inputs import Columns, Inputs, Item
 from holdfast.runs.run import Run, open_run
-from holdfast.runs.settings import Settings
 from holdfast.terminal import as_lines_below, percent, visible
 
 LOSS_OF = {True: "absolute_error", False: "log_loss"}  # by default, for numbers and for labels
@@ -31,12 +30,16 @@ def begin(paths: Sequence[str], settings: Settings, to: str | Path, say: Say, fo
     """A new run, its sources, and what to learn from."""
     settings.check()
     folder, inputs = Folder(to), Inputs(paths, settings.reading(), follow=follow, say=say)
-    with _closed_on_error(folder, inputs):
+    with contextlib.ExitStack() as on_error:
+        on_error.callback(folder.close)
+        on_error.callback(inputs.close)
         guess = Guess(inputs, settings, say)
         config = guess.config()
         folder.create()
         folder.write([(CONFIG, to_json(config.to_json()))])
-        return Run(folder, config), inputs, inputs.from_first(guess.all_blocks(), Columns.of(config))
+        run, items = Run(folder, config), inputs.from_first(guess.all_blocks(), Columns.of(config))
+        on_error.pop_all()
+        return run, inputs, items
 
 
 def can_resume(to: str | Path, settings: Settings, follow: bool) -> bool:
@@ -60,7 +63,8 @@ def resume(
 ) -> Begun:
     """The run in this folder, its sources, and what is left to learn from."""
     folder = Folder(to)
-    with _closed_on_error(folder):
+    with contextlib.ExitStack() as on_error:
+        on_error.callback(folder.close)
         folder.lock()
         run = open_run(folder.path, folder)
         _check_settings(run, settings, strict)
@@ -69,15 +73,16 @@ def resume(
         run.clean_up()
         say(f"going on after round {run.trace.rounds:,}")
         run.finished = False
+        on_error.pop_all()
         return run, inputs, inputs.from_all(Columns.of(run.config))
 
 
 def _check_settings(run: Run, settings: Settings, strict: bool) -> None:
     """Raise if these settings differ from those of the run. Unless `strict`, defaults are not compared."""
-    default = type(settings)(settings.target).to_json()
+    changed = settings.changed()
     for name, value in settings.to_json().items():
         known = getattr(run.settings, name)
-        given = strict or value != default[name] or (name == "target" and value)
+        given = strict or (name in changed and (name != "target" or value))
         if given and value != known:
             raise RunError(
                 f"{run.folder.path} was begun {_in_words(name, known)}, and cannot go on "
@@ -102,16 +107,6 @@ def _in_words(name: str, value: Any, again: str | None = None) -> str:
         return f"without --{name}"
     text = value if isinstance(value, str | int) else ",".join(value)
     return f"with --{name} {visible(text, 80)}"
-
-
-@contextlib.contextmanager
-def _closed_on_error(*things: Any) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        for thing in things:
-            thing.close()
-        raise
 
 
 def default_folder(source_path: str | Path) -> Path:

@@ -17,12 +17,11 @@ from holdfast.fleet.tensor_file import read_tensors, tensor_buffers
 from holdfast.io.typed import typed
 from holdfast.runs.answers import TENSORS as ANSWERS
 from holdfast.runs.checkpoint_tree import Node, read_nodes
-from holdfast.runs.files import damaged, of_another_layout, reading, to_json
+from holdfast.runs.files import damaged, of_another_layout, reading, table_bytes, to_json
 from holdfast.runs.folder import Content, Folder
 from holdfast.runs.manifest import STATES, TREE, part_name
 from holdfast.runs.skips import TENSORS as SKIPS
 from holdfast.runs.source_records import SourceRecord, read_record
-from holdfast.runs.tables import table_bytes
 from holdfast.runs.trace import TENSORS as TRACE
 
 if TYPE_CHECKING:
@@ -32,9 +31,8 @@ TIMES = "times.json"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
 _PART = "holdfast states 3"
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of a tape.
-_ALWAYS = {f"trace.{name}": columns for name, columns in TRACE.items()}
-_ALWAYS |= {f"answers.{name}": columns for name, columns in ANSWERS.items()}
-_ALWAYS |= {f"skips.{name}": columns for name, columns in SKIPS.items()}
+_COUNTED = {"trace": TRACE, "answers": ANSWERS, "skips": SKIPS}  # parts of a run
+_ALWAYS = {f"{part}.{name}": columns for part, found in _COUNTED.items() for name, columns in found.items()}
 _ONE_KEY = _ALWAYS | {"keys": KEY_COLUMNS} | {f"games.{name}": columns for name, columns in GAMES.items()}
 _KEYED = _ALWAYS | {f"keys.{name}": () for name in ("serials", "parts", "count")}
 _WITH_STATES = ("states",)  # of an earlier state of a run with keys: the content of a part
@@ -147,9 +145,8 @@ def _header(run: "Run") -> dict[str, Any]:
 
 
 def _tensors(run: "Run") -> dict[str, np.ndarray]:
-    found = {f"trace.{name}": array for name, array in run.trace.state().items()}
-    found |= {f"answers.{name}": array for name, array in run.answers.state().items()}
-    found |= {f"skips.{name}": array for name, array in run.skips.state().items()}
+    parts = {part: getattr(run, part).state() for part in _COUNTED}
+    found = {f"{part}.{name}": array for part, state in parts.items() for name, array in state.items()}
     if run.upkeep is not None:
         table = run.games.table
         found |= {"keys.serials": table.serials, "keys.parts": table.parts}
@@ -209,9 +206,8 @@ def load_checkpoint(run: "Run", name: str = CHECKPOINT, folder: Folder | None = 
             raise ValueError("its tensors are not those of a checkpoint")
         if header.state_layout != run.games.layout:
             raise of_another_layout(path, "the states")
-        run.trace.load(_with_prefix(tensors, "trace."))
-        run.answers.load(_with_prefix(tensors, "answers."))
-        run.skips.load(_with_prefix(tensors, "skips."))
+        for part in _COUNTED:
+            getattr(run, part).load(_with_prefix(tensors, f"{part}."))
         if run.upkeep is None:
             run.games.load(header.keys, _with_prefix(tensors, "games."), lambda why: damaged(path, why))
             run.keys.load(tensors["keys"], len(header.keys))

@@ -21,11 +21,11 @@ from holdfast.runs.files import (
     new_file,
     open_plain,
     read_plain,
+    read_table,
     reading,
     sync,
 )
 from holdfast.runs.manifest import FILES, PARTS, TABLES, Digest, Manifest, part_number, read_manifest
-from holdfast.runs.tables import read_table
 
 _TEMPORARY = re.compile(r"\.holdfast-[0-9a-f]{16}-[0-9a-f]{16}")
 Content = str | bytes | list[Any] | Any  # text, or buffers that follow each other

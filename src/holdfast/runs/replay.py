@@ -20,9 +20,9 @@ from holdfast.options import TERMINAL, is_auto, read_outliers
 from holdfast.play import play
 from holdfast.protocols import Filter
 from holdfast.rule import rule
+from holdfast.runs.config import Settings
 from holdfast.runs.files import RunError
 from holdfast.runs.run import Run
-from holdfast.runs.settings import Settings
 from holdfast.steady import Steady
 from holdfast.steady.player import USUAL
 

@@ -13,10 +13,9 @@ from holdfast.advice import SkipFigures, advice, main_cause
 from holdfast.audit import WARM_UP
 from holdfast.io.guess_columns import as_option
 from holdfast.runs.audit import RELEASED
-from holdfast.runs.files import RunError, atomic_file, to_json
+from holdfast.runs.files import RunError, atomic_file, table_bytes, to_json
 from holdfast.runs.folder import Content
 from holdfast.runs.model import FILE, Model, with_wild
-from holdfast.runs.tables import table_bytes
 from holdfast.steady import Steady
 
 if TYPE_CHECKING:
@@ -27,29 +26,21 @@ _FEW_KEYS = 10_000  # up to so many, each checkpoint writes the model
 _MOST_CERTIFICATES, _MOST_WORDS = 1_000, 10  # games with a certificate, and in a sentence
 
 
-class ResultFiles:
-    """The files that a checkpoint writes besides what is needed to resume."""
+def result_files(run: "Run", last: bool) -> Iterator[tuple[str, Content]]:
+    """Names and contents of the model, the metrics and the certificate, which a checkpoint writes, too.
 
-    def __init__(self, run: "Run") -> None:
-        self._run = run
-        self.modelled = 0  # rounds, when the model was written last
-
-    def files(self, last: bool) -> Iterator[tuple[str, Content]]:
-        """Names and contents of the model, the metrics and the certificate.
-
-        With many keys, the model is among them at the `last` checkpoint, and if there were as many rows as
-        keys since it was written.
-        """
-        run = self._run
-        keyed, rounds = run.settings.key is not None, run.trace.rounds
-        keys = list(run.games.keys) if keyed else []
-        if last or len(keys) <= _FEW_KEYS or rounds - self.modelled >= len(keys):
-            yield FILE, run.model().buffers()
-            if keyed:
-                yield "keys.parquet", table_bytes(run.keys.table(keys))
-            self.modelled = rounds
-        yield "metrics.json", to_json(run.metrics())
-        yield _CERTIFICATE, to_json(run.certificate())
+    With many keys, the model is among them at the `last` checkpoint, and if there were as many rows as keys
+    since it was written.
+    """
+    keyed, rounds = run.settings.key is not None, run.trace.rounds
+    keys = list(run.games.keys) if keyed else []
+    if last or len(keys) <= _FEW_KEYS or rounds - run.modelled >= len(keys):
+        yield FILE, run.model().buffers()
+        if keyed:
+            yield "keys.parquet", table_bytes(run.keys.table(keys))
+        run.modelled = rounds
+    yield "metrics.json", to_json(run.metrics())
+    yield _CERTIFICATE, to_json(run.certificate())
 
 
 def model(run: "Run") -> Model:

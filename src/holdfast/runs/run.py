@@ -17,11 +17,10 @@ from holdfast.fleet.key_table import KeySums
 from holdfast.fleet.parts import StateParts
 from holdfast.fleet.prior import Upkeep, next_upkeep
 from holdfast.intervals.widths import with_near_rows
-from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.io.rows import DenseRows
 from holdfast.io.sources import Piece
 from holdfast.learners import Scaled
 from holdfast.levels import Event, RowEvents
-from holdfast.linear_model import LinearModels
 from holdfast.norms import L1
 from holdfast.options import TERMINAL, read_loss
 from holdfast.runs import results
@@ -41,14 +40,13 @@ from holdfast.runs.config import Config, read_config
 from holdfast.runs.folder import Folder
 from holdfast.runs.manifest import STATES, TREE, part_name
 from holdfast.runs.model import (
-    Model,
     RowMeasure,
     errors_of,
     margins_of,
     predictions_of,
     targets_of,
 )
-from holdfast.runs.results import ResultFiles, metrics_writer
+from holdfast.runs.results import metrics_writer, result_files
 from holdfast.runs.skips import Skips
 from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.trace import Trace
@@ -93,7 +91,7 @@ class Run:
         self.times, self._since = Times(), -1.0  # when learning began, on the clock; negative before
         self._write_metrics: Callable[[Run], None] | None = None
         self._events: RowEvents | None = None
-        self._results = ResultFiles(self)
+        self.modelled = 0  # rounds, when the model was written last
 
     # -- rounds
 
@@ -163,7 +161,7 @@ class Run:
             self.upkeep.play(keys, self.keys.sums, targets, features, self.compiling.compiled)
         for label, target in enumerate(targets):
             columns = self.games.play(keys, label, features, target, self.compiling.compiled)
-            blame = partial(self._blame, features, y, columns.farthest)
+            blame = partial(self.blame.columns, features, y, columns.farthest)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
             near &= np.isfinite(with_near_rows(np.ones(len(y)), columns.refused_by, refused))
@@ -190,17 +188,6 @@ class Run:
         self.keys.set_thresholds(len(self.games.keys), keys, thresholds)
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept, warm)
-
-    def _blame(
-        self,
-        features: DenseRows | SparseRows,
-        y: np.ndarray,
-        farthest: np.ndarray,
-        reasons: np.ndarray,
-        skipped: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The columns and values of the skipped rounds of a game."""
-        return self.blame.columns(reasons, features, y, skipped, farthest[skipped])
 
     def learn_released(self, piece: Piece, places: np.ndarray, player: Any) -> np.ndarray:
         """Learn from these rows of a piece with another player; return those learned from.
@@ -245,7 +232,7 @@ class Run:
 
     def checkpoint(self, last: bool = False) -> None:
         """Write everything that is needed to resume from here, and the results so far."""
-        results = self._results.files(last) if self.trace.rounds else ()
+        results = result_files(self, last) if self.trace.rounds else ()
         self._add_times()
         gone = self._gone() + [part_name(TREE, number) for number in self.tree.drop(self.trace.rounds)]
         self.folder.write(itertools.chain(results, checkpoint_files(self)), gone)
@@ -282,7 +269,7 @@ class Run:
         header = load_checkpoint(self)
         self.parts, self.finished, self.log.counts = header.parts, header.finished, header.counts
         self.sources, self.times = header.sources, read_times(self.folder)
-        self._results.modelled = self.trace.rounds
+        self.modelled = self.trace.rounds
         self.tree.load(header.tree)
         self.folder.replaced = tuple(header.replaced)
         self.folder.check_parts(self.parts)
@@ -305,21 +292,7 @@ class Run:
 
     # -- results
 
-    def model(self) -> Model:
-        """What predicts."""
-        return results.model(self)
-
-    def parameters(self) -> LinearModels:
-        """The numbers that predict."""
-        return self.games.parameters()
-
-    def metrics(self) -> dict[str, Any]:
-        """The content of metrics.json."""
-        return results.metrics(self)
-
-    def certificate(self) -> dict[str, Any]:
-        """The content of certificate.json: what the run proves, or why it proves nothing."""
-        return results.certificate(self)
+    model, metrics, certificate = results.model, results.metrics, results.certificate
 
 
 def open_run(to: str | Path, folder: Folder | None = None) -> Run:

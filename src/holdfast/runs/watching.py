@@ -1,6 +1,5 @@
 """Watch a column of a file: a `Level` for each key, what it says of each row, and a state to go on from."""
 
-import contextlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from holdfast.io.columns import Layout, Target
 from holdfast.io.sources import Piece, Reading, SourceError
 from holdfast.levels import Event, Level, Readings
 from holdfast.norms import HUGE
-from holdfast.runs.files import RunError, atomic_file, damaged
+from holdfast.runs.files import RunError, atomic_file, reading
 from holdfast.runs.inputs import Columns, Inputs, Item, SourceEnd
 from holdfast.runs.source_records import SourceRecord, read_record
 
@@ -114,21 +113,13 @@ class Watched:
                     f"{path} was written with {name} {found.get(name)!r}, and now it is {value!r}: use the "
                     "same, or another file with --state"
                 )
-        with _reading(path):
+        with reading(path):
             self.sources = [read_record(record) for record in found["sources"]]
             self.counts = {name: int(found["counts"][name]) for name in self.counts}
             for key, stored in found["levels"].items():
                 level = Level(*self.settings, key=key)
                 level.load_state_dict(stored)
                 self.levels[key] = level
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise damaged(path, str(problem)) from None
 
 
 def _by_key(keys: Any, count: int) -> Iterator[tuple[str, np.ndarray]]:

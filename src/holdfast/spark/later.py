@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import Row
 
 from holdfast.io import cells
+from holdfast.runs.config import Settings
 from holdfast.runs.files import RunError
-from holdfast.runs.settings import Settings
 from holdfast.spark.checks import quoted_name
 from holdfast.spark.orders import LATE, order_numbers
 from holdfast.spark.packing import from_bytes, to_bytes

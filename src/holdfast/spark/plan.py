@@ -18,9 +18,8 @@ from holdfast.io.guess_columns import feature_columns, guess_layout
 from holdfast.io.guess_target import guess_target
 from holdfast.io.head import ROWS, Head
 from holdfast.options import SPARK, read_delay
-from holdfast.runs.config import Config
+from holdfast.runs.config import Config, Settings
 from holdfast.runs.files import RunError
-from holdfast.runs.settings import Settings
 from holdfast.spark.checks import (
     NUMBERS,
     TIMES,

@@ -8,11 +8,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, GroupedData, SparkSession, functions
 
 from holdfast.fleet.key_states import KeyStates
-from holdfast.runs.config import CONFIG, Config
+from holdfast.runs.config import CONFIG, Config, Settings
 from holdfast.runs.files import RunError, to_json
 from holdfast.runs.folder import Folder
 from holdfast.runs.run import Run, open_run
-from holdfast.runs.settings import Settings
 from holdfast.spark.key_widths import KeyWidths, with_widths, without_widths
 from holdfast.spark.models import describe, from_run, model_schema, plan_of, states_of
 from holdfast.spark.orders import FIRST
