@@ -77,6 +77,16 @@ def quoted(value: object, most: int = 80) -> str:
     return f"'{visible(value, most)}'"
 
 
+def listed(names: Sequence[object], most: int, width: int = 80) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a", "b", "c", "d"], 2), listed(["a", "b"], 2)
+    ('a, b and 2 more', 'a, b')
+    """
+    shown = ", ".join(visible(name, width) for name in names[:most])
+    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+
+
 def percent(share: float) -> str:
     """A share in percent, with two digits.
 
@@ -273,25 +283,20 @@ def progress_bar(total: int, unit: str) -> Iterator[Callable[[int], object]]:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        with contextlib.closing(_Line(total, unit)) as line:
-            yield line.add
+        done = 0
+
+        def add(count: int) -> None:
+            nonlocal done
+            done += count
+            overwrite(f"{percent(done / max(total, 1))} of {total:,} {unit}")
+
+        try:
+            yield add
+        finally:
+            overwrite("")
     else:
         with tqdm(total=total, unit=f" {unit}", unit_scale=True) as bar:
             yield bar.update
-
-
-class _Line:
-    """How much is done, in percent, on the last line of the terminal or cell."""
-
-    def __init__(self, total: int, unit: str) -> None:
-        self._done, self._total, self._unit = 0, total, unit
-
-    def add(self, count: int) -> None:
-        self._done += count
-        overwrite(f"{percent(self._done / max(self._total, 1))} of {self._total:,} {self._unit}")
-
-    def close(self) -> None:
-        overwrite("")
 
 
 def open_streams() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from holdfast.io.columns import Time
-from holdfast.io.guess_times import cycle_words, with_cycles
+from holdfast.io.guess_numbers import cycle_words, with_cycles
 
 HOUR, DAY = 3_600.0, 86_400.0
 

@@ -9,7 +9,7 @@ import pytest
 from runs.small import called
 
 from holdfast.io.columns import Category, Layout, Number, Target
-from holdfast.runs.skips import Skips
+from holdfast.runs.trace import Skips
 
 
 @pytest.fixture

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.terminal import DONE, print_json, shown, tell, visible
+from holdfast.terminal import DONE, listed, print_json, shown, tell, visible
 
 if TYPE_CHECKING:
     from holdfast.runs.config import Settings
     from holdfast.runs.run import Run
-
-_MOST_COLUMNS = 10  # whose names are printed
 
 
 def add(parser: ArgumentParser) -> None:
@@ -125,9 +123,8 @@ def _predicts(found: "Run") -> str:
 
 def _columns(found: "Run") -> str:
     names = [visible(column.name, 40) or '""' for column in found.layout.columns]
-    more = f" and {len(names) - _MOST_COLUMNS} more" if len(names) > _MOST_COLUMNS else ""
     count = found.layout.feature_count()
-    return f"{', '.join(names[:_MOST_COLUMNS])}{more} ({count:,} feature{'s' if count != 1 else ''})"
+    return f"{listed(names, 10)} ({count:,} feature{'s' if count != 1 else ''})"
 
 
 def certificate(found: "Run") -> dict[str, Any]:

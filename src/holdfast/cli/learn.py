@@ -3,7 +3,6 @@
 import contextlib
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,10 @@ from holdfast.cli.learn_options import add_options
 from holdfast.cli.learn_summary import skipped_status, summary
 from holdfast.cli.outputs import check_output, receivers
 from holdfast.cli.progress import progress_for
-from holdfast.terminal import DONE, OutputLost, Refusal, print_error, print_json, print_note, tell, visible
+from holdfast.terminal import DONE, OutputLost, Refusal, listed, print_error, print_json, print_note, tell
 
 if TYPE_CHECKING:
     from holdfast.runs.config import Settings
-    from holdfast.runs.run import Run
 
 
 def add(parser: ArgumentParser) -> None:
@@ -28,6 +26,9 @@ def run(options: Namespace) -> int:
         from holdfast.runs.beginning import default_folder
         from holdfast.runs.inputs import expand
         from holdfast.runs.learning import learn
+
+        if options.report:
+            from holdfast.cli import page as report
 
         _check(options)
         paths = expand(options.sources)
@@ -51,7 +52,7 @@ def run(options: Namespace) -> int:
                 found.tell_events_to(on_event)
             signals.wait = True
             try:
-                written = _report_writer(found) if options.report else lambda run: None
+                written = report.writer(found) if options.report else lambda run: None
                 learn(found, inputs, items, options.checkpoint, bar, signals.arrived, written)
             except OutputLost as lost:
                 why = lost.words or "nothing reads standard output any more"
@@ -59,11 +60,7 @@ def run(options: Namespace) -> int:
                 raise Failure(lost.status) from None
         bar.end()
         seconds = time.monotonic() - start
-        page = None
-        if options.report:
-            from holdfast.cli.page import write
-
-            page = write(found)
+        page = report.write(found) if options.report else None
         if options.json:
             written_to = {"run": str(to), "report": str(page) if page else None}
             print_json(
@@ -93,7 +90,7 @@ def _open(options: Namespace, paths: list[Any], to: Path) -> tuple[Any, Any, Any
 
     say = (lambda text: None) if options.quiet or options.json else print_note
     if len(paths) > 1:
-        say(f"{len(paths):,} sources, in this order: {_listed(paths)}")
+        say(f"{len(paths):,} sources, in this order: {listed(paths, 20)}")
     settings = settings_of(options)
     begun = can_resume(to, settings, options.follow)
     if options.into is not None and not begun:
@@ -114,21 +111,10 @@ def _dry_run(options: Namespace, paths: list[Any]) -> int:
     with contextlib.closing(inputs):
         guess = Guess(inputs, settings, lambda text: None)
         if options.print_schema:
-            tell(f"# {_listed(paths)}", *guess.schema_lines())
+            tell(f"# {listed(paths, 20)}", *guess.schema_lines())
         else:
             tell(*guess.table_lines(), "", guess.summary)
     return DONE
-
-
-def _report_writer(run: "Run") -> Callable[["Run"], None]:
-    from holdfast.cli.page import writer
-
-    return writer(run)
-
-
-def _listed(paths: list[Any]) -> str:
-    shown = ", ".join(visible(path, 80) for path in paths[:20])
-    return f"{shown} and {len(paths) - 20:,} more" if len(paths) > 20 else shown
 
 
 def settings_of(options: Namespace) -> "Settings":

@@ -23,8 +23,16 @@ from holdfast.io.columns import (
 )
 from holdfast.io.dates import seconds as seconds_of
 from holdfast.io.forms import Form, units_in
-from holdfast.io.guess_codes import as_ranks, counts_rows, is_unnamed, predicts_better_as_category
-from holdfast.io.guess_times import covered_words, cycle_words, time_words, with_cycles
+from holdfast.io.guess_numbers import (
+    as_ranks,
+    counts_rows,
+    covered_words,
+    cycle_words,
+    is_unnamed,
+    predicts_better_as_category,
+    time_words,
+    with_cycles,
+)
 from holdfast.io.head import Head
 from holdfast.io.schema import DROP, check_fit, types_of
 from holdfast.terminal import percent, quoted, visible

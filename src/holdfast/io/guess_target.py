@@ -12,7 +12,7 @@ from holdfast.io import cells
 from holdfast.io.byte_stream import SourceError
 from holdfast.io.columns import Target
 from holdfast.io.head import Head
-from holdfast.terminal import quoted, visible
+from holdfast.terminal import listed, quoted, visible
 
 _MOST_LABELS = 100
 _FEW_NUMBERS = 10  # so few different integers are labels
@@ -31,14 +31,14 @@ def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where:
         raise SourceError(f"{place}: {visible(array.type, 80)} cannot be a target, numbers and labels can")
     if labels:
         if len(labels) < 2 or len(set(labels)) < len(labels):
-            raise SourceError(f"--labels must be at least two, each once: got {_listed(labels)}")
+            raise SourceError(f"--labels must be at least two, each once: got {listed(labels, 6, 40)}")
         found = _found(array)
         if found and not set(found) & set(labels):
             raise SourceError(
-                f"{place}: the first {head.rows:,} rows have {_listed(found)}, and "
-                f"none of the --labels {_listed(labels)}: write them as they are in the file"
+                f"{place}: the first {head.rows:,} rows have {listed(found, 6, 40)}, and "
+                f"none of the --labels {listed(labels, 6, 40)}: write them as they are in the file"
             )
-        return Target(name, tuple(labels)), f"task: classification of {_listed(labels)}"
+        return Target(name, tuple(labels)), f"task: classification of {listed(labels, 6, 40)}"
     kind = head.kind(name)
     if kind == "empty":
         raise SourceError(f"{place}: no row has a target; name another with --target")
@@ -65,7 +65,7 @@ def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where:
             f"{place}: only the label {quoted(found[0])} in the first {head.rows:,} rows; name all with "
             "--labels, or another column with --target"
         )
-    sentence = f"task: classification of {visible(name, 80)}, labels {_listed(found)}"
+    sentence = f"task: classification of {visible(name, 80)}, labels {listed(found, 6, 40)}"
     codes = pc.index_in(cells.labels(array), pa.array(found, pa.string())).drop_null().to_numpy()
     same = of_alike(found)
     sentence += f"; {same}: write them alike in the file if they are one" if same else ""
@@ -118,8 +118,3 @@ def _order(text: str) -> tuple[bool, float, str]:
 def _are_labels(values: np.ndarray) -> bool:
     found = np.unique(values[np.isfinite(values)])
     return len(found) <= 2 or (len(found) <= _FEW_NUMBERS and bool((found == np.round(found)).all()))
-
-
-def _listed(labels: Sequence[str]) -> str:
-    shown = ", ".join(visible(label, 40) for label in labels[:6])
-    return f"{shown} and {len(labels) - 6} more" if len(labels) > 6 else shown

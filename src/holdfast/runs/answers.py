@@ -1,6 +1,7 @@
 """What predictions are compared with: intervals, recent results, a baseline, the labels mixed up."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,13 +11,6 @@ from holdfast.intervals.widths import LABELS, NUMBERS, Widths, label_scores
 RECENT = 1_000  # kept rounds
 _MOST_LABELS = 100  # with more, mistakes are not counted for each pair of labels
 _ROWS = 4_096  # that are counted together for the running majority
-TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
-    "recent": ("score", "actual"),
-    "confusion": ("actual", "predicted"),
-    "targets": (),
-    "baseline": ("error", "counted"),
-    "widths": (),
-}
 
 
 class Answers:
@@ -38,6 +32,14 @@ class Answers:
     >>> answers.baseline_error()
     2.5
     """
+
+    TENSORS: ClassVar[dict[str, tuple[str, ...]]] = {  # columns by name
+        "recent": ("score", "actual"),
+        "confusion": ("actual", "predicted"),
+        "targets": (),
+        "baseline": ("error", "counted"),
+        "widths": (),
+    }
 
     def __init__(self, labels: int) -> None:
         self.labels = labels
@@ -113,12 +115,12 @@ class Answers:
         return total / counted if counted and math.isfinite(total) else None
 
     def state(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in TENSORS} | {"widths": self.widths.numbers()}
+        return {name: getattr(self, name) for name in self.TENSORS} | {"widths": self.widths.numbers()}
 
     def load(self, tensors: dict[str, np.ndarray]) -> None:
         """Continue from what `state` returned; raises ValueError if it is not valid."""
         self.widths.load(numbers(tensors["widths"], (None,)))
-        for name in set(TENSORS) - {"widths"}:
+        for name in set(self.TENSORS) - {"widths"}:
             shape = (None, 2) if name == "recent" else getattr(self, name).shape
             setattr(self, name, numbers(tensors[name], shape))
         if len(self.recent) > RECENT or not np.isfinite(self.recent).all():

@@ -7,8 +7,8 @@ from typing import Any
 
 from holdfast.io.columns import Number
 from holdfast.io.delimited import Delimited
-from holdfast.io.guess_codes import is_code
 from holdfast.io.guess_columns import feature_columns, guess_encoding, guess_layout, types_in
+from holdfast.io.guess_numbers import is_code
 from holdfast.io.guess_target import guess_target
 from holdfast.io.head import Head, first_blocks
 from holdfast.io.schema import CATEGORY, DROP, LABEL, NUMBER, as_lines, task_of, types_of

@@ -15,14 +15,13 @@ from holdfast.fleet.key_table import CHANGED, KEY_COLUMNS
 from holdfast.fleet.parts import COLUMNS
 from holdfast.fleet.tensor_file import read_tensors, tensor_buffers
 from holdfast.io.typed import typed
-from holdfast.runs.answers import TENSORS as ANSWERS
+from holdfast.runs.answers import Answers
 from holdfast.runs.checkpoint_tree import Node, read_nodes
 from holdfast.runs.files import damaged, of_another_layout, reading, table_bytes, to_json
 from holdfast.runs.folder import Content, Folder
 from holdfast.runs.manifest import STATES, TREE, part_name
-from holdfast.runs.skips import TENSORS as SKIPS
 from holdfast.runs.source_records import SourceRecord, read_record
-from holdfast.runs.trace import TENSORS as TRACE
+from holdfast.runs.trace import Skips, Trace
 
 if TYPE_CHECKING:
     from holdfast.runs.run import Run
@@ -31,7 +30,7 @@ TIMES = "times.json"
 CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
 _PART = "holdfast states 3"
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of a tape.
-_COUNTED = {"trace": TRACE, "answers": ANSWERS, "skips": SKIPS}  # parts of a run
+_COUNTED = {"trace": Trace.TENSORS, "answers": Answers.TENSORS, "skips": Skips.TENSORS}  # parts of a run
 _ALWAYS = {f"{part}.{name}": columns for part, found in _COUNTED.items() for name, columns in found.items()}
 _ONE_KEY = _ALWAYS | {"keys": KEY_COLUMNS} | {f"games.{name}": columns for name, columns in GAMES.items()}
 _KEYED = _ALWAYS | {f"keys.{name}": () for name in ("serials", "parts", "count")}

@@ -47,9 +47,8 @@ from holdfast.runs.model import (
     targets_of,
 )
 from holdfast.runs.results import metrics_writer, result_files
-from holdfast.runs.skips import Skips
 from holdfast.runs.source_records import SourceRecord
-from holdfast.runs.trace import Trace
+from holdfast.runs.trace import Skips, Trace
 from holdfast.steady import Steady
 
 _INTERPRETED = 500  # rounds in Python, before the clock and the signals are checked again

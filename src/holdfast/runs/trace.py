@@ -1,11 +1,14 @@
-"""How a run went: a sample of its rounds that does not grow."""
+"""How a run went: a sample of its rounds that does not grow, and counts of skipped rows, for warnings."""
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
+from holdfast.advice import SkipFigures
 from holdfast.fleet.tensor_file import count_in, numbers
+from holdfast.io.columns import Layout, Target
 from holdfast.runs.audit import MEASURES
 
 _POINTS, _SAMPLES = 1024, 4096
@@ -15,15 +18,6 @@ SUMS = ("error", "counted", "kept_error", "kept_counted", "skipped")
 COLUMNS = ("round", *SUMS)
 SAMPLES = ("round", *(f"{of}_{what}" for of in MEASURES for what in ("size", "threshold")), "kept")
 SAMPLES += ("predicted", "actual")  # numbers, or indices of labels
-TENSORS: dict[str, tuple[str, ...]] = {  # columns by name
-    "rounds": (),
-    "sums": SUMS,
-    "weights": ("round", "weights"),
-    "points.stride": (),
-    "points.table": COLUMNS,
-    "samples.stride": (),
-    "samples.table": SAMPLES,
-}
 
 
 class ThinnedTable:
@@ -59,6 +53,16 @@ class ThinnedTable:
 
 class Trace:
     """The error of the predictions so far, a sample of the sizes, and snapshots of the weights."""
+
+    TENSORS: ClassVar[dict[str, tuple[str, ...]]] = {  # columns by name
+        "rounds": (),
+        "sums": SUMS,
+        "weights": ("round", "weights"),
+        "points.stride": (),
+        "points.table": COLUMNS,
+        "samples.stride": (),
+        "samples.table": SAMPLES,
+    }
 
     def __init__(self, dim: int) -> None:
         self.rounds = 0
@@ -129,6 +133,67 @@ class Trace:
         """The mean error of all rounds, and of the kept ones; None if there are none."""
         error, counted, kept_error, kept_counted, _ = map(float, self.sums)
         return (error / counted if counted else None, kept_error / kept_counted if kept_counted else None)
+
+
+class Skips:
+    """Counts of rows, without those of the warm-up. A skipped row counts for one column, or for none."""
+
+    TENSORS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "columns": (),
+        "labels": ("rows", "skipped"),
+        "last": ("kept", "read"),
+    }
+
+    def __init__(self, layout: Layout, target: Target) -> None:
+        self._names = [*(column.name for column in layout.columns), target.name]
+        pairs = [] if layout.is_sparse() else layout.columns
+        self._place = {f: i for i, column in enumerate(pairs) for f in column.features()}
+        self._place[target.name] = len(self._names) - 1
+        self._labels = target.labels
+        self.columns, self.labels = np.zeros(len(self._names)), np.zeros((len(target.labels), 2))
+        self.last = np.zeros(2)
+
+    def add(self, rows: np.ndarray, y: np.ndarray, kept: np.ndarray, warm: np.ndarray) -> None:
+        """Add rows by their numbers; `y` has the indices of their labels, NaN where it is unknown."""
+        if len(self.labels):
+            counted = ~warm & np.isfinite(y)
+            for place, which in enumerate((counted, counted & ~kept)):
+                codes = y[which].astype(np.int64)
+                self.labels[:, place] += np.bincount(codes, minlength=len(self.labels))
+        ends = np.flatnonzero(kept | warm)
+        if len(ends):
+            self.last[0] = rows[ends[-1]]
+        self.last[1] = rows[-1]
+
+    def blame(self, features: np.ndarray) -> None:
+        """Add skipped rows: the feature, or the target, that was the reason of each; empty if unknown."""
+        names, counts = np.unique(features.astype(str), return_counts=True)
+        for name, count in zip(names.tolist(), counts.tolist(), strict=True):
+            if name in self._place:
+                self.columns[self._place[name]] += count
+
+    def figures(self, rows: int, skipped: int, error: float | None, baseline: float | None) -> SkipFigures:
+        """All counts, with those that the run has, too."""
+        # Of a target of numbers there is nothing to say: what cannot be predicted is skipped for it.
+        known = len(self._names) - (not self._labels)
+        columns = {
+            name: int(n) for name, n in zip(self._names[:known], self.columns[:known], strict=True) if n
+        }
+        pairs = zip(self._labels, self.labels.astype(int).tolist(), strict=True)
+        classes = {label: (own, lost) for label, (own, lost) in pairs}
+        last_kept, last = map(int, self.last)
+        return SkipFigures(rows, skipped, columns, classes, last_kept, last, error, baseline)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in self.TENSORS}
+
+    def load(self, tensors: dict[str, np.ndarray]) -> None:
+        """Continue from what `state` returned; raises ValueError if it is not valid."""
+        for name in self.TENSORS:
+            found = numbers(tensors[name], getattr(self, name).shape)
+            if not ((found >= 0.0) & (found < 1 << 53)).all():
+                raise ValueError("the counts of skipped rows are no counts")
+            setattr(self, name, found.copy())
 
 
 def _running_sum(total: float, steps: np.ndarray) -> np.ndarray:

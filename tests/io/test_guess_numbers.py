@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from holdfast.io.guess_codes import as_ranks, counts_rows, is_unnamed, predicts_better_as_category
+from holdfast.io.guess_numbers import as_ranks, counts_rows, is_unnamed, predicts_better_as_category
 
 RNG = np.random.default_rng(5)
 
