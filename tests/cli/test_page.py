@@ -8,7 +8,7 @@ import pyarrow.csv as pacsv
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.cli.report_tables import cards, duration
+from holdfast.cli.page import cards, duration
 
 
 @pytest.fixture(scope="module")

@@ -28,13 +28,11 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Count the skipped rounds of a run by reason and by column, show where rows were skipped one\n"
-            "after the other, and the worst rows: those that exceed their threshold by the largest factor.\n"
-            "The whole audit is RUN/audit, in Parquet. With --skipped, write the skipped rows of the source\n"
-            "to a file, to look at them and to release some (holdfast release). With --replay, show what\n"
-            "another budget would skip, from the sizes that the run recorded, without learning again."
-        ),
+        "Count the skipped rounds of a run by reason and by column, show where rows were skipped one\n"
+        "after the other, and the worst rows: those that exceed their threshold by the largest factor.\n"
+        "The whole audit is RUN/audit, in Parquet. With --skipped, write the skipped rows of the source\n"
+        "to a file, to look at them and to release some (holdfast release). With --replay, show what\n"
+        "another budget would skip, from the sizes that the run recorded, without learning again.",
         [
             "holdfast audit sensors.run",
             "holdfast audit sensors.run --worst 50",

@@ -27,10 +27,8 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Learn to predict benzene from cheap gas sensors, with filters and without; print a table and\n"
-            "write a report. The data set is bundled; where a sensor failed it has -200."
-        ),
+        "Learn to predict benzene from cheap gas sensors, with filters and without; print a table and\n"
+        "write a report. The data set is bundled; where a sensor failed it has -200.",
         ["holdfast demo", "holdfast demo --to benzene.run"],
     )
     parser.add_argument(

@@ -40,11 +40,9 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Say what this installation is: versions, whether games run as prebuilt machine code and why\n"
-            "not, whether that gives the same bits as Python on this machine, where compiled games are\n"
-            "stored, and which optional packages are missing. Put its output into a report of an error."
-        ),
+        "Say what this installation is: versions, whether games run as prebuilt machine code and why\n"
+        "not, whether that gives the same bits as Python on this machine, where compiled games are\n"
+        "stored, and which optional packages are missing. Put its output into a report of an error.",
         [
             "holdfast doctor",
             "holdfast doctor --json | jq .games.reason       # why games are not prebuilt; null if they are",

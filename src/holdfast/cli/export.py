@@ -21,12 +21,10 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Write the model of a run to a file. sklearn: an estimator, for joblib.load; it predicts as\n"
-            "holdfast predict does, from data frames with any of the columns and keys, and needs holdfast\n"
-            "where it is loaded. Load only files that you trust: a pickle can run any code. onnx: a graph,\n"
-            "for runs without keys whose columns are numbers; it needs nothing but a runtime of ONNX."
-        ),
+        "Write the model of a run to a file. sklearn: an estimator, for joblib.load; it predicts as\n"
+        "holdfast predict does, from data frames with any of the columns and keys, and needs holdfast\n"
+        "where it is loaded. Load only files that you trust: a pickle can run any code. onnx: a graph,\n"
+        "for runs without keys whose columns are numbers; it needs nothing but a runtime of ONNX.",
         [
             "holdfast export sensors.run --to sklearn          # sensors.joblib",
             "holdfast export sensors.run --to onnx --output model.onnx",

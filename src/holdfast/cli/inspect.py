@@ -18,12 +18,10 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Show how a run was set up, which rows each source has, how many rounds were skipped, the\n"
-            "error, the certificate, the ledger of rows that were taken back or released, and the weights\n"
-            "of the model: how far one unit of the scale of a feature moves the prediction, the largest\n"
-            "first. --json has all of it, and all weights."
-        ),
+        "Show how a run was set up, which rows each source has, how many rounds were skipped, the\n"
+        "error, the certificate, the ledger of rows that were taken back or released, and the weights\n"
+        "of the model: how far one unit of the scale of a feature moves the prediction, the largest\n"
+        "first. --json has all of it, and all weights.",
         [
             "holdfast inspect sensors.run",
             "holdfast inspect sensors.run --weights 3        # the three features that weigh most",

@@ -18,13 +18,11 @@ def add_options(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None
     describe(
         parser,
         run,
-        (
-            "Learn a linear model from rows, one after the other, and skip outliers. SOURCE is CSV or TSV,\n"
-            "JSON lines or svmlight (also .gz, .bz2, .xz, .zst), Parquet or Arrow, of any length, or - for\n"
-            "standard input. Several are learned from one after the other, each content once.\n"
-            "Task, loss and encoding are guessed from the first rows, and printed. The run folder contains\n"
-            "the model, an audit of every skipped row, metrics, configuration and report."
-        ),
+        "Learn a linear model from rows, one after the other, and skip outliers. SOURCE is CSV or TSV,\n"
+        "JSON lines or svmlight (also .gz, .bz2, .xz, .zst), Parquet or Arrow, of any length, or - for\n"
+        "standard input. Several are learned from one after the other, each content once.\n"
+        "Task, loss and encoding are guessed from the first rows, and printed. The run folder contains\n"
+        "the model, an audit of every skipped row, metrics, configuration and report.",
         [
             "holdfast learn sensors.csv --target benzene               # into the folder sensors.run",
             "holdfast learn clicks.jsonl --target bought --outliers 1% --report",

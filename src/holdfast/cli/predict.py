@@ -21,17 +21,15 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Predict each row with the model in RUN. Columns are found by name; the target\n"
-            "may be missing. Rows of a pipe are answered as they come.\n\n"
-            "A cell that is missing, cannot be read, or is too far from the rows learned from\n"
-            "does not count. The other cells do, and the column `note` says which cell it is.\n"
-            "A row of which nothing can be read gets no prediction, nor does one with an\n"
-            "unknown key, if the run has no prior (docs/keys.md).\n\n"
-            "The answers are row, key (with --key), prediction, low and high for numbers or\n"
-            "probability and labels (those that may be right) for labels, outlier (1 if a\n"
-            "cell is too far), outlier_column and note. docs/run-folder.md says how each is computed."
-        ),
+        "Predict each row with the model in RUN. Columns are found by name; the target\n"
+        "may be missing. Rows of a pipe are answered as they come.\n\n"
+        "A cell that is missing, cannot be read, or is too far from the rows learned from\n"
+        "does not count. The other cells do, and the column `note` says which cell it is.\n"
+        "A row of which nothing can be read gets no prediction, nor does one with an\n"
+        "unknown key, if the run has no prior (docs/keys.md).\n\n"
+        "The answers are row, key (with --key), prediction, low and high for numbers or\n"
+        "probability and labels (those that may be right) for labels, outlier (1 if a\n"
+        "cell is too far), outlier_column and note. docs/run-folder.md says how each is computed.",
         [
             "holdfast predict sensors.run today.csv                     # answers on standard output",
             "holdfast predict sensors.run today.csv --to answers.parquet --all-columns",

@@ -13,11 +13,9 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Write a page about a run, and print its path: how good the model is, also beside a baseline,\n"
-            "what made rows outliers and where they are, errors, sizes and thresholds over time, weights,\n"
-            "and columns used and left out. It is one file that needs no network, for any browser."
-        ),
+        "Write a page about a run, and print its path: how good the model is, also beside a baseline,\n"
+        "what made rows outliers and where they are, errors, sizes and thresholds over time, weights,\n"
+        "and columns used and left out. It is one file that needs no network, for any browser.",
         [
             "holdfast report sensors.run                  # sensors.run/report.html",
             "holdfast report sensors.run --to page.html   # also while the run is learning",

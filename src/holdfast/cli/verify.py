@@ -11,11 +11,9 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Check every file of a run: its SHA-256 is the one in the manifest, the model and the\n"
-            "checkpoint can be read, and the parts of the audit belong together. Nothing is changed. The\n"
-            "exit status is 2 if a file is damaged, missing, or not of this run."
-        ),
+        "Check every file of a run: its SHA-256 is the one in the manifest, the model and the\n"
+        "checkpoint can be read, and the parts of the audit belong together. Nothing is changed. The\n"
+        "exit status is 2 if a file is damaged, missing, or not of this run.",
         ["holdfast verify sensors.run", "holdfast verify sensors.run --json"],
     )
     add_run(parser)

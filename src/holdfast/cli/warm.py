@@ -23,15 +23,13 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Compile what will be needed, and store it on disk, so that later processes need not: when an\n"
-            "image is built, in a CI job, before a service starts. What is stored depends on the versions\n"
-            "of holdfast, Python and numba and on the kind of processor. It does not depend on the data:\n"
-            "it serves any number of rows and columns, float64 and float32. HOLDFAST_CACHE_DIR says where\n"
-            "it is stored; set it to the same folder later. What is there is not compiled again, nor is\n"
-            "what came with holdfast. Without scikit-learn, it compiles what `holdfast learn` needs. This\n"
-            "needs numba: pip install 'holdfast[compile]'."
-        ),
+        "Compile what will be needed, and store it on disk, so that later processes need not: when an\n"
+        "image is built, in a CI job, before a service starts. What is stored depends on the versions\n"
+        "of holdfast, Python and numba and on the kind of processor. It does not depend on the data:\n"
+        "it serves any number of rows and columns, float64 and float32. HOLDFAST_CACHE_DIR says where\n"
+        "it is stored; set it to the same folder later. What is there is not compiled again, nor is\n"
+        "what came with holdfast. Without scikit-learn, it compiles what `holdfast learn` needs. This\n"
+        "needs numba: pip install 'holdfast[compile]'.",
         [
             "holdfast warm                                   # the default estimators",
             "HOLDFAST_CACHE_DIR=/opt/holdfast holdfast warm  # in an image; set the variable there, too",

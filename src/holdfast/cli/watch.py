@@ -22,12 +22,10 @@ def add(parser: ArgumentParser) -> None:
     describe(
         parser,
         run,
-        (
-            "Follow one column of numbers and print alarms, each once: a glitch (some odd values), a\n"
-            "change (the values are different since a row), frozen (the same value too long). It needs no\n"
-            "settings, is robust from the 16th value on, and follows changes. docs/intervals.md says how.\n\n"
-            "With --state, a second call goes on where the first one ended, and reads new rows only."
-        ),
+        "Follow one column of numbers and print alarms, each once: a glitch (some odd values), a\n"
+        "change (the values are different since a row), frozen (the same value too long). It needs no\n"
+        "settings, is robust from the 16th value on, and follows changes. docs/intervals.md says how.\n\n"
+        "With --state, a second call goes on where the first one ended, and reads new rows only.",
         [
             "holdfast watch sensors.csv --value temperature",
             "holdfast watch meters.csv --value kwh --by meter --season 24 --json",
