@@ -60,7 +60,6 @@ def describe(
 
 
 def wrapped(text: str) -> str:
-    """A paragraph of the help."""
     return textwrap.fill(text, WIDTH)
 
 
@@ -123,7 +122,6 @@ def add_reading(parser: ArgumentParser) -> None:
 
 
 def reading_of(options: argparse.Namespace) -> "Reading":
-    """How to read the sources, from the options of the command line."""
     from holdfast.io.sources import Reading
 
     return Reading(**{name: getattr(options, name) for name in Reading._fields})

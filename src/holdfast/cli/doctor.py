@@ -150,7 +150,6 @@ def system() -> dict[str, Any]:
 
 
 def games() -> dict[str, Any]:
-    """Whether prebuilt games are used."""
     library = prebuilt.library()
     used = library.code is not None
     found: dict[str, Any] = {"prebuilt": used, "names": [], "level": None, "reason": None, "remedy": None}

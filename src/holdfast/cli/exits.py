@@ -69,7 +69,6 @@ def print_json_error(text: object, status: int) -> None:
 
 
 def _in_words(problem: Refusal | OSError | MemoryError) -> tuple[str, int]:
-    """A sentence and an exit status."""
     if isinstance(problem, Refusal):
         return str(problem), WRONG
     if isinstance(problem, MemoryError):

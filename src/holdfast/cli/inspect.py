@@ -134,7 +134,6 @@ def certificate(found: "Run") -> dict[str, Any]:
 
 
 def _sources(found: "Run") -> list[dict[str, Any]]:
-    """The sources in order, each with the numbers of its rows."""
     ends = [record.last_row for record in found.sources]
     starts = [1, *(end + 1 for end in ends)]
     return [

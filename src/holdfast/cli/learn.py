@@ -101,7 +101,6 @@ def _open(options: Namespace, paths: list[Any], to: Path) -> tuple[Any, Any, Any
 
 
 def _dry_run(options: Namespace, paths: list[Any]) -> int:
-    """Print what would be learned."""
     from holdfast.runs.beginning import Guess
     from holdfast.runs.inputs import Inputs
 
@@ -118,7 +117,6 @@ def _dry_run(options: Namespace, paths: list[Any]) -> int:
 
 
 def settings_of(options: Namespace) -> "Settings":
-    """The settings of the run, from the options of the command line."""
     from holdfast.runs.config import Settings
 
     names = Settings.__dataclass_fields__

@@ -16,7 +16,6 @@ WHY = {  # the reason of a skipped row, as the end of "38 ..."
 
 
 def summary(found: Any, to: Path, page: Path | None, seconds: float, status: int = DONE) -> list[str]:
-    """The result of the run, in a few lines."""
     metrics = found.metrics()
     lines = [learned_and_skipped(metrics), *errors(metrics, found.settings.delay)]
     lines.append(f"Model: {model_words(found)}; {seconds:.1f} s")
@@ -71,7 +70,6 @@ def model_words(found: Any) -> str:
 
 
 def asked(delay: int) -> str:
-    """When rounds were predicted."""
     if delay == 1:
         return "each row predicted before it was learned from"
     return f"{delay:,} rows at a time predicted before they were learned from"

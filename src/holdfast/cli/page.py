@@ -87,7 +87,6 @@ def page(found: Run, summary: AuditSummary | None = None) -> str:
 
 
 def command(found: Run) -> str:
-    """The command that begins such a run."""
     names = names_of(found.sources) or [found.config.source]
     words = ["holdfast", "learn", *("-" if name == "standard input" else name for name in names)]
     for name, value in found.settings.changed().items():
@@ -101,7 +100,6 @@ def command(found: Run) -> str:
 
 
 def sources(found: Run) -> str:
-    """The name of the first source, and how many more there are."""
     more = len(names_of(found.sources)) - 1
     return Path(found.config.source).name + (f" and {more:,} more" if more > 0 else "")
 
@@ -127,7 +125,6 @@ def duration(seconds: float) -> str:
 
 
 def cards(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The main figures, each with its meaning."""
     rounds, skipped = metrics["rounds"], metrics["skipped"]
     yield figure(rounds), "rounds"
     little, warm = metrics["learned_little"], metrics["warm_up"]
@@ -149,7 +146,6 @@ def cards(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def comparison(found: Run, metrics: dict[str, Any]) -> list[str]:
-    """What the errors mean, in sentences."""
     error, baseline, of_all = (metrics[name] for name in ("error", "baseline", "error_of_all_rounds"))
     if error is None or baseline is None:
         return []
@@ -237,7 +233,6 @@ def weights(found: Run, most: int) -> dict[str, Any] | None:
 
 
 def columns(layout: Layout) -> list[tuple[str, str]]:
-    """Each column that features are made from, and how."""
     return [(column.name, _use(column)) for column in layout.columns]
 
 

@@ -135,8 +135,6 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Version(argparse.Action):
-    """Print the version."""
-
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         tell(f"holdfast {__version__}")
         parser.exit()

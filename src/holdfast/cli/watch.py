@@ -104,7 +104,6 @@ def _watched(options: Namespace, on_event: Callable[[Any], None]) -> "Watched":
 
 
 def _teller(options: Namespace, send: Callable[[Any], None] | None) -> Callable[[Any], None]:
-    """What to do with each event."""
 
     def told(event: Any) -> None:
         if options.json:

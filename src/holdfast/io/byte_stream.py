@@ -182,7 +182,6 @@ class ByteStream:
         return self._peeked[:count]
 
     def _waits(self) -> bool:
-        """Whether the next read would wait."""
         return not (self._raw.has_more() if isinstance(self._raw, FOLLOWED) else _has_more(self._raw))
 
     def first_lines(self) -> list[bytes]:
@@ -307,7 +306,6 @@ def _line_ends(block: bytes) -> int:
 
 
 def _has_more(pipe: Any) -> bool:
-    """Whether bytes can be read without waiting."""
     try:
         return bool(select.select([pipe], [], [], 0.0)[0])
     except (OSError, ValueError):  # some systems can wait for sockets only

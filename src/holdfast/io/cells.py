@@ -93,7 +93,6 @@ def without_missing(texts: Array) -> Array:
 
 
 def can_be_labels(arrow_type: pa.DataType) -> bool:
-    """Whether `labels` accepts arrays of this type."""
     t = pa.types
     tests = (t.is_string, t.is_large_string, t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)
     return any(test(arrow_type) for test in (*tests, t.is_timestamp, t.is_date, t.is_null))

@@ -101,11 +101,9 @@ class Delimited:
         return self.stream.unfinished
 
     def sample(self, block: LineBlock) -> Batch:
-        """All columns of a block, as text."""
         return self.decode(block, dict.fromkeys(self.names, TEXT))
 
     def decode(self, block: LineBlock, kinds: Kinds) -> Batch:
-        """These columns of a block, read as numbers or as text."""
         parts = list(self._parts(block.data, block.row, block.lines, kinds))
         faults: dict[int, str] = {}
         start = 0

@@ -92,7 +92,6 @@ def guess_layout(
 
 
 def called(name: str) -> str:
-    """The name of a column in a sentence."""
     return visible(name, 80) or "the column without a name"
 
 
@@ -264,7 +263,6 @@ def as_option(name: str) -> str:
 
 
 def _with_filling(head: Head, column: Column) -> Column:
-    """The column, with what replaces a missing cell."""
     if isinstance(column, Time):
         return column._replace(fill=True)
     if isinstance(column, Number):

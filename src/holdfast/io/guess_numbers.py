@@ -125,7 +125,6 @@ def with_cycles(column: Time, seconds: np.ndarray, is_wanted: bool) -> Time | No
 
 
 def time_words(form: str) -> str:
-    """What a column of times is read as."""
     return _WORDS[form]
 
 
@@ -140,7 +139,6 @@ def cycle_words(column: Time) -> str:
 
 
 def covered_words(seconds: np.ndarray) -> str:
-    """How long the times last, in words."""
     times = seconds[np.isfinite(seconds)]
     hours = float(times.max() - times.min()) / _HOURS if len(times) else 0.0
     return f"{hours:,.0f} hours" if hours < 48.0 else f"{hours / 24.0:,.0f} days"

@@ -25,7 +25,6 @@ _SORTED = (
 
 
 def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where: str) -> tuple[Target, str]:
-    """The target, and a sentence about it."""
     array, place = head.columns[name], f"{where}, column {quoted(name)}"
     if not cells.can_be_labels(array.type):
         raise SourceError(f"{place}: {visible(array.type, 80)} cannot be a target, numbers and labels can")
@@ -73,7 +72,6 @@ def guess_target(head: Head, name: str, task: str, labels: Sequence[str], where:
 
 
 def _numbers(head: Head, name: str) -> tuple[Target, str]:
-    """A target of numbers, and how they are read."""
     form, sentence = head.form(name), f"task: regression of {visible(name, 80)}"
     if form is not None:
         sentence += f"; {head.example(name, form)}"

@@ -43,7 +43,6 @@ class Head(NamedTuple):
         return Head(columns, table.num_rows, faults, decimal, dates)
 
     def kind(self, name: str) -> str:
-        """What is in a column: number, truth, time, text, sparse, empty, or other."""
         return kind_of(self.columns[name], self.decimal)
 
     def form(self, name: str) -> Form | None:
@@ -80,12 +79,10 @@ class Head(NamedTuple):
         )
 
     def numbers(self, name: str) -> np.ndarray:
-        """A column as float64, NaN where it has no number."""
         array, form = self.columns[name], self.form(name)
         return (numbers(array, form) if form is not None else cells.numbers(array, self.decimal))[0]
 
     def time_form(self, name: str) -> tuple[str, str] | None:
-        """As `holdfast.io.dates.time_form`."""
         return time_form(name, self.columns[name], self.dates)
 
     def examples(self, name: str, most: int = 3) -> list[str]:
@@ -95,7 +92,6 @@ class Head(NamedTuple):
         return pc.unique(pc.drop_null(texts.slice(0, 1_000))).slice(0, most).to_pylist()
 
     def missing_count(self, name: str) -> int:
-        """How many cells of a column are missing."""
         array = self.columns[name]
         if cells.is_text(array):
             array = pc.if_else(pc.is_in(array, pa.array(cells.NO_NUMBER)), None, array)

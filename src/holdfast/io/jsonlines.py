@@ -125,7 +125,6 @@ def _is_rounded(column: Any) -> bool:
 
 
 def _kind(values: Sequence[Any]) -> str:
-    """The kind of these values, without the missing ones."""
     known = [value for value in values if value is not None]
     if known and all(isinstance(value, bool) for value in known):
         return BOOLEAN

@@ -80,7 +80,6 @@ class DenseRows:
         return DenseRows(self.X[rows])
 
     def missing(self) -> np.ndarray:
-        """Which rows have a missing cell."""
         with np.errstate(all="ignore"):
             if not np.isnan(self.X.sum()):  # takes a tenth of the time
                 return np.zeros(len(self.X), bool)
@@ -188,7 +187,6 @@ class SparseRows:
         return columns, values, far, squares
 
     def _row_of(self) -> np.ndarray:
-        """The row of each value."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def _any(self, wrong: np.ndarray) -> np.ndarray:

@@ -74,5 +74,4 @@ def as_lines(types: Mapping[str, str], notes: Mapping[str, str]) -> list[str]:
 
 
 def _in_quotes(text: str) -> str:
-    """A text as TOML writes it."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

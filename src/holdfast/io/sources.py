@@ -78,7 +78,6 @@ def open_source(
 
 
 def is_columnar(stream: ByteStream, reading: Reading) -> bool:
-    """Whether this is Parquet or Arrow."""
     return (reading.format or _format(stream)) in ("parquet", "arrow")
 
 

@@ -100,7 +100,6 @@ class _Sums:
         self.pairs: dict[tuple[str, str], tuple[int, float, float]] = {}
 
     def add(self, rows: np.ndarray, table: pa.Table) -> None:
-        """Add entries of the audit that follow."""
         self.rows += int(np.count_nonzero(np.diff(rows, prepend=self.last))) + (self.rows == 0)
         self.last = int(rows[-1])
         if "time" in table.column_names:
@@ -127,7 +126,6 @@ class Groups:
         self._open: _Sums | None = None  # the last group, which may go on
 
     def add(self, table: pa.Table) -> None:
-        """Add the next part of an audit."""
         rows = table.column("row").to_numpy()
         if not len(rows):
             return
@@ -184,7 +182,6 @@ class SkippedSample:
         self._table = np.zeros((0, 3))  # the number of the skipped round, its round, its size
 
     def add(self, table: pa.Table) -> None:
-        """Add the next part of the audit."""
         mine = table.filter(pc.equal(table.column("reason"), self._measure))
         places = self._seen + np.arange(mine.num_rows)
         self._seen += mine.num_rows

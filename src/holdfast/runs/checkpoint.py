@@ -163,7 +163,6 @@ class EarlierState(NamedTuple):
 
     @staticmethod
     def of(run: "Run") -> "EarlierState":
-        """The state of a run now."""
         tensors, states, header = _tensors(run), None, _header(run) | {"tree": [], "replaced": []}
         if run.upkeep is not None:
             keys, table = np.arange(len(run.games.keys)), run.games.table
@@ -172,12 +171,10 @@ class EarlierState(NamedTuple):
         return EarlierState(header, {name: array.copy() for name, array in tensors.items()}, states)
 
     def byte_count(self) -> int:
-        """About how many bytes it takes."""
         states = 0 if self.states is None else sum(map(len, self.states.states))
         return states + sum(array.nbytes for array in self.tensors.values())
 
     def buffers(self) -> list[Any]:
-        """The content of its file."""
         tensors = self.tensors
         if self.states is not None:
             part = b"".join(self.states.buffers(_PART))

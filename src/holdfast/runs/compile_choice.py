@@ -54,7 +54,6 @@ class CompileChoice:
 
 
 def _is_stored(args: tuple[Any, ...]) -> bool:
-    """Whether the disk cache has the compiled games for these arguments."""
     if is_empty():
         return False
     from holdfast._compiled import is_stored

@@ -67,13 +67,11 @@ class Settings:
 
     @staticmethod
     def from_json(found: Any) -> "Settings":
-        """The settings that `to_json` wrote; raises ValueError if they are anything else."""
         settings = typed(Settings, found)
         settings.check()
         return settings
 
     def check(self, words: Words = TERMINAL) -> None:
-        """Raise if a setting has a value that is not allowed."""
         options.read_outliers(self.outliers, words)
         options.read_learner(self.learner, None, words)
         options.read_rows("memory", self.memory, words)
@@ -95,7 +93,6 @@ class Settings:
             raise RunError(f"--category names {sorted(twice, key=str)[0]!r}, which is no feature")
 
     def reading(self) -> Reading:
-        """How to read the sources."""
         return Reading(self.format, self.header, self.decimal, self.schema)
 
     def has_prior(self) -> bool:
@@ -202,7 +199,6 @@ class Config:
 
     @staticmethod
     def from_json(found: Any) -> "Config":
-        """The configuration that `to_json` wrote; raises ValueError if it is anything else."""
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise ValueError(f"it is not {FORMAT!r}")
         fields = {name: value for name, value in found.items() if name != "format"}
@@ -215,6 +211,5 @@ _PARTS = {"settings": Settings.from_json, "layout": read_layout, "target": read_
 
 
 def read_config(folder: Folder) -> Config:
-    """The configuration of the run in a folder."""
     with reading(folder.path / CONFIG):
         return Config.from_json(json.loads(folder.read(CONFIG)))

@@ -30,7 +30,6 @@ def damaged(path: str | Path, why: object) -> RunError:
 
 
 def is_link(path: str | Path) -> RunError:
-    """The error for a symbolic link."""
     return RunError(
         f"{path} is a symbolic link, and a run neither reads nor writes through links: put the file itself "
         "there, or choose another folder with --to"
@@ -143,7 +142,6 @@ def open_plain(path: str | Path, flags: int) -> int:
 
 
 def read_plain(path: str | Path) -> bytes:
-    """The content of a plain file."""
     try:
         with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
             return file.read()
@@ -164,7 +162,6 @@ def sync(folder: str | Path) -> None:
 
 
 def to_json(found: Any) -> str:
-    """The content of a JSON file of a run."""
     return as_json(found, indent=2) + "\n"
 
 
@@ -188,7 +185,6 @@ def read_table(data: bytes, schema: pa.Schema) -> pa.Table:
 
 
 def table_bytes(table: pa.Table) -> pa.Buffer:
-    """The content of a Parquet file with this table."""
     import pyarrow.parquet as pq
 
     texts = [column for column in ("key", "label") if column in table.column_names]

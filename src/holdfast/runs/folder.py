@@ -103,7 +103,6 @@ class Folder:
     # -- reading
 
     def load(self) -> Manifest:
-        """Read the manifest."""
         path = self.path / manifests.FILE
         try:
             self.manifest = read_manifest(read_plain(path))
@@ -241,7 +240,6 @@ class Folder:
         self.manifest = before.settled(digests).without(gone)
 
     def write_alone(self, name: str, data: Content) -> None:
-        """Lock the folder and replace one file."""
         self.lock()
         try:
             self.load()

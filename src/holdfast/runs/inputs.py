@@ -90,7 +90,6 @@ class Inputs:
         self._expected = bool(self.known) and strict  # whether the next source must be known
 
     def open_first(self) -> Source:
-        """Open the first source of a new run."""
         if self._follows(0) and _is_short_file(self.paths[0]):
             self._say(f"{self.paths[0]} has at most one line yet: waiting for rows")
         self._source = self._opened(self.paths[0], self._follows(0))

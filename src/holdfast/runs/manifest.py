@@ -37,7 +37,6 @@ class Digest(NamedTuple):
 
     @staticmethod
     def of(*buffers: Any) -> "Digest":
-        """Of one buffer, or of several that follow each other."""
         sha256 = hashlib.sha256()
         for buffer in buffers:
             sha256.update(buffer)
@@ -123,7 +122,6 @@ def part_number(table: str, name: str) -> int | None:
 
 
 def is_run_file(name: str) -> bool:
-    """Whether a run writes a file of this name."""
     return name in FILES or any(part_number(table, name) is not None for table in PARTS)
 
 

@@ -50,7 +50,6 @@ class Model(NamedTuple):
     widths: np.ndarray | None = None  # coverages, and the width of their intervals; infinite before the first
 
     def names(self) -> tuple[str, ...]:
-        """The names of the games of a key."""
         return self.target.model_names()
 
     def has_pairs(self) -> bool:
@@ -58,7 +57,6 @@ class Model(NamedTuple):
         return len(self.target.labels) > 2 and self.target.class_models()[0].is_pair()
 
     def key_indices(self) -> dict[str, int]:
-        """The index of each key."""
         return {key: i for i, key in enumerate(self.keys)}
 
     @np.errstate(all="ignore")
@@ -81,7 +79,6 @@ class Model(NamedTuple):
         return margins_of(self.target, found)
 
     def answers(self, outcomes: np.ndarray) -> np.ndarray:
-        """The predictions: numbers, or labels."""
         if self.target.regression:
             return outcomes[:, 0]
         if len(self.target.labels) == 2:
@@ -91,7 +88,6 @@ class Model(NamedTuple):
         return np.array(self.target.labels, object)[codes]
 
     def to_bytes(self) -> bytes:
-        """The content of the file."""
         return b"".join(self.buffers())
 
     def buffers(self) -> list[Buffer]:

@@ -146,7 +146,6 @@ def feature_names(layout: Layout, places: Iterable[int]) -> list[str]:
 
 
 def answer_types(model: Model) -> dict[str, pa.DataType]:
-    """The columns of the answers, and their types."""
     numbers = model.target.regression
     return (
         {"row": pa.int64()}
@@ -196,7 +195,6 @@ def answers(model: Model, known: Mapping[str, int], piece: Piece, share: float) 
 
 
 def _array(column: Any, kind: pa.DataType) -> Any:
-    """A column of Arrow, null for NaN."""
     if isinstance(column, np.ndarray) and column.dtype == np.float64:
         column = pa.array(column, from_pandas=True)
     return pa.array(column, kind) if isinstance(column, np.ndarray) else column.cast(kind)
@@ -237,7 +235,6 @@ def row_notes(
 
 
 def columns_of_features(layout: Layout) -> np.ndarray:
-    """The name of the column of each feature."""
     return np.array([column.name for column in layout.columns for _ in column.features()], object)
 
 

@@ -87,7 +87,6 @@ def quarantine(
 
 
 def number_columns(run: "Run") -> set[str]:
-    """The names of the columns that the run reads as numbers."""
     kinds = {column.name for column in run.layout.columns if column_kind(column) == "number"}
     return kinds | ({run.target.name} if run.regression else set())
 

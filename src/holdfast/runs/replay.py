@@ -88,7 +88,6 @@ def replayed(run: Run, outliers: str) -> dict[str, Any]:
 
 
 def _notes(settings: Settings) -> list[str]:
-    """What differs from a run with these filters."""
     notes = [
         "The sizes are those of the run. With this budget it would learn from other rounds, and later sizes "
         "would differ a little."
@@ -133,7 +132,6 @@ class KeyedFilters:
         self._games: dict[str, int] = {}
 
     def keep(self, table: pa.Table) -> np.ndarray:
-        """Which of these rounds all filters keep."""
         found = {name: table.column(name).to_numpy() for name in _SIZES if name in table.column_names}
         other = found.get("target", found.get("gradient", np.zeros(table.num_rows)))
         sizes = Sizes(found["features"], other, found.get("positive", np.ones(0, bool)))
@@ -155,7 +153,6 @@ class KeyedFilters:
         return FilterStates(features.init(1), other.init(1), other.init(1))
 
     def _game_of(self, table: pa.Table) -> np.ndarray:
-        """The index of the game of each round."""
         names = [name for name in ("key", "label") if name in table.column_names]
         if not names:
             return np.zeros(table.num_rows, np.int64)

@@ -44,7 +44,6 @@ def result_files(run: "Run", last: bool) -> Iterator[tuple[str, Content]]:
 
 
 def model(run: "Run") -> Model:
-    """What predicts."""
     keyed = run.settings.key is not None
     parts = (run.layout, run.target, tuple(run.games.keys) if keyed else (), run.settings.key)
     prior = run.upkeep.ready_prior() if run.upkeep is not None else None
@@ -56,7 +55,6 @@ def model(run: "Run") -> Model:
 
 
 def metrics(run: "Run") -> dict[str, Any]:
-    """The content of metrics.json."""
     error, kept_error = run.trace.errors()
     counts = dict(sorted(run.log.counts.items()))
     skipped, warm = int(run.trace.sums[4]), counts.pop(WARM_UP, 0)

@@ -209,7 +209,6 @@ class Run:
         return np.array(found, np.int64)
 
     def _key_indices(self, names: Any, count: int) -> np.ndarray:
-        """The index of the key of each round."""
         if names is None:
             return np.full(count, self.games.indices([""])[0])
         coded = pc.dictionary_encode(names)
@@ -242,7 +241,6 @@ class Run:
             self._write_metrics(self)
 
     def save(self) -> None:
-        """Write the last checkpoint of this process."""
         self.checkpoint(last=True)
         if self.finished:  # no process reads parts that this checkpoint does not need
             self.folder.write((), self._gone())
@@ -250,7 +248,6 @@ class Run:
         self.folder.write_manifest()
 
     def _gone(self) -> list[str]:
-        """The names of the parts of states that are not needed any more."""
         return [part_name(STATES, number) for number in self.states.gone]
 
     def write_metrics_to(self, path: str | Path) -> None:
@@ -302,7 +299,6 @@ def open_run(to: str | Path, folder: Folder | None = None) -> Run:
 
 
 def row_measure(guard: Any) -> RowMeasure:
-    """How the filter of rows measures a row."""
     if isinstance(guard, Steady):
         return RowMeasure(True, None, constant=False)
     clip = guard.learner.clip if isinstance(guard.learner, Scaled) else None

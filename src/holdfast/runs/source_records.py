@@ -38,7 +38,6 @@ class SourceRecord(NamedTuple):
 
     @property
     def last_row(self) -> int:
-        """The number in the run of its last row."""
         return self.base + self.last
 
 
@@ -49,12 +48,10 @@ def read_record(found: Any) -> SourceRecord:
 
 
 def names_of(records: Iterable[SourceRecord]) -> list[str]:
-    """The names of all sources, in order."""
     return list(dict.fromkeys(record.name for record in records))
 
 
 def last_row(records: Iterable[SourceRecord]) -> int:
-    """The number of the last row so far."""
     return max((record.last_row for record in records), default=0)
 
 

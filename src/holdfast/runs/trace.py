@@ -105,7 +105,6 @@ class Trace:
         return math.ceil(2.0 ** (octave / _SNAPSHOTS))
 
     def add_snapshot(self, weights: np.ndarray) -> None:
-        """Add the weights."""
         if self.wide and self.rounds:
             row = np.concatenate([[self.rounds], weights])
             self.weights = np.concatenate([self.weights, row[None]])

@@ -42,7 +42,6 @@ class Watched:
     def inputs(
         self, paths: Sequence[str], reading: Reading, follow: bool, say: Callable[[str], Any]
     ) -> Inputs:
-        """The sources, without the rows that were read before."""
         return Inputs(paths, reading, self.sources, follow, say=say)
 
     def add(self, item: Item) -> pa.Table | None:
@@ -85,7 +84,6 @@ class Watched:
     # -- the state
 
     def save(self, path: Path) -> None:
-        """Write all that is needed to go on."""
         found = {
             "format": FORMAT,
             "value": self.value,
