@@ -132,15 +132,14 @@ def as_lines_below(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]
     for cells, note in [(head, ""), *rows]:
         line = "  ".join(visible(cell, width).ljust(width) for cell, width in zip(cells, widths, strict=True))
         lines.append(line.rstrip())
-        lines += textwrap.wrap(
-            note,
-            80,
-            initial_indent="    ",
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines += folded(note, 80, "    ", "    ")
     return lines
+
+
+def folded(text: str, width: int, indent: str, first: str = "") -> list[str]:
+    """A text as lines of this width. Words are not cut, such as paths."""
+    how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent, **how)
 
 
 def tell(*lines: object) -> None:
@@ -221,13 +220,7 @@ def _wrapped(line: str, stream: TextIO) -> str:
     if not stream.isatty() or len(line) <= _columns(stream):
         return line
     indent = " " * min(len(line) - len(line.lstrip()) + 2, 12)
-    return textwrap.fill(
-        line,
-        _columns(stream),
-        subsequent_indent=indent,
-        break_long_words=False,  # such as paths
-        break_on_hyphens=False,
-    )
+    return "\n".join(folded(line, _columns(stream), indent))
 
 
 def _columns(stream: TextIO) -> int:

@@ -78,18 +78,13 @@ def _new_folder() -> Path:
 
 
 def _learned(source: Path, to: Path, learner: str = "auto", outliers: str = "auto") -> "Run":
-    import contextlib
-
     from holdfast.cli.progress import progress_for
-    from holdfast.runs.beginning import begin
+    from holdfast.runs.beginning import learned
     from holdfast.runs.config import Settings
-    from holdfast.runs.learning import learn
 
     settings = Settings("benzene", drop=("outlier", "time"), learner=learner, outliers=outliers)
-    found, opened, rows = begin([str(source)], settings, to, lambda text: None)
     bar = progress_for(quiet=False)
-    with contextlib.closing(opened):
-        learn(found, opened, rows, (float("inf"), 30.0), bar, lambda: False)
+    found = learned(source, settings, to, bar)
     bar.end()
     return found
 

@@ -1,13 +1,12 @@
 """holdfast inspect: what a run has learned."""
 
 import json
-import textwrap
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.arguments import add_json, add_run, describe
 from holdfast.cli.exits import report_errors
-from holdfast.terminal import DONE, listed, print_json, shown, tell, visible
+from holdfast.terminal import DONE, folded, listed, print_json, shown, tell, visible
 
 if TYPE_CHECKING:
     from holdfast.runs.config import Settings
@@ -100,16 +99,7 @@ def run(options: Namespace) -> int:
 
 def _tell(name: str, words: str) -> None:
     """Print a name and what there is to say of it, in lines of at most 80 columns."""
-    indent = 13
-    tell(
-        *textwrap.wrap(
-            f"{name:12} {words}",
-            80,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    )
+    tell(*folded(f"{name:12} {words}", 80, " " * 13))
 
 
 def _predicts(found: "Run") -> str:

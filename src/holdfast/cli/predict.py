@@ -120,6 +120,8 @@ def _passed(options: Namespace, source: Any) -> tuple[str, ...]:
 
 def _tables(pieces: Iterable[tuple["Model", Any]], share: float, counts: dict[str, int]) -> Iterator[Any]:
     """The answers for pieces, each given with its model."""
+    import pyarrow.compute as pc
+
     from holdfast.runs.predicting import answers
 
     before, known = None, {}
@@ -129,14 +131,8 @@ def _tables(pieces: Iterable[tuple["Model", Any]], share: float, counts: dict[st
         table, without = answers(model, known, piece, share)
         counts["rows"] += table.num_rows
         counts["empty"] += without
-        counts["outliers"] += int(_sum(table.column("outlier")))
+        counts["outliers"] += pc.sum(table.column("outlier")).as_py() or 0
         yield _with_columns(table, piece.also)
-
-
-def _sum(column: Any) -> int:
-    import pyarrow.compute as pc
-
-    return pc.sum(column).as_py() or 0
 
 
 def _without_rows(model: "Model", passed: tuple[str, ...]) -> Any:

@@ -1,6 +1,5 @@
 """holdfast warm: compile in advance what estimators and the command line will need."""
 
-import contextlib
 import importlib.util
 import math
 import time
@@ -130,24 +129,17 @@ def _learn(model: str) -> None:
     import numpy as np
 
     from holdfast._compiled.compiling import WORTH_COMPILING, expecting
-    from holdfast.cli.learn import settings_of
-    from holdfast.cli.parser import new_parser
     from holdfast.cli.progress import progress_for
     from holdfast.intervals.widths import LABELS, NUMBERS, Widths
-    from holdfast.runs.beginning import begin
-    from holdfast.runs.learning import learn
+    from holdfast.runs.beginning import learned
+    from holdfast.runs.config import Settings
 
     X, y = _table(model)
-    task = "classification" if model == "classifier" else "regression"
+    settings = Settings("y", task="classification" if model == "classifier" else "regression")
     with tempfile.TemporaryDirectory() as folder:
         path, to = Path(folder) / "rows.csv", Path(folder) / "run"
         np.savetxt(path, np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
-        command = ["learn", str(path), "--target", "y", "--task", task]
-        options = new_parser().parse_args(command)
-        found, source, pieces = begin([str(path)], settings_of(options), to, lambda text: None)
-        with contextlib.closing(source), contextlib.closing(found.folder):
-            found.compiling.expected = WORTH_COMPILING
-            learn(found, source, pieces, (math.inf, math.inf), progress_for(True, False), lambda: False)
+        learned(path, settings, to, progress_for(quiet=True), WORTH_COMPILING).folder.close()
     with expecting(math.inf):  # what `holdfast serve` needs besides
         widths = Widths(NUMBERS if model == "regressor" else LABELS)
         widths.add(np.ones(2))

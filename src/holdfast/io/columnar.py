@@ -46,7 +46,7 @@ class RowBlock(NamedTuple):
 
 
 class Columnar(abc.ABC):
-    """What Parquet and Arrow share. `_batches(first)` yields all rows from number `first` on."""
+    """What Parquet and Arrow share."""
 
     name: str
     size: int | None = None
@@ -68,7 +68,9 @@ class Columnar(abc.ABC):
     def _blocks(self, mark: Mark | None) -> Iterator[RowBlock]:
         row = mark["row"] if mark else 1
         try:
-            for batch in self._batches(row - 1):
+            batches, skip = self._batches(row - 1)
+            for batch in batches:
+                batch, skip = batch.slice(min(skip, batch.num_rows)), max(skip - batch.num_rows, 0)
                 for start in range(0, batch.num_rows, _ROWS):
                     piece = batch.slice(start, _ROWS)
                     if mark is not None:
@@ -134,7 +136,8 @@ class Columnar(abc.ABC):
     def close(self) -> None: ...
 
     @abc.abstractmethod
-    def _batches(self, first: int) -> Iterator[pa.RecordBatch]: ...
+    def _batches(self, first: int) -> tuple[Iterable[pa.RecordBatch], int]:
+        """Batches with all rows from number `first` on, and how many rows they have before it."""
 
 
 class Parquet(Columnar):
@@ -158,7 +161,7 @@ class Parquet(Columnar):
     def close(self) -> None:
         self._file.close()
 
-    def _batches(self, first: int) -> Iterator[pa.RecordBatch]:
+    def _batches(self, first: int) -> tuple[Iterable[pa.RecordBatch], int]:
         groups, start = [], 0
         for i in range(self._file.metadata.num_row_groups):
             length = self._file.metadata.row_group(i).num_rows
@@ -166,11 +169,8 @@ class Parquet(Columnar):
                 groups.append(i)
             else:
                 start += length
-        skip = first - start
-        if groups:
-            for batch in self._file.iter_batches(batch_size=_ROWS, row_groups=groups):
-                yield batch.slice(min(skip, batch.num_rows))
-                skip = max(skip - batch.num_rows, 0)
+        found = self._file.iter_batches(batch_size=_ROWS, row_groups=groups) if groups else ()
+        return found, first - start
 
 
 class Arrow(Columnar):
@@ -200,15 +200,10 @@ class Arrow(Columnar):
     def close(self) -> None:
         self._stream.close()
 
-    def _batches(self, first: int) -> Iterator[pa.RecordBatch]:
-        skip = first
-        if self._file is not None:
-            batches = (self._file.get_batch(i) for i in range(self._file.num_record_batches))
-        else:
-            batches = iter(self._reader)
-        for batch in batches:
-            yield batch.slice(min(skip, batch.num_rows))
-            skip = max(skip - batch.num_rows, 0)
+    def _batches(self, first: int) -> tuple[Iterable[pa.RecordBatch], int]:
+        if self._file is None:
+            return self._reader, first
+        return (self._file.get_batch(i) for i in range(self._file.num_record_batches)), first
 
 
 class _Readable:

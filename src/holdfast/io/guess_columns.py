@@ -111,7 +111,7 @@ def guess_encoding(
     targets = None if target is None else _targets(head, target)
     for name, column in used.items():
         code = ""
-        if _is_guessed_number(column, name, types):
+        if isinstance(column, Number) and not column.truth and name not in types:
             if zeros := head.leading_zeros(name):
                 code = f"begins with zeros, as in {quoted(zeros, 40)}"
             elif targets is not None and predicts_better_as_category(head.numbers(name), targets):
@@ -146,10 +146,6 @@ def _encodings(
         used |= {name: column} if column is not None else {}
         notes |= {name: note} if note else {}
     return used, notes
-
-
-def _is_guessed_number(column: Column, name: str, types: Mapping[str, str]) -> bool:
-    return isinstance(column, Number) and not column.truth and name not in types
 
 
 def _targets(head: Head, target: Target) -> np.ndarray:

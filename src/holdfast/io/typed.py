@@ -38,6 +38,11 @@ def typed(
     return cls(**values)
 
 
+def is_count(value: Any) -> bool:
+    """Whether this is a number of rows, of bytes or of parts."""
+    return type(value) is int and 0 <= value < 1 << 53
+
+
 def _has_type(kind: Any, value: Any) -> bool:
     options = (kind,) if kind == _TEXTS else typing.get_args(kind) or (kind,)
     if isinstance(value, list):

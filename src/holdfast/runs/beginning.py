@@ -1,6 +1,7 @@
 """Begin a run or resume one: what the first rows show, and which sources are left to learn from."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from holdfast.runs.config import CONFIG, Config, Settings, read_config
 from holdfast.runs.files import RunError, to_json
 from holdfast.runs.folder import Folder
 from holdfast.runs.inputs import Columns, Inputs, Item
+from holdfast.runs.learning import learn
 from holdfast.runs.run import Run, open_run
 from holdfast.terminal import as_lines_below, percent, visible
 
@@ -40,6 +42,14 @@ def begin(paths: Sequence[str], settings: Settings, to: str | Path, say: Say, fo
         run, items = Run(folder, config), inputs.from_first(guess.all_blocks(), Columns.of(config))
         on_error.pop_all()
         return run, inputs, items
+
+
+def learned(path: str | Path, settings: Settings, to: str | Path, progress: Any, expected: int = 0) -> Run:
+    """A run that has learned from a whole source. `expected`: about how many rounds it will have."""
+    run, inputs, items = begin([str(path)], settings, to, lambda text: None)
+    run.compiling.expected = expected
+    with contextlib.closing(inputs):
+        return learn(run, inputs, items, (math.inf, 30.0), progress, lambda: False)
 
 
 def can_resume(to: str | Path, settings: Settings, follow: bool) -> bool:

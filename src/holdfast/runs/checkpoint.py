@@ -14,7 +14,7 @@ from holdfast.fleet.key_states import KeyStates, read_states
 from holdfast.fleet.key_table import CHANGED, KEY_COLUMNS
 from holdfast.fleet.parts import COLUMNS
 from holdfast.fleet.tensor_file import read_tensors, tensor_buffers
-from holdfast.io.typed import typed
+from holdfast.io.typed import is_count, typed
 from holdfast.runs.answers import Answers
 from holdfast.runs.checkpoint_tree import Node, read_nodes
 from holdfast.runs.files import damaged, of_another_layout, reading, table_bytes, to_json
@@ -91,17 +91,14 @@ def _read_sources(found: Any) -> list[SourceRecord]:
 
 
 def _read_counts(found: Any) -> dict[str, int]:
-    if not isinstance(found, dict) or not all(type(n) is int and 0 <= n < 1 << 53 for n in found.values()):
+    if not isinstance(found, dict) or not all(map(is_count, found.values())):
         raise ValueError("its counts are not those of a checkpoint")
     return found
 
 
 def _read_replaced(found: Any) -> list[tuple[int, int]]:
-    fits = isinstance(found, list) and all(
-        isinstance(each, list) and len(each) == 2 and all(type(n) is int and 0 <= n < 1 << 53 for n in each)
-        for each in found
-    )
-    if not fits:
+    pairs = found if isinstance(found, list) else [None]
+    if not all(isinstance(each, list) and len(each) == 2 and all(map(is_count, each)) for each in pairs):
         raise ValueError("its replaced parts are not those of a checkpoint")
     return [(first, end) for first, end in found]
 

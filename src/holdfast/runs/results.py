@@ -160,12 +160,8 @@ def exposition(run: "Run", now: float) -> bytes:
     found = run.metrics()
     gauge("rounds", "Rows that were learned from or skipped", found["rounds"])
     gauge("skipped", "Rows that were skipped", found["skipped"])
-    reasons = Gauge(
-        "holdfast_skipped_by_reason",
-        "Skipped rounds by reason",
-        ["run", "reason"],
-        registry=registry,
-    )
+    labels = ["run", "reason"]
+    reasons = Gauge("holdfast_skipped_by_reason", "Skipped rounds by reason", labels, registry=registry)
     for reason, count in found["skipped_by_reason"].items():
         reasons.labels(name, reason).set(count)
     gauge("error", f"The {found['error_is']} on the rounds learned from", found["error"])

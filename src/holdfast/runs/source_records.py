@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from holdfast.io.byte_stream import AnotherSourceError, ByteStream, SourceError, fingerprint
 from holdfast.io.columnar import Columnar
 from holdfast.io.sources import Reading, Source, is_columnar, open_source
-from holdfast.io.typed import typed
+from holdfast.io.typed import is_count, typed
 
 _LONGEST_HEAD = 1 << 16  # bytes; no source has a longer fingerprint
 _COUNTS = (0, 1 << 53)
@@ -58,7 +58,7 @@ def last_row(records: Iterable[SourceRecord]) -> int:
 def read_fingerprint(found: Any) -> dict[str, int]:
     """What `holdfast.io.byte_stream.fingerprint` returned; raises ValueError if it is anything else."""
     fits = isinstance(found, dict) and set(found) == {"bytes", "crc32"}
-    if not fits or not all(map(_is_count, found.values())) or found["bytes"] > _LONGEST_HEAD:
+    if not fits or not all(map(is_count, found.values())) or found["bytes"] > _LONGEST_HEAD:
         raise ValueError("the beginning of a source has bytes and crc32")
     return found
 
@@ -71,14 +71,10 @@ def _read_mark(mark: Any) -> dict[str, Any] | None:
         raise ValueError("the position in a source is not one that a run writes")
     before = mark["before"]
     hashed = isinstance(before, str) and len(before) in (0, 64) and set(before) <= _DIGITS
-    if not (hashed and _is_count(mark["offset"]) and _is_count(mark["row"]) and mark["row"] > 0):
+    if not (hashed and is_count(mark["offset"]) and is_count(mark["row"]) and mark["row"] > 0):
         raise ValueError("the position in a source is not one that a run writes")
     read_fingerprint(mark["begins"])
     return mark
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 1 << 53
 
 
 # -- recognise a source
