@@ -19,11 +19,6 @@ REASONS = {
 }
 
 
-def meaning(reason: str) -> str:
-    """What a reason means; empty for one of another version."""
-    return REASONS.get(reason, "")
-
-
 def add(parser: ArgumentParser) -> None:
     describe(
         parser,
@@ -132,7 +127,7 @@ def _summary_lines(answer: dict[str, Any]) -> list[str]:
         lines[0] += f" Taken back, and not among them: {answer['retracted']:,} (see inspect)."
     lines += [f"Warning: {sentence}" for sentence in answer["warnings"]]
     for reason, count in sorted(answer["skipped_by_reason"].items(), key=lambda item: -item[1]):
-        lines.append(f"  {count:>9,}  {reason:13} {meaning(reason)}")
+        lines.append(f"  {count:>9,}  {reason:13} {REASONS.get(reason, '')}")
     if answer["columns"]:
         lines += ["", "by column:"]
         lines += [

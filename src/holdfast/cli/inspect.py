@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
                     "config": config,
                     "sources": _sources(found),
                     "metrics": found.metrics(),
-                    "certificate": certificate(found),
+                    "certificate": found.certificate(),
                     "ledger": [entry.to_json() for entry in ledger.entries],
                     "weights": _weights(found),
                 }
@@ -75,7 +75,7 @@ def run(options: Namespace) -> int:
         for words in metrics["warnings"]:
             _tell("warning", words)
         _tell("state", "finished" if metrics["finished"] else "not finished: go on with --resume")
-        _tell("certificate", certificate(found)["words"])
+        _tell("certificate", found.certificate()["words"])
         for line in ledger.lines():
             _tell("ledger", visible(line, 400))
         if (found.folder.path / REPLAY).is_dir():
@@ -113,14 +113,6 @@ def _columns(found: "Run") -> str:
     names = [visible(column.name, 40) or '""' for column in found.layout.columns]
     count = found.layout.feature_count()
     return f"{listed(names, 10)} ({count:,} feature{'s' if count != 1 else ''})"
-
-
-def certificate(found: "Run") -> dict[str, Any]:
-    return (
-        found.certificate()
-        if found.trace.rounds
-        else {"proves": None, "words": "There is no certificate: no rounds yet."}
-    )
 
 
 def _sources(found: "Run") -> list[dict[str, Any]]:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from holdfast import __version__
-from holdfast.cli.audit import cell, cell_of, dates, meaning
-from holdfast.cli.inspect import certificate
+from holdfast.cli.audit import REASONS, cell, cell_of, dates
 from holdfast.cli.learn_summary import asked
 from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
 from holdfast.pages.render import figure, render
@@ -62,7 +61,7 @@ def page(found: Run, summary: AuditSummary | None = None) -> str:
         answers=plots.answers(found),
         confusion=confusion(found),
         reasons=[
-            (reason, count, meaning(reason))
+            (reason, count, REASONS.get(reason, ""))
             for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1])
         ],
         ledger=ledger(found),
@@ -78,7 +77,7 @@ def page(found: Run, summary: AuditSummary | None = None) -> str:
         notes=found.config.notes,
         left_out=found.settings.drop,
         keys=keys(found, _ROWS),
-        proof=certificate(found)["words"],
+        proof=found.certificate()["words"],
         settings=[(name, str(value)) for name, value in found.settings.to_json().items()],
     )
 
@@ -184,15 +183,11 @@ def groups(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
             f"{group['first']:,} to {group['last']:,}" + (f" ({period})" if (period := dates(group)) else ""),
             group["rows"],
             group["reason"],
-            _cell(group),
+            cell(group["column"], group["low"], group["high"]) if group["column"] else "",
         )
         for group in found
         if group["rows"] > 1
     ]
-
-
-def _cell(group: dict[str, Any]) -> str:
-    return cell(group["column"], group["low"], group["high"]) if group["column"] else ""
 
 
 def worst(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:

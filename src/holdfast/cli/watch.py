@@ -119,10 +119,11 @@ def _teller(options: Namespace, send: Callable[[Any], None] | None) -> Callable[
 def _watch(watched: "Watched", options: Namespace, paths: list[str], signals: StopSignals) -> None:
     """Follow all rows. The state is written now and then, and at the end, also after a signal."""
     from holdfast.cli.arguments import reading_of
+    from holdfast.runs.inputs import Inputs
     from holdfast.runs.learning import ReadAhead
 
     say = (lambda text: None) if options.quiet or options.json else print_note
-    inputs = watched.inputs(paths, reading_of(options), options.follow, say)
+    inputs = Inputs(paths, reading_of(options), watched.sources, options.follow, say=say)
     ahead, last = ReadAhead(watched.items(inputs)), time.monotonic()
     write_rows = table_writer(options.to) if options.to is not None else contextlib.nullcontext()
     signals.wait = True

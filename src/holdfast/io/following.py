@@ -15,12 +15,25 @@ def wait() -> None:
     time.sleep(_INTERVAL)
 
 
-class FollowedFile:
-    """The bytes of a file. At its end `read` waits for more, and returns nothing once it was rotated."""
+class Followed:
+    """The bytes of a file that may grow. `stop` lets `read` return nothing, in whatever thread it waits."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._stopped = file, False
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class FollowedFile(Followed):
+    """At the end of the file `read` waits for more, and returns nothing once it was rotated."""
 
     def __init__(self, path: str | Path) -> None:
-        self._path, self._file = path, open(path, "rb", buffering=0)  # noqa: SIM115
-        self._head, self._stopped = b"", False
+        super().__init__(open(path, "rb", buffering=0))  # noqa: SIM115
+        self._path, self._head = path, b""
         # When it was written to, before it was rotated.
         self.changed = os.fstat(self._file.fileno()).st_mtime_ns
 
@@ -66,23 +79,15 @@ class FollowedFile:
             return True
         return hasattr(os, "pread") and os.pread(self.fileno(), len(self._head), 0) != self._head
 
-    def stop(self) -> None:
-        """Let `read` return nothing, in whatever thread it waits."""
-        self._stopped = True
 
-    def close(self) -> None:
-        self._file.close()
-
-
-class FollowedPipe:
-    """The bytes of a named pipe. It has no end: when a writer ends, the next one may come."""
+class FollowedPipe(Followed):
+    """A named pipe has no end: when a writer ends, the next one may come."""
 
     changed = None
 
     def __init__(self, path: str | Path) -> None:
         handle = os.open(path, os.O_RDWR)  # also as a writer, so that it does not end
-        self._file: Any = os.fdopen(handle, "rb", buffering=0)
-        self._stopped = False
+        super().__init__(os.fdopen(handle, "rb", buffering=0))
 
     def tell(self) -> int:
         return 0
@@ -96,12 +101,6 @@ class FollowedPipe:
                 return self._file.read(count)
             wait()
         return b""
-
-    def stop(self) -> None:
-        self._stopped = True
-
-    def close(self) -> None:
-        self._file.close()
 
 
 FOLLOWED = (FollowedFile, FollowedPipe)

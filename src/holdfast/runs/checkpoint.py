@@ -81,7 +81,7 @@ class CheckpointHeader:
         return header
 
     def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self) | {"sources": [record.to_json() for record in self.sources]}
+        return dataclasses.asdict(self) | {"sources": [record._asdict() for record in self.sources]}
 
 
 def _read_sources(found: Any) -> list[SourceRecord]:

@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from holdfast.io.typed import is_count
+
 FORMAT = "holdfast manifest 1"
 FILE = "manifest.json"
 # Folders of numbered parts, of which a checkpoint has the first ones:
@@ -130,10 +132,8 @@ def _are_digests(found: Any) -> bool:
 
 
 def _is_digest(found: Any) -> bool:
-    match found:
-        case [int(size), str(sha256)]:
-            return type(size) is int and size >= 0 and _SHA256.fullmatch(sha256) is not None
-    return False
+    fits = isinstance(found, list) and len(found) == 2 and is_count(found[0]) and isinstance(found[1], str)
+    return fits and _SHA256.fullmatch(found[1]) is not None
 
 
 def _digest(body: Any) -> str:

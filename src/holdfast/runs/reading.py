@@ -87,15 +87,11 @@ def verify(path: str | Path) -> dict[str, Any]:
     names = sorted(folder.load().files)
     problems: list[str] = []
     files = [name for name in names if folder.has(name)]
-    sizes = [_checked(problems, partial(_length, folder, name)) or 0 for name in files]
+    sizes = [len(_checked(problems, partial(folder.read, name)) or b"") for name in files]
     if not problems:
         _checked(problems, lambda: _check_contents(path))
     temporary = [str(path) for path in folder.temporary_files()]
     return {"files": len(files), "bytes": sum(sizes), "problems": problems, "temporary": temporary}
-
-
-def _length(folder: Folder, name: str) -> int:
-    return len(folder.read(name))
 
 
 def _checked(problems: list[str], work: Callable[[], T]) -> T | None:

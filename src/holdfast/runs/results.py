@@ -99,6 +99,8 @@ def _key_metrics(run: "Run") -> dict[str, Any]:
 def certificate(run: "Run") -> dict[str, Any]:
     """The content of certificate.json: what the run proves, or why it proves nothing."""
     why, released = run.settings.why_no_certificate(), run.log.counts.get(RELEASED, 0)
+    if not run.trace.rounds:
+        why = "There is no certificate: no rounds yet."
     if released and not why:
         why = (
             f"There is no certificate: {released:,} rows that a filter had refused were released and "

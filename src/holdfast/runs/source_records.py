@@ -33,16 +33,13 @@ class SourceRecord(NamedTuple):
     done: int = 0  # rows of that block that were learned from or skipped
     ended: bool = False  # whether it was read to its end
 
-    def to_json(self) -> dict[str, Any]:
-        return self._asdict()
-
     @property
     def last_row(self) -> int:
         return self.base + self.last
 
 
 def read_record(found: Any) -> SourceRecord:
-    """The record that `to_json` wrote; raises ValueError if it is anything else."""
+    """The record that JSON has; raises ValueError if it is anything else."""
     limits = {"last": _COUNTS, "done": _COUNTS, "base": (-_COUNTS[1], _COUNTS[1])}
     return typed(SourceRecord, found, {"begins": read_fingerprint, "mark": _read_mark}, **limits)
 

@@ -1,7 +1,7 @@
 """Watch a column of a file: a `Level` for each key, what it says of each row, and a state to go on from."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.io.columns import Layout, Target
-from holdfast.io.sources import Piece, Reading, SourceError
+from holdfast.io.sources import Piece, SourceError
 from holdfast.levels import Event, Level, Readings
 from holdfast.norms import HUGE
 from holdfast.runs.files import RunError, atomic_file, reading
@@ -38,11 +38,6 @@ class Watched:
             yield from inputs.from_all(Columns(Layout(()), target, self.by, None))
         except SourceError as problem:
             raise SourceError(str(problem).replace(_OF_RUNS, "")) from None
-
-    def inputs(
-        self, paths: Sequence[str], reading: Reading, follow: bool, say: Callable[[str], Any]
-    ) -> Inputs:
-        return Inputs(paths, reading, self.sources, follow, say=say)
 
     def add(self, item: Item) -> pa.Table | None:
         """Follow the rows of a piece; a table of what is known of each."""
@@ -90,7 +85,7 @@ class Watched:
             "by": self.by,
             "settings": self.settings,
             "counts": self.counts,
-            "sources": [record.to_json() for record in self.sources],
+            "sources": [record._asdict() for record in self.sources],
             "levels": {key: level.state_dict() for key, level in self.levels.items()},
         }
         with atomic_file(path) as file:
