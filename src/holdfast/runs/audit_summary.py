@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 
 from holdfast.audit import WARM_UP
 from holdfast.runs.audit import MEASURES, with_times
+from holdfast.runs.trace import ThinnedTable
 
 if TYPE_CHECKING:
     from holdfast.runs.run import Run
@@ -33,7 +33,9 @@ class AuditSummary:
         self._columns: Counter[tuple[str, str]] = Counter()
         self._groups = Groups(most)
         self._worst: list[dict[str, Any]] = []
-        self.samples = {measure: SkippedSample(measure) for measure in MEASURES}
+        # Of the rounds that each filter has skipped: their number, round and size.
+        self.samples = {measure: ThinnedTable(3, _MOST_SAMPLED) for measure in MEASURES}
+        self._sampled = dict.fromkeys(MEASURES, 0)
 
     def update(self) -> dict[str, Any]:
         """Add the parts that the run has written since the last call; return the summary."""
@@ -47,8 +49,10 @@ class AuditSummary:
         for row in table.group_by(["reason", "column"]).aggregate([([], "count_all")]).to_pylist():
             self._columns[row["reason"], row["column"]] += row["count_all"]
         self._groups.add(table)
-        for sample in self.samples.values():
-            sample.add(table)
+        for measure, sample in self.samples.items():
+            mine = table.filter(pc.equal(table.column("reason"), measure))
+            sample.add(self._sampled[measure], [mine.column(name).to_numpy() for name in ("round", "size")])
+            self._sampled[measure] += mine.num_rows
         table = with_times(table)
         worst = np.argsort(-table.column("times").to_numpy(), kind="stable")[: self._most]
         rows = [_known(row) for row in table.take(worst).to_pylist()]
@@ -93,28 +97,23 @@ class _Sums:
     """What is needed of a group, while entries are added: of each reason and column, count and values."""
 
     def __init__(self, first: int) -> None:
-        self.first = self.last = first
-        self.rows = 0
+        self.first, self.last, self.rows = first, first - 1, 0
         self.begin: str | None = None
         self.end: str | None = None
         self.pairs: dict[tuple[str, str], tuple[int, float, float]] = {}
 
-    def add(self, rows: np.ndarray, table: pa.Table) -> None:
-        self.rows += int(np.count_nonzero(np.diff(rows, prepend=self.last))) + (self.rows == 0)
-        self.last = int(rows[-1])
-        if "time" in table.column_names:
-            times = [time for time in table.column("time").to_pylist() if time is not None]
-            self.begin = self.begin or (times[0] if times else None)
-            self.end = times[-1] if times else self.end
-        columns = [table.column(name).to_pylist() for name in ("reason", "column", "value")]
-        for reason, column, value in zip(*columns, strict=True):
-            count, low, high = self.pairs.get((reason, column), (0, np.nan, np.nan))
-            self.pairs[reason, column] = count + 1, np.fmin(low, value), np.fmax(high, value)
+    def add(self, row: int, reason: str, column: str, value: float, time: str | None) -> None:
+        self.rows += row != self.last
+        self.last = row
+        self.begin, self.end = self.begin or time, time or self.end
+        count, low, high = self.pairs.get((reason, column), (0, math.nan, math.nan))
+        if not math.isnan(value):
+            low, high = low if low <= value else value, high if high >= value else value
+        self.pairs[reason, column] = count + 1, low, high
 
     def group(self) -> Group:
         (reason, column), (_, low, high) = max(self.pairs.items(), key=lambda pair: pair[1][0])
-        values = float(low), float(high)
-        return Group(self.first, self.last, self.rows, reason, column, *values, self.begin, self.end)
+        return Group(self.first, self.last, self.rows, reason, column, low, high, self.begin, self.end)
 
 
 class Groups:
@@ -126,70 +125,21 @@ class Groups:
         self._open: _Sums | None = None  # the last group, which may go on
 
     def add(self, table: pa.Table) -> None:
-        rows = table.column("row").to_numpy()
-        if not len(rows):
-            return
-        ends = 1 + np.flatnonzero(np.diff(rows) > 1 + _BETWEEN)
-        spans = list(itertools.pairwise([0, *ends.tolist(), len(rows)]))
-        if self._open is None or rows[0] - self._open.last > 1 + _BETWEEN:
-            self._close()
-            self._open = _Sums(int(rows[0]))
-        self._add_entries(self._open, rows, table, *spans[0])
-        if len(spans) > 1:
-            self._close()
-            self._add_whole(rows, table, spans[1:-1])
-            self._open = self._add_entries(_Sums(int(rows[spans[-1][0]])), rows, table, *spans[-1])
-
-    @staticmethod
-    def _add_entries(sums: _Sums, rows: np.ndarray, table: pa.Table, start: int, stop: int) -> _Sums:
-        sums.add(rows[start:stop], table.slice(start, stop - start))
-        return sums
-
-    def _add_whole(self, rows: np.ndarray, table: pa.Table, spans: Sequence[tuple[int, int]]) -> None:
-        """Add groups that begin and end in this part; only the largest of them are looked at."""
-        new = np.diff(rows, prepend=-1) > 0
-        sizes = [int(new[start:stop].sum()) for start, stop in spans]
-        least = sorted(sizes)[-self._most] if len(sizes) > self._most > 0 else 0
-        for size, span in zip(sizes, spans, strict=True):
-            if size >= least:
-                self._open = self._add_entries(_Sums(int(rows[span[0]])), rows, table, *span)
-                self._close()
-            else:
-                self._closed += 1
-
-    def _close(self) -> None:
-        if self._open is not None:
-            self._closed += 1
-            self._largest = self._with(self._open.group())
-            self._open = None
-
-    def _with(self, group: Group) -> list[Group]:
-        """The largest groups and this one, which comes later; of equal ones the first stay."""
-        return sorted([*self._largest, group], key=lambda one: -one.rows)[: self._most]
+        times = table.column("time").to_pylist() if "time" in table.column_names else itertools.repeat(None)
+        columns = [table.column(name).to_pylist() for name in ("row", "reason", "column", "value")]
+        for row, *entry in zip(*columns, times, strict=False):
+            if self._open is None or row - self._open.last > 1 + _BETWEEN:
+                self._largest, self._closed = self.largest(), self.count()
+                self._open = _Sums(row)
+            self._open.add(row, *entry)
 
     def largest(self) -> list[Group]:
-        return self._largest if self._open is None else self._with(self._open.group())
+        """The largest ones first; of equal ones the first."""
+        if self._open is None:
+            return self._largest
+        if self._largest and len(self._largest) == self._most and self._open.rows <= self._largest[-1].rows:
+            return self._largest
+        return sorted([*self._largest, self._open.group()], key=lambda one: -one.rows)[: self._most]
 
     def count(self) -> int:
         return self._closed + (self._open is not None)
-
-
-class SkippedSample:
-    """Every n-th round that the filter of a measure has skipped. n doubles if there are too many."""
-
-    def __init__(self, measure: str) -> None:
-        self._measure, self._stride, self._seen = measure, 1, 0
-        self._table = np.zeros((0, 3))  # the number of the skipped round, its round, its size
-
-    def add(self, table: pa.Table) -> None:
-        mine = table.filter(pc.equal(table.column("reason"), self._measure))
-        places = self._seen + np.arange(mine.num_rows)
-        self._seen += mine.num_rows
-        new = np.column_stack([places, mine.column("round"), mine.column("size")])
-        self._table = np.concatenate([self._table, new[places % self._stride == 0]])
-        while len(self._table) > _MOST_SAMPLED:
-            self._stride *= 2
-            self._table = self._table[self._table[:, 0] % self._stride == 0]
-
-    def rounds_and_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._table[:, 1], self._table[:, 2]

@@ -80,7 +80,7 @@ def sizes(found: Run, samples_of_skipped: dict[str, Any] | None = None) -> Itera
             over = (samples[:, SAMPLES.index("kept")] == 0.0) & ~(found_sizes <= thresholds)
             marked = rounds[over], found_sizes[over]
         else:
-            marked = samples_of_skipped[measure].rounds_and_sizes()
+            marked = samples_of_skipped[measure].table[:, 1:].T
         low = max(float(np.quantile(found_sizes[fine], 0.01)) / 2.0, 1e-300)
         high = max(2 * low, *(_largest(values) for values in (found_sizes, marked[1], thresholds)))
         plot = Plot(f"Sizes of the {measure}", found.trace.rounds, low, high, log=True)
