@@ -157,11 +157,8 @@ class Delimited:
         for i, name in enumerate(table.column_names):
             if kinds[name] != NUMBER:
                 table = table.set_column(i, name, without_missing(table.column(i)))
-        if quoted and table.num_rows != count:
-            firsts = first_lines(data)
-            batch = Batch.from_table(table, row, len(firsts), kinds)
-            return batch._replace(rows=row + firsts) if batch is not None else None
-        return Batch.from_table(table, row, count, kinds)
+        several = quoted and table.num_rows != count  # lines in a row
+        return Batch.from_table(table, row + (first_lines(data) if several else np.arange(count)), kinds)
 
     def _parse_lines(self, lines: Sequence[bytes], row: int, kinds: Kinds) -> Batch:
         rows: list[int] = []

@@ -57,7 +57,7 @@ class JsonLines(Delimited):
             table = pajson.read_json(pa.BufferReader(pa.py_buffer(data)), reading, parsing)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
-        batch = Batch.from_table(table, row, count, kinds)
+        batch = Batch.from_table(table, np.arange(row, row + count), kinds)
         if batch is None or any(
             kind == LABEL and _is_rounded(batch.columns[name]) for name, kind in kinds.items()
         ):

@@ -28,12 +28,11 @@ class Batch(NamedTuple):
     faults: dict[int, str]  # what is wrong, by position in this batch
 
     @staticmethod
-    def from_table(table: Any, row: int, count: int, names: Iterable[str]) -> "Batch | None":
-        """These columns of a table that begins at this row; None if it does not have `count` rows."""
-        if table.num_rows != count:
+    def from_table(table: Any, rows: np.ndarray, names: Iterable[str]) -> "Batch | None":
+        """These columns of a table with these rows; None if it has another number of rows."""
+        if table.num_rows != len(rows):
             return None
-        columns = {name: table.column(name).combine_chunks() for name in names}
-        return Batch(columns, np.arange(row, row + count), {})
+        return Batch({name: table.column(name).combine_chunks() for name in names}, rows, {})
 
 
 class WrongCell(str):

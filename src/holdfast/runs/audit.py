@@ -204,46 +204,39 @@ class RoundLog:
         return pa.table(arrays)
 
 
-class Blame:
-    """Names a column for each skipped round of a run.
+@np.errstate(all="ignore")
+def blame(
+    features: np.ndarray,
+    target: str,
+    regression: bool,
+    rows: DenseRows | SparseRows,
+    y: np.ndarray,
+    farthest: np.ndarray,
+    reasons: np.ndarray,
+    skipped: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """A name, empty if unknown, and a value, NaN if unknown, for each skipped round, given by index.
 
     A round that the feature filter skipped has the column that was farthest in that round, as the player has
-    measured it. No column is named if the player did not measure one, and in sparse rows.
+    measured it; none in sparse rows, and if the player did not measure one. `features` and `target` are
+    names, `farthest` the columns that were measured. `reasons` are of the skipped rounds only.
     """
-
-    def __init__(self, features: Sequence[str], target: str, regression: bool) -> None:
-        self.target, self.regression = target, regression
-        self._names = np.array(features, object)
-
-    @np.errstate(all="ignore")
-    def columns(
-        self,
-        rows: DenseRows | SparseRows,
-        y: np.ndarray,
-        farthest: np.ndarray,
-        reasons: np.ndarray,
-        skipped: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Names, empty if unknown, and values, NaN if unknown, of the skipped rounds, given by index.
-
-        `farthest` are the columns that were measured. `reasons` are of the skipped rounds only.
-        """
-        farthest = farthest[skipped]
-        names, values = np.full(len(reasons), "", object), np.full(len(reasons), np.nan)
-        targets = np.asarray(y, float)[skipped]
-        of_target = np.isin(reasons, ("target", "gradient"))
-        if isinstance(rows, DenseRows):
-            X = rows.X[skipped, : len(self._names)]
-            places = np.where((reasons == "features") & (farthest < len(self._names)), farthest, -1)
-            unreadable = reasons == NOT_READABLE
-            places[unreadable] = unreadable_cells(X[unreadable], targets[unreadable])
-            of_target |= unreadable & (places < 0)
-            known = np.flatnonzero(places >= 0)
-            names[known], values[known] = self._names[places[known]], X[known, places[known]]
-        names[of_target] = self.target
-        if self.regression:
-            values[of_target] = targets[of_target]
-        return names, values
+    farthest = farthest[skipped]
+    names, values = np.full(len(reasons), "", object), np.full(len(reasons), np.nan)
+    targets = np.asarray(y, float)[skipped]
+    of_target = np.isin(reasons, ("target", "gradient"))
+    if isinstance(rows, DenseRows):
+        X = rows.X[skipped, : len(features)]
+        places = np.where((reasons == "features") & (farthest < len(features)), farthest, -1)
+        unreadable = reasons == NOT_READABLE
+        places[unreadable] = unreadable_cells(X[unreadable], targets[unreadable])
+        of_target |= unreadable & (places < 0)
+        known = np.flatnonzero(places >= 0)
+        names[known], values[known] = features[places[known]], X[known, places[known]]
+    names[of_target] = target
+    if regression:
+        values[of_target] = targets[of_target]
+    return names, values
 
 
 def with_times(table: pa.Table) -> pa.Table:

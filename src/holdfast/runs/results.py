@@ -5,7 +5,7 @@ The metrics can also be written as a text file for the node exporter of Promethe
 
 import importlib.util
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,17 +136,12 @@ def _proofs(run: "Run") -> dict[str, Any]:
 # -- Prometheus
 
 
-def metrics_writer(path: str | Path, clock: Callable[[], float] = time.time) -> Callable[["Run"], None]:
-    """A function that writes the figures of a run to this file, in one step."""
+def write_metrics(run: "Run", path: str | Path) -> None:
+    """Write the figures of a run to this file, in one step."""
     if importlib.util.find_spec("prometheus_client") is None:
         raise RunError("--metrics needs prometheus_client: pip install 'holdfast[cli]'")
-
-    def write(run: "Run") -> None:
-        data = exposition(run, clock())
-        with atomic_file(path) as file:
-            file.write(data)
-
-    return write
+    with atomic_file(path) as file:
+        file.write(exposition(run, time.time()))
 
 
 def exposition(run: "Run", now: float) -> bytes:

@@ -25,7 +25,7 @@ from holdfast.norms import L1
 from holdfast.options import TERMINAL, read_loss
 from holdfast.runs import results
 from holdfast.runs.answers import Answers
-from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, Blame, RoundLog, by_measure
+from holdfast.runs.audit import MEASURES, MISSING, NO_TARGET, RoundLog, blame, by_measure
 from holdfast.runs.checkpoint import (
     CHECKPOINT,
     EarlierState,
@@ -46,7 +46,7 @@ from holdfast.runs.model import (
     predictions_of,
     targets_of,
 )
-from holdfast.runs.results import metrics_writer, result_files
+from holdfast.runs.results import result_files, write_metrics
 from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.trace import Skips, Trace
 from holdfast.steady import Steady
@@ -85,10 +85,10 @@ class Run:
         self.skips = Skips(layout, target)
         self.measure = row_measure(core)
         names = [] if layout.is_sparse() else layout.features()
-        self.blame = Blame(names, target.name, self.regression)
+        self._blame = partial(blame, np.array(names, object), target.name, self.regression)
         self.compiling = CompileChoice(self.games)
         self.times, self._since = Times(), -1.0  # when learning began, on the clock; negative before
-        self._write_metrics: Callable[[Run], None] | None = None
+        self._metrics_file: str | Path | None = None
         self._events: RowEvents | None = None
         self.modelled = 0  # rounds, when the model was written last
 
@@ -160,16 +160,16 @@ class Run:
             self.upkeep.play(keys, self.keys.sums, targets, features, self.compiling.compiled)
         for label, target in enumerate(targets):
             columns = self.games.play(keys, label, features, target, self.compiling.compiled)
-            blame = partial(self.blame.columns, features, y, columns.farthest)
+            blamed = partial(self._blame, features, y, columns.farthest)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
             near &= np.isfinite(with_near_rows(np.ones(len(y)), columns.refused_by, refused))
             mine = first == label
             both = [by_measure(each, self.log.checks) for each in (columns.sizes, columns.thresholds)]
             measures[..., mine] = np.array(both)[..., mine]
-            warm[self.log.add(columns, rounds, rows, target, faults, missing, label, names, blame, times)] = (
-                True
-            )
+            warm[
+                self.log.add(columns, rounds, rows, target, faults, missing, label, names, blamed, times)
+            ] = True
         margins, thresholds = margins_of(self.target, outcomes), measures[1, 0]
         predicted = predictions_of(self.target, margins)
         errors = errors_of(self.target, margins, predicted, y)
@@ -237,8 +237,8 @@ class Run:
         self.states.settle(self.games.table.parts)
         self.parts += 1
         self.log.clear()
-        if self._write_metrics is not None:
-            self._write_metrics(self)
+        if self._metrics_file is not None:
+            write_metrics(self, self._metrics_file)
 
     def save(self) -> None:
         self.checkpoint(last=True)
@@ -252,8 +252,8 @@ class Run:
 
     def write_metrics_to(self, path: str | Path) -> None:
         """Write the figures for Prometheus to this file, now and at each checkpoint."""
-        self._write_metrics = metrics_writer(path)
-        self._write_metrics(self)
+        self._metrics_file = path
+        write_metrics(self, path)
 
     def tell_events_to(self, on_event: Callable[[Event], Any]) -> None:
         """Call this function with each event from here on; frozen columns are looked for without keys."""
