@@ -43,11 +43,42 @@ class Head(NamedTuple):
         return Head(columns, table.num_rows, faults, decimal, dates)
 
     def kind(self, name: str) -> str:
-        return kind_of(self.columns[name], self.decimal)
+        """What is in a column: number, truth, time, text, sparse, empty, or other."""
+        array = self.columns[name]
+        t, kind = pa.types, array.type
+        if array.null_count == len(array) or t.is_null(kind):
+            return "empty"
+        if kind == pa.map_(pa.int64(), pa.float64()):
+            return "sparse"
+        if t.is_boolean(kind):
+            return "truth"
+        if t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind):
+            return "number"
+        if t.is_timestamp(kind) or t.is_date(kind):
+            return "time"
+        if not cells.is_text(array):
+            return "other"
+        known = pc.drop_null(array)
+        as_numbers = functools.partial(cells.numbers, decimal=self.decimal)
+        for found, read in (("truth", cells.booleans), ("number", as_numbers)):
+            values, wrong = read(known)
+            if len(wrong) <= (1.0 - _READABLE) * len(known):
+                return found if np.isfinite(values).any() or found == "number" else "empty"
+        if form_of(known.to_pylist(), self.decimal) is not None:
+            return "number"
+        return "text" if time_form("", known) is None else "time"
 
     def form(self, name: str) -> Form | None:
-        """How the numbers of a column are written, if that is not the usual way."""
-        return number_form(self.columns[name], self.decimal)
+        """How the numbers of a column are written; None if all are written in the usual way."""
+        array, decimal = self.columns[name], self.decimal
+        if not cells.is_text(array):
+            return None
+        known = pc.drop_null(array)
+        wrong = cells.numbers(known, decimal)[1]
+        form = form_of(known.to_pylist(), decimal) if wrong else None
+        if form == Form("", decimal) and all(form.read(known[i].as_py()) is None for i in wrong):
+            return None
+        return form
 
     def leading_zeros(self, name: str) -> str:
         """The first cell of a column that is a whole number after zeros, such as 00501; "" without one."""
@@ -126,41 +157,3 @@ def first_blocks(
         share = percent(bad / rows)
         raise SourceError(f"{source.name}: {share} of the first {rows:,} rows are {NOT_UTF8}; {TO_UTF8}")
     return raw, batches
-
-
-def kind_of(array: cells.Array, decimal: str = ".") -> str:
-    """What is in a column: number, truth, time, text, sparse, empty, or other."""
-    t, kind = pa.types, array.type
-    if array.null_count == len(array) or t.is_null(kind):
-        return "empty"
-    if kind == pa.map_(pa.int64(), pa.float64()):
-        return "sparse"
-    if t.is_boolean(kind):
-        return "truth"
-    if t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind):
-        return "number"
-    if t.is_timestamp(kind) or t.is_date(kind):
-        return "time"
-    if not cells.is_text(array):
-        return "other"
-    known = pc.drop_null(array)
-    as_numbers = functools.partial(cells.numbers, decimal=decimal)
-    for name, read in (("truth", cells.booleans), ("number", as_numbers)):
-        values, wrong = read(known)
-        if len(wrong) <= (1.0 - _READABLE) * len(known):
-            return name if np.isfinite(values).any() or name == "number" else "empty"
-    if form_of(known.to_pylist(), decimal) is not None:
-        return "number"
-    return "text" if time_form("", known) is None else "time"
-
-
-def number_form(array: cells.Array, decimal: str = ".") -> Form | None:
-    """How the numbers of a column are written; None if all are written in the usual way."""
-    if not cells.is_text(array):
-        return None
-    known = pc.drop_null(array)
-    wrong = cells.numbers(known, decimal)[1]
-    form = form_of(known.to_pylist(), decimal) if wrong else None
-    if form == Form("", decimal) and all(form.read(known[i].as_py()) is None for i in wrong):
-        return None
-    return form

@@ -10,7 +10,7 @@ from holdfast.terminal import quoted
 
 NUMBER, CATEGORY, LABEL, DROP = "number", "category", "label", "drop"
 TYPES = (NUMBER, "truth", "time", CATEGORY, "hashed", LABEL, DROP)
-# What the first rows of a column may have (`kind_of` of `guess_columns`) if it has this type.
+# What the first rows of a column may have (`Head.kind`) if it has this type.
 _FITS = {
     NUMBER: ("number", "truth", "text", "empty"),
     "truth": ("truth",),

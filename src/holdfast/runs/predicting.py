@@ -219,7 +219,8 @@ def row_notes(
         return notes, lacking
     models = np.maximum(places, 0) * len(model.names()) if model.key is not None else np.zeros(1, int)
     wild, missing = model.parameters.wild_cells(rows.X, models), np.isnan(rows.X)
-    columns = columns_of_features(model.layout)
+    used = model.layout.columns
+    columns = np.array([column.name for column in used for _ in column.features()], object)  # by feature
     for row in np.flatnonzero((wild | missing).any(axis=1)).tolist():
         found = faults.get(row)
         if found is not None and not isinstance(found, WrongCell):
@@ -232,10 +233,6 @@ def row_notes(
         parts += [f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} missing"] if gone else []
         notes[row] = "; ".join(parts)
     return notes, lacking
-
-
-def columns_of_features(layout: Layout) -> np.ndarray:
-    return np.array([column.name for column in layout.columns for _ in column.features()], object)
 
 
 def _far(columns: np.ndarray, row: np.ndarray, wild: np.ndarray) -> str:
