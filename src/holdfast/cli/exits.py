@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import functools
 import importlib.util
 import signal
 import threading
@@ -39,14 +38,9 @@ class Failure(BaseException):
 def report_errors() -> Iterator[None]:
     """Errors inside end the command with one sentence, which `main` prints; so does a missing package."""
     for name in _NEEDED:
-        if not _is_installed(name):
+        if importlib.util.find_spec(name) is None:
             raise Refusal(f"{name} is not installed: pip install 'holdfast[cli]'")
     yield
-
-
-@functools.cache
-def _is_installed(name: str) -> bool:
-    return importlib.util.find_spec(name) is not None
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Parquet and Arrow: files whose columns have types."""
 
 import abc
+import io
 import itertools
 import os
 from collections.abc import Iterable, Iterator
@@ -189,7 +190,7 @@ class Arrow(Columnar):
                 return
             if stream.peek(6) == b"ARROW1":
                 raise SourceError(f"{stream.name}: an Arrow file cannot be read from a pipe: name the file")
-            self._reader = ipc.open_stream(pa.PythonFile(_Readable(stream), "r"))
+            self._reader = ipc.open_stream(pa.PythonFile(io.BufferedReader(_Raw(stream)), "r"))
             self._set_schema(self._reader.schema)
         except (pa.ArrowException, OSError) as problem:
             raise SourceError(f"{stream.name}: no Arrow file ({_brief(problem)})") from None
@@ -206,29 +207,19 @@ class Arrow(Columnar):
         return (self._file.get_batch(i) for i in range(self._file.num_record_batches)), first
 
 
-class _Readable:
-    """A stream with the methods that pyarrow calls."""
-
-    closed = False
+class _Raw(io.RawIOBase):
+    """The bytes of a stream, for a `BufferedReader`, which reads as many as pyarrow asks for."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
 
-    def read(self, count: int = -1) -> bytes:
-        parts, size = [], 0
-        while size < count:
-            data = self._stream.read(count - size)
-            if not data:
-                break
-            parts.append(data)
-            size += len(data)
-        return b"".join(parts)
-
     def readable(self) -> bool:
         return True
 
-    def close(self) -> None:
-        pass
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _first_rows(rows: pa.RecordBatch) -> bytes:

@@ -1,6 +1,7 @@
 """Comma or tab separated values. A row is a line, or several lines if a quoted cell contains line ends."""
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from holdfast.terminal import quoted
 
 _FEW = 512  # lines that are parsed one by one if pyarrow cannot read them together
 _NULLS = [blank + text for text in NO_NUMBER for blank in ("", " ", "  ")]  # of columns of numbers
+_BYTES = re.compile("[\udc80-\udcff]")  # that are not UTF-8, as surrogateescape decodes them
 _PARTS = 16  # a block that pyarrow cannot read is cut into this many
 Kinds = Mapping[str, str]  # as what each column is read
 TYPES = {NUMBER: pa.float64(), TEXT: pa.string(), LABEL: pa.string(), BOOLEAN: pa.bool_()}
@@ -186,7 +188,7 @@ class Delimited:
         if kind == NUMBER:
             found = number(value, self.decimal)
             return found, WrongCell.of(name, value, "not a number") if found is None else None
-        return (value, None) if _is_utf8(value) else (None, f"column {quoted(name)}: {NOT_UTF8}")
+        return (None, f"column {quoted(name)}: {NOT_UTF8}") if _BYTES.search(value) else (value, None)
 
     def _parse_row(self, lines: Sequence[bytes], i: int) -> tuple[dict[str, Any] | None, str | None, int]:
         """The cells of the row that begins at line i, what is wrong with it, and the line after it."""
@@ -230,11 +232,3 @@ def first_cells(line: bytes, delimiter: str, name: str) -> list[str]:
             f"{name}: the header has a quote that does not end, or no names, or lines end with CR alone: "
             "convert these, as with tr '\\r' '\\n'"
         ) from None
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -54,7 +54,8 @@ class FollowedFile(Followed):
                 return b""
             data = self._file.read(count)
             if data:
-                self._head += data[: max(_HEAD - len(self._head), 0)] if self._is_at_head(data) else b""
+                if self.tell() - len(data) == len(self._head):
+                    self._head += data[: max(_HEAD - len(self._head), 0)]
                 self.changed = os.fstat(self.fileno()).st_mtime_ns
                 return data
             if renamed > 1:  # and nothing was written to it since the last look
@@ -62,9 +63,6 @@ class FollowedFile(Followed):
             renamed += self._was_renamed()
             wait()
         return b""
-
-    def _is_at_head(self, data: bytes) -> bool:
-        return self.tell() - len(data) == len(self._head)
 
     def _was_renamed(self) -> bool:
         try:

@@ -49,7 +49,7 @@ class Form(NamedTuple):
         if self.thousands:
             core = core.replace(self.thousands, "")
         number = float(core.replace(self.decimal, ".") + (found["power"] or ""))
-        return -number if "-" in _signs(found) else number
+        return -number if {found["sign"], found["minus"]} & {"-", "\u2212"} else number
 
     def words(self) -> str:
         """What the marks mean."""
@@ -135,7 +135,3 @@ def _core_of(decimal: str, thousands: str) -> re.Pattern[str]:
 
 def _unit(found: re.Match[str]) -> str:
     return (found["before"] or "") + (found["after"] or "")
-
-
-def _signs(found: re.Match[str]) -> str:
-    return (found["sign"] + found["minus"]).replace("\u2212", "-")

@@ -116,11 +116,11 @@ class Head(NamedTuple):
     def time_form(self, name: str) -> tuple[str, str] | None:
         return time_form(name, self.columns[name], self.dates)
 
-    def examples(self, name: str, most: int = 3) -> list[str]:
-        """The first different cells of a column, as text."""
+    def examples(self, name: str) -> list[str]:
+        """The first three different cells of a column, as text."""
         array = self.columns[name]
         texts = cells.labels(array) if cells.can_be_labels(array.type) else pa.array([], pa.string())
-        return pc.unique(pc.drop_null(texts.slice(0, 1_000))).slice(0, most).to_pylist()
+        return pc.unique(pc.drop_null(texts.slice(0, 1_000))).slice(0, 3).to_pylist()
 
     def missing_count(self, name: str) -> int:
         array = self.columns[name]

@@ -151,7 +151,7 @@ class SparseRows:
         return SparseRows(self.values[found], self.places[found], starts, self.dim)
 
     def missing(self) -> np.ndarray:
-        return self._any(np.isnan(self.values))
+        return np.bincount(self._row_of(), np.isnan(self.values), len(self)) > 0
 
     def with_nan(self, rows: Any) -> "SparseRows":
         bad = np.zeros(len(self), bool)
@@ -187,9 +187,6 @@ class SparseRows:
 
     def _row_of(self) -> np.ndarray:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
-
-    def _any(self, wrong: np.ndarray) -> np.ndarray:
-        return np.bincount(self._row_of(), wrong, len(self)) > 0
 
     def _with(
         self, rows: np.ndarray, places: np.ndarray, values: np.ndarray, kept: Any = slice(None)
