@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holdfast.audit import (
-    NOT_READABLE,
-    WARM_UP,
-    checks_of,
-    decisive,
-    learned,
-    reasons,
-    unreadable_cells,
-)
+from holdfast.audit import NOT_READABLE, WARM_UP, checks_of, decisive, learned, reasons, unreadable_cells
 from holdfast.io.columns import Time
 from holdfast.io.rows import DenseRows, SparseRows, WrongCell
 from holdfast.runs import ledger

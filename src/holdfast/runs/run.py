@@ -39,13 +39,7 @@ from holdfast.runs.compile_choice import CompileChoice
 from holdfast.runs.config import Config, read_config
 from holdfast.runs.folder import Folder
 from holdfast.runs.manifest import STATES, TREE, part_name
-from holdfast.runs.model import (
-    RowMeasure,
-    errors_of,
-    margins_of,
-    predictions_of,
-    targets_of,
-)
+from holdfast.runs.model import RowMeasure, errors_of, margins_of, predictions_of, targets_of
 from holdfast.runs.results import result_files, write_metrics
 from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.trace import Skips, Trace
