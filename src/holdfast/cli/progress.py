@@ -8,11 +8,12 @@ from holdfast.terminal import ProgressLine, is_live, percent, print_json, print_
 
 
 class Progress:
-    """Computes figures of a run at intervals. Subclasses report them; this class reports nothing."""
+    """Computes figures of a run at intervals, which subclasses report. In a pipe there are only notes."""
 
     interval = 0.2  # seconds
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
         self.start: float | None = None
         self.reported = 0.0
         self.first_round = self.first_byte = 0
@@ -48,16 +49,11 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Say why something takes long."""
+        if not self.quiet:
+            print_note(text)
 
     def end(self) -> None:
         pass
-
-
-class Sentences(Progress):
-    """In a pipe: only notes."""
-
-    def note(self, text: str) -> None:
-        print_note(text)
 
 
 class Bar(Progress):
@@ -72,7 +68,7 @@ class Bar(Progress):
 
     def note(self, text: str) -> None:
         self.line.clear()
-        print_note(text)
+        super().note(text)
 
     def end(self) -> None:
         self.line.clear()
@@ -94,9 +90,7 @@ def progress_for(quiet: bool, json: bool = False) -> Progress:
     """The progress that fits the options and standard error."""
     if json:
         return Events()
-    if quiet:
-        return Progress()
-    return Bar() if is_live(sys.stderr) else Sentences()
+    return Bar() if is_live(sys.stderr) and not quiet else Progress(quiet)
 
 
 def in_words(figures: dict[str, Any]) -> str:

@@ -96,14 +96,6 @@ def _timed(name: str, work: Callable[[], None]) -> None:
     tell(f"  {name:48}{time.perf_counter() - start:6.1f} s")
 
 
-def _new(model: str, options: Namespace) -> Any:
-    from holdfast.sklearn import RobustClassifier, RobustRegressor
-
-    chosen = {"loss": options.loss} if options.loss else {}
-    make = {"regressor": RobustRegressor, "classifier": RobustClassifier}[model]
-    return make(options.outliers, learner=options.learner, n_epochs=1, **chosen)
-
-
 def _table(model: str) -> tuple[Any, Any]:
     import numpy as np
 
@@ -115,10 +107,14 @@ def _fit(model: str, rows: str, options: Namespace) -> None:
     from scipy.sparse import csr_array
 
     from holdfast._compiled.compiling import expecting
+    from holdfast.sklearn import RobustClassifier, RobustRegressor
 
     X, y = _table(model)
+    chosen = {"loss": options.loss} if options.loss else {}
+    make = {"regressor": RobustRegressor, "classifier": RobustClassifier}[model]
     with expecting(math.inf):
-        _new(model, options).fit(csr_array(X) if rows == "sparse" else X, y)
+        made: Any = make(options.outliers, learner=options.learner, n_epochs=1, **chosen)
+        made.fit(csr_array(X) if rows == "sparse" else X, y)
 
 
 def _learn(model: str) -> None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,13 +71,15 @@ def replayed(run: Run, outliers: str) -> dict[str, Any]:
         checks = dict(zip(guarded.check_names(), guarded.checks, strict=True))
         first, other = checks["features"], checks["target" if by_target else "gradient"]
         keyed = KeyedFilters((first.filter, other.filter), isinstance(other, LabelCheck), compiled)
-    before = SkippedRows(run.read("audit", ["row"]))
+    parts = [table.column("row").to_numpy() for table in run.read("audit", ["row"])]
+    before = np.concatenate([np.zeros(0, np.int64), *parts])  # the rows that the run skipped, in order
     answer: dict[str, Any] = {"outliers": outliers, "rounds": 0, "skipped": 0, "skipped_in_the_run": 0}
     gone: list[int] = []
     new: list[int] = []
     for table in run.read("sizes"):
         kept, rows = keyed.keep(table), table.column("row").to_numpy()
-        found, then = np.unique(rows[~kept]), before.take_up_to(int(rows[-1]) if len(rows) else 0)
+        end = np.searchsorted(before, rows[-1:].max(initial=0), side="right")
+        found, then, before = np.unique(rows[~kept]), before[:end], before[end:]
         answer["rounds"] += len(kept)
         answer["skipped"] += int((~kept).sum())
         answer["skipped_in_the_run"] += len(then)
@@ -100,25 +101,6 @@ def _notes(settings: Settings) -> list[str]:
     if settings.evict is not None:
         notes.append("No key is evicted, so a key that came back does not start again.")
     return notes
-
-
-class SkippedRows:
-    """The rows that a run skipped, in order."""
-
-    def __init__(self, tables: Iterator[pa.Table]) -> None:
-        self._tables, self._rows, self._ended = tables, np.zeros(0, np.int64), False
-
-    def take_up_to(self, row: int) -> np.ndarray:
-        """Return the skipped rows up to this row, and forget them."""
-        while not self._ended and (not len(self._rows) or self._rows[-1] <= row):
-            table = next(self._tables, None)
-            if table is None:
-                self._ended = True
-            else:
-                self._rows = np.concatenate([self._rows, table.column("row").to_numpy()])
-        end = int(np.searchsorted(self._rows, row, side="right"))
-        found, self._rows = self._rows[:end], self._rows[end:]
-        return found
 
 
 class KeyedFilters:
