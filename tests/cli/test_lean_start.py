@@ -60,7 +60,7 @@ FOR_LEARNING = """
 import sys
 from holdfast.cli.main import main
 status = main()
-some = {"numba", "pyarrow.parquet", "ssl", "holdfast.runs.reading", "holdfast.steady"}
+some = {"numba", "pyarrow.parquet", "ssl", "holdfast.runs.run", "holdfast.steady"}
 print("\\nloaded:", status, *(sys.modules.keys() & some), file=sys.stderr)
 """
 

@@ -11,12 +11,11 @@ from holdfast.cli.exits import Failure
 from holdfast.cli.main import main
 from holdfast.fleet.games import Games
 from holdfast.io import following
-from holdfast.runs import reading
 from holdfast.runs.beginning import begin
 from holdfast.runs.config import Settings
 from holdfast.runs.folder import Folder
 from holdfast.runs.learning import Schedule, learn
-from holdfast.runs.model import read_model
+from holdfast.runs.model import NewestModel, read_model
 from holdfast.runs.run import Run, open_run
 from holdfast.terminal import STOPPED
 
@@ -151,7 +150,7 @@ def test_predict_takes_up_a_newer_model(source, tmp_path, monkeypatch, capfdbina
 def test_a_model_that_cannot_be_read_does_not_replace_the_one_before(source, tmp_path):
     run = tmp_path / "r"
     assert main(["learn", str(source), *ARGS, "--to", str(run)]) == 0
-    newest = reading.NewestModel(run)
+    newest = NewestModel(run)
     before = newest.get()
     (run / "model.safetensors").write_bytes(b"damaged")
     assert newest.get() is before

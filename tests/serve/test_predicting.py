@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serve.conftest import settle
 
-from holdfast.runs.reading import NewestModel
+from holdfast.runs.model import NewestModel
 from holdfast.serve.predicting import Snapshot
 from holdfast.serve.rows import RowReader
 

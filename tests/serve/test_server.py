@@ -13,9 +13,9 @@ import pytest
 from serve.running import Clients, Server, call, write_table
 
 from holdfast.cli.main import main
+from holdfast.cli.verify import verify
 from holdfast.runs.folder import Folder
 from holdfast.runs.model import FILE
-from holdfast.runs.reading import verify
 from holdfast.serve.server import Together
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import functools
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -94,11 +93,7 @@ def _predictions(options: Namespace, counts: dict[str, int]) -> Iterator[Any]:
     from holdfast.runs.model import read_model
 
     if options.follow:
-        from holdfast.runs.reading import followed_pieces  # it imports all that learns
-
-        reading, also = reading_of(options), functools.partial(_passed, options)
-        followed = followed_pieces(options.run, options.source, reading, also)
-        yield from _tables(followed, options.interval, counts)
+        yield from _tables(_followed(options), options.interval, counts)
         return
     model = read_model(Folder(options.run))
     with contextlib.closing(open_source(options.source, eager=True, reading=reading_of(options))) as source:
@@ -108,6 +103,23 @@ def _predictions(options: Namespace, counts: dict[str, int]) -> Iterator[Any]:
         first = next(tables, None)
         yield _without_rows(model, passed) if first is None else first
         yield from tables
+
+
+def _followed(options: Namespace) -> "Iterator[tuple[Model, Any]]":
+    """The pieces of a source that is followed, each with the newest model."""
+    from holdfast.io.delimited import Delimited
+    from holdfast.io.sources import Piece
+    from holdfast.runs.inputs import Columns, Inputs  # they import all that learns
+    from holdfast.runs.model import NewestModel
+
+    newest = NewestModel(options.run)
+    with contextlib.closing(Inputs([options.source], reading_of(options), follow=True)) as inputs:
+        source, model = inputs.open_first(), newest.get()
+        names = source.names if type(source) is Delimited else None
+        columns = Columns(model.layout, None, model.key, names, _passed(options, source))
+        for item in inputs.from_first(source.blocks(), columns):
+            if isinstance(item, Piece):
+                yield newest.get(), item
 
 
 def _passed(options: Namespace, source: Any) -> tuple[str, ...]:

@@ -1,5 +1,8 @@
 """The model of a run: written and read without executing anything (`docs/run-folder.md`)."""
 
+import contextlib
+import os
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +13,7 @@ from holdfast.io.columns import Layout, Target, read_layout, read_target
 from holdfast.io.rows import DenseRows, SparseRows
 from holdfast.io.typed import typed
 from holdfast.linear_model import LinearModels, class_margins, shapes_of, wild_limit
-from holdfast.runs.files import of_another_layout, reading
+from holdfast.runs.files import RunError, of_another_layout, reading
 from holdfast.runs.folder import Folder
 
 FORMAT = "holdfast model 4"  # the number changes with the formula in docs/run-folder.md
@@ -175,6 +178,36 @@ _READERS = {
     "target": read_target,
     "measure": lambda found: None if found is None else typed(RowMeasure, found),
 }
+
+
+class NewestModel:
+    """The model of a run that may be learning. It is read again when its file was replaced.
+
+    If the new file cannot be read, or is that of a run with other columns, the model stays.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path, self._seen = path, _identity(path)
+        self._model = read_model(Folder(path))
+
+    def get(self) -> Model:
+        """The model of the last checkpoint."""
+        found = _identity(self._path)
+        if found is not None and found != self._seen:
+            with contextlib.suppress(RunError):
+                model = read_model(Folder(self._path))
+                if (model.layout, model.key) == (self._model.layout, self._model.key):
+                    self._model, self._seen = model, found
+        return self._model
+
+
+def _identity(path: str | Path) -> tuple[int, int, int] | None:
+    """What changes when the file of the model is replaced; None if it is not there."""
+    try:
+        found = os.stat(os.path.join(path, FILE))
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 # -- from targets to the targets of each game, and from the outcomes of games to predictions and errors
