@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from holdfast.cli.arguments import LEARN_EXITS, add_sources, column_names, describe, share
-from holdfast.cli.config import add_config
+from holdfast.cli.arguments import LEARN_EXITS, add_config, add_sources, column_names, describe, share
 from holdfast.terminal import quoted
 
 _Group = Any  # a group of argparse, which has no public type

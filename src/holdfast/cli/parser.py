@@ -8,8 +8,7 @@ from pkgutil import resolve_name
 from typing import Any, NoReturn
 
 from holdfast import __version__
-from holdfast.cli.arguments import WIDTH
-from holdfast.cli.config import with_config
+from holdfast.cli.arguments import WIDTH, with_config
 from holdfast.cli.exits import print_json_error
 from holdfast.terminal import WRONG, print_error, tell, visible
 
