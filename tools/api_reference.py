@@ -200,7 +200,34 @@ def declared(parameter):
 
 
 def prose(docstring):
-    """A docstring in Markdown. It is parsed without its owner, so that types stay as they are written."""
+    """A docstring in Markdown."""
+    if "\n---" in docstring.value:
+        return prose_of_sections(docstring)
+    return "\n\n".join(map(paragraph, docstring.value.split("\n\n")))
+
+
+def paragraph(text):
+    """A paragraph of a docstring in Markdown: an example, a list of names, or words."""
+    if text.startswith(">>>"):
+        return f"```python\n{text}\n```"
+    title, _, rest = text.partition(":")
+    if title in ("Parameters", "Attributes", "Returns") and rest.startswith("\n"):
+        entries = re.split(r"\n {4}(?! )", rest)[1:]
+        return f"**{title}**\n\n" + "\n".join(listed(*entry.split(":", 1)) for entry in entries)
+    return f"**{title}**:{plain(rest)}" if title in ("Guarantee", "Attributes") else plain(text)
+
+
+def listed(names, meaning):
+    """An entry of a list: names, perhaps with a type behind them in parentheses, and what they mean."""
+    names, _, kind = names.partition(" (")
+    kind = f" ({plain(kind)}" if kind else ""
+    return f"- `{names}`{kind}: {' '.join(plain(meaning).split())}".rstrip(": ")
+
+
+def prose_of_sections(docstring):
+    """The same of a docstring whose sections have underlined titles. It is parsed without its owner, so that
+    types stay as they are written.
+    """
     parts = []
     for found in griffe.Docstring(docstring.value).parse("numpy", warnings=False):
         kind, value = found.kind.value, found.value
@@ -213,14 +240,12 @@ def prose(docstring):
             parts.append(f"**{found.title}**: {plain(value.description)}")
         else:
             parts.append(f"**{kind.capitalize()}**")
-            parts.append("\n".join(map(listed, value)))
+            parts.append("\n".join(listed(_with_type(item), item.description) for item in value))
     return "\n\n".join(parts)
 
 
-def listed(item):
-    name = f"`{item.name}`" if item.name else ""
-    kind = f" ({plain(item.annotation)})" if item.annotation else ""
-    return f"- {name}{kind}: {' '.join(plain(item.description).split())}".rstrip(": ")
+def _with_type(item):
+    return f"{item.name or ''} ({item.annotation})" if item.annotation else item.name or ""
 
 
 def plain(text):

@@ -30,15 +30,10 @@ class Sigma:
     so far that the next large size is kept too (masking). And if the first sizes were alike, all later ones
     that are a little larger are skipped for ever (lock-out), because the mean is taken of kept sizes only.
 
-    Parameters
-    ----------
-    n_sigma : float
-        How many standard deviations above the mean are still normal.
-    warmup : int
-        How many rounds are kept in any case, at least 2.
+    Parameters:
+        n_sigma: How many standard deviations above the mean are still normal.
+        warmup: How many rounds are kept in any case, at least 2.
 
-    Examples
-    --------
     >>> sigma = Sigma(n_sigma=3.0, warmup=3)
     >>> state = sigma.init(dim=1)
     >>> for size in (1.0, 1.2, 1.1, 90.0, 1.3):
@@ -50,9 +45,7 @@ class Sigma:
      90.0  1.4 skipped
       1.3  1.4 kept
 
-    Guarantee
-    ---------
-    None; a rule of thumb.
+    Guarantee: none; a rule of thumb.
     """
 
     n_sigma: float = 3.0

@@ -103,8 +103,6 @@ class SkipMonitor:
     Rows of the warm-up count as kept, and the first 20 skipped rows do not count. The share is looked at when
     there are `enough` rows.
 
-    Examples
-    --------
     >>> monitor = SkipMonitor("look at audit_")
     >>> monitor.add(np.arange(150) > 40)
     >>> monitor.rows, monitor.skipped, monitor.run
@@ -174,19 +172,12 @@ class Audit:
 
     Rounds of the warm-up are counted, but they are no outliers: they are not in the table, nor in `skipped`.
 
-    Parameters
-    ----------
-    size
-        The largest number of rows of the table.
-    checks
-        What is measured in a round, such as "features" (`PlayerOptions.checks`).
-    places
-        The columns that locate a round, such as "round".
-    little
-        Whether a round whose target is refused teaches a little (`PlayerOptions.learns_little`).
+    Parameters:
+        size: The largest number of rows of the table.
+        checks: What is measured in a round, such as "features" (`PlayerOptions.checks`).
+        places: The columns that locate a round, such as "round".
+        little: Whether a round whose target is refused teaches a little (`PlayerOptions.learns_little`).
 
-    Examples
-    --------
     >>> audit = Audit(100, ["features"], ["round"])
     >>> audit.add([[7, 8]], [0, -1], [[90.0], [np.nan]], [[2.5], [np.nan]], column=["pressure", ""])
     >>> audit.counts

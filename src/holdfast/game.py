@@ -35,20 +35,14 @@ class FilteredState(NamedTuple):
 class Filtered:
     """A learner that sees only the rounds its filter keeps: FILTER and ALG of section 3.
 
-    Parameters
-    ----------
-    learner : a learner
-        ALG, such as `OGD(Ball(1.0))`.
-    filter : a filter
-        FILTER, such as `TopK(50)`.
-    norm : a norm
-        The norm on the domain; sizes are measured in its dual.
-    on : Gradient, Features, Range or LossForm
-        The size by which the filter judges a round. A round whose gradient is not finite is always skipped,
-        and not remembered. Beyond 2^1000 (1e301) gradients and rows count as infinite.
+    Parameters:
+        learner: ALG, such as `OGD(Ball(1.0))`.
+        filter: FILTER, such as `TopK(50)`.
+        norm: The norm on the domain; sizes are measured in its dual.
+        on (Gradient, Features, Range or LossForm): The size by which the filter judges a round. A round whose
+            gradient is not finite is always skipped, and not remembered. Beyond 2^1000 (1e301) gradients and
+            rows count as infinite.
 
-    Examples
-    --------
     >>> from holdfast import Ball, OGD, TopK
     >>> player = Filtered(OGD(Ball(1.0)), TopK(1))
     >>> state = player.init(dim=1)

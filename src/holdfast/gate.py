@@ -49,22 +49,15 @@ class Gate:
     here; but that what is kept is of the size of the inliers, and that few inliers are lost, holds for any
     sizes (`docs/math.md`, 2 and 4).
 
-    Parameters
-    ----------
-    filter
-        Such as `TopShare(0.01, window=1000)`. A restart of the learner, which `Quantile` without a horizon
-        would ask for, is ignored.
-    compiled
-        Whether calls are compiled. By default only `keep_many` is: for the usual filters, which were compiled
-        with holdfast, or if it has 100,000 sizes or more. The decisions are the same.
-    on_event
-        Called with each `holdfast.levels.Event`: glitches and changes, of sizes that were not kept, and
-        sizes that are frozen. Then `keep_many` decides one by one.
-    patience
-        So many sizes in a row that are not kept are a change, fewer are a glitch.
+    Parameters:
+        filter: Such as `TopShare(0.01, window=1000)`. A restart of the learner, which `Quantile` without a
+            horizon would ask for, is ignored.
+        compiled: Whether calls are compiled. By default only `keep_many` is: for the usual filters, which
+            were compiled with holdfast, or if it has 100,000 sizes or more. The decisions are the same.
+        on_event: Called with each `holdfast.levels.Event`: glitches and changes, of sizes that were not kept,
+            and sizes that are frozen. Then `keep_many` decides one by one.
+        patience: So many sizes in a row that are not kept are a change, fewer are a glitch.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> gate = Gate(hf.TopK(k=1))
     >>> [gate.keep(size) for size in (1.0, 1.2, 90.0, 1.1, float("nan"))]

@@ -40,12 +40,9 @@ def first_refusal(kept: Sequence[bool], thresholds: Sequence[float]) -> int:
 class Check:
     """A measure of a round, and the filter that judges its sizes. Its name is that of the measure.
 
-    Parameters
-    ----------
-    on : Features, Target, Gradient, Range or LossForm
-        What is measured, in the units of the learner.
-    filter : a filter
-        It remembers the size of every round that can be measured.
+    Parameters:
+        on (Features, Target, Gradient, Range or LossForm): What is measured, in the units of the learner.
+        filter: It remembers the size of every round that can be measured.
     """
 
     on: Measure
@@ -84,10 +81,8 @@ class LabelCheck:
     two, the share or number of outliers is counted among the rounds of each label. If all outliers have one
     label, they are a larger share of that label.
 
-    Parameters
-    ----------
-    on, filter
-        As in `Check`.
+    Parameters:
+        on, filter: As in `Check`.
     """
 
     on: Measure
@@ -160,29 +155,22 @@ class Guarded:
     the learner. Its filter remembers the size of every round; a round is learned from only if all checks keep
     it. A round with a size or a gradient that is not finite is skipped, and no filter remembers it.
 
-    Parameters
-    ----------
-    learner : a learner
-        Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its target, a check of the
-        target sees zeros.
-    checks : Check or LabelCheck, at least one
-        In this order, and each with a measure of another name. By default those of `usual_checks`.
-    norm : a norm
-        Features and gradients are measured in its dual.
+    Parameters:
+        learner: Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its
+            target, a check of the target sees zeros.
+        checks (Check or LabelCheck, at least one): In this order, and each with a measure of another name. By
+            default those of `usual_checks`.
+        norm: Features and gradients are measured in its dual.
 
-    Guarantee
-    ---------
-    `docs/math.md`, Theorem H, for checks of features and gradients, a learner without running scales, `TopK`
-    or `TopShare` filters, and losses with Lipschitz constant L; `bounds.theorem_h` computes it. Let A and G
-    be the largest feature and gradient size of an inlier, k1 and k the budgets of the two filters and c1 and
-    c their slacks. If at any time at most k1 outliers have features above A, and at most k gradients above G,
-    then with m outliers in all the robust regret is at most
-    B + c D G m + c / (c - 1) D G k + c1 / (c1 - 1) D L A k1. With a `LabelCheck` the condition on gradients
-    must hold among the rounds of each label, with its own G, and the third term is there for each. With
-    scales, in their units. With `Quantile` filters there is none.
+    Guarantee: `docs/math.md`, Theorem H, for checks of features and gradients, a learner without running
+    scales, `TopK` or `TopShare` filters, and losses with Lipschitz constant L; `bounds.theorem_h` computes
+    it. Let A and G be the largest feature and gradient size of an inlier, k1 and k the budgets of the two
+    filters and c1 and c their slacks. If at any time at most k1 outliers have features above A, and at most k
+    gradients above G, then with m outliers in all the robust regret is at most B + c D G m + c / (c - 1) D G
+    k + c1 / (c1 - 1) D L A k1. With a `LabelCheck` the condition on gradients must hold among the rounds of
+    each label, with its own G, and the third term is there for each. With scales, in their units. With
+    `Quantile` filters there is none.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> checks = hf.Check(hf.Features(), hf.TopK(20)), hf.LabelCheck(hf.Gradient(), hf.TopShare(0.01))
     >>> guarded = hf.Guarded(hf.Scaled(hf.AdaGrad(hf.Box(-10.0, 10.0), rate=0.01)), checks)

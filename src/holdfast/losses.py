@@ -38,8 +38,6 @@ class Linear:
     This is the game of the paper, in which a round reveals only a gradient. Here the gradient is y x for
     every w.
 
-    Examples
-    --------
     >>> Linear().value(0.5, -3.0), Linear().slope(0.5, -3.0)
     (-1.5, -3.0)
     """
@@ -65,8 +63,6 @@ class Linear:
 class Absolute:
     """|z - y|: regression towards the median. The slope is 0 at z = y.
 
-    Examples
-    --------
     >>> [Absolute().slope(z, 2.0) for z in (-50.0, 2.0, 2.1)]
     [-1.0, 0.0, 1.0]
     """
@@ -96,8 +92,6 @@ class Squared:
 
     Its slope grows with the target, so one extreme y is an outlier of any size.
 
-    Examples
-    --------
     >>> Squared().value(1.0, 4.0), Squared().slope(1.0, 4.0)
     (4.5, -3.0)
     """
@@ -123,13 +117,9 @@ class Huber:
 
     The slope is at most `knee` for every y. The gradient has no bound, because x can have any size.
 
-    Parameters
-    ----------
-    knee
-        The residual from which on the loss is linear, in the units of y.
+    Parameters:
+        knee: The residual from which on the loss is linear, in the units of y.
 
-    Examples
-    --------
     >>> huber = Huber(knee=1.0)
     >>> [(huber.value(z, 0.0), huber.slope(z, 0.0)) for z in (0.5, -1.0, 1e6)]
     [(0.125, 0.5), (0.5, -1.0), (999999.5, 1.0)]
@@ -170,13 +160,9 @@ class Pinball:
     A prediction that is too low costs tau a unit, one that is too high 1 - tau. The total is least where a
     share tau of the targets is below z. The slope is 0 at z = y.
 
-    Parameters
-    ----------
-    tau
-        The quantile to predict, strictly between 0 and 1. With ½ this is half the absolute loss.
+    Parameters:
+        tau: The quantile to predict, strictly between 0 and 1. With ½ this is half the absolute loss.
 
-    Examples
-    --------
     >>> Pinball(tau=0.75).value(0.0, 4.0), Pinball(tau=0.75).value(4.0, 0.0)
     (3.0, 1.0)
     """
@@ -213,13 +199,9 @@ class EpsilonInsensitive:
 
     The slope is 0 on the edge of the tube.
 
-    Parameters
-    ----------
-    epsilon
-        Half the width of the tube, in the units of y. With 0 this is the absolute loss.
+    Parameters:
+        epsilon: Half the width of the tube, in the units of y. With 0 this is the absolute loss.
 
-    Examples
-    --------
     >>> tube = EpsilonInsensitive(epsilon=0.5)
     >>> [(tube.value(z, 0.0), tube.slope(z, 0.0)) for z in (-2.0, -0.5, 0.25)]
     [(1.5, -1.0), (0.0, 0.0), (0.0, 0.0)]
@@ -257,8 +239,6 @@ class Hinge:
 
     A correct prediction with a margin of 1 or more has slope 0, so the size of its round is 0 for every x.
 
-    Examples
-    --------
     >>> [(Hinge().value(z, 1.0), Hinge().slope(z, 1.0)) for z in (-1.0, 1.0, 1e6)]
     [(2.0, -1.0), (0.0, 0.0), (0.0, 0.0)]
     """
@@ -289,8 +269,6 @@ class SquaredHinge:
 
     It is smooth at a margin of 1, but its slope has no bound.
 
-    Examples
-    --------
     >>> [(SquaredHinge().value(z, 1.0), SquaredHinge().slope(z, 1.0)) for z in (-1.0, 0.5, 2.0)]
     [(4.0, -4.0), (0.25, -1.0), (0.0, 0.0)]
     """
@@ -317,8 +295,6 @@ class Logistic:
 
     Computed with exp(-|y z|), which never overflows. For large negative margins it is -y z.
 
-    Examples
-    --------
     >>> round(Logistic().value(0.0, 1.0), 6), Logistic().slope(0.0, 1.0)
     (0.693147, -0.5)
     >>> [Logistic().value(z, -1.0) for z in (-1e6, 1e6)]

@@ -78,10 +78,8 @@ class LossForm:
     For `VAW` and `OnlineRidge`, whose regret is a difference of losses: with prediction z and target y it is
     at most (|z| + r) (|z| / 2 + r / 2 + |y|) a round, r = reach ‖x‖. The diameter for it is 1.
 
-    Parameters
-    ----------
-    reach : float
-        The length of the longest u to compare with.
+    Parameters:
+        reach: The length of the longest u to compare with.
     """
 
     reach: float

@@ -102,8 +102,6 @@ def _entry_bound(self: Any, x: Row, size: float) -> float:
 class L1:
     """∑ |xᵢ|, the dual of LInf.
 
-    Examples
-    --------
     >>> L1().of(np.array([3.0, -4.0])), L1().dual()
     (7.0, LInf())
     """
@@ -122,8 +120,6 @@ class L1:
 class L2:
     """(∑ xᵢ²)^½, Euclidean length, its own dual.
 
-    Examples
-    --------
     >>> L2().of(np.array([3.0, -4.0])), L2().of(np.array([3e300, -4e300])), L2().dual()
     (5.0, 5e+300, L2())
     """
@@ -149,8 +145,6 @@ class L2:
 class LInf:
     """max |xᵢ|, the dual of L1.
 
-    Examples
-    --------
     >>> LInf().of(np.array([3.0, -4.0])), LInf().dual()
     (4.0, L1())
     """
@@ -172,13 +166,10 @@ _L1, _LINF = L1(), LInf()  # constants, because compiled code cannot create a ru
 class Lp:
     """(∑ |xᵢ|^p)^(1/p), the dual of Lq with 1/p + 1/q = 1.
 
-    Parameters
-    ----------
-    p
-        At least 1. `Lp(1)`, `Lp(2)` and `Lp(math.inf)` equal `L1()`, `L2()` and `LInf()`, which are faster.
+    Parameters:
+        p: At least 1. `Lp(1)`, `Lp(2)` and `Lp(math.inf)` equal `L1()`, `L2()` and `LInf()`, which are
+            faster.
 
-    Examples
-    --------
     >>> Lp(3).of(np.array([3.0, 4.0, 5.0])), Lp(3).dual()
     (6.0, Lp(p=1.5))
     """
@@ -216,15 +207,11 @@ class Mahalanobis:
     With A = R'R it is ‖Rx‖₂, and its dual, the norm of A⁻¹, is ‖R'⁻¹g‖₂. R is triangular, so that Rx is not
     rounded to 0 for any x other than 0.
 
-    Parameters
-    ----------
-    matrix : array of shape (d, d)
-        A: symmetric, positive definite, its largest eigenvalue at most 1e12 times its smallest.
-    inverse, root, coroot
-        Computed from `matrix`, once: A⁻¹, R and R'⁻¹.
+    Parameters:
+        matrix (array of shape (d, d)): A: symmetric, positive definite, its largest eigenvalue at most 1e12
+            times its smallest.
+        inverse, root, coroot: Computed from `matrix`, once: A⁻¹, R and R'⁻¹.
 
-    Examples
-    --------
     >>> norm = Mahalanobis([[4.0, 0.0], [0.0, 0.25]])
     >>> norm.of(np.array([1.0, 0.0])), norm.dual().of(np.array([1.0, 0.0]))
     (2.0, 0.5)

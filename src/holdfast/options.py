@@ -118,8 +118,6 @@ def is_auto(value: object) -> bool:
 def read_outliers(value: Any, words: Words = PYTHON, option: str = "outliers") -> Any:
     """How many rounds may be wrong: "auto", a share below a half, a count, or a filter; 0 keeps every round.
 
-    Examples
-    --------
     >>> read_outliers("5%"), read_outliers("50"), read_outliers("none"), read_outliers(0.05)
     (0.05, 50, 0, 0.05)
     """
@@ -252,8 +250,6 @@ def read_loss(value: object, regression: bool | None, words: Words = PYTHON) -> 
 
     `regression`: whether targets are numbers; None if that is not known yet.
 
-    Examples
-    --------
     >>> read_loss("huber:2", regression=True), read_loss("auto", regression=False)
     (Huber(knee=2.0), Logistic())
     """
@@ -311,8 +307,6 @@ def read_learner(value: object, loss: Any, words: Words = PYTHON) -> Any:
 
     The default is None here, because it depends on more. Raises if learner and loss do not go together.
 
-    Examples
-    --------
     >>> read_learner("adaftrl", losses.Logistic())
     AdaFTRL(domain=Ball(radius=1.0, around=0.0))
     """

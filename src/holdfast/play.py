@@ -39,39 +39,29 @@ def play(
 ) -> Record:
     """Play a game and return its record.
 
-    Parameters
-    ----------
-    player
-        Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
-    adversary
-        Such as `Replay(X, y, Logistic())` or `Gradients(G)`.
-    rounds
-        The number of rounds. Default: all that the adversary has left.
-    keep
-        The columns of the record. The default is "losses", "sizes", "thresholds" and "kept". Other names:
-        "average", the mean of the w_t, which takes time but no memory; "refused_by" and "farthest", the check
-        and the column for which a round was skipped; "predictions", <w_t, x_t> before the update, in units of
-        the target; "products", <w_t, g_t>, and "gradients", for `linearised_regret` and `certificate`;
-        "iterates", the w_t. A column takes 8 bytes a round ("kept" 1; "sizes" and "thresholds" 8 for every
-        check, "gradients" and "iterates" for every dimension). The counts are always kept.
-    after
-        Continue that game, with the same bits as one long game. The same adversary (the same object) also
-        continues; another one starts at its first round.
-    compiled
-        Whether to compile the game. The result is the same. Default: the usual games were compiled with
-        holdfast, and are played so from 10 rounds on. Others are compiled if they have 50,000 rounds or more,
-        and stored on disk; a stored game is used from 500 rounds on, or from 5,000 if numba is not loaded.
-        Without numba (`holdfast[compile]`) they are played in Python.
-    in_place
-        Continue the record `after` without copying its state, for many short games. That record can then not
-        be continued again.
-    progress
-        Show a progress bar on a terminal or in a notebook: that of tqdm, or a line of text if tqdm is not
-        installed. The game is played in up to 100 pieces, so that Ctrl-C also ends a compiled game soon. The
-        result is the same.
+    Parameters:
+        player: Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
+        adversary: Such as `Replay(X, y, Logistic())` or `Gradients(G)`.
+        rounds: The number of rounds. Default: all that the adversary has left.
+        keep: The columns of the record. The default is "losses", "sizes", "thresholds" and "kept". Other
+            names: "average", the mean of the w_t, which takes time but no memory; "refused_by" and
+            "farthest", the check and the column for which a round was skipped; "predictions", <w_t, x_t>
+            before the update, in units of the target; "products", <w_t, g_t>, and "gradients", for
+            `linearised_regret` and `certificate`; "iterates", the w_t. A column takes 8 bytes a round ("kept"
+            1; "sizes" and "thresholds" 8 for every check, "gradients" and "iterates" for every dimension).
+            The counts are always kept.
+        after: Continue that game, with the same bits as one long game. The same adversary (the same object)
+            also continues; another one starts at its first round.
+        compiled: Whether to compile the game. The result is the same. Default: the usual games were compiled
+            with holdfast, and are played so from 10 rounds on. Others are compiled if they have 50,000 rounds
+            or more, and stored on disk; a stored game is used from 500 rounds on, or from 5,000 if numba is
+            not loaded. Without numba (`holdfast[compile]`) they are played in Python.
+        in_place: Continue the record `after` without copying its state, for many short games. That record can
+            then not be continued again.
+        progress: Show a progress bar on a terminal or in a notebook: that of tqdm, or a line of text if tqdm
+            is not installed. The game is played in up to 100 pieces, so that Ctrl-C also ends a compiled game
+            soon. The result is the same.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> G = np.ones((100, 1))
     >>> G[50] = 1e9

@@ -26,18 +26,14 @@ _PARTS_PER_WORKER = 8  # small parts, so that no worker waits long for another
 class KeyedRecord:
     """The result for each key, in the order of `keys`, and for each round, in the order of the stream.
 
-    Attributes
-    ----------
-    keys : array
-        Each key once, sorted.
-    finals : array of shape (keys, dim)
-        The weights of each key after its last round.
-    averages : array of shape (keys, dim), or None
-        The mean of the weights of each key over its rounds.
-    rounds, kept_counts, unmeasured_counts : int arrays
-        For each key: the number of rounds, of kept rounds, and of rounds without a finite size.
-    losses, sizes, thresholds, kept, refused_by, farthest, predictions : arrays, or None
-        One entry a round of the stream, as in `Record`.
+    Attributes:
+        keys (array): Each key once, sorted.
+        finals (array of shape (keys, dim)): The weights of each key after its last round.
+        averages (array of shape (keys, dim), or None): The mean of the weights of each key over its rounds.
+        rounds, kept_counts, unmeasured_counts (int arrays): For each key: the number of rounds, of kept
+            rounds, and of rounds without a finite size.
+        losses, sizes, thresholds, kept, refused_by, farthest, predictions (arrays, or None): One entry a
+            round of the stream, as in `Record`.
     """
 
     keys: np.ndarray
@@ -82,25 +78,18 @@ def play_many(
     Each game plays the rounds of one key in the order of the stream, with the same bits as `play` on these
     rounds alone. The keys are divided among threads. Compiled games run in parallel.
 
-    Parameters
-    ----------
-    player : a player
-        Such as `Filtered(OGD(Ball(1.0)), TopK(5))`. Every key starts with its first state.
-    adversary : an adversary
-        Such as `Replay(X, y, Logistic())`, whose rounds do not depend on each other.
-    keys : array-like of shape (rounds,)
-        The key of each round: whole numbers, strings, or other values that can be sorted.
-    keep : names of columns
-        Any of "losses", "sizes", "thresholds", "kept", "refused_by", "farthest" and "predictions", for each
-        round, as in `play`; and "average", for each key.
-    workers : int, optional
-        The number of threads. Default: one for each core that this process may use.
-    compiled : bool, optional
-        Whether to compile. The result is the same. Default: compile from 50,000 rounds on, if numba is
-        installed (`holdfast[compile]`).
+    Parameters:
+        player: Such as `Filtered(OGD(Ball(1.0)), TopK(5))`. Every key starts with its first state.
+        adversary: Such as `Replay(X, y, Logistic())`, whose rounds do not depend on each
+            other.
+        keys (array-like of shape (rounds,)): The key of each round: whole numbers, strings, or other values
+            that can be sorted.
+        keep (names of columns): Any of "losses", "sizes", "thresholds", "kept", "refused_by", "farthest" and
+            "predictions", for each round, as in `play`; and "average", for each key.
+        workers: The number of threads. Default: one for each core that this process may use.
+        compiled: Whether to compile. The result is the same. Default: compile from 50,000
+            rounds on, if numba is installed (`holdfast[compile]`).
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> replay = hf.Replay([[1.0], [1.0], [1.0], [1e9]], [1, -1, 1, -1], hf.Hinge())
     >>> record = hf.play_many(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), replay, ["a", "b", "a", "b"])

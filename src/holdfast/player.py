@@ -41,18 +41,12 @@ def learn_round(state: Any, player: Any, w: np.ndarray, x: Row, loss: Loss, y: f
 class Player:
     """A player and its state: predict, then observe a gradient or learn from an example.
 
-    Parameters
-    ----------
-    player
-        Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
-    dim
-        The number of weights.
-    compiled
-        Whether to compile the rounds. This takes some seconds and makes a round ten times as fast; the
-        weights are the same. Default: compile after 100,000 rounds.
+    Parameters:
+        player: Such as `Filtered(OGD(Ball(1.0)), TopK(50))`.
+        dim: The number of weights.
+        compiled: Whether to compile the rounds. This takes some seconds and makes a round ten times as fast;
+            the weights are the same. Default: compile after 100,000 rounds.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> player = Player(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(k=1)), dim=2)
     >>> player.observe([1.0, 0.0]).kept

@@ -30,17 +30,12 @@ def robust_regret(
 ) -> float:
     """R_T(u, 𝒮): the losses of the player less those of u, summed over the inliers.
 
-    Parameters
-    ----------
-    record
-        With its losses. The adversary must not react to the player.
-    inliers : boolean array, optional
-        𝒮. Default: all rounds. Rounds without a finite size are never inliers.
-    comparator : vector, optional
-        u. Default: the best in hindsight on 𝒮.
+    Parameters:
+        record: With its losses. The adversary must not react to the player.
+        inliers (boolean array, optional): 𝒮. Default: all rounds. Rounds without a finite size are never
+            inliers.
+        comparator (vector, optional): u. Default: the best in hindsight on 𝒮.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> G = np.array([[1.0], [1.0], [-9.0], [1.0]])
     >>> record = play(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), hf.Gradients(G))

@@ -105,8 +105,6 @@ def optional_methods(role: type) -> dict[str, FunctionType]:
 def check_role(rule: object, role: Any) -> None:
     """Raise one TypeError that names all methods that a rule, and the rules inside it, lack for their roles.
 
-    Examples
-    --------
     >>> from holdfast.domains import Ball
     >>> check_role(Ball(1.0), Filter)
     Traceback (most recent call last):

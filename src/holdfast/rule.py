@@ -34,8 +34,6 @@ def rule(cls: type[Made]) -> type[Made]:
     with all methods of that role; `tuple[Learner, ...]` holds several. If the class has a method `check`, it
     is called last; it raises an error if parameters are wrong.
 
-    Examples
-    --------
     >>> @rule
     ... class Line:
     ...     slope: float

@@ -44,10 +44,8 @@ class LearnerStream(NamedTuple):
 class Bowls:
     """Round t reveals f(w) = ½ ‖w - c_t‖², which is strongly convex.
 
-    Parameters
-    ----------
-    C : array of shape (rounds, dim)
-        The c_t.
+    Parameters:
+        C (array of shape (rounds, dim)): The c_t.
     """
 
     C: Any

@@ -33,23 +33,15 @@ class Chaser:
     outlier whenever the learner gains, ⟨w_t, g_t⟩ < 0: the linear loss with gradient -g_t, scaled to that
     size, which reverses the last steps. Sizes are Euclidean lengths of gradients, the default of `Filtered`.
 
-    Parameters
-    ----------
-    inner : an adversary
-        Its rounds are the inliers.
-    k
-        The number of outliers, and the k of the filter.
-    slack
-        The slack of the filter.
+    Parameters:
+        inner: Its rounds are the inliers.
+        k: The number of outliers, and the k of the filter.
+        slack: The slack of the filter.
 
-    Attributes
-    ----------
-    The inliers depend on the game. After it, `record.state[1].inliers` is their mask.
+    Attributes: The inliers depend on the game. After it, `record.state[1].inliers` is their mask.
 
     Guarantee: Theorem 1 holds. There are at most k outliers, and none is larger than slack times G(𝒮).
 
-    Examples
-    --------
     >>> from holdfast.adversaries.gradients import Gradients
     >>> chaser = Chaser(Gradients(np.ones((4, 1))), k=1)
     >>> state = chaser.start()
@@ -104,22 +96,15 @@ class Contrarian:
     The loss of w_t is G ‖w_t‖. If w_t is 0, the gradient is along the first axis. The adversary is adaptive:
     the gradient depends on w_t, which individual-sequence bounds allow and i.i.d. bounds do not.
 
-    Parameters
-    ----------
-    rounds, dim : int
-        The extent.
-    G
-        The size of every gradient.
+    Parameters:
+        rounds, dim: The extent.
+        G: The size of every gradient.
 
-    Attributes
-    ----------
-    inliers : bool array
-        All rounds: there are no outliers.
+    Attributes:
+        inliers (bool array): All rounds: there are no outliers.
 
     Guarantee: the regret against 0 is G Σ ‖w_t‖, and the learner's bound holds.
 
-    Examples
-    --------
     >>> contrarian = Contrarian(rounds=10, dim=2, G=5.0)
     >>> _, loss, slope, x = contrarian.reveal(contrarian.start(), 0, np.array([3.0, -4.0]))
     >>> loss, slope * x

@@ -24,28 +24,18 @@ class Contaminated:
 
     Both can be any adversaries, also adaptive ones. The state of each changes only in its own rounds.
 
-    Parameters
-    ----------
-    inner, outer : adversaries
-        P and Q, of equal extent.
-    share
-        ε, the probability of an outlier.
-    seed
-        For the M_t that choose between the two.
+    Parameters:
+        inner, outer (adversaries): P and Q, of equal extent.
+        share: ε, the probability of an outlier.
+        seed: For the M_t that choose between the two.
 
-    Attributes
-    ----------
-    inliers : bool array
-        𝒮*, the rounds with M_t = 0.
+    Attributes:
+        inliers (bool array): 𝒮*, the rounds with M_t = 0.
 
-    Guarantee
-    ---------
-    Where P has gradients of size at most G, the corollary to the contamination lemma bounds the risk of the
-    average (`docs/math.md`, 3.3): it tends to 4 ε D G / (1 - ε) for long streams, and for some P and Q the
-    risk of every learner is at least ε D G / (2 (1 - ε)).
+    Guarantee: Where P has gradients of size at most G, the corollary to the contamination lemma bounds the
+    risk of the average (`docs/math.md`, 3.3): it tends to 4 ε D G / (1 - ε) for long streams, and for some P
+    and Q the risk of every learner is at least ε D G / (2 (1 - ε)).
 
-    Examples
-    --------
     >>> from holdfast.adversaries.gradients import Gradients
     >>> good, bad = Gradients(np.ones((8, 1))), Gradients(np.full((8, 1), -1e9))
     >>> mixed = Contaminated(good, bad, share=0.25, seed=1)

@@ -15,13 +15,9 @@ from holdfast.vectors import dot
 class Gradients:
     """Round t reveals f(w) = <w, g_t>.
 
-    Parameters
-    ----------
-    G : array or frame of shape (rounds, dim)
-        The gradients, one in each row.
+    Parameters:
+        G (array or frame of shape (rounds, dim)): The gradients, one in each row.
 
-    Examples
-    --------
     >>> gradients = Gradients([[1.0, -1.0]])
     >>> gradients.reveal(gradients.start(), 0, [2.0, 0.5])[1]
     1.5
@@ -49,17 +45,12 @@ class Functions:
 
     A compiled game also compiles these two functions.
 
-    Parameters
-    ----------
-    f, grad : functions of (t, w)
-        The loss as a float, and a subgradient of it as a float64 array of `size_of_w` entries.
-    length
-        The number of rounds.
-    size_of_w
-        The dimension.
+    Parameters:
+        f, grad (functions of (t, w)): The loss as a float, and a subgradient of it as a float64 array of
+            `size_of_w` entries.
+        length: The number of rounds.
+        size_of_w: The dimension.
 
-    Examples
-    --------
     >>> target = np.array([1.0, -1.0])
     >>> quadratic = Functions(lambda t, w: 0.5 * np.sum((w - target)**2), lambda t, w: w - target, 100, 2)
     >>> quadratic.reveal(quadratic.start(), 0, np.zeros(2))[1]

@@ -25,33 +25,20 @@ class HeavyTails:
     A feature vector is on one of the axes: ± r e_i. The label is +1 with the logistic probability
     1 / (1 + exp(-⟨truth, x⟩)), so `truth` minimises the risk over every domain that contains it.
 
-    Parameters
-    ----------
-    gamma
-        γ, any positive number; between 0 and 1 in the paper.
-    rounds, dim : int
-        1 dimension in the paper.
-    seed
-        For features and labels.
-    truth : array or float
-        The minimiser, within [-1, 1] in every entry.
-    p
-        The share of rounds that are inliers; 1 - 1/√rounds unless given.
+    Parameters:
+        gamma: γ, any positive number; between 0 and 1 in the paper.
+        rounds, dim: 1 dimension in the paper.
+        seed: For features and labels.
+        truth (array or float): The minimiser, within [-1, 1] in every entry.
+        p: The share of rounds that are inliers; 1 - 1/√rounds unless given.
 
-    Attributes
-    ----------
-    inliers : bool array
-        The rounds with ‖x‖ ≤ X_p = (1 - p)^(-1/(1+γ)).
-    domain : Box
-        [-1, 1] in every entry.
+    Attributes:
+        inliers (bool array): The rounds with ‖x‖ ≤ X_p = (1 - p)^(-1/(1+γ)).
+        domain (Box): [-1, 1] in every entry.
 
-    Guarantee
-    ---------
-    For the average w̄ of the w_t: risk(w̄) - risk(u) ≤ E R_T(u, 𝒮_p) / T + D E[‖x‖; ‖x‖ > X_p]. The last term
-    is D (1 + 1/γ) (1 - p) X_p (`docs/math.md`, 6.7).
+    Guarantee: For the average w̄ of the w_t: risk(w̄) - risk(u) ≤ E R_T(u, 𝒮_p) / T + D E[‖x‖; ‖x‖ > X_p].
+    The last term is D (1 + 1/γ) (1 - p) X_p (`docs/math.md`, 6.7).
 
-    Examples
-    --------
     >>> tails = HeavyTails(gamma=0.5, rounds=10_000, seed=1)
     >>> x = abs(tails.stream.X[:, 0])
     >>> float(x.min().round(3)), float(x.max().round(1)), round(float(tails.inliers.mean()), 3)

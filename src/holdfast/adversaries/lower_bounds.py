@@ -21,32 +21,20 @@ class IidLowerBound:
     outliers are those of the first k rounds with ξ_t ≠ ζ, and the comparator is u = -W ζ, which gains G W in
     each of the other first k rounds, about k/2 of them. All sizes are equal, so no filter finds the outliers.
 
-    Parameters
-    ----------
-    k
-        The largest number of outliers; on average half of it is used.
-    rounds
-        At least k.
-    G, W : float
-        The size of every gradient, and half the width D of the domain.
-    seed
-        For ξ and ζ.
+    Parameters:
+        k: The largest number of outliers; on average half of it is used.
+        rounds: At least k.
+        G, W: The size of every gradient, and half the width D of the domain.
+        seed: For ξ and ζ.
 
-    Attributes
-    ----------
-    zeta
-        ζ.
-    inliers : bool array
-        S_ζ ∪ {k+1, ..., T}.
-    comparator : array
-        u.
-    domain : Interval
-        The domain of the learner.
+    Attributes:
+        zeta: ζ.
+        inliers (bool array): S_ζ ∪ {k+1, ..., T}.
+        comparator (array): u.
+        domain (Interval): The domain of the learner.
 
     Guarantee: the expected robust regret of every learner is exactly D G k / 4 (`docs/math.md`, 3.4).
 
-    Examples
-    --------
     >>> coins = IidLowerBound(k=4, rounds=6, seed=3)
     >>> coins.stream.G[:, 0], coins.zeta
     (array([ 1., -1., -1., -1., -1.,  1.]), 1.0)
@@ -93,31 +81,19 @@ class StronglyConvexLowerBound:
     the first k rounds with ξ_t ≠ ζ, so u = W ζ has no loss on the inliers. The rounds are not i.i.d.: those
     after round k reveal ζ, but by then the learner has paid.
 
-    Parameters
-    ----------
-    k
-        The largest number of outliers; on average half of it is used.
-    rounds
-        At least k.
-    sigma, W : float
-        The curvature of every loss, and half the width of the domain.
-    seed
-        For ξ and ζ.
+    Parameters:
+        k: The largest number of outliers; on average half of it is used.
+        rounds: At least k.
+        sigma, W: The curvature of every loss, and half the width of the domain.
+        seed: For ξ and ζ.
 
-    Attributes
-    ----------
-    targets : array
-        W ξ_t, and W ζ after round k.
-    zeta, inliers, comparator, domain
-        ζ, S_ζ ∪ {k+1, ..., T} as a mask, u and [-W, W].
+    Attributes:
+        targets (array): W ξ_t, and W ζ after round k.
+        zeta, inliers, comparator, domain: ζ, S_ζ ∪ {k+1, ..., T} as a mask, u and [-W, W].
 
-    Guarantee
-    ---------
-    The expected robust regret of every learner is at least σ W² k / 4, and G(𝒮) ≤ 2 σ W, so it is at least
-    G(𝒮)² k / (16 σ) (`docs/math.md`, 3.4, which corrects slips of the paper).
+    Guarantee: The expected robust regret of every learner is at least σ W² k / 4, and G(𝒮) ≤ 2 σ W, so it is
+    at least G(𝒮)² k / (16 σ) (`docs/math.md`, 3.4, which corrects slips of the paper).
 
-    Examples
-    --------
     >>> bowls = StronglyConvexLowerBound(k=3, rounds=5, W=2.0, seed=1)
     >>> bowls.targets, bowls.inliers
     (array([-2.,  2.,  2., -2., -2.]), array([ True, False, False,  True,  True]))
@@ -178,26 +154,17 @@ class Tight:
     towards u; whenever OGD is far enough, an outlier -2G, the largest that is kept, moves it back. Each of
     the k outliers makes two more inliers cost D G, another 2 D G k in all.
 
-    Parameters
-    ----------
-    k
-        The k of the filter, and the number of outliers.
-    G, D : float
-        The size of the largest inlier, and the width of the domain.
+    Parameters:
+        k: The k of the filter, and the number of outliers.
+        G, D: The size of the largest inlier, and the width of the domain.
 
-    Attributes
-    ----------
-    inliers, comparator, domain
-        𝒮 as a mask, u, and [-D/2, D/2], where OGD must start in the middle.
+    Attributes:
+        inliers, comparator, domain: 𝒮 as a mask, u, and [-D/2, D/2], where OGD must start in the middle.
 
-    Guarantee
-    ---------
-    None, but measured: the robust regret of `Filtered(OGD(domain), TopK(k))` is at least 4 D G k for every k
-    tried up to 50,000; it exceeds it by 0.7% at k = 50, 0.5% at 500 and 0.1% at 50,000. So the 4 in Theorem 1
-    cannot be smaller for this player.
+    Guarantee: None, but measured: the robust regret of `Filtered(OGD(domain), TopK(k))` is at least 4 D G k
+    for every k tried up to 50,000; it exceeds it by 0.7% at k = 50, 0.5% at 500 and 0.1% at 50,000. So the 4
+    in Theorem 1 cannot be smaller for this player.
 
-    Examples
-    --------
     >>> tight = Tight(k=2)
     >>> tight.stream.G[:3, 0], tight.stream.G[-9:, 0]
     (array([-1.e-09, -1.e-09, -1.e-09]), array([-2.,  1., -2.,  1.,  1.,  1.,  1.,  1.,  1.]))

@@ -56,28 +56,19 @@ class Accumulating:
     same direction, `factor` times the length and the opposite label. A learner that followed the pushes pays
     `factor` times for it, and without a filter it makes a large step in the other direction.
 
-    Parameters
-    ----------
-    stream : Replay
-        The clean data.
-    k
-        The number of outliers, including the trigger.
-    factor
-        The length of the trigger, relative to a push.
-    seed
-        For the choice of the rounds, and for the direction.
+    Parameters:
+        stream (Replay): The clean data.
+        k: The number of outliers, including the trigger.
+        factor: The length of the trigger, relative to a push.
+        seed: For the choice of the rounds, and for the direction.
 
-    Attributes
-    ----------
-    poisoned : Replay
-        The corrupted data. The label of a push is the largest clean one, that of the trigger its negative.
-    inliers : bool array
-        The rounds that are not corrupted.
+    Attributes:
+        poisoned (Replay): The corrupted data. The label of a push is the largest clean one, that of the
+            trigger its negative.
+        inliers (bool array): The rounds that are not corrupted.
 
     Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
-    Examples
-    --------
     >>> from holdfast.losses import Hinge
     >>> clean = Replay(2.0 * np.ones((6, 1)), -np.ones(6), Hinge())
     >>> pushes = Accumulating(clean, k=3, factor=100.0)
@@ -113,28 +104,18 @@ class FeatureBlowUp:
     The gradient grows with the row even if the slope is bounded, as for the logistic loss. So clipping the
     loss or its slope does not help. A negative factor also makes the label wrong.
 
-    Parameters
-    ----------
-    stream : Replay
-        The clean data.
-    k
-        The number of outliers.
-    factor
-        The factor of their features.
-    seed
-        For the choice of the rounds.
+    Parameters:
+        stream (Replay): The clean data.
+        k: The number of outliers.
+        factor: The factor of their features.
+        seed: For the choice of the rounds.
 
-    Attributes
-    ----------
-    poisoned : Replay
-        The corrupted data.
-    inliers : bool array
-        The rounds that are not corrupted.
+    Attributes:
+        poisoned (Replay): The corrupted data.
+        inliers (bool array): The rounds that are not corrupted.
 
     Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
-    Examples
-    --------
     >>> from holdfast.losses import Hinge
     >>> clean = Replay([[1.0], [2.0], [3.0]], [1, -1, 1], Hinge())
     >>> blown_up = FeatureBlowUp(clean, k=1, factor=1000.0, seed=1)
@@ -165,26 +146,17 @@ class LabelFlip:
     The features do not change, so a filter on features cannot find the outliers. With a Lipschitz loss the
     gradients are not larger than before, so the outliers are kept. Theorem 1 bounds their cost.
 
-    Parameters
-    ----------
-    stream : Replay
-        The clean data.
-    k
-        The number of outliers.
-    seed
-        For the choice of the rounds.
+    Parameters:
+        stream (Replay): The clean data.
+        k: The number of outliers.
+        seed: For the choice of the rounds.
 
-    Attributes
-    ----------
-    poisoned : Replay
-        The corrupted data.
-    inliers : bool array
-        The rounds that are not corrupted.
+    Attributes:
+        poisoned (Replay): The corrupted data.
+        inliers (bool array): The rounds that are not corrupted.
 
     Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
-    Examples
-    --------
     >>> from holdfast.losses import Hinge
     >>> clean = Replay([[1.0], [2.0], [3.0]], [1, -1, 1], Hinge())
     >>> flipped = LabelFlip(clean, k=2, seed=0)
@@ -214,28 +186,18 @@ class Ramp:
     threshold grows with each. The list of Algorithm 1 has k+1 entries, so one of them is an inlier, and no
     outlier of more than twice the largest inlier is kept.
 
-    Parameters
-    ----------
-    stream : Replay
-        The clean data.
-    k
-        The number of outliers. The first is `growth` times as long as the median clean row.
-    growth
-        The ratio of one outlier to the one before.
-    seed
-        For the choice of the rounds.
+    Parameters:
+        stream (Replay): The clean data.
+        k: The number of outliers. The first is `growth` times as long as the median clean row.
+        growth: The ratio of one outlier to the one before.
+        seed: For the choice of the rounds.
 
-    Attributes
-    ----------
-    poisoned : Replay
-        The corrupted data.
-    inliers : bool array
-        The rounds that are not corrupted.
+    Attributes:
+        poisoned (Replay): The corrupted data.
+        inliers (bool array): The rounds that are not corrupted.
 
     Guarantee: Theorem 1 with this k, for `TopK(k)`.
 
-    Examples
-    --------
     >>> from holdfast.losses import Hinge
     >>> clean = Replay(np.ones((6, 1)), np.ones(6), Hinge())
     >>> Ramp(clean, k=3, growth=2.0).poisoned.X[:, 0]

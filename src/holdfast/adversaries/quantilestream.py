@@ -16,8 +16,6 @@ from holdfast.rule import replaced, rule
 class Uniform:
     """Outliers between 1 and 1 + `width` times the quantile.
 
-    Examples
-    --------
     >>> Uniform(width=8.0).stretch(np.array([0.0, 0.5]))
     array([1., 5.])
     """
@@ -36,8 +34,6 @@ class Uniform:
 class Exponential:
     """Outliers that exceed the quantile by `scale` times the quantile on average, with an exponential tail.
 
-    Examples
-    --------
     >>> Exponential(scale=2.0).stretch(np.array([0.0, 1.0 - math.exp(-3.0)]))
     array([1., 7.])
     """
@@ -56,8 +52,6 @@ class Exponential:
 class Pareto:
     """Outliers that exceed r times the quantile with probability r^-exponent; no mean if exponent ≤ 1.
 
-    Examples
-    --------
     >>> Pareto(exponent=0.5).stretch(np.array([0.0, 0.75]))
     array([ 1., 16.])
     """
@@ -84,30 +78,19 @@ class QuantileStream:
     level between. A filter with a level above p loses few inliers. A filter with level p loses a fixed share
     of the atom for ever. So the theorem of section 4 must assume that there is no atom.
 
-    Parameters
-    ----------
-    p
-        P(size < G).
-    rounds, dim : int
-        The extent.
-    seed
-        For sizes and directions.
-    G
-        The quantile G_p.
-    tail : Uniform, Exponential or Pareto
-        How far above G the outliers are.
-    atom
-        P(size = G), at most 1 - p.
+    Parameters:
+        p: P(size < G).
+        rounds, dim: The extent.
+        seed: For sizes and directions.
+        G: The quantile G_p.
+        tail (Uniform, Exponential or Pareto): How far above G the outliers are.
+        atom: P(size = G), at most 1 - p.
 
-    Attributes
-    ----------
-    inliers : bool array
-        The rounds with size at most G.
+    Attributes:
+        inliers (bool array): The rounds with size at most G.
 
     Guarantee: without an atom, `docs/math.md`, 6.2, for `Quantile(p)`; with one, see 6.6.
 
-    Examples
-    --------
     >>> stream = QuantileStream(p=0.5, rounds=6, dim=2, seed=4, tail=Pareto(0.5), atom=0.25)
     >>> stream.stream.G.round(2)
     array([[  0.  ,  25.48],

@@ -16,18 +16,13 @@ from holdfast.vectors import dot, prefetch_row, target_for
 class Replay:
     """Round t reveals f(w) = h(<w, x_t>, y_t), with gradient h' x_t.
 
-    Parameters
-    ----------
-    X : array, frame or sparse matrix of shape (rounds, dim)
-        float32 stays float32; other types become float64. An array in C order is not copied, also if it is
-        memory-mapped; Fortran order is copied. With a matrix of scipy.sparse the result is a `SparseReplay`.
-    y : array of shape (rounds,)
-        Targets, or labels -1 and +1.
-    loss : a loss
-        h, such as `Logistic()`.
+    Parameters:
+        X (array, frame or sparse matrix of shape (rounds, dim)): float32 stays float32; other types become
+            float64. An array in C order is not copied, also if it is memory-mapped; Fortran order is copied.
+            With a matrix of scipy.sparse the result is a `SparseReplay`.
+        y (array of shape (rounds,)): Targets, or labels -1 and +1.
+        loss: h, such as `Logistic()`.
 
-    Examples
-    --------
     >>> from holdfast.losses import Hinge
     >>> replay = Replay([[1.0, 2.0]], [1], Hinge())
     >>> _, loss, slope, x = replay.reveal(replay.start(), 0, [0.5, 0.0])

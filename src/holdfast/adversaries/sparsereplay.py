@@ -18,17 +18,12 @@ class SparseReplay:
     A round takes O(nonzeros) with `OGD` on a `Ball` and the norms L1, L2, LInf and Lp. Other learners,
     domains and norms take O(dim).
 
-    Parameters
-    ----------
-    values, places, starts : arrays
-        The matrix in compressed rows: row t has values[starts[t]:starts[t+1]], in the columns `places`.
-    dim
-        The number of columns.
-    y, loss
-        As in `Replay`.
+    Parameters:
+        values, places, starts (arrays): The matrix in compressed rows: row t has
+            values[starts[t]:starts[t+1]], in the columns `places`.
+        dim: The number of columns.
+        y, loss: As in `Replay`.
 
-    Examples
-    --------
     >>> from scipy.sparse import csr_array
     >>> from holdfast.adversaries import Replay
     >>> from holdfast.losses import Hinge

@@ -12,16 +12,11 @@ from holdfast.rule import rule
 class Weighted:
     """Round t is round t of `inner`, with its loss times weights[t].
 
-    Parameters
-    ----------
-    inner : an adversary
-        Such as `Replay(X, y, Hinge())`.
-    weights : array of shape (rounds,)
-        Finite, and at least 0. A round of weight 0 does not change the learner, but a filter counts its size,
-        which is 0. Leave such a round out if it should not count.
+    Parameters:
+        inner: Such as `Replay(X, y, Hinge())`.
+        weights (array of shape (rounds,)): Finite, and at least 0. A round of weight 0 does not change the
+            learner, but a filter counts its size, which is 0. Leave such a round out if it should not count.
 
-    Examples
-    --------
     >>> from holdfast.adversaries import Replay
     >>> from holdfast.losses import Hinge
     >>> weighted = Weighted(Replay([[1.0, 2.0]], [1], Hinge()), [3.0])

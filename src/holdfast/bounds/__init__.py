@@ -15,8 +15,6 @@ withstood, T the number of rounds and `slack` the filter's c, 2 in the paper. B 
 number: `ogd` and similar functions give it. `docs/paper.md` explains each result and the errors in print;
 proofs are in `docs/math.md`.
 
-Examples
---------
 How much regret can 50 outliers cause online gradient descent in 10,000 rounds?
 
 >>> f"{theorem_1(B=ogd(D=2.0, G=2.0, T=10_000), D=2.0, G=1.0, k=50):.0f}"

@@ -79,18 +79,12 @@ class Certificate:
 def certificate(record: Any, k: int, comparators: Any = None) -> Certificate:
     """The certificate of a run, for all sets of at most k outliers.
 
-    Parameters
-    ----------
-    record
-        If it has no products and gradients, the game is played again with a `Certified` player.
-    k
-        The largest number of outliers, not counting rounds without a finite size.
-    comparators
-        A bounded domain: the bound is for every u in it, instead of the domain of the learner, which may then
-        have none.
+    Parameters:
+        record: If it has no products and gradients, the game is played again with a `Certified` player.
+        k: The largest number of outliers, not counting rounds without a finite size.
+        comparators: A bounded domain: the bound is for every u in it, instead of the domain of the learner,
+            which may then have none.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> G = np.ones((1000, 1)) * np.where(np.arange(1000) % 2, 1.0, -1.0)[:, None]
     >>> G[500] = 1e9
@@ -191,10 +185,9 @@ def quantile_certificate(record: Any, p: float, confidence: float = 0.95) -> tup
     Assumes that the sizes are i.i.d.; ties are allowed. The quantile need not be known: two order statistics
     enclose it with the stated confidence.
 
-    Returns
-    -------
-    bound, quantile : floats
-        The bound for every u in the domain, and a size that the p-quantile does not exceed.
+    Returns:
+        bound, quantile (floats): The bound for every u in the domain, and a size that the p-quantile does not
+            exceed.
     """
     if not 0.0 < p < 1.0:
         raise ValueError(f"p is the share of inliers: expected 0 < p < 1, got {p}")

@@ -61,16 +61,12 @@ class Certified:
     gradient. A certificate is never smaller than the exact regret, computed in rational arithmetic from the
     weights and gradients of the run: sums are compensated, and other rounding errors have an allowance.
 
-    Parameters
-    ----------
-    player : Filtered
-    k
-        The largest number of outliers for a certificate; `record.certificate(k)` takes any k up to this.
+    Parameters:
+        player (Filtered):
+        k: The largest number of outliers for a certificate; `record.certificate(k)` takes any k up to this.
 
     Guarantee: `docs/math.md`, Theorem B and Lemma 8.1: for every set of at most k outliers, in floats.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> player = hf.Player(Certified(hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(1)), k=1), dim=1)
     >>> for g in [1.0, -1.0] * 500 + [1e9]:

@@ -18,8 +18,6 @@ class Ball:
 
     If `around` is not 0, the result is a `Shifted` ball. Other domains with `around` do the same.
 
-    Examples
-    --------
     >>> from holdfast.norms import L1, L2
     >>> Ball(1.0).project(np.array([3.0, -4.0]))
     array([ 0.6, -0.8])

@@ -16,15 +16,10 @@ _FAR = 2.0**1000
 class Box:
     """All points with low ≤ w ≤ high in every entry.
 
-    Parameters
-    ----------
-    low, high : float or vector
-        A number is the bound of every entry.
-    dim
-        The dimension, if `low` and `high` are numbers; 0 means any.
+    Parameters:
+        low, high (float or vector): A number is the bound of every entry.
+        dim: The dimension, if `low` and `high` are numbers; 0 means any.
 
-    Examples
-    --------
     >>> from holdfast.norms import L2
     >>> Box(0.0, 1.0).project(np.array([0.5, 7.0, -7.0]))
     array([0.5, 1. , 0. ])
@@ -86,8 +81,6 @@ class Box:
 class Interval:
     """All numbers from low to high: a box in dimension 1.
 
-    Examples
-    --------
     >>> Interval(-1.0, 1.0).project(np.array([2.0]))
     array([1.])
     """

@@ -19,18 +19,14 @@ class Ellipsoid:
     point in coordinates in which the ellipsoid is the unit ball. Then 1/‖p‖ is concave in μ, so Newton's
     method from below never overshoots (Conn, Gould and Toint, *Trust-Region Methods*, section 7.3).
 
-    Parameters
-    ----------
-    shape : array of shape (d, d)
-        M: symmetric, positive definite, its largest eigenvalue at most 1e12 times its smallest.
-    around : float or vector
-    axes, lengths, longest, blur
-        Computed from `shape`: the directions of the semi-axes, in rows; their lengths, relative to the
-        longest; the length of the longest; the square root of the distance between M and the matrix with
-        exactly these axes.
+    Parameters:
+        shape (array of shape (d, d)): M: symmetric, positive definite, its largest eigenvalue at most 1e12
+            times its smallest.
+        around (float or vector):
+        axes, lengths, longest, blur: Computed from `shape`: the directions of the semi-axes, in rows; their
+            lengths, relative to the longest; the length of the longest; the square root of the distance
+            between M and the matrix with exactly these axes.
 
-    Examples
-    --------
     >>> Ellipsoid([[4.0, 0.0], [0.0, 1.0]]).project(np.array([5.0, 0.0]))
     array([2., 0.])
     """

@@ -13,8 +13,6 @@ from holdfast.vectors import largest
 class Everywhere:
     """All points. The diameter is infinite, so only learners that do not need one can use it.
 
-    Examples
-    --------
     >>> Everywhere().project(np.array([3e9, -4.0]))
     array([ 3.e+09, -4.e+00])
     >>> Everywhere().bounded(), Everywhere().support(np.ones(2))

@@ -17,15 +17,11 @@ ROUNDING = 1e-12  # the rounding error that `contains` allows, relative to the s
 class Shifted:
     """Another domain, moved by `around`. Rounding errors are relative to `around`.
 
-    Parameters
-    ----------
-    domain : rule
-    around : float or vector
-    dim, far
-        Computed from `around`: its number of entries, 0 for a number; and its largest entry.
+    Parameters:
+        domain (rule):
+        around (float or vector):
+        dim, far: Computed from `around`: its number of entries, 0 for a number; and its largest entry.
 
-    Examples
-    --------
     >>> from holdfast.domains import Simplex
     >>> Shifted(Simplex(), around=1.0).center(2)
     array([1.5, 1.5])

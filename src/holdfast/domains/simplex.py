@@ -14,8 +14,6 @@ from holdfast.vectors import dot, largest, sum_abs
 class Simplex:
     """The probability vectors: no entry is negative, and they sum to 1.
 
-    Examples
-    --------
     >>> Simplex().project(np.array([0.9, 0.7, -5.0]))
     array([0.6, 0.4, 0. ])
     >>> Simplex().center(4)
@@ -66,8 +64,6 @@ class L1Ball:
 
     The magnitudes of w are projected onto a simplex of total `radius` (Duchi et al., 2008, section 4).
 
-    Examples
-    --------
     >>> L1Ball(1.0).project(np.array([3.0, -2.5, 0.5]))
     array([ 0.75, -0.25,  0.  ])
     """

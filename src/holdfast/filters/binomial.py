@@ -23,8 +23,6 @@ class BinomialTail(NamedTuple):
     P(Bin(n, share) > k) + share P(Bin(n, share) = k). Once in 1 / share rounds or so k moves. Since small
     differences lose digits, the tail is summed again whenever n has grown by a 64th, which costs O(sqrt n).
 
-    Examples
-    --------
     >>> tail = BinomialTail.at_start(share=0.1)
     >>> for _ in range(100):
     ...     k = tail.next_round(level=1e-3)
@@ -117,8 +115,6 @@ class WindowedTail(NamedTuple):
 
     The numbers of n = W are saved, and restored after n = 2 W.
 
-    Examples
-    --------
     >>> tail = WindowedTail.of_quantile(0.5, window=2)
     >>> [tail.next_round(level=0.3) for _ in range(8)]
     [1, 1, 2, 3, 2, 3, 2, 3]

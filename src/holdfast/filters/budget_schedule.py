@@ -23,8 +23,6 @@ class BudgetSchedule(NamedTuple):
     With one k the threshold of a filter only rises. So the last threshold that was computed in a step is
     stored, and a size below it need not be compared with the latest one.
 
-    Examples
-    --------
     >>> schedule = BudgetSchedule.at_start()
     >>> [schedule.at(n, share=0.1, level=1e-3) for n in (1, 2, 3)]
     [1, 2, 3]

@@ -11,8 +11,6 @@ class Everything:
 
     Guarantee: none against outliers. With it, `Filtered(learner, Everything())` is the learner itself.
 
-    Examples
-    --------
     >>> everything = Everything()
     >>> everything.decide(everything.init(dim=1), 1e300)[2]
     True

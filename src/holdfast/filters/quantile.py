@@ -29,41 +29,32 @@ class Quantile:
     be outliers. The bound is an order statistic of the past sizes, below the p-quantile by a margin for
     confidence. The inliers in that margin are lost, about sqrt(T ln T) in all.
 
-    Parameters
-    ----------
-    p
-        The share of the rounds that are inliers, in (0, 1).
-    horizon
-        The number of rounds T, for delta = T^-2 as in the paper. Past it the guarantee ends; the filter goes
-        on, as if T more rounds were to come.
-    delta
-        Instead of a horizon: the probability with which one round's bound may fail.
-    ranks : {"binomial", "bernstein", "newsvendor"}
-        How the order statistic is chosen: exactly, by the paper's inequality, or to minimise the expected
-        overhead for a horizon (which needs sizes without ties).
-    growth
-        With neither horizon nor delta, epochs for an unknown horizon: the first ends after 1,024 rounds, each
-        later one at `growth` times the round at which the last one did. The learner restarts with each,
-        because an outlier that was kept once would spoil it for ever. The sizes are remembered throughout.
-    exact
-        Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
-    window
-        Remember only the last `window` to 2 `window` rounds. Then there are no epochs: with neither horizon
-        nor delta, delta = window^-2. Newsvendor ranks are refused. By default nothing is forgotten.
+    Parameters:
+        p: The share of the rounds that are inliers, in (0, 1).
+        horizon: The number of rounds T, for delta = T^-2 as in the paper. Past it the guarantee ends; the
+            filter goes on, as if T more rounds were to come.
+        delta: Instead of a horizon: the probability with which one round's bound may fail.
+        ranks ({"binomial", "bernstein", "newsvendor"}): How the order statistic is chosen: exactly, by the
+            paper's inequality, or to minimise the expected overhead for a horizon (which needs sizes without
+            ties).
+        growth: With neither horizon nor delta, epochs for an unknown horizon: the first ends after 1,024
+            rounds, each later one at `growth` times the round at which the last one did. The learner restarts
+            with each, because an outlier that was kept once would spoil it for ever. The sizes are remembered
+            throughout.
+        exact: Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
+        window: Remember only the last `window` to 2 `window` rounds. Then there are no epochs: with neither
+            horizon nor delta, delta = window^-2. Newsvendor ranks are refused. By default nothing is
+            forgotten.
 
-    Guarantee
-    ---------
-    The quantile theorem of section 4 (corrected: `docs/math.md`, 6.2) for i.i.d. gradients; with
+    Guarantee: The quantile theorem of section 4 (corrected: `docs/math.md`, 6.2) for i.i.d. gradients; with
     `Filtered(..., on=Features())` the Proposition, for i.i.d. features and any Lipschitz losses. If many
-    sizes tie at the p-quantile, or the sizes are not i.i.d., there is none; with `delta` alone each
-    threshold is valid with probability 1 - delta, and the expected regret has no bound.
+    sizes tie at the p-quantile, or the sizes are not i.i.d., there is none; with `delta` alone each threshold
+    is valid with probability 1 - delta, and the expected regret has no bound.
 
     With a window each threshold is valid with probability 1 - delta if the rounds remembered and this one are
     i.i.d. There is no theorem of the paper's kind for the regret: sizes may drift from block to block, and
     the learner is not restarted.
 
-    Examples
-    --------
     >>> quantile = Quantile(0.5, horizon=100)
     >>> state = quantile.init(dim=3)
     >>> for size in range(100):

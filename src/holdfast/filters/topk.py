@@ -19,26 +19,19 @@ class TopK:
     sizes between any number and its half. The sizes of the skipped inliers are then a geometric sum: they
     cost at most 2 D G(𝒮) k, for any number of rounds.
 
-    Parameters
-    ----------
-    k
-        How many outliers to withstand. Until k+1 sizes above zero were seen, only zeros are kept.
-    slack
-        2 in the paper, which is the best choice for the worst case. It must exceed 1: at 1 there is no
-        bound on how many inliers are skipped.
-    window
-        Remember only the last `window` to 2 `window` rounds, and withstand k outliers among them. After a
-        lasting fall of all sizes the threshold follows within 2 `window` rounds. By default nothing is
-        forgotten.
+    Parameters:
+        k: How many outliers to withstand. Until k+1 sizes above zero were seen, only zeros are kept.
+        slack: 2 in the paper, which is the best choice for the worst case. It must exceed 1: at 1 there is no
+            bound on how many inliers are skipped.
+        window: Remember only the last `window` to 2 `window` rounds, and withstand k outliers among them.
+            After a lasting fall of all sizes the threshold follows within 2 `window` rounds. By default
+            nothing is forgotten.
 
-    Guarantee
-    ---------
-    Theorem 1: robust regret at most B_T(2 G(𝒮)) + 4 D G(𝒮) k for every set of inliers that leaves out at
-    most k rounds, against any adversary. With a window, Theorem W (`docs/math.md`, 4.1): for every set of
-    inliers that leaves out at most k of the rounds remembered, at any time; `bounds.theorem_w` computes it.
+    Guarantee: Theorem 1: robust regret at most B_T(2 G(𝒮)) + 4 D G(𝒮) k for every set of inliers that leaves
+    out at most k rounds, against any adversary. With a window, Theorem W (`docs/math.md`, 4.1): for every set
+    of inliers that leaves out at most k of the rounds remembered, at any time; `bounds.theorem_w` computes
+    it.
 
-    Examples
-    --------
     >>> topk = TopK(k=1)
     >>> state = topk.init(dim=3)
     >>> for size in (1.0, 1.2, 90.0, 1.1):

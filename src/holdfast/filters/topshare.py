@@ -34,28 +34,19 @@ class TopShare:
     stored one. For a round that was kept, the threshold returned is the stored one, which is at most the
     latest.
 
-    Parameters
-    ----------
-    share
-        The largest probability with which a round may be an outlier, in (0, 1).
-    delta
-        The probability that the guarantee fails.
-    slack
-        As for `TopK`.
-    exact
-        Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
-    window
-        Remember only the last `window` to 2 `window` rounds; k_t is then the budget for as many rounds as are
-        remembered. By default nothing is forgotten.
-    patience
-        Only with a window. Of n remembered rounds at least 0.4 n or n - 200 may be outliers, whichever is
-        more, but no more than `patience` of them. So behind 200 good rounds up to `patience` bad ones in a
-        row are skipped; and after a lasting rise of all sizes, about as many good ones are lost before the
-        new sizes are kept.
+    Parameters:
+        share: The largest probability with which a round may be an outlier, in (0, 1).
+        delta: The probability that the guarantee fails.
+        slack: As for `TopK`.
+        exact: Remember every size instead of a histogram of them, whose thresholds are up to 0.8 % lower.
+        window: Remember only the last `window` to 2 `window` rounds; k_t is then the budget for as many
+            rounds as are remembered. By default nothing is forgotten.
+        patience: Only with a window. Of n remembered rounds at least 0.4 n or n - 200 may be outliers,
+            whichever is more, but no more than `patience` of them. So behind 200 good rounds up to `patience`
+            bad ones in a row are skipped; and after a lasting rise of all sizes, about as many good ones are
+            lost before the new sizes are kept.
 
-    Guarantee
-    ---------
-    Theorem 1 with k = k_T, for all rounds T at once, with probability 1 - delta (`docs/math.md`,
+    Guarantee: Theorem 1 with k = k_T, for all rounds T at once, with probability 1 - delta (`docs/math.md`,
     Theorem G); with the histogram the constant 4 becomes 4.016.
 
     With a window, Theorem W (`docs/math.md`, 4.1). Rounds come in blocks of `window`. The promise is for each
@@ -65,8 +56,6 @@ class TopShare:
     `patience` the budget is larger, so the theorem holds with that budget. `bounds.theorem_w` computes the
     bound, `bounds.window_budget` K.
 
-    Examples
-    --------
     >>> topshare = TopShare(0.01)
     >>> state = topshare.init(dim=3)
     >>> for size in (1.0, 1.0, 1.0, 90.0, 1.9, 2.1):

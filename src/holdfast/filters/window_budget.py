@@ -21,8 +21,6 @@ class WindowBudget(NamedTuple):
     equal length; their budgets are computed once, in `block_budgets`. Inside a block budgets do not fall. No
     budget is below `least_budget`.
 
-    Examples
-    --------
     >>> budget = WindowBudget.at_start(share=0.1, delta=1e-3, window=100, patience=0)
     >>> first = [budget.at(n, share=0.1, level=6e-4) for n in range(1, 101)]
     >>> later = [budget.at(n, share=0.1, level=6e-4) for n in range(101, 201)]

@@ -34,18 +34,12 @@ class AdaFTRL:
     out to be wrong, and the regularisation with it, so that the leader is followed while that works. Half of
     the regret is Δ and half the regularisation. Sparse rows cost O(nonzeros).
 
-    Parameters
-    ----------
-    domain : Ball
-        Of radius R. Around anything but 0 it becomes a `Recentered`.
+    Parameters:
+        domain (Ball): Of radius R. Around anything but 0 it becomes a `Recentered`.
 
-    Guarantee
-    ---------
-    Regret at most Δ (1 + ‖u‖² / R²) on the rounds learned from, and 2Δ <= sqrt(2) R sqrt(Σ ‖g‖²)
-    + 4 R max ‖g‖: half the constant of OGD (`docs/math.md`, 9.1).
+    Guarantee: Regret at most Δ (1 + ‖u‖² / R²) on the rounds learned from, and 2Δ <= sqrt(2) R sqrt(Σ ‖g‖²) +
+    4 R max ‖g‖: half the constant of OGD (`docs/math.md`, 9.1).
 
-    Examples
-    --------
     >>> adaftrl = AdaFTRL(Ball(1.0))
     >>> state = adaftrl.init(dim=2)
     >>> for g in ([3.0, 0.0], [-1.0, 0.0]):

@@ -35,24 +35,16 @@ class AdaGrad:
     With eta_i = rate D_i / sqrt(2 * (ballast + sum of squared g_i so far)), where D_i is the width of the
     box: a weight whose gradients are rare or small takes larger steps. Sparse rows cost O(nonzeros).
 
-    Parameters
-    ----------
-    domain : Box
-        Where the weights may lie. With a `Ball` or a `Simplex` it becomes a `ProjectedAdaGrad`.
-    rate
-        1 in the theorem, for weights that may be anywhere in the box. In a box that is much wider than the
-        weights one expects, less.
-    ballast
-        What the sums of squares begin with. With 0 the first step of a weight is the same length for any
-        gradient; with the square of a typical one, a small gradient moves it less.
+    Parameters:
+        domain (Box): Where the weights may lie. With a `Ball` or a `Simplex` it becomes a `ProjectedAdaGrad`.
+        rate: 1 in the theorem, for weights that may be anywhere in the box. In a box that is much wider than
+            the weights one expects, less.
+        ballast: What the sums of squares begin with. With 0 the first step of a weight is the same length for
+            any gradient; with the square of a typical one, a small gradient moves it less.
 
-    Guarantee
-    ---------
-    With rate 1, regret at most sqrt(2) sum_i D_i sqrt(ballast + sum_t g_ti^2) on the rounds learned from;
-    with another, (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.5.
+    Guarantee: With rate 1, regret at most sqrt(2) sum_i D_i sqrt(ballast + sum_t g_ti^2) on the rounds
+    learned from; with another, (rate + 1 / rate) / 2 times that. `docs/math.md`, 3.5.
 
-    Examples
-    --------
     >>> from holdfast.domains import Box
     >>> adagrad = AdaGrad(Box(-1.0, 1.0))
     >>> state = adagrad.init(dim=2)

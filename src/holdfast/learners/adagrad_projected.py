@@ -35,21 +35,14 @@ class ProjectedAdaGrad:
     With h_i = sqrt(ballast + sum of squared g_i) and eta = rate D / sqrt(2), where D is the most that one
     weight can change. A round costs O(dim) and some steps of Newton's for the projection.
 
-    Parameters
-    ----------
-    domain : Ball or Simplex
-        Around anything but 0 it becomes a `Recentered`.
-    rate, ballast
-        As for `AdaGrad`.
+    Parameters:
+        domain (Ball or Simplex): Around anything but 0 it becomes a `Recentered`.
+        rate, ballast: As for `AdaGrad`.
 
-    Guarantee
-    ---------
-    With rate 1, regret at most sqrt(2) D sum_i sqrt(ballast + sum_t g_ti²) on the rounds learned from, each
-    root being at least 1e-9 times the largest; with another, (rate + 1 / rate) / 2 times that.
+    Guarantee: With rate 1, regret at most sqrt(2) D sum_i sqrt(ballast + sum_t g_ti²) on the rounds learned
+    from, each root being at least 1e-9 times the largest; with another, (rate + 1 / rate) / 2 times that.
     (`docs/math.md`, 3.5)
 
-    Examples
-    --------
     >>> from holdfast.learners import AdaGrad
     >>> adagrad = AdaGrad(Simplex())
     >>> state = adagrad.init(dim=3)

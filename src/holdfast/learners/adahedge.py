@@ -31,19 +31,13 @@ class AdaHedge:
     each round beyond the mix loss, and while it is 0 all weight is on the best. It needs to know neither the
     range of the losses nor the number of rounds, and may have many more experts than rounds.
 
-    Parameters
-    ----------
-    domain : Simplex
-        There is no version of it for other domains.
+    Parameters:
+        domain (Simplex): There is no version of it for other domains.
 
-    Guarantee
-    ---------
-    Regret at most Δ (1 + KL(u, uniform) / ln K) on the rounds learned from, at most 2Δ, at most
+    Guarantee: Regret at most Δ (1 + KL(u, uniform) / ln K) on the rounds learned from, at most 2Δ, at most
     sqrt(ln K Σ s²) + 2 max s, where s is the range of a round's losses (`docs/math.md`, 9.3). Put
     `on=Range()` into the filter, which then goes with a diameter of 1.
 
-    Examples
-    --------
     >>> adahedge = AdaHedge()
     >>> state = adahedge.init(dim=2)
     >>> for losses in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.0]):

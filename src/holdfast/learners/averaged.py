@@ -27,15 +27,11 @@ class Averaged:
     standardised features, which can be used with the scales as they are at the end. A round costs O(dim),
     sparse rows too.
 
-    Parameters
-    ----------
-    learner
-        Such as `AdaGrad(Box(-10, 10))`.
+    Parameters:
+        learner: Such as `AdaGrad(Box(-10, 10))`.
 
     Guarantee: that of the learner.
 
-    Examples
-    --------
     >>> from holdfast.domains import Ball
     >>> from holdfast.learners import OGD
     >>> averaged = Averaged(OGD(Ball(1.0)))

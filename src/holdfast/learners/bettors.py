@@ -65,30 +65,18 @@ class Bettors:
     A limit is `steepest` times `largest`. Beyond it, gradients are cut down to it, and the guarantee is about
     what is left of them. Entries that are not finite are left out. Sparse rows cost O(nonzeros).
 
-    Parameters
-    ----------
-    steepest
-        The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss.
-    largest
-        The largest absolute entry of a row.
-    box
-        Weights are between -box and box.
-    wealth
-        What each weight may lose.
-    constant
-        Whether the last entry of every row is 1: then its limit is `steepest`.
-    domain : computed
-        The box.
+    Parameters:
+        steepest: The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss.
+        largest: The largest absolute entry of a row.
+        box: Weights are between -box and box.
+        wealth: What each weight may lose.
+        constant: Whether the last entry of every row is 1: then its limit is `steepest`.
+        domain (computed): The box.
 
-    Guarantee
-    ---------
-    Against u in the box, regret at most the sum over weights of
-    wealth + 2|u - around| a max(ln(2|u - around| a / wealth) + log2(a / limit) - 3/4, 0) on the rounds since
-    the last start (`docs/math.md`, 11, Theorem P). `hindsight` is less, and also proved: it measures the
-    wealth.
+    Guarantee: Against u in the box, regret at most the sum over weights of wealth + 2|u - around| a
+    max(ln(2|u - around| a / wealth) + log2(a / limit) - 3/4, 0) on the rounds since the last start
+    (`docs/math.md`, 11, Theorem P). `hindsight` is less, and also proved: it measures the wealth.
 
-    Examples
-    --------
     >>> bettors = Bettors()
     >>> state = bettors.init(dim=2)
     >>> for _ in range(30):

@@ -28,15 +28,11 @@ class Bounded:
     A gradient that would push the learner further out loses its part in that direction. What remains is no
     larger, and the learner's regret on it is no smaller than the regret in the domain.
 
-    Parameters
-    ----------
-    learner : a learner without a domain
-        Such as `Clipped(FreeGrad())`.
+    Parameters:
+        learner (a learner without a domain): Such as `Clipped(FreeGrad())`.
 
     Guarantee: that of the learner (`docs/math.md`, 9.5).
 
-    Examples
-    --------
     >>> from holdfast.domains import Ball
     >>> from holdfast.learners import Clipped, FreeGrad
     >>> bounded = Bounded(Clipped(FreeGrad()), Ball(1.0))

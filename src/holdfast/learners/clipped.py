@@ -30,20 +30,13 @@ class Clipped:
     whatever exceeds it is cut down to it; as the guess then rises by as much as was cut off, all that is ever
     cut off is no larger than the largest gradient. Nothing is learned from the first gradient but its size.
 
-    Parameters
-    ----------
-    learner : a learner that takes hints
-        Such as `FreeGrad()`, `Squint()` or `MetaGrad(Ball(1.0))`.
-    domain : computed
-        The learner's.
+    Parameters:
+        learner (a learner that takes hints): Such as `FreeGrad()`, `Squint()` or `MetaGrad(Ball(1.0))`.
+        domain (computed): The learner's.
 
-    Guarantee
-    ---------
-    The regret of the learner on the clipped gradients, plus at most D max ‖g‖; `bound` adds what was really
-    cut off (`docs/math.md`, 9.4).
+    Guarantee: The regret of the learner on the clipped gradients, plus at most D max ‖g‖; `bound` adds what
+    was really cut off (`docs/math.md`, 9.4).
 
-    Examples
-    --------
     >>> from holdfast.learners import FreeGrad
     >>> clipped = Clipped(FreeGrad())
     >>> state = clipped.init(dim=1)

@@ -28,8 +28,6 @@ class LogWealth:
 
     The target is not used. Where z is not positive the loss is infinite, and the round is not learned from.
 
-    Examples
-    --------
     >>> LogWealth().value(2.0, 0.0), LogWealth().slope(2.0, 0.0)
     (-0.6931471805599453, -0.5)
     """
@@ -48,20 +46,14 @@ class EG:
     For portfolios the loss of a day with price relatives x is -ln<w, x>, `LogWealth`, whose gradient is
     -x / <w, x>. `AdaHedge` learns from the same gradients and needs no eta.
 
-    Parameters
-    ----------
-    rate
-        eta, the step. Over T days in which gradients have a range up to s, sqrt(8 ln K / T) / s is best.
-    domain : Simplex
-        There is no version of it for other domains.
+    Parameters:
+        rate: eta, the step. Over T days in which gradients have a range up to s, sqrt(8 ln K / T) / s is
+            best.
+        domain (Simplex): There is no version of it for other domains.
 
-    Guarantee
-    ---------
-    Regret against u at most KL(u, uniform) / eta + the sum of the mixability gaps on the rounds learned from,
-    at most ln K / eta + eta Σ s² / 8, s being the range of a gradient (`docs/math.md`, 9.9).
+    Guarantee: Regret against u at most KL(u, uniform) / eta + the sum of the mixability gaps on the rounds
+    learned from, at most ln K / eta + eta Σ s² / 8, s being the range of a gradient (`docs/math.md`, 9.9).
 
-    Examples
-    --------
     >>> eg = EG(rate=0.5)
     >>> state = eg.init(dim=2)
     >>> for x in ([1.0, 2.0], [1.0, 0.5], [1.0, 2.0]):

@@ -14,8 +14,6 @@ class Fixed:
 
     Guarantee: none; its regret against u itself is 0.
 
-    Examples
-    --------
     >>> fixed = Fixed([1.0, -1.0])
     >>> fixed.predict(fixed.init(dim=2)).tolist()
     [1.0, -1.0]

@@ -35,20 +35,13 @@ class FreeGrad:
     step size nor a domain: its regret against u is in proportion to ‖u‖. `Clipped` gives the hints, `Bounded`
     a domain. A round costs O(dim).
 
-    Parameters
-    ----------
-    epsilon
-        What may be lost against u = 0, in units of the first hint.
-    domain : Everywhere
-        There is no version of it for other domains.
+    Parameters:
+        epsilon: What may be lost against u = 0, in units of the first hint.
+        domain (Everywhere): There is no version of it for other domains.
 
-    Guarantee
-    ---------
-    NOT VERIFIED: the constants of `bound` are from the literature, as we recall them; no gradients that we
-    tried exceeded it (`docs/math.md`, 9.6).
+    Guarantee: NOT VERIFIED: the constants of `bound` are from the literature, as we recall them; no gradients
+    that we tried exceeded it (`docs/math.md`, 9.6).
 
-    Examples
-    --------
     >>> from holdfast.learners import Clipped
     >>> learner = Clipped(FreeGrad())
     >>> state = learner.init(dim=1)

@@ -43,21 +43,14 @@ class MetaGrad:
     those above half the inverse of D times a later hint are left out. `Clipped` gives the hints. A round
     costs O(etas dim²), and O(etas dim³) where the ball binds.
 
-    Parameters
-    ----------
-    domain : Ball
-        Of diameter D. Around anything but 0 it becomes a `Recentered`.
-    etas
-        How many. If gradients grow by more than 2^(etas - 1), it starts from scratch.
+    Parameters:
+        domain (Ball): Of diameter D. Around anything but 0 it becomes a `Recentered`.
+        etas: How many. If gradients grow by more than 2^(etas - 1), it starts from scratch.
 
-    Guarantee
-    ---------
-    Regret against u at most min over eta of eta V + (ln(1 / weight of eta) + ½ Σ q'A⁻¹q + 2 ‖u‖² / D²) / eta
-    on the rounds learned from, where q are the gradients of the surrogates and A their curvatures' sum.
-    (`docs/math.md`, 9.12)
+    Guarantee: Regret against u at most min over eta of eta V + (ln(1 / weight of eta) + ½ Σ q'A⁻¹q + 2 ‖u‖² /
+    D²) / eta on the rounds learned from, where q are the gradients of the surrogates and A their curvatures'
+    sum. (`docs/math.md`, 9.12)
 
-    Examples
-    --------
     >>> from holdfast.learners import Clipped
     >>> metagrad = Clipped(MetaGrad(Ball(1.0)))
     >>> state = metagrad.init(dim=1)

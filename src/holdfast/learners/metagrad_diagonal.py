@@ -32,19 +32,13 @@ class DiagonalMetaGrad:
     It needs no `Clipped`: every weight clips its gradients at its largest one before. A round costs
     O(etas dim), sparse rows O(etas nonzeros).
 
-    Parameters
-    ----------
-    domain : Box
-    etas
-        As for `MetaGrad`.
+    Parameters:
+        domain (Box):
+        etas: As for `MetaGrad`.
 
-    Guarantee
-    ---------
-    Regret at most the sum over weights of what `MetaGrad` guarantees in one dimension, and what was clipped
-    (`docs/math.md`, 9.12).
+    Guarantee: Regret at most the sum over weights of what `MetaGrad` guarantees in one dimension, and what
+    was clipped (`docs/math.md`, 9.12).
 
-    Examples
-    --------
     >>> from holdfast.domains import Box
     >>> metagrad = DiagonalMetaGrad(Box(-1.0, 1.0))
     >>> state = metagrad.init(dim=2)

@@ -34,8 +34,6 @@ class SkipMissing:
 class FillMissing:
     """A missing cell counts as the center of its column, in a row with few of them. Infinities stay.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> x, row = np.array([np.nan, 2.0, 3.0]), np.array([np.nan, 0.2, 0.3, 1.0])
     >>> FillMissing(0.5).clear(row, x).tolist()

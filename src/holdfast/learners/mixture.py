@@ -39,30 +39,22 @@ class Mixture:
     alone. Learners that scale the target themselves (`Scaled(..., target=True)`) are compared in the units of
     the target. A filter measures rows and targets as the first learner sees them.
 
-    Parameters
-    ----------
-    learners
-        Such as `(OnlineRidge(), AdaGrad(Box(-10, 10)))`.
-    loss
-        `Linear()` is for games that reveal gradients only: the slope of the round is the slope for all
-        learners, and learner k loses slope * z_k. Any other loss needs a game with targets, and should be the
-        loss of the game. `OnlineRidge` and `VAW` need `Squared()`. `RobustRidge` reads the target itself and
-        goes with any loss.
-    share
-        0 for streams without changes: then p is that of AdaHedge.
+    Parameters:
+        learners: Such as `(OnlineRidge(), AdaGrad(Box(-10, 10)))`.
+        loss: `Linear()` is for games that reveal gradients only: the slope of the round is the slope for all
+            learners, and learner k loses slope * z_k. Any other loss needs a game with targets, and should be
+            the loss of the game. `OnlineRidge` and `VAW` need `Squared()`. `RobustRidge` reads the target
+            itself and goes with any loss.
+        share: 0 for streams without changes: then p is that of AdaHedge.
 
-    Guarantee
-    ---------
-    For convex losses, on the rounds learned from and for every learner k, the mixture's losses exceed those
-    of k by at most `mixing_bound(state)` = 2Δ + Σ ln(1 / (1 - share)) / eta. Δ is the sum of AdaHedge's
-    mixability gaps; without sharing this is at most sqrt(ln K Σ s²) + 2 max s, s the range of the learners'
-    losses in a round. `mixing_bound(state, m)` holds for the best sequence of learners with m changes.
-    `bound` adds the smallest proved bound of a learner on its regret against u, in games that have what that
-    learner needs, for u in the domains of all learners; it is infinity if no learner has one. With `Linear()`
-    all these regrets are linearised ones (`docs/math.md`, 10).
+    Guarantee: For convex losses, on the rounds learned from and for every learner k, the mixture's losses
+    exceed those of k by at most `mixing_bound(state)` = 2Δ + Σ ln(1 / (1 - share)) / eta. Δ is the sum of
+    AdaHedge's mixability gaps; without sharing this is at most sqrt(ln K Σ s²) + 2 max s, s the range of the
+    learners' losses in a round. `mixing_bound(state, m)` holds for the best sequence of learners with m
+    changes. `bound` adds the smallest proved bound of a learner on its regret against u, in games that have
+    what that learner needs, for u in the domains of all learners; it is infinity if no learner has one. With
+    `Linear()` all these regrets are linearised ones (`docs/math.md`, 10).
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> mixture = Mixture((hf.OGD(hf.Ball(1.0)), hf.learners.Fixed([2.0])), hf.Absolute())
     >>> state = mixture.init(dim=1)

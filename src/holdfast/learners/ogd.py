@@ -20,8 +20,6 @@ class Adaptive:
     Needs to know neither the size of the gradients nor the number of rounds. While all gradients were
     zero there is nothing to learn, and the step is 0.
 
-    Examples
-    --------
     >>> step = Adaptive()
     >>> step.eta(step.accrued(0.0, size=2.0), diameter=2.0)
     0.7071067811865475
@@ -53,8 +51,6 @@ class StronglyConvex:
     Skipped rounds do not count: the step of the paper's proof, which counts them, loses the curvature of
     the skipped inliers (`docs/math.md`, 3.2).
 
-    Examples
-    --------
     >>> step = StronglyConvex(sigma=2.0)
     >>> step.eta(step.accrued(0.0, size=3.0), diameter=1.0)
     0.5
@@ -98,22 +94,15 @@ class OGDState(NamedTuple):
 class OGD:
     """w <- Π(w - eta g), from the middle of the domain.
 
-    Parameters
-    ----------
-    domain
-        Where the weights may lie; Π is its Euclidean projection.
-    step : Adaptive or StronglyConvex
-        How eta follows from the rounds learned from.
+    Parameters:
+        domain: Where the weights may lie; Π is its Euclidean projection.
+        step (Adaptive or StronglyConvex): How eta follows from the rounds learned from.
 
-    Guarantee
-    ---------
-    With `Adaptive`, regret at most sqrt(2) D sqrt(Σ ‖g‖²) on the rounds learned from; with `StronglyConvex`
-    and sigma-strongly convex losses, at most Σ ‖g_n‖² / (2 sigma n) (`docs/math.md`, 3.1 and 3.2). Both in
-    the Euclidean norm, without knowing the size of the gradients or the number of rounds. `bound` is
-    D² / (2 eta) + ½ Σ eta ‖g‖², or its second half, which are no larger.
+    Guarantee: With `Adaptive`, regret at most sqrt(2) D sqrt(Σ ‖g‖²) on the rounds learned from; with
+    `StronglyConvex` and sigma-strongly convex losses, at most Σ ‖g_n‖² / (2 sigma n) (`docs/math.md`, 3.1 and
+    3.2). Both in the Euclidean norm, without knowing the size of the gradients or the number of rounds.
+    `bound` is D² / (2 eta) + ½ Σ eta ‖g‖², or its second half, which are no larger.
 
-    Examples
-    --------
     >>> from holdfast.domains import Ball
     >>> ogd = OGD(Ball(1.0))
     >>> state = ogd.init(dim=2)

@@ -59,24 +59,18 @@ class OnlineLogistic:
     The variance of the prior is at most the memory over `dim`: while there are few rounds for each weight,
     weights stay small, above all those of columns that are nearly the same.
 
-    Parameters
-    ----------
-    memory
-        The number of rounds after which a round counts about a third (1 / e). None: a round counts in
-        proportion to 20 plus its number.
-    prior
-        The largest variance of the prior of each weight. Small values are strong L2 regularisation.
-    flips
-        The share of the rounds of each label in which it is wrong. A round counts with the probability that
-        its label is right, given the prediction. 0: every label is believed. A rare label is doubted no more
-        than a frequent one: only where the prediction is surer than the share of the label makes it.
-    domain : Everywhere
-        There is no version of it for other domains.
+    Parameters:
+        memory: The number of rounds after which a round counts about a third (1 / e). None: a round counts in
+            proportion to 20 plus its number.
+        prior: The largest variance of the prior of each weight. Small values are strong L2 regularisation.
+        flips: The share of the rounds of each label in which it is wrong. A round counts with the probability
+            that its label is right, given the prediction. 0: every label is believed. A rare label is doubted
+            no more than a frequent one: only where the prediction is surer than the share of the label makes
+            it.
+        domain (Everywhere): There is no version of it for other domains.
 
     Guarantee: none. For logistic losses a fixed curvature has one (`ONS`), with larger constants.
 
-    Examples
-    --------
     >>> learner = OnlineLogistic()
     >>> state = learner.init(dim=1)
     >>> for t in range(1000):

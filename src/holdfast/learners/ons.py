@@ -37,21 +37,14 @@ class ONS:
     It need not know how large gradients are: gamma falls when a larger one comes, which the proof allows, and
     A begins at the size of the first over D. A round costs O(dim²), and O(dim³) where the ball binds.
 
-    Parameters
-    ----------
-    domain : Ball
-        Of diameter D. Around anything but 0 it becomes a `Recentered`.
-    alpha
-        The losses' exp-concavity: 1 for -ln<w, x>, 1 / M² for `Squared` with residuals up to M.
+    Parameters:
+        domain (Ball): Of diameter D. Around anything but 0 it becomes a `Recentered`.
+        alpha: The losses' exp-concavity: 1 for -ln<w, x>, 1 / M² for `Squared` with residuals up to M.
 
-    Guarantee
-    ---------
-    For alpha-exp-concave losses, regret at most ½ Σ g'A⁻¹g + epsilon ‖u‖² / 2 on the rounds learned from, at
-    most dim max(1 / alpha, D max ‖g‖) ln(1 + Σ gamma ‖g‖² / (dim epsilon)) + D ‖g₁‖ / 8.
+    Guarantee: For alpha-exp-concave losses, regret at most ½ Σ g'A⁻¹g + epsilon ‖u‖² / 2 on the rounds
+    learned from, at most dim max(1 / alpha, D max ‖g‖) ln(1 + Σ gamma ‖g‖² / (dim epsilon)) + D ‖g₁‖ / 8.
     (`docs/math.md`, 9.7)
 
-    Examples
-    --------
     >>> ons = ONS(Ball(1.0), alpha=1.0)
     >>> state = ons.init(dim=2)
     >>> for _ in range(3):

@@ -25,19 +25,13 @@ class Penalized:
 
     A filter in front of it sees g_t alone. A round costs O(d), also with sparse rows.
 
-    Parameters
-    ----------
-    learner
-        One that uses gradients only.
-    alpha
-        The strength of the penalty.
-    constant
-        Whether the last weight is a constant, which has no penalty.
+    Parameters:
+        learner: One that uses gradients only.
+        alpha: The strength of the penalty.
+        constant: Whether the last weight is a constant, which has no penalty.
 
     Guarantee: that of the learner, for the penalised losses. For the losses themselves none.
 
-    Examples
-    --------
     >>> from holdfast.domains import Box
     >>> from holdfast.learners import AdaGrad
     >>> learner = Penalized(AdaGrad(Box(-10.0, 10.0), rate=0.1), alpha=1.0)

@@ -27,16 +27,12 @@ class Recentered:
     Moving w and u alike changes no regret, so that the learner's bound holds with u counted from there. A
     round costs O(dim) more than the learner's, sparse rows too.
 
-    Parameters
-    ----------
-    learner : a learner in a domain around 0
-    domain : Shifted
-        The same, elsewhere.
+    Parameters:
+        learner (a learner in a domain around 0):
+        domain (Shifted): The same, elsewhere.
 
     Guarantee: that of the learner.
 
-    Examples
-    --------
     >>> from holdfast.domains import Ball
     >>> from holdfast.learners import AdaFTRL
     >>> adaftrl = AdaFTRL(Ball(1.0, around=5.0))

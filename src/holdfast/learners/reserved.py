@@ -56,26 +56,17 @@ class Reserved:
 
     Gradients longer than `size` are outliers, and are skipped. A round costs O(dim).
 
-    Parameters
-    ----------
-    k
-        How many of the rounds learned from may be outliers.
-    size
-        No gradient of an inlier is longer. For a loss with slopes up to L and rows up to A it is L A.
-    radius
-        A guess of the length of the best u. It is no limit: u may be longer, and the price is a logarithm.
-    tax
-        A smaller one bets less, and keeps less.
-    domain : Everywhere
-        There is no version of it for other domains.
+    Parameters:
+        k: How many of the rounds learned from may be outliers.
+        size: No gradient of an inlier is longer. For a loss with slopes up to L and rows up to A it is L A.
+        radius: A guess of the length of the best u. It is no limit: u may be longer, and the price is a
+            logarithm.
+        tax: A smaller one bets less, and keeps less.
+        domain (Everywhere): There is no version of it for other domains.
 
-    Guarantee
-    ---------
-    Theorem U (`docs/math.md`, 13): for every set of inliers that leaves out at most k of the rounds learned
-    from, and every u. `bound` computes it, and `bounds.theorem_u` before the run.
+    Guarantee: Theorem U (`docs/math.md`, 13): for every set of inliers that leaves out at most k of the
+    rounds learned from, and every u. `bound` computes it, and `bounds.theorem_u` before the run.
 
-    Examples
-    --------
     A thousand gradients, then k wrong ones, then the other way:
 
     >>> learner = Reserved(k=40)

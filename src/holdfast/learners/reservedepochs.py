@@ -37,25 +37,16 @@ class ReservedEpochs:
 
     Put no filter before it.
 
-    Parameters
-    ----------
-    k
-        How many of all rounds may be outliers, of any size.
-    radius, tax
-        As in `Reserved`.
-    slack
-        Of the filter, above 1.
-    domain : Everywhere
-        There is no version of it for other domains.
+    Parameters:
+        k: How many of all rounds may be outliers, of any size.
+        radius, tax: As in `Reserved`.
+        slack: Of the filter, above 1.
+        domain (Everywhere): There is no version of it for other domains.
 
-    Guarantee
-    ---------
-    Theorem U′ (`docs/math.md`, 13), for every set of inliers that leaves out at most k rounds, and every u;
-    `bounds.theorem_u_epochs` computes it. It has a term that depends on the weights when gradients suddenly
-    become larger; without limits on both, some such term cannot be avoided.
+    Guarantee: Theorem U′ (`docs/math.md`, 13), for every set of inliers that leaves out at most k rounds, and
+    every u; `bounds.theorem_u_epochs` computes it. It has a term that depends on the weights when gradients
+    suddenly become larger; without limits on both, some such term cannot be avoided.
 
-    Examples
-    --------
     >>> learner = ReservedEpochs(k=5)
     >>> state = learner.init(dim=1)
     >>> for t in range(3000):  # the loss 7 |w - 3|; every 600th gradient is wrong

@@ -38,22 +38,14 @@ class OnlineRidge:
     is restored one weight a round, around the current weights. So A stays positive definite if a direction
     no longer occurs in the rows, and the weights keep what they have learned about it.
 
-    Parameters
-    ----------
-    strength
-        Of the regularisation.
-    domain : Everywhere
-        There is no version of it for other domains.
-    memory
-        The number of rounds after which a round counts about a third (1 / e). None: for ever.
+    Parameters:
+        strength: Of the regularisation.
+        domain (Everywhere): There is no version of it for other domains.
+        memory: The number of rounds after which a round counts about a third (1 / e). None: for ever.
 
-    Guarantee
-    ---------
-    For squared losses, regret against u at most strength ‖u‖² / 2 + ½ Σ (<w, x> - y)² x'A⁻¹x on the rounds
-    learned from, A with the round itself (`docs/math.md`, 9.8). With a memory there is none.
+    Guarantee: For squared losses, regret against u at most strength ‖u‖² / 2 + ½ Σ (<w, x> - y)² x'A⁻¹x on
+    the rounds learned from, A with the round itself (`docs/math.md`, 9.8). With a memory there is none.
 
-    Examples
-    --------
     >>> ridge = OnlineRidge(strength=1.0)
     >>> state = ridge.init(dim=1)
     >>> for y in (4.0, 4.0, 4.0):

@@ -32,8 +32,6 @@ from holdfast.vectors import assign, dot, largest
 class Redescending:
     """1 up to the limit, then r⁻²: a residual far beyond it moves the weights less than one at the limit.
 
-    Examples
-    --------
     >>> Redescending().weight(0.5), Redescending().weight(10.0)
     (1.0, 0.01)
     """
@@ -52,8 +50,6 @@ class Redescending:
 class HuberWeights:
     """1 up to the limit, then r⁻¹, as the Huber loss has it: all residuals beyond it have the same influence.
 
-    Examples
-    --------
     >>> HuberWeights().weight(0.5), HuberWeights().weight(10.0)
     (1.0, 0.1)
     """
@@ -72,8 +68,6 @@ class HuberWeights:
 class InverseMultiquadric:
     """1 / (1 + r²), a smooth curve: the weights of WoLF (Duran-Martin et al., 2024).
 
-    Examples
-    --------
     >>> InverseMultiquadric().weight(1.0), round(InverseMultiquadric().weight(10.0), 4)
     (0.5, 0.0099)
     """
@@ -127,22 +121,15 @@ class RobustRidge:
     Use it inside `Scaled(..., target=True)`: both means start at 1, and take some hundred rounds to reach
     other units.
 
-    Parameters
-    ----------
-    strength
-        Of the regularisation: the covariance starts as the identity divided by it.
-    memory
-        The number of rounds after which a round counts about a third (1 / e). None: for ever.
-    weights : Redescending, HuberWeights or InverseMultiquadric
-        How much a round counts, by its residual.
-    domain : Everywhere
-        There is no version of it for other domains.
+    Parameters:
+        strength: Of the regularisation: the covariance starts as the identity divided by it.
+        memory: The number of rounds after which a round counts about a third (1 / e). None: for ever.
+        weights (Redescending, HuberWeights or InverseMultiquadric): How much a round counts, by its residual.
+        domain (Everywhere): There is no version of it for other domains.
 
     Guarantee: none. The weights follow "Outlier-robust Kalman filtering through generalised Bayes" (WoLF;
     Duran-Martin et al., 2024), whose bound on the influence of one outlier is not a bound on regret.
 
-    Examples
-    --------
     >>> ridge = RobustRidge()
     >>> state = ridge.init(dim=1)
     >>> for t in range(1000):

@@ -54,27 +54,19 @@ class Scaled:
     The features of sparse rows keep their zeros: each is divided by its largest absolute value so far, which
     at most doubles from one round to the next.
 
-    Parameters
-    ----------
-    learner
-        Of one weight more than there are features, such as `AdaGrad(Box(-10, 10))`.
-    target
-        Whether the target has a running mean and standard deviation, too: for regression. Losses are then in
-        these units.
-    clip
-        How many standard deviations a feature can be from its mean.
-    patience
-        The number of first rounds that only set the scales.
-    missing
-        The largest share of the cells of a row that may be missing (NaN). A missing cell then counts as the
-        mean of its feature, and of a sparse row as 0. 0: a row with a missing cell is not learned from.
-        Nor is one with an infinite cell, in any case.
+    Parameters:
+        learner: Of one weight more than there are features, such as `AdaGrad(Box(-10, 10))`.
+        target: Whether the target has a running mean and standard deviation, too: for regression. Losses are
+            then in these units.
+        clip: How many standard deviations a feature can be from its mean.
+        patience: The number of first rounds that only set the scales.
+        missing: The largest share of the cells of a row that may be missing (NaN). A missing cell then counts
+            as the mean of its feature, and of a sparse row as 0. 0: a row with a missing cell is not learned
+            from. Nor is one with an infinite cell, in any case.
 
     Guarantee: none of its own, because the units change from round to round. In the units of its round, each
     kept row is as small as the filter guarantees.
 
-    Examples
-    --------
     >>> from holdfast.rounds import after_round
     >>> from holdfast.domains import Box
     >>> from holdfast.learners import AdaGrad

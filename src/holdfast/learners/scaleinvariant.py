@@ -34,26 +34,18 @@ class ScaleInvariant:
     for included, so that multiplying a feature by any number changes no prediction: no running scales, no
     step size, no domain. Sparse rows cost O(nonzeros).
 
-    Parameters
-    ----------
-    epsilon
-        What each weight may lose.
-    steepest
-        The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss. Slopes beyond it are cut
-        down to it.
-    domain : Everywhere
-        There is no version of it for other domains.
+    Parameters:
+        epsilon: What each weight may lose.
+        steepest: The Lipschitz constant of the loss, 1 for hinge, logistic and absolute loss. Slopes beyond
+            it are cut down to it.
+        domain (Everywhere): There is no version of it for other domains.
 
-    Guarantee
-    ---------
-    For losses with that Lipschitz constant, regret against u at most the sum over weights of
+    Guarantee: For losses with that Lipschitz constant, regret against u at most the sum over weights of
     epsilon + 2|u| a max(ln(2|u| a e^¼ (a / M₁)^1.443 / epsilon) - 1, 0) on the rounds learned from, M₁ being
     the first M (`docs/math.md`, 9.11; the update is theirs, this form of the bound ours). It depends on the
     largest |x|, also of rows whose gradient is 0. So a filter must see the features: `on=Features()`, or
     `Guarded`. Behind another filter it is refused.
 
-    Examples
-    --------
     >>> from holdfast.vectors import dot
     >>> learner = ScaleInvariant()
     >>> for unit in (1.0, 1e-9):

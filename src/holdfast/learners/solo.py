@@ -30,19 +30,13 @@ class SoloFTRL:
     Free of scale: gradients a million times as large give the same weights. It needs no diameter, so the
     domain may be `Everywhere`. A round costs O(dim), sparse rows too.
 
-    Parameters
-    ----------
-    strength
-        Of the regularisation. In a ball of radius R, 2 / R has the best bound.
+    Parameters:
+        strength: Of the regularisation. In a ball of radius R, 2 / R has the best bound.
 
-    Guarantee
-    ---------
-    Regret against u at most (strength / 2 ‖u - center‖² + 2 / strength) sqrt(Σ ‖g‖²) + 2.4 V max ‖g‖ on the
-    rounds learned from, with V = max ‖w - center‖ <= sqrt(rounds) / strength; `bound` is a sum that is no
-    larger (`docs/math.md`, 9.2; smaller constants than in print).
+    Guarantee: Regret against u at most (strength / 2 ‖u - center‖² + 2 / strength) sqrt(Σ ‖g‖²) + 2.4 V max
+    ‖g‖ on the rounds learned from, with V = max ‖w - center‖ <= sqrt(rounds) / strength; `bound` is a sum
+    that is no larger (`docs/math.md`, 9.2; smaller constants than in print).
 
-    Examples
-    --------
     >>> from holdfast.domains import Everywhere
     >>> solo = SoloFTRL(Everywhere())
     >>> state = solo.init(dim=2)

@@ -36,20 +36,14 @@ class Squint:
     weights 1 / ((j + 1) (j + 2)); those above half the inverse of a later hint are left out. `Clipped` gives
     the hints. A round costs O(experts * etas).
 
-    Parameters
-    ----------
-    etas
-        How many. If the range of the losses grows by more than 2^(etas - 1), it starts from scratch.
-    domain : Simplex
-        There is no version of it for other domains.
+    Parameters:
+        etas: How many. If the range of the losses grows by more than 2^(etas - 1), it starts from scratch.
+        domain (Simplex): There is no version of it for other domains.
 
-    Guarantee
-    ---------
-    Regret against expert i at most min over eta of eta V_i + ln(K / weight of eta) / eta, on the rounds
-    learned from; against a mixture u with V and KL in place of the logarithm of K (`docs/math.md`, 9.10).
+    Guarantee: Regret against expert i at most min over eta of eta V_i + ln(K / weight of eta) / eta, on the
+    rounds learned from; against a mixture u with V and KL in place of the logarithm of K (`docs/math.md`,
+    9.10).
 
-    Examples
-    --------
     >>> from holdfast.learners import Clipped
     >>> squint = Clipped(Squint())
     >>> state = squint.init(dim=2)

@@ -18,23 +18,15 @@ class VAW:
     That is the prediction of ridge regression, drawn towards 0 where the row is unlike all others. Its
     regret does not depend on its own residuals, only on the targets. All else is as in `OnlineRidge`.
 
-    Parameters
-    ----------
-    strength
-        Of the regularisation.
-    domain : Everywhere
-        There is no version of it for other domains.
-    memory
-        As for `OnlineRidge`.
+    Parameters:
+        strength: Of the regularisation.
+        domain (Everywhere): There is no version of it for other domains.
+        memory: As for `OnlineRidge`.
 
-    Guarantee
-    ---------
-    For squared losses, regret against u at most strength ‖u‖² / 2 + ½ Σ y² x'A⁻¹x on the rounds learned from,
-    at most strength ‖u‖² / 2 + dim max y² / 2 ln(1 + Σ ‖x‖² / (strength dim)) (`docs/math.md`, 9.8).
-    With a memory there is none.
+    Guarantee: For squared losses, regret against u at most strength ‖u‖² / 2 + ½ Σ y² x'A⁻¹x on the rounds
+    learned from, at most strength ‖u‖² / 2 + dim max y² / 2 ln(1 + Σ ‖x‖² / (strength dim)) (`docs/math.md`,
+    9.8). With a memory there is none.
 
-    Examples
-    --------
     >>> from holdfast.vectors import dot
     >>> vaw, x = VAW(), np.ones(1)
     >>> state = vaw.init(dim=1)

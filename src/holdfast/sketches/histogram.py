@@ -34,8 +34,6 @@ class LogHistogram(NamedTuple):
     exact. (Sizes below 2^-1022 are rounded down by at most 2^-1022.) Sizes that are not finite are not
     remembered.
 
-    Examples
-    --------
     >>> sketch = LogHistogram.empty()
     >>> for size in range(1, 1001):
     ...     sketch = sketch.push(float(size))

@@ -15,8 +15,6 @@ class Largest(NamedTuple):
     Exact. O(1) for a size that does not enter and O(log k) for one that does. Sizes that are not finite
     are not remembered.
 
-    Examples
-    --------
     >>> sketch = Largest(np.zeros(2))
     >>> for size in (3.0, 1.0, 2.0):
     ...     sketch = sketch.push(size)

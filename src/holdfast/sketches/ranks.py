@@ -14,8 +14,6 @@ class Ranks(NamedTuple):
     Exact, but memory grows with the rounds: the reference for `LogHistogram`, and what `exact=True` uses. A
     rank that moves by one costs O(log n). Sizes that are not finite are not remembered.
 
-    Examples
-    --------
     >>> sketch = Ranks.empty()
     >>> for size in (3.0, 1.0, 2.0):
     ...     sketch = sketch.push(size)

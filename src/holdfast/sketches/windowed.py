@@ -13,8 +13,6 @@ class Windowed(NamedTuple):
     O(1) with `Largest` if few sizes enter it, and O(log n) with `Ranks`; for histograms there is
     `WindowedHistogram`.
 
-    Examples
-    --------
     >>> from holdfast.sketches import Ranks
     >>> sketch = Windowed(Ranks.empty(), Ranks.empty(), 0, window=3)
     >>> for size in (9.0, 9.0, 9.0, 1.0, 2.0, 3.0, 4.0):

@@ -19,8 +19,6 @@ class WindowedHistogram(NamedTuple):
     rank-th smallest size is the (2^26 rank)-th of a `LogHistogram` with these counts, because the counts of
     the current block sum to less than 2^26.
 
-    Examples
-    --------
     >>> sketch = WindowedHistogram.empty(window=3)
     >>> for size in (9.0, 9.0, 9.0, 1.0, 2.0, 3.0, 4.0):
     ...     sketch = sketch.push(size)
