@@ -1,9 +1,8 @@
 """Losses of a linear model, f(w) = h(⟨w, x⟩, y).
 
-A loss has four methods. `value(z, y)` and `slope(z, y)` are h and its derivative at the prediction
+A loss has three methods. `value(z, y)` and `slope(z, y)` are h and its derivative at the prediction
 z = ⟨w, x⟩. The gradient of f is `slope(z, y) * x`, so the size of a round is |slope| times the dual norm of
 x. `lipschitz()` is the largest |slope|; if it is finite, the Quantile filter needs only i.i.d. features.
-`curvature()` is the strong convexity of h; f has it in the direction of x only.
 
 At a kink the slope is the subgradient nearest to 0. So a round whose prediction is a minimiser has size 0
 and changes nothing. The SGD of scikit-learn does the same except for the hinge loss at a margin of exactly 1.
@@ -54,10 +53,6 @@ class Linear:
     def lipschitz(self) -> float:
         return math.inf  # |y|, which has no bound
 
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
-
 
 @rule
 class Absolute:
@@ -81,10 +76,6 @@ class Absolute:
     def lipschitz(self) -> float:
         return 1.0
 
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
-
 
 @rule
 class Squared:
@@ -105,10 +96,6 @@ class Squared:
 
     def lipschitz(self) -> float:
         return math.inf
-
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 1.0
 
 
 @rule
@@ -148,10 +135,6 @@ class Huber:
     def lipschitz(self) -> float:
         return self.knee
 
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
-
 
 @rule
 class Pinball:
@@ -187,10 +170,6 @@ class Pinball:
 
     def lipschitz(self) -> float:
         return max(self.tau, 1.0 - self.tau)
-
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
 
 
 @rule
@@ -228,10 +207,6 @@ class EpsilonInsensitive:
     def lipschitz(self) -> float:
         return 1.0
 
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
-
 
 @rule
 class Hinge:
@@ -258,10 +233,6 @@ class Hinge:
     def lipschitz(self) -> float:
         return 1.0
 
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
-
 
 @rule
 class SquaredHinge:
@@ -283,10 +254,6 @@ class SquaredHinge:
 
     def lipschitz(self) -> float:
         return math.inf
-
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
 
 
 @rule
@@ -314,10 +281,6 @@ class Logistic:
 
     def lipschitz(self) -> float:
         return 1.0
-
-    def curvature(self) -> float:
-        """The strong convexity of the loss as a function of z; 0 if there is none."""
-        return 0.0
 
 
 def log_of_one_plus(e: float) -> float:
@@ -349,12 +312,3 @@ def refuse_zero_one(loss: Any, y: np.ndarray) -> None:
     for_labels = isinstance(loss, Hinge | SquaredHinge | Logistic)
     if for_labels and len(y) and np.fmin.reduce(y) == 0.0 and np.fmax.reduce(y) == 1.0:
         raise ValueError(f"{loss!r} needs labels -1 and +1, but these are 0 and 1: pass 2 * y - 1")
-
-
-LOSSES_FOR_NUMBERS = {  # by the names that the estimators have for them
-    "absolute_error": Absolute(),
-    "squared_error": Squared(),
-    "huber": Huber(),
-    "pinball": Pinball(),
-    "epsilon_insensitive": EpsilonInsensitive(),
-}

@@ -78,12 +78,6 @@ def dot(a: Any, b: Any) -> float:
     return inner_product(a, b)
 
 
-@by_type
-def dot_transformed(w: Any, row: Any) -> float:
-    """`dot` for a row that the `row_in_units` of these weights has returned."""
-    return dot(w.v if isinstance(w, ScaledWeights) else w, row)
-
-
 @_quiet
 @by_type
 def squared(x: Any) -> float:
