@@ -376,7 +376,7 @@ class Constant:
     def name(self):
         return "constant"
 
-    def measure(self, norm, slope, x):
+    def size_of(self, learner, state, norm, round, size):
         return 1.0
 
 

@@ -23,7 +23,7 @@ def test_importing_holdfast_imports_no_learner_but_the_fixed_one():
 
 
 def test_a_learner_is_imported_when_it_is_used():
-    code = "import sys, holdfast as hf; hf.VAW; print('holdfast.learners.vaw' in sys.modules)"
+    code = "import sys, holdfast as hf; hf.VAW; print('holdfast.learners.ridge' in sys.modules)"
     assert run(code).split() == ["True"]
 
 

@@ -65,10 +65,7 @@ ANSWERS = {
         "diameter": lambda self, norm, dim=0: 2.0,
         "support": lambda self, g: float(np.abs(g).sum()),
     },
-    protocols.GradientMeasure: {
-        "measure": lambda self, norm, slope, x: abs(slope) * norm.of(x),
-    },
-    protocols.StateMeasure: {
+    protocols.Measure: {
         "size_of": lambda self, learner, state, norm, round, size: abs(round.slope),
     },
     protocols.Step: {
@@ -112,8 +109,7 @@ IN_PLAYERS = {
     protocols.Domain: [
         *((PLAYER, "learner.domain"), (BOUNDED, "learner.domain"), (SHIFTED, "learner.domain.domain")),
     ],
-    protocols.GradientMeasure: [(PLAYER, "on"), (GUARDED, "checks.2.on")],
-    protocols.StateMeasure: [(PLAYER, "on"), (GUARDED, "checks.2.on")],
+    protocols.Measure: [(PLAYER, "on"), (GUARDED, "checks.2.on")],
     protocols.Step: [(PLAYER, "learner.step")],
     protocols.Player: [(PLAYER, "")],
 }
@@ -128,8 +124,10 @@ MAKERS = {  # what is given a rule of each role when it is made
     protocols.Learner: [lambda mine: Filtered(mine, TopK(1)), Guarded, Scaled, Averaged, Clipped],
     protocols.Norm: [lambda mine: Filtered(Fixed([1.0]), TopK(1), norm=mine)],
     protocols.Domain: [OGD, AdaGrad, AdaFTRL, lambda mine: Shifted(mine, 1.0)],
-    protocols.GradientMeasure: [lambda mine: Filtered(Fixed([1.0]), TopK(1), on=mine)],
-    protocols.StateMeasure: [lambda mine: guarded(Fixed([1.0]), on=mine)],
+    protocols.Measure: [
+        lambda mine: Filtered(Fixed([1.0]), TopK(1), on=mine),
+        lambda mine: guarded(Fixed([1.0]), on=mine),
+    ],
     protocols.Step: [lambda mine: OGD(Ball(1.0), mine)],
     protocols.Player: [lambda mine: Certified(mine, 1)],
     protocols.Loss: [lambda mine: Replay(X, Y, mine), lambda mine: Replay(csr_array(X), Y, mine)],
@@ -163,10 +161,7 @@ def refusal(call, *args, **kwargs):
 
 def sentence(role, name):
     names = list(inspect.signature(ANSWERS[role][name]).parameters)[1:]
-    spoken = "a measure" if "Measure" in role.__name__ else f"a {role.__name__.lower()}"
-    if role is protocols.StateMeasure:  # it could be either kind of measure: the message names the simple one
-        name, names = "measure", ["norm", "slope", "x"]
-    spoken = "an adversary" if role is protocols.Adversary else spoken
+    spoken = "an adversary" if role is protocols.Adversary else f"a {role.__name__.lower()}"
     return f"Mine cannot be {spoken}: it has no method {name}({', '.join(names)})"
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast import adversaries as enemies
     from holdfast import protocols
     from holdfast.learners import Averaged
-    from holdfast.learners.recentered import Recentered
+    from holdfast.learners.bounded import Recentered
 
     ball, everywhere, box = hf.Ball(1.0), hf.domains.Everywhere(), hf.Box(0.0, 1.0)
     ogd, freegrad = hf.OGD(ball), hf.learners.FreeGrad()
@@ -73,7 +73,6 @@ if TYPE_CHECKING:
     ]
     without_domain: list[protocols.Learner] = [hf.Scaled(ogd), Averaged(ogd), hf.learners.Fixed(row)]
     hinted: list[protocols.HintedLearner] = [freegrad, hf.learners.Squint(), hf.MetaGrad(ball)]
-    proven: list[protocols.ProvenLearner] = [ogd, freegrad, hf.learners.Clipped(freegrad), hf.AdaGrad(ball)]
     players: list[protocols.Player] = [filtered, hf.Guarded(ogd), hf.Certified(filtered, 1)]
     adversaries: list[protocols.Adversary] = [
         replay,

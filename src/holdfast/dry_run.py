@@ -12,7 +12,7 @@ from holdfast.game import Filtered
 from holdfast.guard import Guarded
 from holdfast.norms import L2
 from holdfast.protocols import Weights
-from holdfast.role_checks import check_role, roles_of, rules_in
+from holdfast.role_checks import check_role, role_of, rules_in
 from holdfast.rounds import Round, Verdict, after_round
 from holdfast.vectors import ForecastWeights, ScaledWeights, Sparse
 
@@ -104,7 +104,7 @@ def _is_ours(rule: Any) -> bool:
 
 def check_results(rule: Any, role: Any, dim: int) -> None:
     """Raise TypeError if a method of a rule returns a value of the wrong type or shape."""
-    check = _CHECKS.get(roles_of(role)[0])
+    check = _CHECKS.get(role_of(role))
     if check is not None:
         check(rule, dim)
 

@@ -191,7 +191,7 @@ class Guarded:
         for one in self.checks:
             if not isinstance(one, Check | LabelCheck):
                 raise TypeError(f"checks must be Check(on, filter) or LabelCheck(...): got {one!r}")
-        names = [one.on.name() for one in self.checks]  # type: ignore[union-attr]
+        names = [one.on.name() for one in self.checks]  # type: ignore[attr-defined]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from holdfast.learners.needs import refuse_ranges
-from holdfast.protocols import Row
 from holdfast.rounds import Round
 from holdfast.rule import rule
 from holdfast.vectors import dot, spread
@@ -67,8 +66,8 @@ class Range:
     def check_learner(self, learner: Any) -> None:
         refuse_ranges(learner)
 
-    def measure(self, norm: Any, slope: float, x: Row) -> float:
-        return abs(slope) * spread(x) if slope != 0.0 else 0.0
+    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
+        return abs(round.slope) * spread(round.row) if round.slope != 0.0 else 0.0
 
 
 @rule

@@ -11,9 +11,8 @@ import numpy as np
 
 from holdfast._compiled.compiling import WORTH_COMPILING, choose, count_interpreted
 from holdfast._compiled.long_calls import deferred_interrupts, sequential_reads
-from holdfast.adversaries.replay import Replay
-from holdfast.adversaries.sparsereplay import SparseReplay
-from holdfast.adversaries.weighted import Weighted
+from holdfast.adversaries.composed import Weighted
+from holdfast.adversaries.replay import Replay, SparseReplay
 from holdfast.dry_run import check_first_round, checked_extent
 from holdfast.game import Columns, Counts, play_rounds
 from holdfast.protocols import Adversary, Player, PlayerOptions, Weights

@@ -21,7 +21,6 @@ __all__ = [
     "DomainOptions",
     "Filter",
     "FilterOptions",
-    "GradientMeasure",
     "HintedLearner",
     "Learner",
     "LearnerInDomain",
@@ -37,9 +36,7 @@ __all__ = [
     "Player",
     "PlayerInDomain",
     "PlayerOptions",
-    "ProvenLearner",
     "Row",
-    "StateMeasure",
     "StateOptions",
     "Step",
     "Tail",
@@ -242,7 +239,10 @@ class LearnerOptions(Learner, LearningOptions, Protocol):
         return state
 
     def bound(self, state: Any, u: Any) -> float:
-        """As in `ProvenLearner`; by default infinity, no bound is known."""
+        """The most that the regret against u can be, on the rounds that the state has learned from.
+
+        It holds for games that have what it `needs`. By default infinity: no bound is known.
+        """
         return math.inf
 
 
@@ -267,16 +267,6 @@ class HintedLearner(LearnerInDomain, Protocol):
         """The size of the gradient slope * x, as hints mean it."""
 
 
-class ProvenLearner(Learner, Protocol):
-    """A learner with a bound on its regret. No game asks for it."""
-
-    def needs(self) -> Any:
-        """A `holdfast.learners.needs.Needs`: the games for which the bound holds."""
-
-    def bound(self, state: Any, u: Any) -> float:
-        """The most that the regret against u can be, on the rounds that the state has learned from."""
-
-
 class Step(Protocol):
     """How far `OGD` moves."""
 
@@ -290,15 +280,8 @@ class Step(Protocol):
         """What the regret bound has beside half the sum of eta times squared sizes."""
 
 
-class GradientMeasure(Protocol):
-    """The size of a round, from its gradient alone."""
-
-    def measure(self, norm: Any, slope: float, x: Row) -> float:
-        """The size of a round with the gradient slope * x."""
-
-
-class StateMeasure(Protocol):
-    """The size of a round, from the state of the learner too."""
+class Measure(Protocol):
+    """The size of a round."""
 
     def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
         """The size of a round in the units of the learner, which is in this state.
@@ -308,8 +291,8 @@ class StateMeasure(Protocol):
         """
 
 
-class MeasureOptions(GradientMeasure, Protocol):
-    """What a measure may answer too. By default `size_of` calls `measure`."""
+class MeasureOptions(Measure, Protocol):
+    """What a measure may answer too."""
 
     def check_learner(self, learner: Any) -> None:
         """Raise if it has no meaning for this learner; by default it has."""
@@ -325,13 +308,6 @@ class MeasureOptions(GradientMeasure, Protocol):
     def is_of_row(self) -> bool:
         """Whether it is the size of the row alone: then the farthest cell is to blame; by default no."""
         return False
-
-    def size_of(self, learner: Any, state: Any, norm: Any, round: Round, size: float) -> float:
-        """As in `StateMeasure`."""
-        return self.measure(norm, round.slope, round.row)
-
-
-Measure: TypeAlias = GradientMeasure | StateMeasure
 
 
 class Player(Protocol):

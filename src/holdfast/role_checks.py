@@ -16,7 +16,6 @@ from holdfast.protocols import (
     DomainOptions,
     Filter,
     FilterOptions,
-    GradientMeasure,
     HintedLearner,
     Learner,
     LearnerInDomain,
@@ -24,14 +23,13 @@ from holdfast.protocols import (
     LipschitzLoss,
     Loss,
     LossOptions,
+    Measure,
     MeasureOptions,
     Norm,
     NormOptions,
     Player,
     PlayerInDomain,
     PlayerOptions,
-    ProvenLearner,
-    StateMeasure,
     Step,
     Tail,
 )
@@ -41,16 +39,14 @@ OPTIONS: dict[type, type] = {
     Learner: LearnerOptions,
     Norm: NormOptions,
     Domain: DomainOptions,
-    GradientMeasure: MeasureOptions,
+    Measure: MeasureOptions,
     Loss: LossOptions,
     Player: PlayerOptions,
     Adversary: AdversaryOptions,
 }
-_EXTRA = (LearnerInDomain, HintedLearner, ProvenLearner, PlayerInDomain, LipschitzLoss, StateMeasure)
+_EXTRA = (LearnerInDomain, HintedLearner, PlayerInDomain, LipschitzLoss)
 _ROLES: tuple[Any, ...] = (*OPTIONS, Step, Tail, *_EXTRA)
 _SPOKEN: dict[type, str] = {
-    GradientMeasure: "measure",
-    StateMeasure: "measure",
     LearnerInDomain: "learner in a domain",
     HintedLearner: "learner with hints",
     PlayerInDomain: "player in a domain",
@@ -68,9 +64,9 @@ class Rule(tuple[Any, ...]):
     _parts: ClassVar[dict[str, Any]]  # the parameters that hold rules, each with its annotation
 
 
-def roles_of(annotation: Any) -> tuple[type, ...]:
-    """The roles in an annotation, of which a rule must have one; none if the parameter holds no rule."""
-    return tuple(role for role in get_args(annotation) or (annotation,) if role in _ROLES)
+def role_of(annotation: Any) -> Any:
+    """The role in an annotation; None if the parameter holds no rule."""
+    return next((role for role in get_args(annotation) or (annotation,) if role in _ROLES), None)
 
 
 def rules_in(rule: Any) -> Iterator[tuple[Any, Any]]:
@@ -135,8 +131,8 @@ def _raise_if_any(complaints: Iterable[str]) -> None:
 def _complaints(rule: Any, annotation: Any) -> Iterator[str]:
     if rule is None and NoneType in get_args(annotation):
         return
-    roles = roles_of(annotation)
-    spoken = _spoken(roles[0])
+    role = role_of(annotation)
+    spoken = _spoken(role)
     if isinstance(rule, type):
         yield f"{rule.__name__} is a class and no {spoken} yet: call it with its parameters"
         return
@@ -145,7 +141,6 @@ def _complaints(rule: Any, annotation: Any) -> Iterator[str]:
     if not isinstance(rule, Rule):
         yield f"{cannot}: write @rule above its class"
         return
-    role = min(roles, key=lambda role: len(_missing(rule, role)))
     missing = _missing(rule, role)
     if missing:
         yield f"{cannot}: it has {_listed(missing)}"
@@ -225,5 +220,5 @@ for _role in OPTIONS:
 
 # Methods whose parameters must have the same names in every rule, so that a call by position or by name,
 # interpreted or compiled, works for all of them.
-_VERBS = "init predict observe update decide measure valid reset restarts set_hint bound extent start reveal"
+_VERBS = "init predict observe update decide size_of valid reset restarts set_hint bound extent start reveal"
 VERBS = {name: parameters(name) for name in _VERBS.split()}

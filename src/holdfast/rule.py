@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform, get_origin
 
 import numpy as np
 
-from holdfast.role_checks import VERBS, Rule, check_parts, roles_of
+from holdfast.role_checks import VERBS, Rule, check_parts, role_of
 
 Made = TypeVar("Made")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -59,7 +59,7 @@ def rule(cls: type[Made]) -> type[Made]:
         "__signature__": _signature(annotations, defaults),  # read by help() and by the compiler
         "_casts": tuple(_cast_for(annotations.get(name)) for name in fields),
         "_raw": base.__new__ if annotations else _nothing,
-        "_parts": {name: role for name, role in annotations.items() if roles_of(role)},
+        "_parts": {name: role for name, role in annotations.items() if role_of(role)},
     }
     made = type(cls.__name__, (_Rule, base), methods)
     made.__module__, made.__qualname__ = cls.__module__, cls.__qualname__

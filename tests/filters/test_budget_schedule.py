@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from holdfast._compiled import call
-from holdfast.filters.binomial_quantile import mass_at, smallest, tail_over_mass
+from holdfast.filters.binomial import mass_at, smallest, tail_over_mass
 from holdfast.filters.budget_schedule import BudgetSchedule, end_of_step, last_of_step
 
 counts = st.floats(0.0, 8.0).map(lambda power: int(10.0**power))

@@ -21,8 +21,7 @@ from samples import STREAMS
 import holdfast as hf
 from holdfast import bounds
 from holdfast._compiled import call
-from holdfast.filters.budget_schedule import BudgetSchedule
-from holdfast.filters.window_budget import WindowBudget
+from holdfast.filters.budget_schedule import BudgetSchedule, WindowBudget
 from holdfast.flatten import check_flat, flat_length, flatten, restore
 
 ugly = st.sampled_from([0.0, 1.0, 1.0, 3.0, 1e-300, 1e308, math.nan, math.inf]) | st.floats(1e-300, 1e308)

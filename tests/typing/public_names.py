@@ -255,9 +255,9 @@ if TYPE_CHECKING:
     def the_roles() -> None:
         """What a rule of a user may be annotated with."""
         more: list[type] = [protocols.AdversaryOptions, protocols.DomainOptions, protocols.FilterOptions]
-        more += [protocols.GradientMeasure, protocols.HintedLearner, protocols.LearnerInDomain]
+        more += [protocols.HintedLearner, protocols.LearnerInDomain]
         more += [protocols.LearnerOptions, protocols.LearningOptions, protocols.LipschitzLoss]
         more += [protocols.LossOptions, protocols.MeasureOptions, protocols.NormOptions, protocols.Player]
-        more += [protocols.PlayerInDomain, protocols.PlayerOptions, protocols.ProvenLearner]
-        more += [protocols.StateMeasure, protocols.StateOptions]
+        more += [protocols.PlayerInDomain, protocols.PlayerOptions]
+        more += [protocols.Measure, protocols.StateOptions]
         print(more, Halved(2.0).size)

@@ -57,8 +57,7 @@ def _filling(player: Any) -> Any:
 
 
 def _rows(loss: Any, sparse: bool = False) -> Any:
-    from holdfast.adversaries.replay import replay_of_arrays
-    from holdfast.adversaries.sparsereplay import SparseReplay
+    from holdfast.adversaries.replay import SparseReplay, replay_of_arrays
 
     if sparse:
         starts = np.zeros(5, np.int32)
@@ -68,7 +67,7 @@ def _rows(loss: Any, sparse: bool = False) -> Any:
 
 def _batches(player: Any, adversary: Any) -> Game:
     """Rows that an estimator or a model of River learns from."""
-    from holdfast.adversaries.weighted import Weighted
+    from holdfast.adversaries.composed import Weighted
     from holdfast.continuing import Game, play_batch
     from holdfast.play import empty_columns
 
@@ -96,7 +95,7 @@ def _default_games(regression: bool) -> Iterator[Game]:
 
 
 def _weighted(regression: bool) -> Iterator[Game]:
-    from holdfast.adversaries.weighted import Weighted
+    from holdfast.adversaries.composed import Weighted
     from holdfast.defaults import recommended_loss
 
     rows = Weighted(_rows(recommended_loss(regression)), np.ones(4))

@@ -11,15 +11,12 @@ from holdfast.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from holdfast.adversaries.adaptive import Chaser, Contrarian
-    from holdfast.adversaries.contaminated import Contaminated
+    from holdfast.adversaries.composed import Contaminated, Weighted
     from holdfast.adversaries.gradients import Functions, Gradients
-    from holdfast.adversaries.heavytails import HeavyTails
+    from holdfast.adversaries.iid import Exponential, HeavyTails, Pareto, QuantileStream, Uniform
     from holdfast.adversaries.lower_bounds import IidLowerBound, StronglyConvexLowerBound, Tight
     from holdfast.adversaries.poisoners import Accumulating, FeatureBlowUp, LabelFlip, Ramp
-    from holdfast.adversaries.quantilestream import Exponential, Pareto, QuantileStream, Uniform
-    from holdfast.adversaries.replay import Replay
-    from holdfast.adversaries.sparsereplay import SparseReplay
-    from holdfast.adversaries.weighted import Weighted
+    from holdfast.adversaries.replay import Replay, SparseReplay
 
 __all__ = [
     "Accumulating",
@@ -44,9 +41,10 @@ __all__ = [
     "Weighted",
 ]
 
-_HOME = {name: name.lower() for name in __all__}
-_HOME |= {"Chaser": "adaptive", "Contrarian": "adaptive", "Functions": "gradients"}
-_HOME |= dict.fromkeys(["Exponential", "Pareto", "Uniform"], "quantilestream")
+_HOME = {name: name.lower() for name in __all__} | {"Functions": "gradients", "SparseReplay": "replay"}
+_HOME |= dict.fromkeys(["Chaser", "Contrarian"], "adaptive")
+_HOME |= dict.fromkeys(["Contaminated", "Weighted"], "composed")
+_HOME |= dict.fromkeys(["Exponential", "HeavyTails", "Pareto", "QuantileStream", "Uniform"], "iid")
 _HOME |= dict.fromkeys(["IidLowerBound", "StronglyConvexLowerBound", "Tight"], "lower_bounds")
 _HOME |= dict.fromkeys(["Accumulating", "FeatureBlowUp", "LabelFlip", "Ramp"], "poisoners")
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -32,24 +32,19 @@ from holdfast.bounds.convex import (
     corollary_3_hindsight,
     corollary_3_paper,
 )
-from holdfast.bounds.default import default_bound, mixability_gap, theorem_p, theorem_x
-from holdfast.bounds.huber import (
-    corollary_5,
-    corollary_5_paper,
-    huber_budget,
-    huber_budget_paper,
-    huber_floor,
-    lemma_4,
-    lemma_4_expectation,
-    lemma_4_paper,
-)
 from holdfast.bounds.intervals import theorem_i, theorem_ii
 from holdfast.bounds.learner import (
+    default_bound,
+    mixability_gap,
     ogd,
     ogd_hindsight,
     ogd_paper,
     ogd_strongly_convex,
     ogd_strongly_convex_hindsight,
+    theorem_p,
+    theorem_u,
+    theorem_u_epochs,
+    theorem_x,
 )
 from holdfast.bounds.lower import (
     specialists,
@@ -60,13 +55,6 @@ from holdfast.bounds.lower import (
     theorem_7_combined,
 )
 from holdfast.bounds.odds import RankOdds, empirical_overhead, empirical_rank_odds, ends, rank_odds, ranks
-from holdfast.bounds.online_to_batch import (
-    heavy_tails,
-    heavy_tails_example,
-    heavy_tails_rate,
-    pareto_quantile,
-    pareto_tail,
-)
 from holdfast.bounds.quantile import (
     epochs_factor,
     failure_probability,
@@ -78,6 +66,21 @@ from holdfast.bounds.quantile import (
     theorem_8_probable,
     theorem_8_uniform,
     uniform_ranks,
+)
+from holdfast.bounds.risk import (
+    corollary_5,
+    corollary_5_paper,
+    heavy_tails,
+    heavy_tails_example,
+    heavy_tails_rate,
+    huber_budget,
+    huber_budget_paper,
+    huber_floor,
+    lemma_4,
+    lemma_4_expectation,
+    lemma_4_paper,
+    pareto_quantile,
+    pareto_tail,
 )
 from holdfast.bounds.topk import (
     best_slack,
@@ -93,7 +96,6 @@ from holdfast.bounds.topk import (
     topshare_budget,
     window_budget,
 )
-from holdfast.bounds.unbounded import theorem_u, theorem_u_epochs
 
 __all__ = [
     "RankOdds",

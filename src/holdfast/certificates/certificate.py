@@ -10,7 +10,7 @@ import numpy as np
 
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certified import Certified, CertifiedState, allowance, require_bounded
-from holdfast.filters.binomial_quantile import smallest
+from holdfast.filters.binomial import smallest
 from holdfast.vectors import sum_abs
 
 _EPS, _LEAST = 2.0**-53, 2.0**-1074  # the largest relative rounding error, and the smallest float above 0

@@ -4,13 +4,11 @@ import math
 from typing import Any, NamedTuple
 
 from holdfast.filters.binomial import WindowedTail
-from holdfast.filters.horizon import FixedDelta, Horizon, confidence, first_epoch
-from holdfast.filters.rank_rules import ORDERS, Binomial
+from holdfast.filters.rank_rules import ORDERS, Binomial, FixedDelta, Horizon, confidence, first_epoch
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
-from holdfast.sketches.windowed import Windowed
-from holdfast.sketches.windowed_histogram import LONGEST, WindowedHistogram
+from holdfast.sketches.windowed import LONGEST, Windowed, WindowedHistogram
 
 
 class QuantileState(NamedTuple):

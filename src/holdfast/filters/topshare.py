@@ -3,13 +3,11 @@
 import math
 from typing import Any, NamedTuple
 
-from holdfast.filters.budget_schedule import BudgetSchedule
-from holdfast.filters.window_budget import WindowBudget
+from holdfast.filters.budget_schedule import BudgetSchedule, WindowBudget
 from holdfast.rule import rule
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.ranks import Ranks
-from holdfast.sketches.windowed import Windowed
-from holdfast.sketches.windowed_histogram import LONGEST, WindowedHistogram
+from holdfast.sketches.windowed import LONGEST, Windowed, WindowedHistogram
 
 
 class TopShareState(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.adversaries import Replay
-from holdfast.adversaries.sparsereplay import SparseReplay
+from holdfast.adversaries.replay import SparseReplay
 from holdfast.linear_model import LinearModels
 from holdfast.terminal import quoted, visible
 

@@ -9,14 +9,11 @@ from holdfast.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from holdfast.learners.adaftrl import AdaFTRL
-    from holdfast.learners.adagrad import AdaGrad
-    from holdfast.learners.adagrad_projected import ProjectedAdaGrad
-    from holdfast.learners.adahedge import AdaHedge
-    from holdfast.learners.averaged import Averaged
+    from holdfast.learners.adagrad import AdaGrad, ProjectedAdaGrad
+    from holdfast.learners.adahedge import EG, AdaHedge, LogWealth
     from holdfast.learners.bettors import Bettors
-    from holdfast.learners.bounded import Bounded
+    from holdfast.learners.bounded import Bounded, Recentered
     from holdfast.learners.clipped import Clipped
-    from holdfast.learners.eg import EG, LogWealth
     from holdfast.learners.fixed import Fixed
     from holdfast.learners.freegrad import FreeGrad
     from holdfast.learners.metagrad import MetaGrad
@@ -25,17 +22,14 @@ if TYPE_CHECKING:
     from holdfast.learners.ogd import OGD, Adaptive, StronglyConvex
     from holdfast.learners.onlinelogistic import OnlineLogistic
     from holdfast.learners.ons import ONS
-    from holdfast.learners.penalized import Penalized
-    from holdfast.learners.recentered import Recentered
-    from holdfast.learners.reserved import Reserved
-    from holdfast.learners.reservedepochs import ReservedEpochs
-    from holdfast.learners.ridge import OnlineRidge
+    from holdfast.learners.reserved import Reserved, ReservedEpochs
+    from holdfast.learners.ridge import VAW, OnlineRidge
     from holdfast.learners.robustridge import HuberWeights, InverseMultiquadric, Redescending, RobustRidge
     from holdfast.learners.scaled import Scaled
     from holdfast.learners.scaleinvariant import ScaleInvariant
     from holdfast.learners.solo import SoloFTRL
     from holdfast.learners.squint import Squint
-    from holdfast.learners.vaw import VAW
+    from holdfast.learners.wrapped import Averaged, Penalized
 
 __all__ = [
     "EG",
@@ -76,14 +70,20 @@ __all__ = [
 
 _HOME = {name: name.lower() for name in __all__} | {
     "Adaptive": "ogd",
+    "Averaged": "wrapped",
     "DiagonalMetaGrad": "metagrad_diagonal",
+    "EG": "adahedge",
     "HuberWeights": "robustridge",
     "InverseMultiquadric": "robustridge",
-    "LogWealth": "eg",
+    "LogWealth": "adahedge",
     "OnlineRidge": "ridge",
-    "ProjectedAdaGrad": "adagrad_projected",
+    "Penalized": "wrapped",
+    "ProjectedAdaGrad": "adagrad",
+    "Recentered": "bounded",
     "Redescending": "robustridge",
+    "ReservedEpochs": "reserved",
     "SoloFTRL": "solo",
     "StronglyConvex": "ogd",
+    "VAW": "ridge",
 }
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

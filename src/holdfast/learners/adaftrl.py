@@ -7,8 +7,8 @@ import numpy as np
 
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
+from holdfast.learners.bounded import placed
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.learners.recentered import placed
 from holdfast.norms import euclidean, gradient_size
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
@@ -61,9 +61,6 @@ class AdaFTRL:
 
     def needs(self) -> Needs:
         return Needs("a ball", EUCLIDEAN, "convex", True)
-
-    def check_dim(self: Any, dim: int) -> None:
-        self.domain.check_dim(dim)
 
     def init(self, dim: int) -> AdaFTRLState:
         return AdaFTRLState(self.domain.center(dim), math.inf, 0.0)

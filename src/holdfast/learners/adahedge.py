@@ -1,7 +1,7 @@
-"""AdaHedge: experts, and a rate that adapts (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
+"""Experts and portfolios, by exponential weights: AdaHedge (de Rooij et al., 2014) and EG."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from holdfast.vectors import add, assign, dot, largest, scale_by, sum_abs
 _LIMIT = 1e308  # an eta so large that all weight is on the best
 
 
-class AdaHedgeState(NamedTuple):
-    """The weights of the experts, and their losses so far."""
+class ExpertsState(NamedTuple):
+    """The weights of experts or assets, and their losses so far."""
 
     w: np.ndarray
-    behind: np.ndarray  # the losses of the experts so far, less those of the best
+    behind: np.ndarray  # the losses so far, less those of the best
     gap: float  # Δ, the sum of the mixability gaps
 
 
@@ -57,21 +57,18 @@ class AdaHedge:
     def needs(self) -> Needs:
         return Needs("simplex", RANGE, "convex", True)
 
-    def check_dim(self: Any, dim: int) -> None:
-        self.domain.check_dim(dim)
+    def init(self, dim: int) -> ExpertsState:
+        return ExpertsState(self.domain.center(dim), np.zeros(dim), 0.0)
 
-    def init(self, dim: int) -> AdaHedgeState:
-        return AdaHedgeState(self.domain.center(dim), np.zeros(dim), 0.0)
-
-    def reset(self, state: AdaHedgeState, dim: int) -> AdaHedgeState:
+    def reset(self, state: ExpertsState, dim: int) -> ExpertsState:
         assign(state.w, self.domain.center(dim))
         assign(state.behind, np.zeros(dim))
-        return AdaHedgeState(state.w, state.behind, 0.0)
+        return ExpertsState(state.w, state.behind, 0.0)
 
-    def predict(self, state: AdaHedgeState) -> Weights:
+    def predict(self, state: ExpertsState) -> Weights:
         return state.w
 
-    def update(self, state: AdaHedgeState, round: Round) -> AdaHedgeState:
+    def update(self, state: ExpertsState, round: Round) -> ExpertsState:
         slope, x = round.slope, round.x
         if slope == 0.0 or len(state.w) == 1:
             return state
@@ -79,19 +76,91 @@ class AdaHedge:
         add(g, slope, x)
         return after_losses(state, g)
 
-    def bound(self, state: AdaHedgeState, u: np.ndarray) -> float:
+    def bound(self, state: ExpertsState, u: np.ndarray) -> float:
         return state.gap * (1.0 + information(u) / math.log(len(u))) if len(u) > 1 else 0.0
 
 
-def after_losses(state: AdaHedgeState, g: np.ndarray) -> AdaHedgeState:
-    """The state after a round with these losses of at least two experts. Overwrites g."""
-    w, behind, log_count = state.w, state.behind, math.log(len(state.w))
+@rule
+class EG:
+    """w_i <- w_i exp(-eta g_i), then divided by their sum.
+
+    For portfolios the loss of a day with price relatives x is -ln<w, x>, `LogWealth`, whose gradient is
+    -x / <w, x>. `AdaHedge` learns from the same gradients and needs no eta.
+
+    Parameters:
+        rate: eta, the step. Over T days in which gradients have a range up to s, sqrt(8 ln K / T) / s is
+            best.
+        domain (Simplex): There is no version of it for other domains.
+
+    Guarantee: Regret against u at most KL(u, uniform) / eta + the sum of the mixability gaps on the rounds
+    learned from, at most ln K / eta + eta Σ s² / 8, s being the range of a gradient (`docs/math.md`, 9.9).
+
+    >>> eg = EG(rate=0.5)
+    >>> state = eg.init(dim=2)
+    >>> for x in ([1.0, 2.0], [1.0, 0.5], [1.0, 2.0]):
+    ...     x = np.array(x)
+    ...     state = eg.update(state, Round(slope=-1.0 / float(eg.predict(state) @ x), x=x))
+    >>> eg.predict(state).round(3).tolist()
+    [0.422, 0.578]
+    """
+
+    rate: float
+    domain: Domain = Simplex()
+
+    def check(self) -> None:
+        if not 0.0 < self.rate < math.inf:
+            raise ValueError(f"rate is a step, so it must be positive: got {self.rate}")
+        if not isinstance(self.domain, Simplex):
+            raise TypeError(f"EG divides money among assets, on a Simplex(): got {self.domain!r}")
+
+    needs, init, reset, predict = AdaHedge.needs, AdaHedge.init, AdaHedge.reset, AdaHedge.predict
+
+    def update(self, state: ExpertsState, round: Round) -> ExpertsState:
+        slope, x = round.slope, round.x
+        if slope == 0.0:
+            return state
+        g = np.zeros(len(state.w))
+        add(g, slope, x)
+        gap = add_losses(state, g, self.rate)
+        weigh(state.w, state.behind, self.rate)
+        return ExpertsState(state.w, state.behind, gap)
+
+    def bound(self, state: ExpertsState, u: np.ndarray) -> float:
+        return information(u) / self.rate + state.gap
+
+
+@rule
+class LogWealth:
+    """-ln z: what a day with price relatives x costs a portfolio w, z = <w, x>, in the growth of its wealth.
+
+    The target is not used. Where z is not positive the loss is infinite, and the round is not learned from.
+
+    >>> LogWealth().value(2.0, 0.0), LogWealth().slope(2.0, 0.0)
+    (-0.6931471805599453, -0.5)
+    """
+
+    def value(self, z: float, y: float) -> float:
+        return -math.log(z) if z > 0.0 else math.inf + 0.0 * z
+
+    def slope(self, z: float, y: float) -> float:
+        return -1.0 / z if z > 0.0 else -math.inf + 0.0 * z
+
+
+def after_losses(state: ExpertsState, g: np.ndarray) -> ExpertsState:
+    """The state of `AdaHedge` after a round with these losses of at least two experts. Overwrites g."""
+    log_count = math.log(len(state.w))
+    gap = add_losses(state, g, step(state.gap, log_count))
+    weigh(state.w, state.behind, step(gap, log_count))
+    return ExpertsState(state.w, state.behind, gap)
+
+
+def add_losses(state: ExpertsState, g: np.ndarray, eta: float) -> float:
+    """Add the losses of a round at rate eta, and return the sum of the mixability gaps. Overwrites g."""
     subtract_least(g)  # what all experts have lost alike is no regret
-    gap = state.gap + mixability_gap(w, behind, g, step(state.gap, log_count))
-    add(behind, 1.0, g)
-    subtract_least(behind)
-    weigh(w, behind, step(gap, log_count))
-    return AdaHedgeState(w, behind, gap)
+    gap = state.gap + mixability_gap(state.w, state.behind, g, eta)
+    add(state.behind, 1.0, g)
+    subtract_least(state.behind)
+    return gap
 
 
 def step(gap: float, log_count: float) -> float:

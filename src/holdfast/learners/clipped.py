@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import Needs
+from holdfast.learners.needs import PassedOn
 from holdfast.norms import TINY
-from holdfast.protocols import HintedLearner, Learner, Weights
+from holdfast.protocols import HintedLearner, Learner
 from holdfast.role_checks import check_role
 from holdfast.rounds import Round
 from holdfast.rule import replaced, rule
@@ -61,27 +61,15 @@ class Clipped:
         check_role(learner, HintedLearner)
         return replaced(self, domain=learner.domain)
 
-    def needs(self: Any) -> Needs | None:
-        return self.learner.needs()
-
-    def reads_rows(self: Any) -> bool:
-        return self.learner.reads_rows()
-
-    def check_dim(self: Any, dim: int) -> None:
-        self.learner.check_dim(dim)
+    needs, reads_rows, check_dim = PassedOn.needs, PassedOn.reads_rows, PassedOn.check_dim
+    valid, predict = PassedOn.valid, PassedOn.predict
 
     def init(self, dim: int) -> ClippedState:
         return ClippedState(self.learner.init(dim), 0.0, np.zeros(dim), 0.0)
 
-    def valid(self: Any, state: ClippedState) -> bool:
-        return self.learner.valid(state.inner)
-
     def reset(self: Any, state: ClippedState, dim: int) -> ClippedState:
         assign(state.left, np.zeros(dim))
         return ClippedState(self.learner.reset(state.inner, dim), 0.0, state.left, 0.0)
-
-    def predict(self, state: ClippedState) -> Weights:
-        return self.learner.predict(state.inner)
 
     def update(self, state: ClippedState, round: Round) -> ClippedState:
         learner: Any = self.learner

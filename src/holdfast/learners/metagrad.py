@@ -7,9 +7,9 @@ import numpy as np
 
 from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
+from holdfast.learners.bounded import placed
 from holdfast.learners.cholesky import nearest, rotate_in, solved_above, solved_below
 from holdfast.learners.needs import EUCLIDEAN, Needs
-from holdfast.learners.recentered import placed
 from holdfast.norms import euclidean, gradient_size
 from holdfast.protocols import Domain, Row, Weights
 from holdfast.rounds import Round

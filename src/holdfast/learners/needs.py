@@ -1,6 +1,9 @@
-"""What the regret bound of a learner requires of a game, in words."""
+"""What a learner needs of a game for its regret bound, and what it remembers: checks."""
 
+import math
 from typing import Any, NamedTuple
+
+from holdfast.rule import replaced
 
 
 class Needs(NamedTuple):
@@ -21,6 +24,31 @@ RANGE = "range"  # the largest entry of a gradient less its smallest, on the sim
 LOSS_FORM = "loss form"  # the difference of two squared losses
 FEATURES = "features"  # of rows, also where the loss is flat and the gradient 0
 ANY = "any"
+
+
+class PassedOn:
+    """Methods of learners around another one, `learner`, whose state is `inner`: they take them from here."""
+
+    def needs(self: Any) -> Needs | None:
+        return self.learner.needs()
+
+    def reads_rows(self: Any) -> bool:
+        return self.learner.reads_rows()
+
+    def needs_hints(self: Any) -> bool:
+        return self.learner.needs_hints()
+
+    def check_dim(self: Any, dim: int) -> None:
+        self.learner.check_dim(dim)
+
+    def valid(self: Any, state: Any) -> bool:
+        return self.learner.valid(state.inner)
+
+    def predict(self: Any, state: Any) -> Any:
+        return self.learner.predict(state.inner)
+
+    def gauge(self: Any, slope: float, x: Any) -> float:
+        return self.learner.gauge(slope, x)
 
 
 def check_hints(learner: Any) -> None:
@@ -55,4 +83,27 @@ def refuse_hidden_rows(learner: Any, hidden: bool) -> None:
         raise TypeError(
             f"the regret of {learner!r} depends on the size of the features, also where the gradient is 0, "
             "and no filter here sees that: use on=Features(), or Guarded with a filter on the features"
+        )
+
+
+def check_memory(rule: Any) -> Any:
+    """Raise unless `memory` is a number of rounds or None. For None, return the rule with infinity instead.
+
+    Compiled code needs a number. None and infinity both mean that nothing is forgotten.
+    """
+    if rule.memory is None:
+        return replaced(rule, memory=math.inf)
+    if not rule.memory >= 2.0:
+        raise ValueError(
+            f"memory counts rounds, at least 2, or is None to forget nothing: got {rule.memory:g}"
+        )
+    return None
+
+
+def refuse_bound(learner: Any) -> None:
+    """Raise if a learner forgets: then it has no bound on its regret over all rounds."""
+    if learner.memory < math.inf:
+        raise ValueError(
+            "a learner that forgets has no bound on its regret: "
+            f"use memory=None, got memory={learner.memory:g}"
         )

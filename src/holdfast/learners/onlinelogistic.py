@@ -15,8 +15,7 @@ from holdfast.learners.covariance import (
     variance_of,
     variance_of_weight,
 )
-from holdfast.learners.memory import check_memory
-from holdfast.learners.needs import ANY, Needs
+from holdfast.learners.needs import ANY, Needs, check_memory
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
 from holdfast.rule import rule

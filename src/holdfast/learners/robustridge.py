@@ -16,8 +16,7 @@ from holdfast.learners.covariance import (
     variance_of,
     variance_of_weight,
 )
-from holdfast.learners.memory import check_memory
-from holdfast.learners.needs import LOSS_FORM, Needs
+from holdfast.learners.needs import LOSS_FORM, Needs, check_memory
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
 from holdfast.rule import rule

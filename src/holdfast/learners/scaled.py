@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.entrywise import SWING, add_square, copy_row, update_factors, update_max_abs, update_moments
 from holdfast.learners.missing_cells import missing_with
-from holdfast.learners.needs import Needs, check_hints
+from holdfast.learners.needs import PassedOn, check_hints
 from holdfast.norms import LONG
 from holdfast.protocols import Learner, Row
 from holdfast.rounds import Round
@@ -91,11 +91,10 @@ class Scaled:
             raise ValueError(f"patience counts rounds, at least 1: got {self.patience}")
         return replaced(self, missing=missing_with(self.missing))
 
+    needs = PassedOn.needs
+
     def reads_rows(self) -> bool:
         return True
-
-    def needs(self: Any) -> Needs | None:
-        return self.learner.needs()
 
     def check_dim(self: Any, dim: int) -> None:
         check_hints(self.learner)

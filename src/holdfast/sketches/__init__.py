@@ -3,7 +3,6 @@
 from holdfast.sketches.histogram import LogHistogram
 from holdfast.sketches.largest import Largest
 from holdfast.sketches.ranks import Ranks
-from holdfast.sketches.windowed import Windowed
-from holdfast.sketches.windowed_histogram import WindowedHistogram
+from holdfast.sketches.windowed import Windowed, WindowedHistogram
 
 __all__ = ["Largest", "LogHistogram", "Ranks", "Windowed", "WindowedHistogram"]
