@@ -105,16 +105,8 @@ class FeatureBlowUp:
     loss or its slope does not help. A negative factor also makes the label wrong.
 
     Parameters:
-        stream (Replay): The clean data.
-        k: The number of outliers.
-        factor: The factor of their features.
-        seed: For the choice of the rounds.
-
-    Attributes:
-        poisoned (Replay): The corrupted data.
-        inliers (bool array): The rounds that are not corrupted.
-
-    Guarantee: Theorem 1 with this k, for `TopK(k)`.
+        stream, k, seed: As for `LabelFlip`. So are the attributes and the guarantee.
+        factor: The factor of the features of outliers.
 
     >>> from holdfast.losses import Hinge
     >>> clean = Replay([[1.0], [2.0], [3.0]], [1, -1, 1], Hinge())
@@ -187,16 +179,8 @@ class Ramp:
     outlier of more than twice the largest inlier is kept.
 
     Parameters:
-        stream (Replay): The clean data.
-        k: The number of outliers. The first is `growth` times as long as the median clean row.
-        growth: The ratio of one outlier to the one before.
-        seed: For the choice of the rounds.
-
-    Attributes:
-        poisoned (Replay): The corrupted data.
-        inliers (bool array): The rounds that are not corrupted.
-
-    Guarantee: Theorem 1 with this k, for `TopK(k)`.
+        stream, k, seed: As for `LabelFlip`. So are the attributes and the guarantee.
+        growth: The ratio of one outlier to the one before, and of the first to the median clean row.
 
     >>> from holdfast.losses import Hinge
     >>> clean = Replay(np.ones((6, 1)), np.ones(6), Hinge())
