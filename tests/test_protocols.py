@@ -81,7 +81,6 @@ ANSWERS = {
     },
     protocols.Adversary: {
         "extent": lambda self: (4, 2),
-        "start": lambda self: 0,
         "reveal": lambda self, state, t, w: (state, 1.0, 1.0, np.ones(2)),
     },
     protocols.Tail: {

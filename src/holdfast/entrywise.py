@@ -152,8 +152,6 @@ def adagrad_step(
 
 _AT_ONCE = 3072  # entries, 24 KB: rows that are read twice are still in the first cache
 
-_quiet = np.errstate(all="ignore")
-
 
 def padded(count: int) -> int:
     """The number of columns of a matrix that is read fast: the next multiple of 8. The others stay 0."""

@@ -77,10 +77,10 @@ class Filtered:
     def init(self, dim: int) -> FilteredState:
         return FilteredState(self.learner.init(dim), self.filter.init(dim))
 
-    def predict(self, state: FilteredState) -> Weights:
+    def predict(self: Any, state: Any) -> Weights:
         return self.learner.predict(self.active_learner(state))
 
-    def current_weights(self, state: FilteredState) -> Weights:
+    def current_weights(self: Any, state: Any) -> Weights:
         """The weights after the last round, also if the learner restarts before the next one."""
         return self.learner.predict(state.learner)
 
@@ -119,7 +119,7 @@ class Filtered:
     def reset(self: Any, state: FilteredState, dim: int) -> FilteredState:
         return FilteredState(self.learner.reset(state.learner, dim), self.filter.reset(state.memory, dim))
 
-    def to_lazy(self: Any, state: FilteredState, summed: bool) -> FilteredState:
+    def to_lazy(self: Any, state: Any, summed: bool) -> Any:
         return state._replace(learner=self.learner.to_lazy(state.learner, summed))
 
 

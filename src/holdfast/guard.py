@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from holdfast.filters.topshare import TopShare
+from holdfast.game import Filtered
 from holdfast.learners.needs import check_hints, refuse_hidden_rows
 from holdfast.measures import Features, Gradient, Target
 from holdfast.norms import HUGE, L2, LONG
-from holdfast.protocols import Filter, Learner, Measure, Norm, Weights
+from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rounds import Round, Verdict
 from holdfast.rule import rule
 from holdfast.vectors import length, place_of_largest
@@ -156,8 +157,8 @@ class Guarded:
     it. A round with a size or a gradient that is not finite is skipped, and no filter remembers it.
 
     Parameters:
-        learner: Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its
-            target, a check of the target sees zeros.
+        learner: Such as `Scaled(AdaGrad(Box(-10, 10), rate=0.01))`. Where it does not scale its target, a
+            check of the target sees zeros.
         checks (Check or LabelCheck, at least one): In this order, and each with a measure of another name. By
             default those of `usual_checks`.
         norm: Features and gradients are measured in its dual.
@@ -222,14 +223,7 @@ class Guarded:
         memories = self.all_reset(self.checks, state.memories, dim)
         return GuardedState(self.learner.reset(state.learner, dim), memories, False)
 
-    def to_lazy(self: Any, state: GuardedState, summed: bool) -> GuardedState:
-        return state._replace(learner=self.learner.to_lazy(state.learner, summed))
-
-    def predict(self, state: GuardedState) -> Weights:
-        return self.learner.predict(self.active_learner(state))
-
-    def current_weights(self, state: GuardedState) -> Weights:
-        return self.learner.predict(state.learner)
+    to_lazy, predict, current_weights = Filtered.to_lazy, Filtered.predict, Filtered.current_weights
 
     def active_learner(self: Any, state: GuardedState) -> Any:
         """The state of the learner for this round: the first one again if an epoch ended with the last one.

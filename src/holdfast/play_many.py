@@ -80,15 +80,14 @@ def play_many(
 
     Parameters:
         player: Such as `Filtered(OGD(Ball(1.0)), TopK(5))`. Every key starts with its first state.
-        adversary: Such as `Replay(X, y, Logistic())`, whose rounds do not depend on each
-            other.
+        adversary: Such as `Replay(X, y, Logistic())`, whose rounds do not depend on each other.
         keys (array-like of shape (rounds,)): The key of each round: whole numbers, strings, or other values
             that can be sorted.
         keep (names of columns): Any of "losses", "sizes", "thresholds", "kept", "refused_by", "farthest" and
             "predictions", for each round, as in `play`; and "average", for each key.
         workers: The number of threads. Default: one for each core that this process may use.
-        compiled: Whether to compile. The result is the same. Default: compile from 50,000
-            rounds on, if numba is installed (`holdfast[compile]`).
+        compiled: Whether to compile. The result is the same. Default: compile from 50,000 rounds on, if numba
+            is installed (`holdfast[compile]`).
 
     >>> import holdfast as hf
     >>> replay = hf.Replay([[1.0], [1.0], [1.0], [1e9]], [1, -1, 1, -1], hf.Hinge())

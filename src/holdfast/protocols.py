@@ -380,15 +380,16 @@ class Adversary(Protocol):
     def extent(self) -> tuple[int, int]:
         """The number of rounds and the number of weights."""
 
-    def start(self) -> Any:
-        """The first state."""
-
     def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         """The next state, and of round t the loss of w, the slope and the row: slope * x is the gradient."""
 
 
 class AdversaryOptions(Adversary, Protocol):
     """What an adversary may answer too."""
+
+    def start(self) -> Any:
+        """The first state; by default 0, for an adversary that remembers nothing."""
+        return 0
 
     def target_at(self, t: int) -> float:
         """The target of round t; by default NaN, there is none."""

@@ -24,20 +24,17 @@ class Record:
     A column that `keep` did not name is None. The counts are always there.
 
     Attributes:
-        losses (float64 array, or None): f_t(w_t), one entry for each round of this record.
-        sizes, thresholds (float64 arrays of shape (rounds, checks), or None): What each check of the player
-            has measured in each round, and the threshold of its filter. `checks` has their names. NaN: not
-            measured, or not asked.
-        kept (bool array, or None): Whether the learner was updated.
-        refused_by (int array, or None): The place of the check that refused the round; -1 if it was kept or
-            not readable.
-        farthest (int array, or None): The column of the farthest cell of a row that was refused for its
-            features, else -1.
-        products, predictions, gradients, iterates (float64 arrays, or None): <w_t, g_t>, <w_t, x_t> in the
-            units of the target, g_t and w_t.
-        final (array): The weights after the last round.
-        average (array, or None): The mean of the w_t over *all* rounds since the start, kept or skipped
-            (online-to-batch conversion).
+        losses: f_t(w_t), one entry for each round of this record.
+        sizes, thresholds (of shape (rounds, checks)): What each check of the player has measured in each
+            round, and the threshold of its filter. `checks` has their names. NaN: not measured, or not asked.
+        kept: Whether the learner was updated.
+        refused_by: The place of the check that refused the round; -1 if it was kept or not readable.
+        farthest: The column of the farthest cell of a row that was refused for its features, else -1.
+        products, predictions, gradients, iterates: <w_t, g_t>, <w_t, x_t> in the units of the target, g_t and
+            w_t.
+        final: The weights after the last round.
+        average: The mean of the w_t over *all* rounds since the start, kept or skipped (online-to-batch
+            conversion).
         rounds, kept_count, skipped_count, unmeasured_count: Over all rounds since the start.
             `unmeasured_count` counts skipped rounds without a finite size.
     """

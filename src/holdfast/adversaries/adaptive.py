@@ -67,7 +67,7 @@ class Chaser:
     def extent(self) -> tuple[int, int]:
         return self.inner.extent()
 
-    def start(self) -> Any:
+    def start(self: Any) -> Any:
         rounds = self.extent()[0]
         return ChaserState(self.inner.start(), Largest(np.zeros(self.k + 1)), 0, np.ones(rounds, np.bool_))
 
@@ -123,9 +123,6 @@ class Contrarian:
 
     def extent(self) -> tuple[int, int]:
         return self.rounds, self.dim
-
-    def start(self) -> Any:
-        return 0
 
     def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         length = euclidean(w)

@@ -65,7 +65,7 @@ class Contaminated:
     def extent(self) -> tuple[int, int]:
         return self.inner.extent()
 
-    def start(self) -> Any:
+    def start(self: Any) -> Any:
         return ContaminatedState(self.inner.start(), self.outer.start(), np.zeros(self.extent()[1]))
 
     def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
@@ -114,7 +114,7 @@ class Weighted:
     def extent(self) -> tuple[int, int]:
         return self.inner.extent()
 
-    def start(self) -> Any:
+    def start(self: Any) -> Any:
         return self.inner.start()
 
     def is_sparse(self) -> bool:

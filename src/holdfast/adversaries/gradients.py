@@ -31,9 +31,6 @@ class Gradients:
     def extent(self) -> tuple[int, int]:
         return self.G.shape
 
-    def start(self) -> Any:
-        return 0
-
     def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         g = self.G[t]
         return state, dot(w, g), 1.0, g
@@ -73,9 +70,6 @@ class Functions:
 
     def extent(self) -> tuple[int, int]:
         return self.length, self.size_of_w
-
-    def start(self) -> Any:
-        return 0
 
     def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         return state, float(self.f(t, w)), 1.0, self.grad(t, w)

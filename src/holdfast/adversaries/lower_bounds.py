@@ -132,9 +132,6 @@ class StronglyConvexLowerBound:
     def extent(self) -> tuple[int, int]:
         return self.rounds, 1
 
-    def start(self) -> Any:
-        return 0
-
     def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         off = w[0] - self.targets[t]
         return state, 0.5 * self.sigma * off * off, self.sigma * off, np.ones(1)

@@ -42,9 +42,6 @@ class Replay:
     def extent(self) -> tuple[int, int]:
         return self.X.shape
 
-    def start(self) -> Any:
-        return 0
-
     def expect(self, t: int) -> None:
         prefetch_row(self.X, t)
         prefetch_row(self.y, t)
@@ -137,9 +134,6 @@ class SparseReplay:
 
     def extent(self) -> tuple[int, int]:
         return len(self.starts) - 1, self.dim
-
-    def start(self) -> Any:
-        return 0
 
     def is_sparse(self) -> bool:
         return True

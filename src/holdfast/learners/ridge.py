@@ -69,7 +69,7 @@ class OnlineRidge:
     def reads_rows(self) -> bool:
         return True
 
-    def needs(self) -> Needs:
+    def needs(self: Any) -> Needs:
         return Needs("any", LOSS_FORM, "squared", self.memory == math.inf)
 
     def init(self, dim: int) -> RidgeState:
