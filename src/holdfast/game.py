@@ -25,8 +25,6 @@ def unmeasured(size: float) -> Verdict:
 
 
 class FilteredState(NamedTuple):
-    """The states of ALG and FILTER."""
-
     learner: Any
     memory: Any
 

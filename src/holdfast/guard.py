@@ -130,8 +130,6 @@ def usual_checks(
 
 
 class GuardedState(NamedTuple):
-    """The state of a guarded learner."""
-
     learner: Any
     memories: Each  # the state of each check
     restart: bool  # whether a filter ended an epoch with the last measured round

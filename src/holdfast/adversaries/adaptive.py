@@ -16,11 +16,9 @@ _BELOW = 1.0 - 1e-12  # to stay below the threshold after rounding
 
 
 class ChaserState(NamedTuple):
-    """The state of the inner adversary, the sizes so far, and the outliers so far."""
-
     inner: Any
     sizes: Largest  # the same list as in the filter
-    spent: int
+    spent: int  # outliers so far
     inliers: np.ndarray  # false for outliers
 
 

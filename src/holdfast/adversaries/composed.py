@@ -11,11 +11,9 @@ from holdfast.vectors import add
 
 
 class ContaminatedState(NamedTuple):
-    """The states of both adversaries, and a buffer for the row of the round."""
-
     inner: Any
     outer: Any
-    x: np.ndarray
+    x: np.ndarray  # a buffer for the row of the round
 
 
 @rule

@@ -12,11 +12,9 @@ from holdfast.sketches.windowed import LONGEST, Windowed, WindowedHistogram
 
 
 class QuantileState(NamedTuple):
-    """What the quantile filter remembers: the sizes, the rule for the rank, and the plan for the horizon."""
-
-    memory: Any
-    order: Any
-    plan: Any
+    memory: Any  # of the sizes
+    order: Any  # the rule for the rank
+    plan: Any  # for the horizon
 
 
 @rule

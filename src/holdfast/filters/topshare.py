@@ -11,10 +11,8 @@ from holdfast.sketches.windowed import LONGEST, Windowed, WindowedHistogram
 
 
 class TopShareState(NamedTuple):
-    """What Top-share remembers: the sizes, and how many of them may be outliers."""
-
-    memory: Any
-    budget: Any
+    memory: Any  # of the sizes
+    budget: Any  # how many of them may be outliers
 
 
 @rule

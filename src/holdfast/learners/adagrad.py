@@ -22,8 +22,6 @@ _UNIT = 2.0**300
 
 
 class AdaGradState(NamedTuple):
-    """Weights, and the sums of squared gradients that their steps depend on."""
-
     w: np.ndarray
     squares: np.ndarray  # of the gradients times units, summed for every weight
     units: np.ndarray  # powers of 2: 1 unless the squares would leave the range of floats
@@ -137,8 +135,6 @@ _SMALL = 1e-9  # of the largest root: a weight with less counts as having this: 
 
 
 class ProjectedAdaGradState(NamedTuple):
-    """Weights, and the roots of the sums of squared gradients that their steps depend on."""
-
     w: np.ndarray
     roots: np.ndarray  # of the sums of squared gradients, and `ballast`, for every weight
     width: float  # the diameter of the domain, in its widest direction

@@ -16,8 +16,6 @@ _LIMIT = 1e308  # an eta so large that all weight is on the best
 
 
 class ExpertsState(NamedTuple):
-    """The weights of experts or assets, and their losses so far."""
-
     w: np.ndarray
     behind: np.ndarray  # the losses so far, less those of the best
     gap: float  # Δ, the sum of the mixability gaps

@@ -14,10 +14,8 @@ from holdfast.vectors import add, assign, dot
 
 
 class BoundedState(NamedTuple):
-    """A learner's state, and its weights brought into the domain."""
-
     inner: Any
-    w: np.ndarray
+    w: np.ndarray  # in the domain
     out: np.ndarray  # how far out the learner's own are
     center: np.ndarray
 
@@ -101,10 +99,8 @@ class Bounded:
 
 
 class RecenteredState(NamedTuple):
-    """A learner's state, and its weights as they are counted from 0."""
-
     inner: Any
-    w: np.ndarray
+    w: np.ndarray  # as they are counted from 0
     offset: np.ndarray
 
 

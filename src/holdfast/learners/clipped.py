@@ -14,10 +14,8 @@ from holdfast.vectors import add, assign, dot
 
 
 class ClippedState(NamedTuple):
-    """A learner's state, the largest size so far, and what was clipped away."""
-
     inner: Any
-    hint: float
+    hint: float  # the largest size so far
     left: np.ndarray  # the sum of what was clipped off the gradients
     lost: float  # the sum of <w, that>
 

@@ -21,9 +21,7 @@ Each: TypeAlias = tuple[Any, ...]  # one for each learner
 
 
 class MixtureState(NamedTuple):
-    """The states of the learners, their weights, and what sharing has cost."""
-
-    inner: Each
+    inner: Each  # the states of the learners
     experts: Any  # the state of AdaHedge: a weight for each learner
     losses: np.ndarray  # to collect the losses of the learners in a round
     shared: float  # the sum of ln(1 / (1 - share)) / eta, as in the proof

@@ -81,8 +81,6 @@ _FAR = 1e150  # a step that is longer than any domain is wide ends, after projec
 
 
 class OGDState(NamedTuple):
-    """The weights, and what their steps depend on."""
-
     w: np.ndarray
     tally: float  # what its step depends on: the root of the sum of squared sizes, or the number of updates
     width: float  # the diameter of the domain

@@ -31,8 +31,6 @@ _TURNS = 5.0  # of each weight at least, while a round is remembered: each costs
 
 
 class OnlineLogisticState(NamedTuple):
-    """Weights, their covariance, and what is known of the labels."""
-
     w: np.ndarray
     covariance: Covariance
     rounds: float

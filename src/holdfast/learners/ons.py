@@ -20,8 +20,6 @@ _SMALL = 1e-12  # an epsilon that is this small beside a gradient is raised, so 
 
 
 class ONSState(NamedTuple):
-    """The weights, and the curvature that their steps depend on."""
-
     w: np.ndarray
     root: np.ndarray  # R with R'R = A
     largest: float  # size so far

@@ -19,8 +19,6 @@ _RICHEST = 1e250  # wealth; beyond it nothing more is won
 
 
 class ReservedState(NamedTuple):
-    """The weights, and the sums that they follow from."""
-
     w: np.ndarray
     total: np.ndarray  # of the gradients learned from
     squares: float  # of their sizes
@@ -165,11 +163,9 @@ class Reserved:
 
 
 class ReservedEpochsState(NamedTuple):
-    """The bettor of the epoch, the largest sizes so far, and the largest size that is learned from."""
-
     bettor: ReservedState  # its sums are in units of that size
     largest: Largest
-    size: float  # 0 before the first epoch
+    size: float  # the largest that is learned from, 0 before the first epoch
     jumps: float  # the sum of ‖g‖‖w‖ over the kept rounds that were too large for their epoch
 
 

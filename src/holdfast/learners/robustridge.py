@@ -94,8 +94,6 @@ _LOOSE = 4.0  # a variance that is so many times the first is set back to the fi
 
 
 class RobustRidgeState(NamedTuple):
-    """Weights, their covariance, and the scales of residuals and rows."""
-
     w: np.ndarray
     covariance: Covariance
     residual: float  # a fading mean of absolute residuals

@@ -20,8 +20,6 @@ _OFTEN = 1.01  # the factors are computed again when there are this many times a
 
 
 class ScaledState(NamedTuple):
-    """The state of a learner behind running scales."""
-
     inner: Any
     center: np.ndarray
     spread: np.ndarray  # sums of squared deviations, or the largest sparse values

@@ -17,8 +17,6 @@ _MOST = 1e290
 
 
 class ScaleInvariantState(NamedTuple):
-    """The sums of each weight."""
-
     sums: np.ndarray  # G, of the gradients, with a minus
     roots: np.ndarray  # S, of the sums of squared gradients
     largest: np.ndarray  # M, of the |x| so far, times the Lipschitz constant

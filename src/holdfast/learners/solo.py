@@ -14,8 +14,6 @@ from holdfast.vectors import add, assign, dot, scale_by
 
 
 class SoloFTRLState(NamedTuple):
-    """The weights, and the sum of gradients that they follow from."""
-
     w: np.ndarray
     direction: np.ndarray  # the sum of all gradients, divided by -root
     center: np.ndarray

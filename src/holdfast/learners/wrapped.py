@@ -13,8 +13,6 @@ from holdfast.vectors import add, assign
 
 
 class AveragedState(NamedTuple):
-    """A learner's state, and the sum of its predictions."""
-
     inner: Any
     summed: np.ndarray  # the predictions of the rounds learned from
     rounds: float
@@ -69,10 +67,8 @@ class Averaged:
 
 
 class PenalizedState(NamedTuple):
-    """The state of the learner, and a buffer for a gradient."""
-
     inner: Any
-    gradient: np.ndarray
+    gradient: np.ndarray  # a buffer
 
 
 @rule
