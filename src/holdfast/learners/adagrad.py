@@ -10,7 +10,7 @@ from holdfast.domains.shifted import Shifted
 from holdfast.domains.simplex import Simplex
 from holdfast.entrywise import LEAST, MOST, adagrad_step
 from holdfast.learners.bounded import placed
-from holdfast.learners.needs import EACH_WEIGHT, Needs
+from holdfast.learners.needs import EACH_WEIGHT, Needs, check_positive
 from holdfast.norms import LInf, hypotenuse
 from holdfast.protocols import Domain, Row, Weights
 from holdfast.rounds import Round
@@ -62,7 +62,7 @@ class AdaGrad:
     def check(self) -> Any:
         if not (hasattr(self.domain, "low") and hasattr(self.domain, "high")):
             return ProjectedAdaGrad(self.domain, self.rate, self.ballast)
-        check_steps(self.rate, self.ballast)
+        check_steps(self)
         return None
 
     def needs(self) -> Needs:
@@ -174,7 +174,7 @@ class ProjectedAdaGrad:
                 "AdaGrad moves weights in a Box(low, high), a Ball(radius) or a Simplex(): "
                 f"got {self.domain!r}"
             )
-        check_steps(self.rate, self.ballast)
+        check_steps(self)
         return placed(self)
 
     def needs(self) -> Needs:
@@ -216,8 +216,7 @@ class ProjectedAdaGrad:
         return (self.rate + 1.0 / self.rate) / math.sqrt(2.0) * state.width * sum_abs(roots)
 
 
-def check_steps(rate: float, ballast: float) -> None:
-    if not 0.0 < rate < math.inf:
-        raise ValueError(f"rate multiplies the steps, so it must be positive: got {rate}")
-    if not 0.0 <= ballast < math.inf:
-        raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {ballast}")
+def check_steps(rule: Any) -> None:
+    check_positive(rule, "rate multiplies the steps")
+    if not 0.0 <= rule.ballast < math.inf:
+        raise ValueError(f"ballast is a sum of squares, so it cannot be negative: got {rule.ballast}")

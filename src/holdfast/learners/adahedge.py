@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.domains.simplex import Simplex
-from holdfast.learners.needs import RANGE, Needs
+from holdfast.learners.needs import RANGE, Needs, check_positive
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
 from holdfast.rule import rule
@@ -106,8 +106,7 @@ class EG:
     domain: Domain = Simplex()
 
     def check(self) -> None:
-        if not 0.0 < self.rate < math.inf:
-            raise ValueError(f"rate is a step, so it must be positive: got {self.rate}")
+        check_positive(self, "rate is a step")
         if not isinstance(self.domain, Simplex):
             raise TypeError(f"EG divides money among assets, on a Simplex(): got {self.domain!r}")
 

@@ -1,12 +1,12 @@
 """FreeGrad: no step size, no domain, no scale (Mhammedi and Koolen, 2020)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
-from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.needs import EUCLIDEAN, Needs, check_positive, refuse_domain
 from holdfast.norms import euclidean, gradient_size, hypotenuse
 from holdfast.protocols import Domain, Row, Weights
 from holdfast.rounds import Round
@@ -55,11 +55,8 @@ class FreeGrad:
     domain: Domain = Everywhere()
 
     def check(self) -> None:
-        domain: Any = self.domain
-        if not 0.0 < self.epsilon < math.inf:
-            raise ValueError(f"epsilon is an amount to lose, so it must be positive: got {self.epsilon}")
-        if domain.bounded():
-            raise TypeError(f"FreeGrad has no domain: write Bounded(Clipped(FreeGrad()), {domain!r})")
+        check_positive(self, "epsilon is an amount to lose")
+        refuse_domain(self, f"Bounded(Clipped(FreeGrad()), {self.domain!r})")
 
     def needs(self) -> Needs:
         return Needs("any", EUCLIDEAN, "convex", False)

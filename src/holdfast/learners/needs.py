@@ -86,6 +86,20 @@ def refuse_hidden_rows(learner: Any, hidden: bool) -> None:
         )
 
 
+def check_positive(rule: Any, sentence: str, least: float = 0.0, most: float = math.inf) -> None:
+    """Raise unless the parameter whose name begins the sentence lies between these numbers."""
+    value = getattr(rule, sentence.partition(" ")[0])
+    if not least < value < most:
+        raise ValueError(f"{sentence}, so it must be positive: got {value}")
+
+
+def refuse_domain(learner: Any, instead: str = "") -> None:
+    """Raise if a learner without a domain was given one; `instead` is how to write it."""
+    if learner.domain.bounded():
+        what = f"{type(learner).__name__} has no version for bounded domains: got {learner.domain!r}"
+        raise TypeError(f"{what}; write {instead}" if instead else what)
+
+
 def check_memory(rule: Any) -> Any:
     """Raise unless `memory` is a number of rounds or None. For None, return the rule with infinity instead.
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.needs import EUCLIDEAN, Needs, check_positive
 from holdfast.norms import L2, TINY, hypotenuse, row_length
 from holdfast.protocols import Domain, Step, Weights
 from holdfast.rounds import Round
@@ -28,8 +28,7 @@ class Adaptive:
     scale: float = 1.0
 
     def check(self) -> None:
-        if not 0.0 < self.scale < math.inf:
-            raise ValueError(f"scale multiplies the step, so it must be positive: got {self.scale}")
+        check_positive(self, "scale multiplies the step")
 
     def accrued(self, tally: float, size: float) -> float:
         """The root of the sum of squares: squares themselves would leave the range of floats at 1e154."""
@@ -59,10 +58,7 @@ class StronglyConvex:
     sigma: float
 
     def check(self) -> None:
-        if not 0.0 < self.sigma < math.inf:
-            raise ValueError(
-                f"sigma is the strong convexity of the losses, so it must be positive: got {self.sigma}"
-            )
+        check_positive(self, "sigma is the strong convexity of the losses")
 
     def accrued(self, tally: float, size: float) -> float:
         return tally + 1.0

@@ -15,7 +15,7 @@ from holdfast.learners.covariance import (
     variance_of,
     variance_of_weight,
 )
-from holdfast.learners.needs import ANY, Needs, check_memory
+from holdfast.learners.needs import ANY, Needs, check_memory, check_positive, refuse_domain
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
 from holdfast.rule import rule
@@ -83,13 +83,10 @@ class OnlineLogistic:
     domain: Domain = Everywhere()
 
     def check(self) -> Any:
-        domain: Any = self.domain
-        if not 1e-100 < self.prior < 1e100:
-            raise ValueError(f"prior is a variance, so it must be positive: got {self.prior}")
+        check_positive(self, "prior is a variance", 1e-100, 1e100)
         if not 0.0 <= self.flips < 0.5:
             raise ValueError(f"flips is a share of wrong labels, below a half: got {self.flips}")
-        if domain.bounded():
-            raise TypeError(f"OnlineLogistic has no version for bounded domains: got {domain!r}")
+        refuse_domain(self)
         return check_memory(self)
 
     def needs(self) -> Needs:

@@ -9,7 +9,7 @@ from holdfast.domains.ball import Ball
 from holdfast.domains.shifted import Shifted
 from holdfast.learners.bounded import placed
 from holdfast.learners.cholesky import nearest, rotate_in, shift, solved_above, solved_below
-from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.needs import EUCLIDEAN, Needs, check_positive
 from holdfast.norms import TINY, gradient_size
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
@@ -59,8 +59,7 @@ class ONS:
     def check(self) -> Any:
         if not isinstance(self.domain, Ball | Shifted):
             raise TypeError(f"ONS has a projection for balls, Ball(radius): got {self.domain!r}")
-        if not 0.0 < self.alpha < math.inf:
-            raise ValueError(f"alpha is the losses' curvature, so it must be positive: got {self.alpha}")
+        check_positive(self, "alpha is the losses' curvature")
         return placed(self)
 
     def needs(self) -> Needs:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
-from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.needs import EUCLIDEAN, Needs, refuse_domain
 from holdfast.norms import euclidean, gradient_size
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
@@ -33,9 +33,7 @@ def check_parameters(rule: Any, *positive: str) -> None:
     for name in positive:
         if not _LEAST <= getattr(rule, name) <= _MOST:
             raise ValueError(f"{name} must be positive, from 1e-100 to 1e100: got {getattr(rule, name)}")
-    if rule.domain.bounded():
-        name = type(rule).__name__
-        raise TypeError(f"{name} has no domain: write Bounded({name}(...), {rule.domain!r})")
+    refuse_domain(rule, f"Bounded({type(rule).__name__}(...), {rule.domain!r})")
 
 
 def first_state(dim: int, wealth: float) -> ReservedState:

@@ -7,7 +7,14 @@ import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
 from holdfast.learners.cholesky import rotate, solved_above, solved_below
-from holdfast.learners.needs import LOSS_FORM, Needs, check_memory, refuse_bound
+from holdfast.learners.needs import (
+    LOSS_FORM,
+    Needs,
+    check_memory,
+    check_positive,
+    refuse_bound,
+    refuse_domain,
+)
 from holdfast.protocols import Domain, Row, Weights
 from holdfast.rounds import Round
 from holdfast.rule import rule
@@ -59,11 +66,8 @@ class OnlineRidge:
     memory: float | None = None
 
     def check(self: Any) -> Any:
-        if not 0.0 < self.strength < math.inf:
-            raise ValueError(f"strength weighs a regulariser, so it must be positive: got {self.strength}")
-        if self.domain.bounded():
-            what = f"{type(self).__name__} is for all weights, and clipping would cost its bound"
-            raise TypeError(f"{what}: got {self.domain!r}")
+        check_positive(self, "strength weighs a regulariser")
+        refuse_domain(self)
         return check_memory(self)
 
     def reads_rows(self) -> bool:

@@ -16,7 +16,7 @@ from holdfast.learners.covariance import (
     variance_of,
     variance_of_weight,
 )
-from holdfast.learners.needs import LOSS_FORM, Needs, check_memory
+from holdfast.learners.needs import LOSS_FORM, Needs, check_memory, check_positive, refuse_domain
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
 from holdfast.rule import rule
@@ -25,6 +25,10 @@ from holdfast.vectors import assign, dot, largest
 
 # -- how much a round counts: `weight(r)`, where r is its residual over the limit. The limit is in units of
 # the mean absolute residual, which is 0.8 standard deviations of normal residuals
+
+
+def check_limit(self: Any) -> None:
+    check_positive(self, "limit counts mean residuals")
 
 
 @rule
@@ -37,8 +41,7 @@ class Redescending:
 
     limit: float = 3.0
 
-    def check(self) -> None:
-        check_limit(self)
+    check = check_limit
 
     def weight(self, r: float) -> float:
         """The weight of a round whose residual is r times the limit."""
@@ -55,8 +58,7 @@ class HuberWeights:
 
     limit: float = 1.5
 
-    def check(self) -> None:
-        check_limit(self)
+    check = check_limit
 
     def weight(self, r: float) -> float:
         """The weight of a round whose residual is r times the limit."""
@@ -73,17 +75,11 @@ class InverseMultiquadric:
 
     limit: float = 4.0
 
-    def check(self) -> None:
-        check_limit(self)
+    check = check_limit
 
     def weight(self, r: float) -> float:
         """The weight of a round whose residual is r times the limit."""
         return 1.0 / (1.0 + r * r)
-
-
-def check_limit(rule: Any) -> None:
-    if not 0.0 < rule.limit < math.inf:
-        raise ValueError(f"limit counts mean residuals, so it must be positive: got {rule.limit}")
 
 
 RATE = 0.01  # of the running means of residuals and of the farthest cells, after the first 100 rounds
@@ -142,11 +138,8 @@ class RobustRidge:
     domain: Domain = Everywhere()
 
     def check(self) -> Any:
-        domain: Any = self.domain
-        if not 1e-100 < self.strength < 1e100:
-            raise ValueError(f"strength weighs a regulariser, so it must be positive: got {self.strength}")
-        if domain.bounded():
-            raise TypeError(f"RobustRidge has no version for bounded domains: got {domain!r}")
+        check_positive(self, "strength weighs a regulariser", 1e-100, 1e100)
+        refuse_domain(self)
         return check_memory(self)
 
     def reads_rows(self) -> bool:

@@ -1,12 +1,12 @@
 """Linear models whose features need no scaling (Kempka, Kotłowski and Warmuth, 2019, ScInOL₂)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from holdfast.domains.everywhere import Everywhere
-from holdfast.learners.needs import FEATURES, Needs
+from holdfast.learners.needs import FEATURES, Needs, check_positive, refuse_domain
 from holdfast.norms import TINY, hypotenuse
 from holdfast.protocols import Domain, Row, Weights
 from holdfast.rounds import Round
@@ -60,13 +60,9 @@ class ScaleInvariant:
     domain: Domain = Everywhere()
 
     def check(self) -> None:
-        domain: Any = self.domain
-        if not 0.0 < self.epsilon < math.inf:
-            raise ValueError(f"epsilon is an amount to lose, so it must be positive: got {self.epsilon}")
-        if not 0.0 < self.steepest < math.inf:
-            raise ValueError(f"steepest bounds the slopes, so it must be positive: got {self.steepest}")
-        if domain.bounded():
-            raise TypeError(f"ScaleInvariant has no version for bounded domains: got {domain!r}")
+        check_positive(self, "epsilon is an amount to lose")
+        check_positive(self, "steepest bounds the slopes")
+        refuse_domain(self)
 
     def reads_rows(self) -> bool:
         return True

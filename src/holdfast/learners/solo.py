@@ -1,11 +1,10 @@
 """SOLO-FTRL: follow the leader, regularised by the gradients' size (Orabona and Pál, 2018)."""
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.learners.needs import EUCLIDEAN, Needs
+from holdfast.learners.needs import EUCLIDEAN, Needs, check_positive
 from holdfast.norms import TINY, euclidean, gradient_size, hypotenuse
 from holdfast.protocols import Domain, Weights
 from holdfast.rounds import Round
@@ -48,10 +47,7 @@ class SoloFTRL:
     strength: float = 1.0
 
     def check(self) -> None:
-        if not 0.0 < self.strength < math.inf:
-            raise ValueError(
-                f"strength multiplies a regulariser, so it must be positive: got {self.strength}"
-            )
+        check_positive(self, "strength multiplies a regulariser")
 
     def needs(self) -> Needs:
         return Needs("any", EUCLIDEAN, "convex", True)
