@@ -15,7 +15,7 @@ from holdfast.kernels import (
     sum_of_entries,
     where,
 )
-from holdfast.vectors import TINY, assign, inner_product, values_of
+from holdfast.vectors import TINY, assign, inner_product
 
 SWING = 5.0  # deviations count up to this many spreads: with 1 wild value in SWING**2 a spread would explode
 LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and far from the ends of floats
@@ -23,21 +23,13 @@ LEAST, MOST = 2.0**-360, 2.0**400  # where a sum of squares is exact enough, and
 _quiet = np.errstate(all="ignore")
 
 
-def clear_missing(row: Any, x: Any, share: float) -> Any:
-    """Set a standardised row to 0 where cells of x are missing (NaN), if at most this share of them is."""
-    cells = values_of(x)
-    if 0.0 < _count_missing(cells) <= share * len(cells):
-        _clear_missing(values_of(row)[: len(cells)], cells)
-    return row
-
-
 @sum_of_entries
-def _count_missing(x: Entry) -> Entry:
+def count_missing(x: Entry) -> Entry:
     return where(x != x, 1.0, 0.0)
 
 
 @each_entry("row")
-def _clear_missing(row: Entry, x: Entry) -> Entry:
+def clear_cells(row: Entry, x: Entry) -> Entry:
     return where(x != x, 0.0, row)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.entrywise import clear_missing, fill_missing
+from holdfast.entrywise import clear_cells, count_missing, fill_missing
 from holdfast.protocols import Row
 from holdfast.rule import rule
+from holdfast.vectors import values_of
 
 
 def missing_with(share: Any) -> Any:
@@ -48,7 +49,10 @@ class FillMissing:
 
     def clear(self, row: Row, x: Row) -> Row:
         """The standardised row, with 0 for the missing cells of x; unchanged if these are too many."""
-        return clear_missing(row, x, self.share)
+        cells = values_of(x)
+        if 0.0 < count_missing(cells) <= self.share * len(cells):
+            clear_cells(values_of(row)[: len(cells)], cells)
+        return row
 
     def fill(self, row: np.ndarray, x: Row, center: np.ndarray) -> Row:
         """The row x with centers for missing cells, in a buffer; a sparse row is left as it is."""
