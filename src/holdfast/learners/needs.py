@@ -93,11 +93,10 @@ def check_positive(rule: Any, sentence: str, least: float = 0.0, most: float = m
         raise ValueError(f"{sentence}, so it must be positive: got {value}")
 
 
-def refuse_domain(learner: Any, instead: str = "") -> None:
-    """Raise if a learner without a domain was given one; `instead` is how to write it."""
+def refuse_domain(learner: Any, why: str = "has no version for bounded domains") -> None:
+    """Raise if a learner without a domain was given one."""
     if learner.domain.bounded():
-        what = f"{type(learner).__name__} has no version for bounded domains: got {learner.domain!r}"
-        raise TypeError(f"{what}; write {instead}" if instead else what)
+        raise TypeError(f"{type(learner).__name__} {why}: got {learner.domain!r}")
 
 
 def check_memory(rule: Any) -> Any:

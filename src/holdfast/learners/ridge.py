@@ -67,7 +67,7 @@ class OnlineRidge:
 
     def check(self: Any) -> Any:
         check_positive(self, "strength weighs a regulariser")
-        refuse_domain(self)
+        refuse_domain(self, "is for all weights, and clipping would cost its bound")
         return check_memory(self)
 
     def reads_rows(self) -> bool:
