@@ -20,6 +20,7 @@ _MISSING = 1.7e308  # as the size of a cell: larger than all others but infinite
 LITTLE, NOTHING = "little", "nothing"  # what a skipped round has taught
 _MANY, _FIRST, _LONG_RUN = 0.2, 20, 100  # _FIRST rows: a filter has little to compare at first
 _PARTS = 64  # tables of single batches; above that they are joined into one
+_MEASURED = {"reason": str, "check": str, "size": float, "threshold": float, "column": str, "value": float}
 
 
 def reasons(checks: Sequence[str], refused_by: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
@@ -189,8 +190,7 @@ class Audit:
     def __init__(self, size: int, checks: Sequence[str], places: Sequence[str], little: bool = False) -> None:
         self.size, self.checks, self.places, self.kept = size, tuple(checks), tuple(places), 0
         self.little, self.counts = little, dict.fromkeys((*self.checks, NOT_READABLE, WARM_UP), 0)
-        none = np.zeros(0, object)
-        self._parts = [self._table([[]] * len(self.places), none, none, [], [], [], [])]
+        self._parts = [self._table([[]] * len(self.places), [[]] * len(_MEASURED))]
         self._length = 0
 
     @property
@@ -231,8 +231,9 @@ class Audit:
         left = np.flatnonzero(by != WARM_UP)
         left = left[: min(self.room, len(left))]
         if len(left) > 0:
-            each = [np.asarray(one)[left] for one in (*places, size, threshold, column, value)]
-            self._parts.append(self._table(each[:-4], by[left], checks[left], *each[-4:]))
+            measured = (by, checks, size, threshold, column, value)
+            found = [[np.asarray(one)[left] for one in each] for each in (places, measured)]
+            self._parts.append(self._table(*found))
             self._length += len(left)
             if len(self._parts) > _PARTS:
                 self._parts = [self.table()]
@@ -250,22 +251,9 @@ class Audit:
 
         return ColumnTable({name: np.concatenate([part[name] for part in filled]) for name in filled[0]})
 
-    def _table(
-        self,
-        places: Sequence[ArrayLike],
-        by: np.ndarray,
-        checks: np.ndarray,
-        size: ArrayLike,
-        threshold: ArrayLike,
-        column: ArrayLike,
-        value: ArrayLike,
-    ) -> dict[str, np.ndarray]:
-        kind = None if len(by) else int
+    def _table(self, places: Sequence[ArrayLike], measured: Sequence[ArrayLike]) -> dict[str, np.ndarray]:
+        kind = None if len(np.asarray(measured[0])) else int
         table = {name: np.asarray(place, kind) for name, place in zip(self.places, places, strict=True)}
-        table |= {"reason": np.asarray(by, str), "check": np.asarray(checks, str)}
-        table |= {
-            "size": np.asarray(size, float),
-            "threshold": np.asarray(threshold, float),
-            "column": np.asarray(column, str),
-        }
-        return table | {"value": np.asarray(value, float), "learned": learned(by, self.little).astype("<U7")}
+        for (name, own), each in zip(_MEASURED.items(), measured, strict=True):
+            table[name] = np.asarray(each, own)
+        return table | {"learned": learned(table["reason"], self.little).astype("<U7")}
