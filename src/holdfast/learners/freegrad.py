@@ -56,7 +56,7 @@ class FreeGrad:
 
     def check(self) -> None:
         check_positive(self, "epsilon is an amount to lose")
-        refuse_domain(self, "has no domain, but Bounded(Clipped(FreeGrad()), domain) has one")
+        refuse_domain(self, f"has no domain, but Bounded(Clipped(FreeGrad()), {self.domain!r}) has one")
 
     def needs(self) -> Needs:
         return Needs("any", EUCLIDEAN, "convex", False)

@@ -33,7 +33,7 @@ def check_parameters(rule: Any, *positive: str) -> None:
     for name in positive:
         if not _LEAST <= getattr(rule, name) <= _MOST:
             raise ValueError(f"{name} must be positive, from 1e-100 to 1e100: got {getattr(rule, name)}")
-    refuse_domain(rule, f"has no domain, but Bounded({type(rule).__name__}(...), domain) has one")
+    refuse_domain(rule, f"has no domain, but Bounded({type(rule).__name__}(...), {rule.domain!r}) has one")
 
 
 def first_state(dim: int, wealth: float) -> ReservedState:
