@@ -1,5 +1,6 @@
 """docs/api/ is what tools/api_reference.py makes of the docstrings, and none is missing."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -60,6 +61,17 @@ def test_the_pages_are_those_of_the_docstrings(package):
     folder = ROOT / "docs" / "api"
     written = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
     assert written == api_reference.pages(package), "docs/api/ is out of date: make api"
+
+
+def test_what_follows_a_list_of_parameters_is_not_one_of_them(package):
+    pages = api_reference.pages(package)
+    assert "**Guarantee**: that of the learner.\n" in pages["learners.md"]
+    assert [name for name, text in pages.items() if "- `Guarantee`" in text] == []
+
+
+def test_every_example_is_a_block_of_code(package):
+    for name, text in api_reference.pages(package).items():
+        assert ">>>" not in re.sub(r"```python\n.*?```", "", text, flags=re.DOTALL), name
 
 
 def test_every_name_of_the_package_is_in_the_index(package):

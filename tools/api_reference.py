@@ -228,8 +228,8 @@ def prose_of_sections(docstring):
     """The same of a docstring whose sections have underlined titles. It is parsed without its owner, so that
     types stay as they are written.
     """
-    parts = []
-    for found in griffe.Docstring(docstring.value).parse("numpy", warnings=False):
+    parts, text = [], docstring.value.replace("\n\nGuarantee: ", "\n\nGuarantee\n---------\n")
+    for found in griffe.Docstring(text).parse("numpy", warnings=False):
         kind, value = found.kind.value, found.value
         if kind == "text":
             parts.append(plain(value))
