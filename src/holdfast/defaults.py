@@ -67,7 +67,7 @@ def recommended(
     Examples
     --------
     >>> recommended(regression=False, memory=10_000, delay=50).learner.memories.tolist()
-    [10000.0, 10000.0, 1000.0, 100.0]
+    [10000.0, 10000.0, 100.0]
     """
     learner = default_learner(regression, scale) if learner is None else learner
     outliers = read_outliers(outliers)

@@ -247,7 +247,7 @@ def test_the_loss_and_the_learner_are_used():
             {},
             {"loss": hf.losses.Pinball(0.9)},
             {"loss": "huber"},
-            {"learner": Ridges(memories=[50.0] * 5)},
+            {"learner": Ridges(memories=[50.0] * 4)},
         )
     ]
     assert len({tuple(each.values()) for each in weights}) == 4

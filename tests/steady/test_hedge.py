@@ -106,6 +106,15 @@ def test_a_reset_state_is_a_first_state_in_the_same_arrays():
     assert same(again, hedge.init(3)) and again.parts is state.parts
 
 
+def test_first_parts_are_in_proportion_and_cost_the_smallest_of_them():
+    hedge = Hedge()
+    _, state = played(hedge, table(), hedge.init(3), 7, UNITS["two"])
+    again = hedge.start_from(state, np.array([10.0, 6.0, 4.0]))
+    assert again.parts.tolist() == again.start.tolist() == [0.5, 0.3, 0.2]
+    assert hedge.valid(again) and hedge.excess(again) == pytest.approx(math.log(5.0) / hedge.rate)
+    assert same(hedge.start_from(state, np.full(3, 7.0)), hedge.init(3))
+
+
 def test_no_part_falls_below_its_share():
     hedge = Hedge(10.0, 0.01)
     _, state = played(hedge, np.tile([100.0, 0.0, 1.0], (200, 1)), hedge.init(3), 1, UNITS["equal"])

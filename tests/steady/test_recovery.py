@@ -57,6 +57,18 @@ def test_after_a_lasting_change_of_the_target_errors_are_usual_within_300_rounds
     assert rounds_until_usual(mistakes(X, y, y), _CHANGE) <= 300
 
 
+@pytest.mark.parametrize(("first", "burst"), [(110, 40), (230, 80)])
+def test_an_early_burst_does_not_spoil_the_batch_behind_it(first, burst):
+    """Before a few batches were judged, stubborn and agile regressions have not been told apart."""
+    X, truth = stream(regression=True)
+    y = truth.copy()
+    y[first : first + burst] += 50.0 * truth.std()
+    replay, keep = hf.Replay(X[:400], y[:400], hf.Absolute()), ("predictions",)
+    found = hf.play(recommended(True, delay=50), replay, keep=keep, compiled=False).predictions
+    errors = np.abs(found - truth[:400])
+    assert errors[first + burst : first + burst + 50].mean() <= 1.5
+
+
 def test_a_burst_behind_300_rounds_is_withstood_too():
     X, truth = stream(regression=True)
     y = truth.copy()

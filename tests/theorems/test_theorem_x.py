@@ -28,6 +28,7 @@ class Hedged(NamedTuple):
     batches: list  # closed ones of each stretch
     rates: list
     state: tuple
+    first: float  # the smallest of the first parts
 
     def ranges(self):
         return np.ptp(self.losses, axis=1)
@@ -43,14 +44,18 @@ def gap_of(parts, sums, rate):
     return float(parts @ (sums - least)) + math.log(float(parts @ np.exp(-rate * (sums - least)))) / rate
 
 
-def hedged(hedge, losses, sizes, units, worse=0.0):
+def hedged(hedge, losses, sizes, units, worse=0.0, first=None):
     """A game with batches of these sizes; the last one may not have ended. `losses(t, parts)` may adapt.
 
-    `worse` is by how much deployed losses exceed the mean, less half of it.
+    `worse` is by how much deployed losses exceed the mean, less half of it. `first` has the first parts, up
+    to a factor.
     """
     parts, rows, deployed, batch = [], [], [], []
     forecasters = len(losses(0, None))
     state, t = hedge.init(forecasters), 0
+    if first is not None:
+        state = hedge.start_from(state, first)
+    least = float(state.start.min())
     gaps, batches, rates = [], [0], [hedge.rate]
     for b, (size, unit) in enumerate(zip(sizes, units, strict=True)):
         start, sums = state.start.copy(), np.zeros(forecasters)
@@ -69,7 +74,7 @@ def hedged(hedge, losses, sizes, units, worse=0.0):
                 rates.append(float(state.numbers[RATE]))
                 batches.append(0)
     arrays = (np.array(parts), np.array(rows), np.array(deployed), np.array(batch))
-    return Hedged(*arrays, gaps, batches, rates, state)
+    return Hedged(*arrays, gaps, batches, rates, state, least)
 
 
 def ratio_of_x(hedge, game):
@@ -79,7 +84,7 @@ def ratio_of_x(hedge, game):
     out, scale = T - sets.sum(axis=1), float(np.abs(game.losses).sum() + np.abs(game.deployed).sum())
     kappa = np.maximum(game.deployed - np.sum(game.parts * game.losses, axis=1), 0.0)
     given = (game.gaps, game.batches, game.rates, forecasters, hedge.share, s)
-    right = np.array([bounds.theorem_x(*given, k) for k in range(T + 1)])
+    right = np.array([bounds.theorem_x(*given, k, first=game.first) for k in range(T + 1)])
     numbers = game.state.numbers
     assert hedge.excess(game.state) == pytest.approx(right[0], rel=1e-9, abs=1e-12 * scale)
     assert (numbers[COUNTED], numbers[LARGEST]) == (T, s.max())
@@ -117,7 +122,8 @@ def check_x(seeds):
         for name, losses in adversaries(rng, 2 + seed % 3, far=6 * (seed % 2)).items():
             units = 10.0 ** ((1, 9)[seed % 4 == 3] * rng.uniform(-1.0, 1.0, len(sizes)))
             units = np.ones(len(sizes)) if seed % 4 == 0 else units
-            game = hedged(hedge, losses, sizes, units, worse=(0.0, 0.2)[seed % 3 == 0])
+            first = 10.0 ** rng.uniform(-3.0, 0.0, 2 + seed % 3) if seed % 2 else None
+            game = hedged(hedge, losses, sizes, units, (0.0, 0.2)[seed % 3 == 0], first)
             ratio = ratio_of_x(hedge, game)
             assert ratio <= 1.0 + 1e-9, (seed, name, ratio)
             worst = max(worst, ratio)

@@ -135,23 +135,24 @@ def theorem_x(
     ranges: Iterable[float] = (),
     k: int = 0,
     changes: int = 0,
+    first: float | None = None,
 ) -> float:
-    """Σ gaps + Σ n ln(1/(1-α)) / η + ln N / η₁ + Σ_{j>1} ln(N/α) / η_j + the k largest `ranges`.
+    """Σ gaps + Σ n ln(1/(1-α)) / η + ln(1/p) / η₁ + Σ_{j>1} ln(N/α) / η_j + the k largest `ranges`.
 
     What the mean of N forecasters by `Hedge` loses beyond each of them, for every set of inliers that leaves
     out at most k rounds. `rates` has η of each stretch, `batches` the number n of its batches, and `gaps` the
     gaps of all batches, measured or as in `mixability_gap`. `ranges` has that of the losses of each round.
-    For sequences of forecasters, each of the `changes` adds ln(N/α) / (the smallest η).
+    For sequences of forecasters, each of the `changes` adds ln(N/α) / (the smallest η). `first` is p, the
+    smallest part at the start, 1 / N unless said.
 
     >>> round(theorem_x([0.2] * 10, [10], [0.1], forecasters=6, share=1e-4, ranges=[1.0, 3.0], k=1), 2)
     22.93
     """
-    names, alpha = math.log(forecasters), share
-    again = names - math.log(alpha)
-    first = math.fsum(gaps) - math.log1p(-alpha) * math.fsum(np.divide(batches, rates))
-    entries = names / rates[0] + again * math.fsum(1.0 / rate for rate in rates[1:])
+    again, found = math.log(forecasters / share), -math.log(1.0 / forecasters if first is None else first)
+    mixed = math.fsum(gaps) - math.log1p(-share) * math.fsum(np.divide(batches, rates))
+    entries = found / rates[0] + again * math.fsum(1.0 / rate for rate in rates[1:])
     left_out = math.fsum(sorted(ranges, reverse=True)[:k])
-    return first + entries + changes * again / min(rates) + left_out
+    return mixed + entries + changes * again / min(rates) + left_out
 
 
 def theorem_p(

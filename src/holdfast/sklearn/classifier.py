@@ -35,7 +35,7 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         is finite. In the first 2,500 rows shares below 0.4 all mean the same, as in `RobustRegressor`.
     loss : "log_loss", "hinge", "squared_hinge", or a loss of holdfast
     learner : a learner or the name of one, optional
-        By default "logits", `holdfast.steady.Logits`: four logistic regressions that forget at different
+        By default "logits", `holdfast.steady.Logits`: five logistic regressions that forget at different
         rates. With more than 300 columns a row costs O(columns). Sparse rows are learned from as dense ones,
         up to 1,000 columns. With more, for other losses, and with learning_rate, alpha, scale=False or
         average=True, it is `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`, of first order, which takes

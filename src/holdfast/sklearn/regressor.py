@@ -40,7 +40,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         `EpsilonInsensitive(epsilon)` are those of the target. A learner that is made for another loss is
         refused.
     learner : a learner or the name of one
-        By default "second_order", `holdfast.steady.Ridges`: five ridge regressions that forget at different
+        By default "second_order", `holdfast.steady.Ridges`: four ridge regressions that forget at different
         rates. With more than 300 columns it is "first_order": the same, and a row costs O(columns). Sparse
         rows are learned from as dense ones, up to 1,000 columns. With more, and with learning_rate, alpha,
         scale=False or average=True, it is `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`, which takes

@@ -115,6 +115,15 @@ def ask(player: Any, state: SteadyState) -> None:
     freeze(player, state)
 
 
+def start_hedge(player: Any, hedge: Any, losses: np.ndarray) -> Any:
+    """Start the mixture: the learner says with which parts. The fallback has one like a long memory."""
+    last = len(losses) - 1
+    for k in range(last):
+        losses[k] = player.learner.first_part(k)
+    losses[last] = 1.0
+    return player.hedge.start_from(hedge, losses)
+
+
 def restart_fallback(player: Any, learned: Epoch, fallback: Any) -> None:
     """Start the fallback again from its weights: the theorem is about the rounds from here on."""
     forget_epoch(learned)

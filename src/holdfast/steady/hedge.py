@@ -92,6 +92,21 @@ class Hedge:
         assign(state.ranges, np.zeros(PLACES))
         return state
 
+    def start_from(self, state: HedgeState, first: np.ndarray) -> HedgeState:
+        """A new start: the parts are in proportion to these numbers.
+
+        A forecaster with a part of p at first is found for ln(1 / p) / rate. `entry` is for equal parts; what
+        the smallest of these costs more is proved excess from the beginning.
+        """
+        count, total, least = len(first), 0.0, math.inf
+        for k in range(count):
+            total, least = total + float(first[k]), min(least, float(first[k]))
+        self.reset(state, count)
+        for k in range(count):
+            state.parts[k] = state.start[k] = float(first[k]) / total
+        state.numbers[EXCESS] = math.log(total / (count * least)) / self.rate
+        return state
+
     def collect(self, state: HedgeState, losses: np.ndarray, deployed: float) -> HedgeState:
         """The state after one more round of the batch: the losses of all forecasters, and of their mean."""
         parts, start, sums, numbers, ranges = state

@@ -8,7 +8,7 @@ import numpy as np
 from holdfast.entrywise import add_to_rows, products
 from holdfast.rule import rule
 from holdfast.steady.covariances import Full
-from holdfast.steady.memories import express_column, restore_prior, told_in_unit
+from holdfast.steady.memories import express_column, first_part, restore_prior, told_in_unit
 from holdfast.vectors import add, assign, dot, scale_by
 
 _YOUNG = 20.0  # rounds: the memory of the covariance in the first round, which grows by 1 with each
@@ -69,8 +69,8 @@ class Logits:
     Guarantee: none of its own. In `Steady`, a fallback has one.
     """
 
-    memories: np.ndarray = (math.inf, math.inf, 1000.0, 100.0)  # type: ignore[assignment]
-    flips: np.ndarray = (0.0, 0.05, 0.05, 0.05)  # type: ignore[assignment]
+    memories: np.ndarray = (math.inf, math.inf, 100.0)  # type: ignore[assignment]
+    flips: np.ndarray = (0.0, 0.05, 0.05)  # type: ignore[assignment]
     steps: np.ndarray = (0.03, 1.0)  # type: ignore[assignment]
     prior: float = 3.0
     memory: float = 10000.0
@@ -98,6 +98,10 @@ class Logits:
     def scales_target(self) -> bool:
         """False: labels are as they are."""
         return False
+
+    def first_part(self, k: int) -> float:
+        """`holdfast.steady.memories.first_part` of a regression. Gradient steps count as a long memory."""
+        return first_part(float(self.memories[k])) if k < len(self.memories) else 1.0
 
     def variance(self, rounds: float, dim: int) -> float:
         """That of the prior of each weight after so many rounds."""

@@ -8,6 +8,16 @@ from holdfast.rule import rarely_called
 from holdfast.vectors import add
 
 _LOOSE = 1.5  # a variance that exceeds the prior's by this factor is set back
+_LONG = 1000.0  # rounds: at first a shorter memory has a smaller part in the mean
+
+
+def first_part(memory: float) -> float:
+    """The part of a regression in the mean before anything was judged, over that of a long memory.
+
+    All have seen the same then, and forecast the same. But in the first batches a burst of wrong targets
+    would teach the agile ones, and the mean as far as they are part of it.
+    """
+    return min(memory, _LONG) / _LONG
 
 
 def restore_prior(

@@ -22,6 +22,7 @@ from holdfast.steady.forecasts import (
     judge,
     row_asked,
     since_start,
+    start_hedge,
     target_unit,
     weights_asked,
     weights_now,
@@ -165,8 +166,9 @@ class Steady:
     def init(self, dim: int) -> SteadyState:
         learner, columns = self.learner.init(dim + 1), self.columns(dim)
         count = len(learner.each)
-        parts = (new_units(columns), self.fallback.init(dim + 1), self.hedge.init(count + 1))
-        buffers = (np.zeros(dim + 1), np.zeros(dim + 1), np.zeros(dim + 1), np.zeros(count + 1))
+        hedge, losses = self.hedge.init(count + 1), np.zeros(count + 1)
+        parts = (new_units(columns), self.fallback.init(dim + 1), start_hedge(self, hedge, losses))
+        buffers = (np.zeros(dim + 1), np.zeros(dim + 1), np.zeros(dim + 1), losses)
         first = (np.zeros((self.stored, dim + 2)), np.zeros((2, columns)), np.zeros(2))
         filters = (self.gate.init(dim), self.surprise.init(dim))
         asked, numbers = nothing_asked(count, dim), first_numbers()
@@ -192,7 +194,7 @@ class Steady:
         forget_epoch(state.learned)
         forget_units(state.units)
         self.fallback.reset(state.fallback, dim + 1)
-        self.hedge.reset(state.hedge, len(state.hedge.parts))
+        start_hedge(self, state.hedge, state.losses)
         filters = (self.gate.reset(state.gate, dim), self.surprise.reset(state.surprise, dim))
         self.learner.reset(state.learner, dim + 1)
         return with_filters(state, *filters)

@@ -10,7 +10,7 @@ from holdfast.losses import Absolute
 from holdfast.protocols import Loss
 from holdfast.rule import rarely_called, rule
 from holdfast.steady.covariances import Full
-from holdfast.steady.memories import express_column, restore_prior, told_in_unit
+from holdfast.steady.memories import express_column, first_part, restore_prior, told_in_unit
 from holdfast.steady.residuals import (
     Residuals,
     are_valid_residuals,
@@ -90,10 +90,10 @@ class Ridges:
 
     loss: Loss = Absolute()
     redescends: bool = True
-    memories: np.ndarray = (math.inf, 1000.0, 1000.0, 100.0, 20.0)  # type: ignore[assignment]
-    limits: np.ndarray = (3.0, 3.0, 0.7, 3.0, 3.0)  # type: ignore[assignment]
-    powers: np.ndarray = (2.0, 2.0, 1.0, 2.0, 2.0)  # type: ignore[assignment]
-    stubborn: np.ndarray = (1.0, 1.0, 1.0, 0.0, 0.0)  # type: ignore[assignment]
+    memories: np.ndarray = (math.inf, 1000.0, 100.0, 20.0)  # type: ignore[assignment]
+    limits: np.ndarray = (0.7, 3.0, 3.0, 3.0)  # type: ignore[assignment]
+    powers: np.ndarray = (1.0, 2.0, 2.0, 2.0)  # type: ignore[assignment]
+    stubborn: np.ndarray = (1.0, 1.0, 0.0, 0.0)  # type: ignore[assignment]
     strength: float = 1.0
     memory: float = 1000.0
     wrong: float = 0.15
@@ -117,6 +117,10 @@ class Ridges:
     def scales_target(self) -> bool:
         """True: the target has a unit, too."""
         return True
+
+    def first_part(self, k: int) -> float:
+        """`holdfast.steady.memories.first_part` of a regression."""
+        return first_part(float(self.memories[k]))
 
     def init(self, dim: int) -> RidgesState:
         count = len(self.memories)

@@ -5,7 +5,7 @@ from typing import Any
 
 from holdfast.norms import HUGE
 from holdfast.rounds import Round
-from holdfast.steady.forecasts import restart_fallback
+from holdfast.steady.forecasts import restart_fallback, start_hedge
 from holdfast.steady.state import EPOCH, HIGH, LOW, ROUNDS, SteadyState
 from holdfast.steady.units import have_changed, is_off, measure_units, replaced, unit_octave
 from holdfast.vectors import largest, scale_by, squash
@@ -50,7 +50,7 @@ def start_again(player: Any, state: SteadyState, gate: Any, surprise: Any) -> tu
     player.learner.reset(state.learner, dim + 1)
     gate, surprise = player.gate.reset(gate, dim), player.surprise.reset(surprise, dim)
     player.fallback.reset(state.fallback, dim + 1)
-    player.hedge.reset(state.hedge, len(state.hedge.parts))
+    start_hedge(player, state.hedge, state.losses)
     numbers = state.numbers
     numbers[EPOCH], numbers[LOW], numbers[HIGH] = max(float(numbers[EPOCH]), 0.0) + 1.0, math.inf, -math.inf
     for i in range(len(rows)):

@@ -202,9 +202,9 @@ def _count_values(
     counts = times < _STUCK + 1.0
     n = where(counts, seen + 1.0, seen)
     far = (x - means) * factors
-    step = where(far > _NEAR, _NEAR, where(far < -_NEAR, -_NEAR, far)) / factors
-    share = where(n < _MEMORY, 1.0 / n, 1.0 / _MEMORY)
-    moved = where(counts & (factors > 0.0), means + share * step, means)
+    near = where(far > _NEAR, _NEAR, where(far < -_NEAR, -_NEAR, far))
+    step = near / (where(n < _MEMORY, n, _MEMORY) * factors)
+    moved = where(counts & (factors > 0.0), means + step, means)
     return moved, n, where(again, last, x), times, x - center
 
 
