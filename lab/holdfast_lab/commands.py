@@ -92,8 +92,9 @@ def add_trials(parser):
         "Read public data sets from a folder, NAME/data.csv.gz each, corrupt some rounds, and "
         "print how far each contestant is from one without the outliers (pip install "
         "'./lab[bench]'). Or play streams that change (--drift), measure the default estimators "
-        "on tables with awkward columns (--zoo), or try the settings of two peers on clean data "
-        "(--tune), or measure intervals (--intervals) or alarms (--alarms). Rounds come in "
+        "on tables with awkward columns (--zoo) or on all tables of a folder (--tables), or try "
+        "the settings of two peers on clean data (--tune), or measure intervals (--intervals) or "
+        "alarms (--alarms). Rounds come in "
         "batches (--delay): all rounds of a batch are predicted before the first of them is "
         "learned from.",
         [
@@ -111,6 +112,7 @@ def add_trials(parser):
             "holdfast trials --drift  # streams that change, in two minutes",
             "holdfast trials --zoo  # awkward columns, in a minute or two",
             "holdfast trials --zoo --quick  # fewer of them, and shorter",
+            "holdfast trials --tables FOLDER  # your own CSV files, or any others",
         ],
         wrapped(f"data sets: {', '.join(NAMES[:6])}, {', '.join(NAMES[6:])}"),
     )
@@ -122,6 +124,13 @@ def add_trials(parser):
         action="store_true",
         help="the default estimators beside least squares on clean rows, on tables with awkward columns "
         "and targets; they need no data",
+    )
+    which.add_argument(
+        "--tables",
+        type=Path,
+        metavar="FOLDER",
+        help="the default estimators on all CSV files of a folder with at least 300 rows, beside ridge and "
+        "logistic regression on clean rows, and with 10%% of bad rows",
     )
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
@@ -312,6 +321,12 @@ def _run_trials(options):
         from holdfast_lab.trials.zoo_trials import hold_zoo_trials
 
         return _tabulated(options.write, ZOO, partial(hold_zoo_trials, options.quick, options.write))
+    if options.tables:
+        from holdfast_lab.trials.table_trials import MARKERS as TABLES
+        from holdfast_lab.trials.table_trials import hold_table_trials
+
+        measure = partial(hold_table_trials, options.tables, options.quick, options.write)
+        return _tabulated(options.write, TABLES, measure)
     if options.tune:
         from holdfast_lab.trials.peer_tuning import tune_peers
 
