@@ -30,11 +30,11 @@ VALUES = st.one_of(st.floats(-1e30, 1e30), st.sampled_from([0.0, 1.0, -1.0, 1e-1
 
 
 def slow_unit(values, share):
-    """The (k + 1)-th largest deviation from the lower median, or of those that are not 0; a power of two."""
+    """The (k + 1)-th largest deviation from the lower median, or the median of those that are not 0."""
     center = np.sort(values)[(len(values) - 1) // 2]
     deviations = np.sort(np.abs(values - center))[::-1]
-    for some in (deviations, deviations[deviations > 0.0]):
-        k = int(budget(len(some), share))
+    others = deviations[deviations > 0.0]
+    for some, k in ((deviations, int(budget(len(deviations), share))), (others, len(others) // 2)):
         if len(some) > k and some[k] > 0.0:
             return 2.0 ** (math.frexp(max(some[k], 2.0**-128))[1] - 1)
     return 0.0

@@ -8,7 +8,13 @@ import numpy as np
 from holdfast.entrywise import add_to_rows, products
 from holdfast.rule import rule
 from holdfast.steady.covariances import Full
-from holdfast.steady.memories import express_column, first_part, restore_prior, told_in_unit
+from holdfast.steady.memories import (
+    express_column,
+    first_part,
+    restore_prior,
+    told_in_unit,
+    weight_in_unit,
+)
 from holdfast.vectors import add, assign, dot, scale_by
 
 _YOUNG = 20.0  # rounds: the memory of the covariance in the first round, which grows by 1 with each
@@ -212,7 +218,7 @@ class Logits:
         """
         own = self.covariance.variance_of_weight(state.covariance, j)
         told = told_in_unit(own, self.variance(float(state.numbers[0]), state.each.shape[1]), unit)
-        express_column(state.each, j, moved, min(unit * told, 1.0))
+        express_column(state.each, j, moved, min(weight_in_unit(unit, told), 1.0))
         self.covariance.express_column(state.covariance, j, moved, unit, told)
         state.mean[j] = (state.mean[j] - moved) / unit
 

@@ -54,9 +54,19 @@ def told_in_unit(own: float, prior: float, unit: float) -> float:
     """How much more a weight owes to the rows, and less to its prior, in a unit that is `unit` old ones.
 
     The prior of a weight, mean 0 and this variance, is the same in every unit. Its own variance is
-    1 / (1 / prior + i), where i is what rows say. In the new unit they say i / unit². So the weight is not
-    multiplied by `unit` but by unit times this, and its variance by unit² times this. A weight that no row
-    has taught is as uncertain as before, whatever the old unit was.
+    1 / (1 / prior + i), where i is what rows say. In the new unit they say i / unit². So its variance is
+    multiplied by unit² times this. A weight that no row has taught is as uncertain as before, whatever the
+    old unit was.
     """
     said = max(1.0 / own - 1.0 / prior, 0.0)
     return (1.0 / prior + said) / (unit * unit / prior + said)
+
+
+def weight_in_unit(unit: float, told: float) -> float:
+    """The factor of a weight in such a unit, given `told_in_unit`.
+
+    In a larger unit the prior counts for more, so the weight is smaller than `unit` times the old one. In a
+    smaller unit the prior counts for less, but the weight is not larger than that: no forecast grows because
+    a unit was replaced. What the prior held back, rows will teach.
+    """
+    return unit * min(told, 1.0)

@@ -10,7 +10,13 @@ from holdfast.losses import Absolute
 from holdfast.protocols import Loss
 from holdfast.rule import rarely_called, rule
 from holdfast.steady.covariances import Full
-from holdfast.steady.memories import express_column, first_part, restore_prior, told_in_unit
+from holdfast.steady.memories import (
+    express_column,
+    first_part,
+    restore_prior,
+    told_in_unit,
+    weight_in_unit,
+)
 from holdfast.steady.residuals import (
     Residuals,
     are_valid_residuals,
@@ -243,7 +249,7 @@ class Ridges:
         """Change the center and the unit of a column."""
         own = self.covariance.variance_of_weight(state.covariance, j)
         told = told_in_unit(own, 1.0 / self.strength, unit)
-        express_column(state.each, j, moved, unit * told)
+        express_column(state.each, j, moved, weight_in_unit(unit, told))
         self.covariance.express_column(state.covariance, j, moved, unit, told)
 
     @rarely_called

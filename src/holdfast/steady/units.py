@@ -2,8 +2,9 @@
 
 The unit of a column is the paper's order statistic (Lemma A1): the (k + 1)-th largest deviation from the
 center, where k is the number of rows that may be wrong. So it is never larger than what the good rows have
-shown, and a median or a mean that collapses on many equal values is not needed. If most values equal the
-center, k counts among the others: the 1 of a rare 0/1 column is one unit from its 0.
+shown, and a median or a mean that collapses on many equal values is not needed. If nearly all values equal
+the center, the unit is the median deviation of the others: the 1 of a rare 0/1 column is one unit from its 0,
+also where a third of the values that are not 0 are wrong ones.
 
 Deviations are counted by octaves. The unit is the lower end of the octave, a power of two, so to express a
 weight in another unit is exact. Counts fade: when there are 2,000 they are halved. A value that has repeated
@@ -98,12 +99,15 @@ def end_of(counts: np.ndarray) -> int:
 
 
 def unit_octave(counts: np.ndarray, seen: float, share: float) -> int:
-    """The octave of the unit: that of the (k + 1)-th largest deviation, or of those that are not 0."""
+    """The octave of the unit: that of the (k + 1)-th largest deviation.
+
+    If that is 0, it is that of the median of the others: wrong values may be a large part of them.
+    """
     octave = octave_of_rank(counts, budget(seen, share))
     if octave > 0:
         return octave
     others = seen - float(counts[0])
-    return octave_of_rank(counts, budget(others, share)) if others > 0.0 else 0
+    return octave_of_rank(counts, 0.5 * others)
 
 
 def factor_of(octave: int) -> float:
