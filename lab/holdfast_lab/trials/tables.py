@@ -63,7 +63,8 @@ def _table(name, frame, numbers, categories, target, labels):
 
     features = frame[[c for c in numbers + categories if c != target]]
     others = [c for c in categories if c != target]
-    X = pd.get_dummies(features, columns=others, drop_first=True).to_numpy(np.float64)
+    encoded = pd.get_dummies(features, columns=others, drop_first=True) if others else features
+    X = encoded.to_numpy(np.float64)
     y = frame[target].to_numpy()
     y = (y == sorted(set(y), key=str)[1]).astype(np.float64) if labels else y.astype(np.float64)
     common = labels and not RAREST <= y.mean() <= 1.0 - RAREST

@@ -54,6 +54,14 @@ def test_an_index_without_a_name_is_no_column_and_one_with_a_name_is(tmp_path):
     assert next(tables_of(tmp_path / "named.csv")).X.shape == (400, 5)
 
 
+def test_a_table_may_have_numbers_only_and_one_of_one_column_has_no_target(tmp_path):
+    for name, columns in (("two", 2), ("one", 1)):
+        rows = "\n".join(",".join(map(str, row)) for row in np.arange(800.0).reshape(-1, 2)[:, :columns])
+        (tmp_path / f"{name}.csv").write_text(f"{','.join('ab'[:columns])}\n{rows}\n")
+    assert next(tables_of(tmp_path / "two.csv")).X.shape == (400, 1)
+    assert list(tables_of(tmp_path / "one.csv")) == []
+
+
 def test_small_files_and_copies_are_left_out_and_long_files_are_cut(tmp_path):
     (tmp_path / "more").mkdir()
     for name, rows in (("a", 400), ("more/copy", 400), ("small", 299), ("long", MOST + 1)):
