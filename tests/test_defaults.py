@@ -9,7 +9,7 @@ from samples import slow
 import holdfast as hf
 from holdfast.defaults import default_learner, recommended
 from holdfast.options import FOR_LABELS, FOR_NUMBERS, LEARNERS, read_learner
-from holdfast.river import LinearRegressor, named_weights
+from holdfast.river import LinearRegressor, linear
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 from holdfast.steady import Diagonal
 
@@ -127,8 +127,8 @@ def test_river_models_accept_names(name, monkeypatch):
     loss = loss_for(name, True)
     models = LinearRegressor(name, loss), LinearRegressor(name, loss)
     errors, scale = [], []
-    monkeypatch.setattr(named_weights, "_CAPACITY", 16)  # enough for all features
-    models[1]._weights = named_weights.NamedWeights(models[1]._weights.learner)
+    monkeypatch.setattr(linear, "_CAPACITY", 16)  # enough for all features
+    models[1]._weights = linear.NamedWeights(models[1]._weights.learner)
     for x, y in dicts():
         z, large = (model.predict_one(x) for model in models)
         assert z == pytest.approx(large, rel=1e-9, abs=1e-9)

@@ -11,7 +11,7 @@ import numpy as np
 from holdfast._compiled.calls import can_compile
 from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.dry_run import check_first_round, checked_extent
-from holdfast.fleet.grouping import caller, cores, evenly, group_rounds
+from holdfast.fleet.grouped_rounds import caller, cores, evenly, group_rounds
 from holdfast.game import Counts, play_round
 from holdfast.play import check_keep, empty_columns, kept_columns
 from holdfast.record import VERDICTS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from holdfast.fleet.key_states import KeyStates, joined, read_states
+from holdfast.fleet.states import KeyStates, joined, read_states
 from holdfast.fleet.tensor_file import tensor_buffers
 
 COLUMNS = {"last": np.zeros(0, np.int64), "sums": np.zeros((0, 2))}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from holdfast.intervals.gaps import Gaps
+from holdfast.intervals.widths import Gaps
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from holdfast.levels import Events, FrozenColumns
-from holdfast.levels.repeats import Repeats
+from holdfast.levels.frozen_columns import Repeats
 
 
 def table(seed, rows=600):

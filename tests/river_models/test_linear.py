@@ -9,8 +9,8 @@ from river_models.streams import labels
 
 import holdfast as hf
 from holdfast.options import LEARNER
-from holdfast.river import LinearClassifier, LinearRegressor, named_weights
-from holdfast.river.named_weights import NamedWeights
+from holdfast.river import LinearClassifier, LinearRegressor, linear
+from holdfast.river.linear import NamedWeights
 
 
 @pytest.mark.parametrize("learner", [LEARNER, hf.OGD(hf.Ball(3.0)), hf.OGD(hf.Box(-2.0, 2.0))])
@@ -18,7 +18,7 @@ def test_larger_arrays_for_more_features_change_nothing(learner, monkeypatch):
     rng = random.Random(0)
     rows = [{rng.randrange(1 + t // 4): rng.gauss(0.0, 1.0) for _ in range(3)} for t in range(200)]
     small = LinearRegressor(learner, hf.Squared())
-    monkeypatch.setattr(named_weights, "_CAPACITY", 64)
+    monkeypatch.setattr(linear, "_CAPACITY", 64)
     large = LinearRegressor(learner, hf.Squared())
     for x in rows:
         y = sum(value * math.sin(name) for name, value in x.items())

@@ -10,7 +10,7 @@ from river import base, compose, linear_model
 from river_models.streams import MODELS, labels, numbers, scaled, spoiled_rows
 
 from holdfast.river import Robust
-from holdfast.river.pipelines import teach_transformers
+from holdfast.river.judging import teach_transformers
 from holdfast.river.size_filters import SizeFilters
 
 WILD_ROWS = [

@@ -10,7 +10,7 @@ from sklearn_estimators.tables import linear_table
 from holdfast.advice import of_alike
 from holdfast.audit import HoldfastWarning
 from holdfast.sklearn import RobustClassifier, RobustRegressor
-from holdfast.sklearn.labels import index_of, missing_labels
+from holdfast.sklearn.rows import index_of, missing_labels
 
 GAPS = [50, 51, 130]
 

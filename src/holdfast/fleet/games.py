@@ -13,15 +13,17 @@ from holdfast.fleet.grouped_rounds import (
     COUNTS,
     KEEP,
     GroupedRounds,
+    caller,
     collect_models,
+    cores,
+    evenly,
     example,
     first_invalid,
+    group_rounds,
     play_groups,
 )
-from holdfast.fleet.grouping import caller, cores, evenly, group_rounds
-from holdfast.fleet.key_states import KeyStates
 from holdfast.fleet.key_table import KeyTable
-from holdfast.fleet.states import States
+from holdfast.fleet.states import KeyStates, States
 from holdfast.linear_model import LinearModels, empty_models, write_view
 from holdfast.play import empty_columns
 from holdfast.steady.state import ROUNDS

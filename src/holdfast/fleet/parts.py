@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from holdfast.fleet.games import Games, Refuse
-from holdfast.fleet.key_states import KeyStates, joined
 from holdfast.fleet.key_table import CHANGED, KEY_COLUMNS, KeyTable
+from holdfast.fleet.states import KeyStates, joined
 
 _WHOLE = np.zeros(0, np.int64)
 COLUMNS = {"serials": _WHOLE, "last": _WHOLE, "sums": np.zeros((0, len(KEY_COLUMNS)))}  # of a part

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from holdfast.fleet.games import Games, Refuse, Rows
-from holdfast.fleet.grouping import group_rounds
+from holdfast.fleet.grouped_rounds import group_rounds
 
 _FIRST, _EVERY = 128, 16_384  # rounds
 POOLED = 100  # rounds in a pool

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.levels.repeats import Repeats, RepeatsState
+from holdfast.levels.frozen_columns import Repeats, RepeatsState
 from holdfast.norms import HUGE
 from holdfast.rule import rarely_called, replaced, rule
 

@@ -13,7 +13,7 @@ from holdfast.linear_model import MOST_PAIRED, class_margins, log_probabilities,
 from holdfast.losses import Logistic
 from holdfast.options import Outliers
 from holdfast.river import batches
-from holdfast.river.cells import is_missing
+from holdfast.river.batches import is_missing
 from holdfast.river.estimator import RobustEstimator, Row
 from holdfast.steady import Logits
 

@@ -14,12 +14,11 @@ from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.audit import Audit, SkipMonitor, decisive, unreadable_cells
 from holdfast.defaults import default_learner, recommended
 from holdfast.intervals import IntervalReport, Widths
-from holdfast.intervals.gaps import Gaps
-from holdfast.intervals.widths import LABELS, NUMBERS
+from holdfast.intervals.widths import LABELS, NUMBERS, Gaps
 from holdfast.learners.missing_cells import missing_with
 from holdfast.levels import RowEvents
 from holdfast.river import batches
-from holdfast.river.cells import is_missing
+from holdfast.river.batches import is_missing
 from holdfast.river.growing import FIRST, FeatureColumns, Floats, GrowingGame
 from holdfast.steady.state import EPOCH, NEVER
 

@@ -12,7 +12,7 @@ from holdfast.audit import HoldfastWarning
 from holdfast.continuing import Game
 from holdfast.linear_model import wild_limit
 from holdfast.record import VERDICTS
-from holdfast.river.cells import as_float
+from holdfast.river.batches import as_float
 from holdfast.steady.growing import grown
 from holdfast.vectors import dot, prediction_of
 

@@ -7,7 +7,7 @@ from typing import Any
 from river import base
 
 from holdfast.levels import Event, Level, Reading
-from holdfast.river.cells import as_float
+from holdfast.river.batches import as_float
 
 
 class LevelScorer(base.SupervisedAnomalyDetector):

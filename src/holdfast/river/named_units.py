@@ -6,7 +6,7 @@ import numbers
 import statistics
 from typing import Any
 
-from holdfast.river.cells import as_float, is_missing
+from holdfast.river.batches import as_float, is_missing
 from holdfast.steady.units import budget, factor_of, octave_of, octave_of_factor
 
 Row = dict[Any, Any]

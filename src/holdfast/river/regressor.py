@@ -9,7 +9,7 @@ from river import base
 from holdfast.intervals.widths import with_near_rows
 from holdfast.levels import Event
 from holdfast.options import Outliers, read_loss
-from holdfast.river.cells import as_float
+from holdfast.river.batches import as_float
 from holdfast.river.estimator import RobustEstimator, Row
 from holdfast.steady import Ridges
 from holdfast.steady.state import EPOCH, ROUNDS

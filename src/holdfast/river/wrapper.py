@@ -9,11 +9,10 @@ from river import base, linear_model, reco
 from holdfast.audit import SkipMonitor
 from holdfast.options import Outliers, read_audit_size, read_missing, read_missing_share
 from holdfast.river import batches
-from holdfast.river.cells import as_float
-from holdfast.river.judging import UNREADABLE, JudgingMixin
+from holdfast.river.batches import as_float
+from holdfast.river.judging import UNREADABLE, JudgingMixin, has_imputer
 from holdfast.river.measures import has_gradient
 from holdfast.river.named_units import FAR
-from holdfast.river.pipelines import has_imputer
 from holdfast.river.size_filters import SizeFilters, recommended
 
 Row = dict[Any, Any]

@@ -10,9 +10,9 @@ import numpy as np
 
 from holdfast.flatten import digest
 from holdfast.fleet.games import TENSORS as GAMES
-from holdfast.fleet.key_states import KeyStates, read_states
 from holdfast.fleet.key_table import CHANGED, KEY_COLUMNS
 from holdfast.fleet.parts import COLUMNS
+from holdfast.fleet.states import KeyStates, read_states
 from holdfast.fleet.tensor_file import read_tensors, tensor_buffers
 from holdfast.io.typed import is_count, typed
 from holdfast.runs.answers import Answers

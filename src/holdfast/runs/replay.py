@@ -12,7 +12,7 @@ from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
 from holdfast.flatten import flatten, restore
-from holdfast.fleet.grouping import caller, group_rounds
+from holdfast.fleet.grouped_rounds import caller, group_rounds
 from holdfast.fleet.states import States
 from holdfast.guard import LabelCheck
 from holdfast.options import TERMINAL, is_auto, read_outliers

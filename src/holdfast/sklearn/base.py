@@ -27,9 +27,16 @@ from holdfast.linear_model import (
 from holdfast.sklearn.audited import AuditMixin
 from holdfast.sklearn.journaled import JournalMixin
 from holdfast.sklearn.judging import ForecastError, IntervalMixin
-from holdfast.sklearn.labels import index_of, words_of_columns
 from holdfast.sklearn.parameters import NestedParametersMixin, learner_rule, with_fields
-from holdfast.sklearn.rows import Weights, empty_columns, filled, usual_values, with_missing
+from holdfast.sklearn.rows import (
+    Weights,
+    empty_columns,
+    filled,
+    index_of,
+    usual_values,
+    with_missing,
+    words_of_columns,
+)
 from holdfast.sklearn.small_tables import columns_for_learner
 from holdfast.steady import Full, Steady
 from holdfast.steady.certificate import default_certificate, left_out_at_most

@@ -11,9 +11,8 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from holdfast.linear_model import class_margins, log_probabilities, models_for
 from holdfast.options import Outliers
-from holdfast.sklearn.labels import missing_labels, warn_of_alike
 from holdfast.sklearn.passes import Labels, LearningEstimator
-from holdfast.sklearn.rows import Weights, which_count
+from holdfast.sklearn.rows import Weights, missing_labels, warn_of_alike, which_count
 
 _UNKNOWN = -1  # instead of the number of a class
 

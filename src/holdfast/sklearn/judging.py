@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from holdfast.audit import decisive
 from holdfast.game import Columns
 from holdfast.intervals import IntervalReport, Widths
-from holdfast.intervals.gaps import Gaps
-from holdfast.intervals.widths import LABELS, NUMBERS, label_scores
+from holdfast.intervals.widths import LABELS, NUMBERS, Gaps, label_scores
 from holdfast.record import VERDICTS
 from holdfast.rounds import Round
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
-from holdfast.fleet.key_states import KeyStates
+from holdfast.fleet.states import KeyStates
 from holdfast.runs.config import Config
 from holdfast.spark.checks import check_count, check_packages, partition_count, quoted_name
 from holdfast.spark.models import describe, from_run, model_schema

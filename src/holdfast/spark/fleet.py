@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BooleanType, DoubleType, StringType, StructField, StructType
 
-from holdfast.fleet.key_states import KeyStates
+from holdfast.fleet.states import KeyStates
 from holdfast.runs.config import Config
 from holdfast.runs.files import RunError
 from holdfast.spark.checks import check_count, check_streaming, milliseconds, quoted_name, time_mode

@@ -9,10 +9,8 @@ import pyarrow as pa
 
 from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.flatten import check_flat, flatten, layout_digest, restore
-from holdfast.fleet.grouped_rounds import COUNTS
-from holdfast.fleet.grouping import caller, group_rounds
-from holdfast.fleet.key_states import Columns, KeyStates
-from holdfast.fleet.states import States
+from holdfast.fleet.grouped_rounds import COUNTS, caller, group_rounds
+from holdfast.fleet.states import Columns, KeyStates, States
 from holdfast.io import cells
 from holdfast.levels.baseline import Baseline
 from holdfast.protocols import Filter

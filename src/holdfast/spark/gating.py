@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import StructType
 
 from holdfast.filters import Quantile
-from holdfast.fleet.key_states import KeyStates
+from holdfast.fleet.states import KeyStates
 from holdfast.levels.baseline import Baseline
 from holdfast.options import filter_of, read_outliers
 from holdfast.runs.files import RunError

@@ -9,10 +9,8 @@ import numpy as np
 
 from holdfast._compiled.compiling import choose, expecting
 from holdfast.flatten import check_flat, flatten, layout_digest, restore
-from holdfast.fleet.grouped_rounds import COUNTS
-from holdfast.fleet.grouping import caller, group_rounds
-from holdfast.fleet.key_states import KeyStates
-from holdfast.fleet.states import States, pack
+from holdfast.fleet.grouped_rounds import COUNTS, caller, group_rounds
+from holdfast.fleet.states import KeyStates, States, pack
 from holdfast.intervals.tracker import TrackerState
 from holdfast.intervals.widths import LABELS, NUMBERS, interpolated
 from holdfast.runs.answers import Answers, scores_of_labels

@@ -11,8 +11,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DoubleType, StringType, StructType
 
 from holdfast.fleet.grouped_rounds import COUNTS
-from holdfast.fleet.key_states import KeyStates
 from holdfast.fleet.key_table import KEY_COLUMNS
+from holdfast.fleet.states import KeyStates
 from holdfast.intervals.widths import check_coverage
 from holdfast.runs.config import Config
 from holdfast.runs.files import RunError

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holdfast.fleet.key_states import Columns, KeyStates, read_states
+from holdfast.fleet.states import Columns, KeyStates, read_states
 from holdfast.fleet.tensor_file import read_tensors
 from holdfast.runs.files import RunError
 from holdfast.spark.orders import too_old

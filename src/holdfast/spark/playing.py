@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.flatten import digest
-from holdfast.fleet.key_states import Columns, KeyStates
 from holdfast.fleet.key_table import KEY_COLUMNS, KeyTable
+from holdfast.fleet.states import Columns, KeyStates
 from holdfast.io.rows import Batch, unreadable
 from holdfast.io.sources import Piece, keys_of
 from holdfast.linear_model import empty_models

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.types import Row
 
-from holdfast.fleet.key_states import KeyStates, joined
+from holdfast.fleet.states import KeyStates, joined
 from holdfast.runs.config import Config
 from holdfast.spark.orders import LATE, NO_ORDER
 from holdfast.spark.packing import joined_rows, leave_out_loaded_modules, to_bytes

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, GroupedData, SparkSession, functions
 
-from holdfast.fleet.key_states import KeyStates
+from holdfast.fleet.states import KeyStates
 from holdfast.runs.config import CONFIG, Config, Settings
 from holdfast.runs.files import RunError, to_json
 from holdfast.runs.folder import Folder

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.fleet.grouping import evenly, group_rounds
+from holdfast.fleet.grouped_rounds import evenly, group_rounds
 
 
 def call(function, *args):
