@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from holdfast.sklearn import RobustRegressor
-from holdfast.sklearn.small_tables import best_strength
+from holdfast.sklearn.parameters import best_strength
 
 
 def wide_table(noise, rows=60, columns=90, seed=0):

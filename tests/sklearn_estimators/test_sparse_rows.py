@@ -59,7 +59,7 @@ def test_sparse_batches_have_the_bits_of_dense_ones(make):
 
 @pytest.mark.parametrize("make", [RobustRegressor, RobustClassifier])
 def test_rows_that_stay_sparse_are_centred_too(make, monkeypatch):
-    monkeypatch.setattr("holdfast.sklearn.small_tables.MOST_DENSE", 10)
+    monkeypatch.setattr("holdfast.sklearn.parameters.MOST_DENSE", 10)
     X, y, labels = table(60)
     answers = y if make is RobustRegressor else labels
     rows = encoded(X, True).transform(X)

@@ -27,17 +27,21 @@ from holdfast.linear_model import (
 from holdfast.sklearn.audited import AuditMixin
 from holdfast.sklearn.journaled import JournalMixin
 from holdfast.sklearn.judging import ForecastError, IntervalMixin
-from holdfast.sklearn.parameters import NestedParametersMixin, learner_rule, with_fields
+from holdfast.sklearn.parameters import (
+    NestedParametersMixin,
+    columns_for_learner,
+    learner_rule,
+    with_fields,
+    with_missing,
+)
 from holdfast.sklearn.rows import (
     Weights,
     empty_columns,
     filled,
     index_of,
     usual_values,
-    with_missing,
     words_of_columns,
 )
-from holdfast.sklearn.small_tables import columns_for_learner
 from holdfast.steady import Full, Steady
 from holdfast.steady.certificate import default_certificate, left_out_at_most
 from holdfast.steady.state import ROUNDS

@@ -34,9 +34,8 @@ from holdfast.sklearn.judging import (
     nothing_judged,
     thinned,
 )
-from holdfast.sklearn.parameters import with_fields
+from holdfast.sklearn.parameters import is_small, regularised, with_fields
 from holdfast.sklearn.rows import Weights, are_unequal, centred, which_count
-from holdfast.sklearn.small_tables import is_small, regularised
 from holdfast.steady import Steady
 
 Rows = NDArray[np.intp]  # indices in the table

@@ -11,23 +11,13 @@ from numpy.typing import NDArray
 
 from holdfast.advice import of_alike
 from holdfast.audit import HoldfastWarning, unreadable_cells
-from holdfast.learners import Scaled
-from holdfast.learners.missing_cells import missing_with
-from holdfast.sklearn.parameters import with_fields
-from holdfast.steady import Steady
 from holdfast.terminal import quoted
 
 Weights = NDArray[np.float64] | None  # of rows; None if all are 1
 
-MOST_DENSE = 1_000  # columns of sparse rows: the default learner takes O(columns), so with more it is another
 _FIRST = 1000  # rows, from which usual values are taken
 
 # -- missing cells
-
-
-def with_missing(rule: Any, share: float) -> Any:
-    """The rule, with this share of missing cells allowed in `Steady`, or in every `Scaled` inside it."""
-    return with_fields(rule, Steady | Scaled, missing=missing_with(share))
 
 
 def filled(X: Any, center: Any, share: float) -> Any:

@@ -13,8 +13,7 @@ from holdfast.audit import table_of_steps
 from holdfast.filters.topk import TopK
 from holdfast.filters.topshare import TopShare
 from holdfast.options import filter_for_training
-from holdfast.torch.device_filter import DeviceFilter
-from holdfast.torch.sizes import Parts
+from holdfast.torch.device_filter import DeviceFilter, Parts
 from holdfast.torch.skipping import FoundInf, NoGradients, Select, strategy_for
 
 _STRATEGIES: dict[str, type[FoundInf | NoGradients | Select]] = {

@@ -1,18 +1,29 @@
-"""A gradient transformation that takes the step of its inner one, or none; its filter has fixed shapes."""
+"""Optax: a wrapper that makes any gradient transformation skip the steps whose gradients are outliers.
+
+Its filter has fixed shapes, so that it runs under jit.
+
+>>> optimizer = guarded(optax.adamw(1e-3), outliers=0.01)  # doctest: +SKIP
+"""
 
 import math
 from typing import Any, Literal, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
+
+try:
+    import jax
+    import jax.numpy as jnp
+    import optax
+except ImportError as error:
+    raise ImportError("holdfast.optax needs Optax: pip install 'holdfast[optax]'") from error
 
 from holdfast.audit import table_of_steps
 from holdfast.filters.fixed_memory import budget_table
 from holdfast.filters.topk import TopK
 from holdfast.filters.topshare import TopShare
 from holdfast.options import filter_for_training
+
+__all__ = ["GuardedOptState", "audit_of", "guarded"]
 
 
 class FilterState(NamedTuple):
