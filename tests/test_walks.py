@@ -1,4 +1,7 @@
-"""The walks of docs/design.md name the files that a row crosses: what was called is compared with them."""
+"""The walks of docs/design.md name the files that a row crosses: what was called is compared with them.
+
+`spark/test_processor.py` compares that of a stream.
+"""
 
 import re
 import sys
@@ -19,7 +22,7 @@ WALKS = [
     re.findall(r"^\| \d+ \| `([\w/.]+)` \|", part, flags=re.MULTILINE)
     for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)
 ]
-OF_RUN, OF_ESTIMATOR, OF_ROUND = (set(walk) for walk in WALKS if walk)
+OF_RUN, OF_ESTIMATOR, OF_STREAM, OF_ROUND = (set(walk) for walk in WALKS if walk)
 OF_ROUND -= {"rounds.py"}  # a tuple is made without a call
 # How games are run, small parts of the default, what roles do by default, and rows with names.
 OTHERS = r"_compiled/|steady/|protocols\.py|sklearn/(regressor|journaled)\.py"

@@ -1,5 +1,7 @@
 """The operator of a stream, without a JVM: whatever the batches are, it learns what one machine learns."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,6 +12,7 @@ import fleets
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.tws_tester import TwsTester
 from pyspark.sql.types import Row
+from test_walks import OF_ROUND, OF_STREAM, crossed
 
 from holdfast.runs.files import RunError
 from holdfast.spark import Fleet
@@ -206,3 +209,15 @@ def test_other_groups_and_pages_are_refused_with_a_sentence():
     assert len(read_page(*parts, Places(1, 1)).keys) == 4
     with pytest.raises(RunError, match=r"here was begun with groups and pages .1, 1.: use the same again"):
         read_page(*parts, Places(2, 2))
+
+
+def test_a_row_crosses_the_files_of_its_walk():
+    table = fleets.fleet_rows(400, 3)
+    stream = Stream(table)
+    stream.send(table.slice(0, 399))
+    files = crossed(lambda: stream.send(table.slice(399)))
+    # Checks of rules, settings, how machine code is chosen, and small parts of the default and of runs.
+    others = r"_compiled/|steady/|role_checks|rule\.py|adversaries/data|runs/(config|files)|io/forms|"
+    others += r"audit\.py|linear_model|fleet/prior|protocols"
+    assert sorted(OF_STREAM - files) == []
+    assert sorted(name for name in files - OF_STREAM - OF_ROUND if not re.match(others, name)) == []
