@@ -37,14 +37,6 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
     classes
         The labels, if they are known. False and True need not be given.
 
-    Attributes
-    ----------
-    kept, skipped, audit, audit_counts
-        As in `Robust`. A row is kept if no model has skipped it.
-    forecast_error
-        The share of mistakes in the forecasts for kept rows, as they were asked; with more than two labels,
-        that of all models.
-
     Guarantee: that of `holdfast.steady.Steady`, for each model.
 
     Examples

@@ -20,6 +20,7 @@ from holdfast.levels import RowEvents
 from holdfast.river import batches
 from holdfast.river.batches import is_missing
 from holdfast.river.growing import FIRST, FeatureColumns, Floats, GrowingGame
+from holdfast.river.size_filters import AuditMixin
 from holdfast.steady.state import EPOCH, NEVER
 
 Row = dict[Any, Any]
@@ -29,7 +30,7 @@ _COST = 4  # of a round in Python, over that of AdaGrad
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 
 
-class RobustEstimator(base.Estimator):
+class RobustEstimator(AuditMixin, base.Estimator):
     """Dicts as rows of one or several games with the same player."""
 
     outliers: options.Outliers
@@ -176,28 +177,12 @@ class RobustEstimator(base.Estimator):
         return len(pickle.dumps(self))
 
     @property
-    def kept(self) -> int:
-        """How many rows were learned from."""
-        return self._audit.kept
-
-    @property
-    def skipped(self) -> int:
-        """How many rows were skipped."""
-        return self._audit.skipped
-
-    @property
-    def audit(self) -> dict[str, Any]:
-        """The first `audit_size` skipped rows, also for `pandas.DataFrame(audit)`."""
-        return self._audit.table()
-
-    @property
-    def audit_counts(self) -> dict[str, int]:
-        """How many rows were skipped for each reason."""
-        return dict(self._audit.counts)
-
-    @property
     def forecast_error(self) -> float:
-        """The mean error of the forecasts for kept rows, as they were asked `delay` rows ahead; or NaN."""
+        """The mean error of the forecasts for kept rows, as they were asked `delay` rows ahead; or NaN.
+
+        It is the mean absolute error of numbers, and the share of mistakes in labels; with more than two
+        labels, that of all models.
+        """
         return self._missed / self._judged if self._judged else math.nan
 
     def unusual_cells(self, x: Row) -> dict[Any, float]:

@@ -160,11 +160,6 @@ class LinearRegressor(LinearModel, base.Regressor):
     loss
         A loss of holdfast or its name, such as "huber"; by default `Absolute()`.
 
-    Attributes
-    ----------
-    weights, intercept
-        What was learned so far.
-
     Guarantee
     ---------
     The regret of its learner. With `OGD(Ball(D / 2))` in `Robust(..., outliers=k)` the gradients are filtered
@@ -201,11 +196,6 @@ class LinearClassifier(LinearModel, base.Classifier):
     loss
         A loss of holdfast or its name, by default `Logistic()`. With the hinge losses, probabilities are in
         the right order, but not calibrated.
-
-    Attributes
-    ----------
-    weights, intercept
-        What was learned so far.
 
     Guarantee: as in `LinearRegressor`.
 

@@ -52,15 +52,6 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         Called with each `holdfast.levels.Event`: skipped rows that are a glitch or a change, and features
         that are frozen. By default nothing is looked for.
 
-    Attributes
-    ----------
-    kept, skipped, audit, audit_counts
-        As in `Robust`.
-    forecast_error
-        The mean absolute error of the forecasts for kept rows, as they were asked.
-    weights, intercept
-        What was learned so far, in the units of the data.
-
     Guarantee: that of `holdfast.steady.Steady`, for convex losses with bounded slopes.
 
     Examples

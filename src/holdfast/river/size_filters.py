@@ -20,6 +20,41 @@ _SLACK = 15.0
 _GRADIENT = TopShare(0.01)
 
 
+class AuditMixin:
+    """The attributes of a model that writes an `Audit`."""
+
+    _audit: Audit
+
+    @property
+    def kept(self) -> int:
+        """How many rows were learned from. With several models, no model has skipped these."""
+        return self._audit.kept
+
+    @property
+    def skipped(self) -> int:
+        """How many rows were skipped, without those of the warm-up."""
+        return self._audit.skipped
+
+    @property
+    def audit(self) -> dict[str, Any]:
+        """The first `audit_size` skipped rows: a dict of columns, also for `pandas.DataFrame(audit)`.
+
+        `round` is the number of the row; `reason` the size that was refused, with `check`, `size` and
+        `threshold`; `column` and `value` are the feature that is farthest from its center, or the target. If
+        a row is "not readable", no filter is used, and the threshold is NaN.
+        """
+        return self._audit.table()
+
+    @property
+    def audit_counts(self) -> dict[str, int]:
+        """How many rows were skipped for each reason.
+
+        "warm-up" counts the first rows, which filters have nothing to compare with: they are no outliers, and
+        neither in `skipped` nor in `audit`.
+        """
+        return dict(self._audit.counts)
+
+
 class SizeFilters:
     """Filters by name, their states, and an `Audit`.
 

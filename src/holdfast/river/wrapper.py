@@ -13,14 +13,14 @@ from holdfast.river.batches import as_float
 from holdfast.river.judging import UNREADABLE, JudgingMixin, has_imputer
 from holdfast.river.measures import has_gradient
 from holdfast.river.named_units import FAR
-from holdfast.river.size_filters import SizeFilters, recommended
+from holdfast.river.size_filters import AuditMixin, SizeFilters, recommended
 
 Row = dict[Any, Any]
 
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 
 
-class Robust(JudgingMixin, base.Wrapper, base.Estimator):
+class Robust(AuditMixin, JudgingMixin, base.Wrapper, base.Estimator):
     """Any classifier or regressor of River, learning only from rows whose sizes are not too large.
 
     Sizes of a row are measured before the model learns from it. If a filter refuses one of them, the row is
@@ -65,18 +65,6 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         lost after a change of units or of level. The model goes on. "auto" is 1,000. The filters remember the
         last three to six times as many rows. In the first rows, a run of 40 % of the rows so far is
         withstood.
-
-    Attributes
-    ----------
-    kept, skipped
-        The number of rows learned from, and the number of skipped rows.
-    audit
-        The first skipped rows, a dict of columns: `round`, the number of the row; `reason`, the size that was
-        refused, with `check`, `size` and `threshold`; `column` and `value`, the feature that is farthest from
-        its center, or the target. If a row is "not readable", no filter is used, and the threshold is NaN.
-    audit_counts
-        The number of skipped rows by reason. "warm-up" counts the first rows, which filters have nothing to
-        compare with: they are no outliers, and neither in `skipped` nor in `audit`.
 
     Guarantee
     ---------
@@ -126,7 +114,7 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
         filters, near = recommended(isinstance(self, base.Regressor), outliers, patience)
         self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size, near)
         self._linear = score is None and has_gradient(model)
-        self._monitor = SkipMonitor(_REMEDY, depth=6)
+        self._audit, self._monitor = self._filters.audit, SkipMonitor(_REMEDY, depth=6)
         self._start()
 
     # -- learn and predict
@@ -187,28 +175,6 @@ class Robust(JudgingMixin, base.Wrapper, base.Estimator):
             return predict(near, **kwargs)
         except UNREADABLE:  # a step needs a feature that is absent: use its usual value
             return predict(self._features.usual() | near, **kwargs)
-
-    # -- skipped rows
-
-    @property
-    def kept(self) -> int:
-        """How many rounds the model has learned from."""
-        return self._filters.audit.kept
-
-    @property
-    def skipped(self) -> int:
-        """How many rounds were skipped."""
-        return self._filters.audit.skipped
-
-    @property
-    def audit(self) -> dict[str, Any]:
-        """The first `audit_size` skipped rows, also for `pandas.DataFrame(audit)`."""
-        return self._filters.audit.table()
-
-    @property
-    def audit_counts(self) -> dict[str, int]:
-        """How many rounds were skipped for each reason."""
-        return dict(self._filters.audit.counts)
 
     # -- River's own methods
 

@@ -32,10 +32,11 @@ class AuditMixin:
     def audit_(self) -> dict[str, Any]:
         """The first `audit_size` skipped rows: a dict of columns, also for `pandas.DataFrame(audit_)`.
 
-        `reason` is the check that refused the row. Its size and threshold, column and value are those of the
-        step in which the row was skipped. `index` is its label in the index of a pandas DataFrame, else its
-        number, as in `row`. `learned` is "little" if the row has taught a little all the same,
-        else "nothing".
+        `round` is the number of the step in which the row was skipped, and `row` its index in X. `index` is
+        its label in the index of a pandas DataFrame, else as `row`; `label` is its class. `reason` and
+        `check` are the check that refused it, with `size` and `threshold`. `column` and `value` are the cell
+        that was farthest from its column, or the target; for `gradient` they are empty, because no single
+        cell is the reason. `learned` is "little" if the row has taught a little all the same, else "nothing".
         """
         return self._fitted_audit().table()
 
@@ -54,7 +55,7 @@ class AuditMixin:
 
     @property
     def kept_(self) -> int:
-        """How many rows were learned from."""
+        """How many rows were learned from: no model skipped them. Rows of weight 0 are not counted."""
         return self._fitted_audit().kept
 
     def _start_audit(self) -> None:

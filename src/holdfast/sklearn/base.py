@@ -150,6 +150,11 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
             raise AttributeError(f"there is no certificate: {error}") from error
 
     @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The constant of each model, in the units of the data."""
+        return self._fitted_models().intercepts()
+
+    @property
     def forecast_error_(self) -> float:
         """The mean error of the forecasts for kept rows, as they were asked; NaN if there are none.
 

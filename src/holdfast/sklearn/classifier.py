@@ -94,30 +94,11 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
     ----------
     classes_ : array
         The labels.
-    coef_, intercept_ : arrays of shape (models, features) and (models,)
-        In the units of the data. Two classes have one model. More have those of the pairs (1, 0), (2, 0),
-        (2, 1), (3, 0), ..., each positive for its first class; more than 20 have one for each class. They do
-        not apply to a row with a cell so far from its center that it is squashed, more than 1.5 units.
     n_iter_, n_features_in_, feature_names_in_
         Passes, features, and their names if they have any.
-    audit_ : dict of arrays
-        The first skipped rows of `fit` and of all later calls of `partial_fit`, each once: `round`, the
-        number of the step; `row`, the index in X; `label`, its class; `reason` and `check`, the check that
-        refused it, with `size` and `threshold`; `column` and `value`, the cell that was farthest from its
-        column, or the target. For `gradient` they are empty, because no single cell is the reason.
-    audit_counts_, skipped_, kept_ : dict and ints
-        The numbers of rows: skipped by reason, skipped in all, and kept. With more than two classes, a row is
-        kept if no model skipped it. Rows of weight 0 are not counted.
-    forecast_error_ : float
-        The share of mistakes in the forecasts for kept rows, as they were asked; with more than two classes,
-        in those of all models.
     kept_mask_ : bool array
         For each row of the last call of `fit` or `partial_fit`, whether it was kept. A row of weight 0 was
         not. After `fit`, a kept row is one that the last pass learned from.
-    interval_report_ : tuple of holdfast.intervals.IntervalReport
-        How many right labels were missing from the sets, for each tracked coverage.
-    certificate_ : holdfast.Certificate, or a list of them
-        What the rows prove about the regret; if outliers is a count and scale=False.
 
     Examples
     --------
@@ -221,13 +202,13 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The weights of each model, in the units of the data."""
-        return self._fitted_models().coefficients()
+        """The weights of each model, in the units of the data: shape (models, features).
 
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The constant of each model."""
-        return self._fitted_models().intercepts()
+        Two classes have one model. More have those of the pairs (1, 0), (2, 0), (2, 1), (3, 0), ..., each
+        positive for its first class; more than 20 have one for each class. They do not apply to a row with a
+        cell so far from its center that it is squashed, more than 1.5 units.
+        """
+        return self._fitted_models().coefficients()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The margin of every row; with more than two classes, one for each class."""

@@ -65,16 +65,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
 
     Attributes
     ----------
-    coef_, intercept_ : arrays of shape (features,) and (1,)
-        In the units of the data. They do not apply to a row with a cell that is squashed or clipped.
-    forecast_error_ : float
-        The mean absolute error of the forecasts for kept rows, as they were asked: of the first pass of
-        `fit`, and of each `partial_fit`.
-    audit_, audit_counts_, skipped_, kept_, kept_mask_
-        As in `RobustClassifier`.
-    interval_report_ : tuple of holdfast.intervals.IntervalReport
-        How many targets were outside of the intervals, for each tracked coverage.
-    certificate_, n_iter_, n_features_in_, feature_names_in_
+    n_iter_, n_features_in_, feature_names_in_, kept_mask_
         As in `RobustClassifier`.
 
     Examples
@@ -159,13 +150,11 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The weights of the features, in the units of the data."""
-        return self._fitted_models().coefficients()[0]
+        """The weights of the features, in the units of the data.
 
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The constant, in an array."""
-        return self._fitted_models().intercepts()
+        They do not apply to a row with a cell that is squashed or clipped.
+        """
+        return self._fitted_models().coefficients()[0]
 
     def predict(self, X: Any, return_interval: bool = False, coverage: Any = 0.9) -> Any:
         """The target of every row; with `return_interval`, a tuple of these and of `predict_interval`."""
