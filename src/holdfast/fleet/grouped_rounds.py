@@ -171,6 +171,37 @@ def example(player: Any, state: Any, adversary: Any, packed: bool) -> tuple[Any,
     return player, adversary, state, columns, groups, np.zeros(0), 0, 0
 
 
+def answer_groups(
+    part: Any,
+    state: Any,
+    columns: tuple[np.ndarray, ...],
+    order: np.ndarray,
+    cuts: np.ndarray,
+    buffer: np.ndarray,
+    places: np.ndarray,
+    lengths: np.ndarray,
+) -> int:
+    """Let `part` answer the rows of each key in turn; restore its state from the buffer and write it back.
+
+    `answer(state, t, columns)` is the state after row t, and `ended(state)` that to be written.
+    """
+    for group in range(len(places)):
+        state, _ = restore(state, buffer, places[group])
+        for i in range(cuts[group], cuts[group + 1]):
+            state = part.answer(state, order[i], columns)
+        lengths[group] = flatten(part.ended(state), buffer, places[group]) - places[group]
+    return 0
+
+
+def first_unlike(state: Any, buffer: np.ndarray, places: np.ndarray, lengths: np.ndarray) -> int:
+    """The first key whose numbers are no state like this one; -1 if there is none."""
+    for group in range(len(places)):
+        end = places[group] + lengths[group]
+        if check_flat(state, buffer, places[group], end) != end:
+            return group
+    return -1
+
+
 def first_invalid(
     player: Any,
     state: Any,

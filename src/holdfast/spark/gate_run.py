@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast._compiled.compiling import WORTH_COMPILING
-from holdfast.flatten import check_flat, flatten, layout_digest, restore
-from holdfast.fleet.grouped_rounds import COUNTS, caller, group_rounds
+from holdfast.flatten import layout_digest
+from holdfast.fleet.grouped_rounds import COUNTS, answer_groups, caller, first_unlike, group_rounds
 from holdfast.fleet.states import Columns, KeyStates, States
 from holdfast.io import cells
 from holdfast.levels.baseline import Baseline
@@ -31,7 +31,7 @@ class GatePlan(NamedTuple):
 
 @rule
 class ByFilter:
-    """A filter decides on the values of a key; its threshold goes to `numbers`."""
+    """A filter decides on the values of a key: `columns` are the values, decisions and thresholds."""
 
     filter: Filter
 
@@ -39,19 +39,21 @@ class ByFilter:
         """The state before the first value."""
         return self.filter.init(1)
 
-    def answer(self, state: Any, value: float, numbers: np.ndarray) -> tuple[Any, bool]:
-        """The state after a value, and whether it is kept."""
-        state, numbers[0], kept = self.filter.decide(state, value)
-        return state, kept
+    def answer(self, state: Any, t: int, columns: Any) -> Any:
+        """The state after row t. One that has no number changes nothing."""
+        values, kept, numbers = columns
+        if -math.inf < values[t] < math.inf:
+            state, numbers[t, 0], kept[t] = self.filter.decide(state, float(values[t]))
+        return state
 
-    def without_value(self, state: Any) -> Any:
-        """The state after a row that has no number."""
+    def ended(self, state: Any) -> Any:
+        """The state that is stored."""
         return state
 
 
 @rule
 class ByLevel:
-    """A level decides on the values of a key; it, its spread and the interval go to `numbers`."""
+    """A level decides on the values of a key; it, its spread and the interval go to the last column."""
 
     baseline: Any
 
@@ -59,18 +61,21 @@ class ByLevel:
         """The state before the first value."""
         return self.baseline.begin()
 
-    def answer(self, state: Any, value: float, numbers: np.ndarray) -> tuple[Any, bool]:
-        """The state after a value, and whether it is ordinary."""
+    def answer(self, state: Any, t: int, columns: Any) -> Any:
+        """The state after row t. One that has no number has a place in the season."""
+        values, kept, numbers = columns
+        if not -math.inf < values[t] < math.inf:
+            return self.baseline.without_value(state)
         middle, width = self.baseline.expected(state), state.width
         if width < math.inf:
-            numbers[2], numbers[3] = middle - width, middle + width
-        state, kept, _, _ = self.baseline.follow(state, value)
-        numbers[0], numbers[1] = state.level, state.spread
-        return state, kept
+            numbers[t, 2], numbers[t, 3] = middle - width, middle + width
+        state, kept[t], _, _ = self.baseline.follow(state, float(values[t]))
+        numbers[t, 0], numbers[t, 1] = state.level, state.spread
+        return state
 
-    def without_value(self, state: Any) -> Any:
-        """The state after a row that has no number: it has a place in the season."""
-        return self.baseline.without_value(state)
+    def ended(self, state: Any) -> Any:
+        """The state that is stored."""
+        return state
 
 
 def names_of_numbers(part: Any) -> tuple[str, ...]:
@@ -101,9 +106,8 @@ class GateRun:
             self._states.add(states.states)
             self.orders.load(self.keys, states.columns["counters"])
             buffer, places, lengths = self._states.unpack(np.arange(len(states.keys)), 0)
-        for first, end in zip(places, places + lengths, strict=True):
-            if check_flat(self._state, buffer, first, end) != end:
-                raise damaged(where, "a state of a filter is not valid")
+        if first_unlike(self._state, buffer, places, lengths) >= 0:
+            raise damaged(where, "a state of a filter is not valid")
 
     def stored(self) -> KeyStates:
         """The states of all keys."""
@@ -121,46 +125,17 @@ class GateRun:
             self.keys.setdefault(name, len(self.keys))
         self._rows += len(good)
         self.compiled = self._rows >= WORTH_COMPILING if self.forced is None else self.forced
-        sizes, _ = cells.numbers(table.column(self.config.value).combine_chunks())
+        values, _ = cells.numbers(table.column(self.config.value).combine_chunks())
+        values = values[good]
         slots, order, cuts = group_rounds(self.orders.indices(chosen))
-        new = np.zeros((len(self.keys) - len(self.counts), len(COUNTS)), np.int64)
-        self.counts = np.concatenate([self.counts, new])
         buffer, places, lengths = self._states.unpack(slots, np.diff(cuts))
         kept, found = np.zeros(len(good), bool), np.full((len(good), len(self.names)), math.nan)
-        counts = self.counts[slots]
-        rounds, call = (sizes[good], order, cuts, kept, found, counts), caller(self.compiled)
-        call(decide_groups, self._decides, self._state, *rounds, buffer, places, lengths)
+        rows = (values, kept, found), order, cuts
+        caller(self.compiled)(answer_groups, self._decides, self._state, *rows, buffer, places, lengths)
         self._states.pack(slots, buffer, places, lengths)
-        self.counts[slots] = counts
+        decided = np.column_stack([np.ones(len(good)), kept, ~np.isfinite(values)]).astype(np.int64)
+        new = np.zeros((len(self.keys) - len(self.counts), len(COUNTS)), np.int64)
+        self.counts = np.concatenate([self.counts, new])
+        self.counts[slots] += np.add.reduceat(decided[order], cuts[:-1])
         self.orders.update(numbers, keys, good, late, now)
         return good, late, (kept, found)
-
-
-def decide_groups(
-    decides: Any,
-    state: Any,
-    sizes: np.ndarray,
-    order: np.ndarray,
-    cuts: np.ndarray,
-    kept: np.ndarray,
-    numbers: np.ndarray,
-    counts: np.ndarray,
-    buffer: np.ndarray,
-    places: np.ndarray,
-    lengths: np.ndarray,
-) -> int:
-    """Decide on the sizes of each key in turn; restore its state from the buffer and write it back."""
-    for group in range(len(places)):
-        state, _ = restore(state, buffer, places[group])
-        for i in range(cuts[group], cuts[group + 1]):
-            t = order[i]
-            size = float(sizes[t])
-            counts[group, 0] += 1
-            if -math.inf < size < math.inf:
-                state, kept[t] = decides.answer(state, size, numbers[t])
-                counts[group, 1] += 1 if kept[t] else 0
-            else:
-                state = decides.without_value(state)
-                counts[group, 2] += 1
-        lengths[group] = flatten(state, buffer, places[group]) - places[group]
-    return 0

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast._compiled.compiling import choose, expecting
-from holdfast.flatten import check_flat, flatten, layout_digest, restore
-from holdfast.fleet.grouped_rounds import COUNTS, caller, group_rounds
+from holdfast.flatten import flatten, layout_digest, restore
+from holdfast.fleet.grouped_rounds import COUNTS, answer_groups, caller, first_unlike, group_rounds
 from holdfast.fleet.states import KeyStates, States, pack
 from holdfast.intervals.tracker import TrackerState
 from holdfast.intervals.widths import LABELS, NUMBERS, interpolated
+from holdfast.rule import rule
 from holdfast.runs.answers import Answers, scores_of_labels
 from holdfast.runs.files import damaged, reading
 from holdfast.vectors import aligned_copy
@@ -26,6 +27,33 @@ class Followed(NamedTuple):
 
     begun: bool  # whether there was a forecast
     tracker: TrackerState
+
+
+@rule
+class ByTracker:
+    """A tracker follows the scores of a key: `columns` are the forecasts and the scores."""
+
+    tracker: Any
+
+    def begin(self) -> Followed:
+        """The state before the first score."""
+        return Followed(False, self.tracker.begin())
+
+    def answer(self, state: Followed, t: int, columns: Any) -> Followed:
+        """The state after row t.
+
+        The first scores, while a model says 0 because it knows nothing, are left out unless they are 0.
+        """
+        asked, scores = columns
+        begun, tracker = state.begun or bool(asked[t] != 0.0), state.tracker
+        if begun or scores[t] <= 0.0:
+            tracker = self.tracker.follow(tracker, scores[t])
+        return Followed(begun, tracker)
+
+    def ended(self, state: Followed) -> Followed:
+        """The state that is stored: scores that are not used any more are zeros, which take no place."""
+        state.tracker.first[int(state.tracker.numbers[_NEAR]) :] = 0.0
+        return state
 
 
 class AskedRows(Answers):
@@ -67,12 +95,13 @@ class KeyWidths:
 
     def __init__(self, labels: int) -> None:
         self.labels, self.tracker = labels, LABELS if labels else NUMBERS
+        self._follows = ByTracker(self.tracker)
         self.layout = layout_digest(self._first())
         self._state, self._rounds, self._loaded = self._first(), 0, 0  # scores, and states that were loaded
         self.load([], "")
 
     def _first(self) -> Followed:
-        return aligned_copy(Followed(False, self.tracker.begin()))
+        return aligned_copy(self._follows.begin())
 
     def load(self, packed: Sequence[bytes], where: str | Path) -> None:
         """Go on from the states of some keys; raises RunError if they do not fit."""
@@ -107,8 +136,8 @@ class KeyWidths:
                 scores = np.abs(y - asked)
         slots, order, cuts = group_rounds(keys)
         buffer, places, lengths = self._states.unpack(slots, np.diff(cuts))
-        args = (self.tracker, self._state, asked, scores, order, cuts, buffer, places, lengths)
-        _call(follow_groups, args, len(y), self._rounds, compiled)
+        args = (self._follows, self._state, (asked, scores), order, cuts, buffer, places, lengths)
+        _call(answer_groups, args, len(y), self._rounds, compiled)
         self._rounds += len(y)
         self._states.pack(slots, buffer, places, lengths)
 
@@ -138,35 +167,6 @@ def _call(
     return int(caller(worth if compiled is None else compiled)(function, *args))
 
 
-def follow_groups(
-    tracker: Any,
-    state: Any,
-    asked: np.ndarray,
-    scores: np.ndarray,
-    order: np.ndarray,
-    cuts: np.ndarray,
-    buffer: np.ndarray,
-    places: np.ndarray,
-    lengths: np.ndarray,
-) -> int:
-    """Follow the scores of each key in turn; restore its state from the buffer and write it back.
-
-    The first scores, while a model says 0 because it knows nothing, are left out unless they are 0.
-    """
-    for group in range(len(places)):
-        state, _ = restore(state, buffer, places[group])
-        begun, inner = state.begun, state.tracker
-        for i in range(cuts[group], cuts[group + 1]):
-            score = scores[order[i]]
-            if asked[order[i]] != 0.0:
-                begun = True
-            if begun or score <= 0.0:
-                inner = tracker.follow(inner, score)
-        inner.first[int(inner.numbers[_NEAR]) :] = 0.0  # not used any more, and zeros take no place
-        lengths[group] = flatten(Followed(begun, inner), buffer, places[group]) - places[group]
-    return 0
-
-
 def collect_widths(
     state: Any, buffer: np.ndarray, places: np.ndarray, scratch: np.ndarray, found: np.ndarray
 ) -> int:
@@ -176,15 +176,6 @@ def collect_widths(
         found[group] = state.tracker.widths
         flatten(state, scratch, 0)  # empties the histograms
     return 0
-
-
-def first_unlike(state: Any, buffer: np.ndarray, places: np.ndarray, lengths: np.ndarray) -> int:
-    """The first key whose numbers are no state like this one; -1 if there is none."""
-    for group in range(len(places)):
-        end = places[group] + lengths[group]
-        if check_flat(state, buffer, places[group], end) != end:
-            return group
-    return -1
 
 
 # -- widths beside the states of games: the last state of a key
