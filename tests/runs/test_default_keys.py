@@ -84,7 +84,7 @@ def test_a_key_without_a_prior_plays_as_its_rows_alone(tmp_path, delay):
 def test_a_batch_of_a_new_key_begins_with_its_first_row(tmp_path):
     X, y, who = rows_of()
     run = open_run(run_of(write(tmp_path / "rows.csv", X, y, who), tmp_path / "run", "--delay", "7"))
-    (row,) = run.upkeep.prior.first_states()
+    (row,) = run.upkeep.ready.priors()
     state = hf.flatten.restore(run.player.init(3), row, 0)[0]
     rounds, epoch = state.numbers[[ROUNDS, EPOCH]]
     assert rounds % 7 == 0 and rounds >= run.player.stored

@@ -34,54 +34,7 @@ def is_sweep(rounds: int, age: int) -> bool:
 
 
 class Upkeep:
-    """Eviction and the shared prior of a run with keys."""
-
-    def __init__(self, games: Games, new_games: Callable[[], Games], prior: bool, evict: int | None) -> None:
-        """`evict`: after how many rounds without a row a key is removed; None for never."""
-        self.games, self.evict = games, evict
-        self.prior, self.has_prior = SharedPrior(new_games), prior
-
-    def play(
-        self, keys: np.ndarray, sums: np.ndarray, targets: Sequence[np.ndarray], rows: Rows, compiled: bool
-    ) -> None:
-        """Let the pool of the prior learn from its share of these rounds, with a target for each label."""
-        if not self.has_prior:
-            return
-        self.prior.check()
-        chosen = self.prior.choose(keys, sums[:, 0])
-        for label, y in enumerate(targets):
-            self.prior.play(chosen, label, rows, y, compiled)
-
-    def after_round(self, rounds: int) -> np.ndarray:
-        """Do what is due after this round; return the indices of the keys that are left."""
-        first = self.prior.publish()
-        if first is not None:
-            self.games.set_first_states(first)
-        last = self.games.table.last
-        if self.evict is None or not is_sweep(rounds, self.evict):
-            return np.arange(len(last))
-        left = np.flatnonzero(last > rounds - self.evict)
-        if len(left) < len(last):
-            self.games.take(left)
-        return left
-
-    def ready_prior(self) -> Games | None:
-        """The games from which new keys start; None if there are none yet."""
-        return self.prior.ready if self.prior.ready.keys else None
-
-    def tensors(self) -> dict[str, np.ndarray]:
-        return {f"prior.{name}": array for name, array in self.prior.state().items()}
-
-    def load(self, tensors: dict[str, np.ndarray], refuse: Refuse) -> None:
-        """Continue from these tensors, without the word before the point."""
-        self.prior.load(tensors, refuse)
-        first = self.prior.first_states()
-        if first is not None:
-            self.games.set_first_states(first)
-
-
-class SharedPrior:
-    """The first state of new keys: what a player has learned from rows of several other keys.
+    """Eviction, and the first state of new keys: what a player has learned from rows of several other keys.
 
     A player that starts from nothing, like a key, learns from the first 10 rows of each new key, all keys
     together, until it has played 100 rounds. At the next upkeep its state becomes the first state of all new
@@ -91,10 +44,24 @@ class SharedPrior:
     Guarantee: none. A key that is very different from the others learns more slowly than from nothing.
     """
 
-    def __init__(self, new_games: Callable[[], Games]) -> None:
-        """`new_games` makes games without any key."""
-        self._new = new_games
+    def __init__(self, games: Games, new_games: Callable[[], Games], prior: bool, evict: int | None) -> None:
+        """`new_games` makes games without any key. `prior`: new keys begin with what others have learned.
+        `evict`: after how many rounds without a row a key is removed; None for never.
+        """
+        self.games, self.has_prior, self.evict, self._new = games, prior, evict, new_games
         self.pool, self.ready = new_games(), new_games()
+
+    def play(
+        self, keys: np.ndarray, sums: np.ndarray, targets: Sequence[np.ndarray], rows: Rows, compiled: bool
+    ) -> None:
+        """Let the pool learn from its share of these rounds, with a target for each label."""
+        if not self.has_prior:
+            return
+        self.check()
+        chosen = self.choose(keys, sums[:, 0])
+        for label, y in enumerate(targets if len(chosen) else ()):
+            pool = np.full(len(chosen), self.pool.indices([""])[0])
+            self.pool.play(pool, label, rows.take(chosen), y[chosen], compiled)
 
     def choose(self, keys: np.ndarray, rounds_before: np.ndarray) -> np.ndarray:
         """The indices of the next rounds of the pool, of rounds with these keys.
@@ -109,39 +76,45 @@ class SharedPrior:
         rank[order] = np.arange(len(keys)) - np.repeat(cuts[:-1], np.diff(cuts))
         return np.flatnonzero(rank + rounds_before[keys] < ROWS_OF_KEY)[:left]
 
-    def play(self, chosen: np.ndarray, label: int, rows: Rows, y: np.ndarray, compiled: bool) -> None:
-        """Let the pool learn from these rounds, in the game of this label."""
-        if len(chosen):
-            keys = np.full(len(chosen), self.pool.indices([""])[0])
-            self.pool.play(keys, label, rows.take(chosen), y[chosen], compiled)
+    def after_round(self, rounds: int) -> np.ndarray:
+        """Do what is due after this round; return the indices of the keys that are left."""
+        if self._played() >= POOLED:
+            self.ready, self.pool = self.pool, self._new()
+            self._begin_from_ready()
+        last = self.games.table.last
+        if self.evict is None or not is_sweep(rounds, self.evict):
+            return np.arange(len(last))
+        left = np.flatnonzero(last > rounds - self.evict)
+        if len(left) < len(last):
+            self.games.take(left)
+        return left
 
-    def publish(self) -> list[np.ndarray] | None:
-        """The new first states, one for each label; None if the pool is not full."""
-        if self._played() < POOLED:
-            return None
-        self.ready, self.pool = self.pool, self._new()
-        return self.first_states()
+    def ready_prior(self) -> Games | None:
+        """The games from which new keys start; None if there are none yet."""
+        return self.ready if self.ready.keys else None
 
-    def first_states(self) -> list[np.ndarray] | None:
-        return self.ready.priors() if self.ready.keys else None
-
-    def state(self) -> dict[str, np.ndarray]:
+    def tensors(self) -> dict[str, np.ndarray]:
         """Arrays by name."""
         games = {"pool": self.pool, "ready": self.ready}
-        return {f"{name}.{key}": a for name, g in games.items() for key, a in g.state().items()}
+        return {f"prior.{name}.{key}": a for name, g in games.items() for key, a in g.state().items()}
 
     def load(self, tensors: dict[str, np.ndarray], refuse: Refuse) -> None:
-        """Continue from what `state` returned; raises ValueError if it does not fit."""
+        """Continue from these tensors, without the word "prior."; raises ValueError if they do not fit."""
         for name, games in (("pool", self.pool), ("ready", self.ready)):
             found = {key: tensors[f"{name}.{key}"] for key in ("tape", "lengths", "counts")}
             games.load([""] if len(found["lengths"]) else [], found, refuse)
         if self._played() > POOLED:
             raise ValueError("the shared prior has too many rounds")
+        self._begin_from_ready()
 
     def check(self) -> None:
         """Raise if a state that was read from a file is not valid."""
         self.pool.check()
         self.ready.check()
+
+    def _begin_from_ready(self) -> None:
+        if self.ready.keys:
+            self.games.set_first_states(self.ready.priors())
 
     def _played(self) -> int:
         return int(self.pool.counts[0, 0]) if len(self.pool.counts) else 0

@@ -269,7 +269,7 @@ class Run:
         """Raise RunError if a state of the checkpoint is not valid."""
         self.games.check()
         if self.upkeep is not None:
-            self.upkeep.prior.check()
+            self.upkeep.check()
 
     def clean_up(self) -> None:
         """Remove what a killed process left after the last checkpoint."""
