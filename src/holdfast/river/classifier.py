@@ -14,7 +14,7 @@ from holdfast.losses import Logistic
 from holdfast.options import Outliers
 from holdfast.river import batches
 from holdfast.river.batches import is_missing
-from holdfast.river.estimator import RobustEstimator, Row
+from holdfast.river.estimator import NOT_YET, UNREADABLE, RobustEstimator, Row
 from holdfast.steady import Logits
 
 
@@ -75,11 +75,11 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
         """Learn from a row, unless it is an outlier."""
         row = self._row(x)
         if is_missing(y) or len(row) == 0:
-            return self._add_unreadable("target" if is_missing(y) else "")
+            return self._add_unplayed(UNREADABLE, "target" if is_missing(y) else "")
         if y not in self._labels:
             self._add_labels([False, True] if isinstance(y, bool | np.bool_) else [y])
         if not self._models:
-            return self._add_warm_up()  # there is only one label yet
+            return self._add_unplayed(NOT_YET)  # there is only one label yet
         while len(self._games) < len(self._models):
             self._games.append(self._new_game())
         signs = [model.sign_of(self._labels[y]) for model in self._models]

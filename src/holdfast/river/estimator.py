@@ -27,6 +27,9 @@ Row = dict[Any, Any]
 
 _ABSENT = 0.9999  # of the columns may be missing: of a dict, only the cells that it has are counted
 _COST = 4  # of a round in Python, over that of AdaGrad
+# Verdicts of rows that no game plays: which check refused them, sizes and thresholds.
+UNREADABLE = ([-1], [[math.inf] * 2], [[math.nan] * 2])
+NOT_YET = ([0], [[0.0] * 2], [[0.0] * 2])  # nothing can be learned from them yet, as in a warm-up
 _REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 
 
@@ -135,7 +138,6 @@ class RobustEstimator(AuditMixin, base.Estimator):
             self._events.add(np.array([not is_odd]), row[None, :], lambda i: about)
 
     def _about(self, row: Floats, y: float, columns: Any) -> tuple[str, float, float]:
-        """The column, size and threshold of a skipped row."""
         size, threshold = (
             float(decisive(part, columns.refused_by)[0]) for part in (columns.sizes, columns.thresholds)
         )
@@ -149,22 +151,12 @@ class RobustEstimator(AuditMixin, base.Estimator):
             place = int(unreadable_cells(row[None], [y])[0])
         return ("target", y) if place < 0 else (self._columns.name_of(place), row[place])
 
-    def _add_unreadable(self, column: str = "") -> None:
-        """A row that no game could play."""
-        self._count_row()
-        self._add_skipped(([-1], [[math.inf] * 2], [[math.nan] * 2]), column)
-        self._monitor.add_one(False)
-
-    def _add_warm_up(self) -> None:
-        """A row from which nothing can be learned yet."""
-        self._count_row()
-        self._add_skipped(([0], [[0.0] * 2], [[0.0] * 2]))
-        self._monitor.add_one(True)
-
-    def _count_row(self) -> None:
-        """Count a row that is in no event."""
+    def _add_unplayed(self, verdict: Any, column: str = "") -> None:
+        """A row that no game could play: it is in no event."""
         if self._events is not None:
             self._events.rows += 1
+        self._add_skipped(verdict, column)
+        self._monitor.add_one(verdict is NOT_YET)
 
     def _add_skipped(self, verdicts: Any, column: Any = "", value: float = math.nan) -> None:
         refused_by, sizes, thresholds = verdicts

@@ -10,7 +10,7 @@ from holdfast.intervals.widths import with_near_rows
 from holdfast.levels import Event
 from holdfast.options import Outliers, read_loss
 from holdfast.river.batches import as_float
-from holdfast.river.estimator import RobustEstimator, Row
+from holdfast.river.estimator import UNREADABLE, RobustEstimator, Row
 from holdfast.steady import Ridges
 from holdfast.steady.state import EPOCH, ROUNDS
 
@@ -82,7 +82,7 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         """Learn from a row, unless it is an outlier."""
         row, y = self._row(x), as_float(y)
         if len(row) == 0:
-            return self._add_unreadable()
+            return self._add_unplayed(UNREADABLE)
         if not self._games:
             self._games = [self._new_game()]
         judged = self._is_judged(self._games[0])
