@@ -183,7 +183,6 @@ class Games:
         return found
 
     def _collect(self, found: LinearModels) -> None:
-        """Write the parameters of all models into these arrays."""
         self.check()
         state = self._new_state()
         for slots, buffer, places, lengths in self._unpacked():

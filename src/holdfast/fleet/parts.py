@@ -56,7 +56,6 @@ class StateParts:
         self.bytes = {number: size for number, size in self.bytes.items() if number in used}
 
     def _outdated(self, parts: np.ndarray, sizes: np.ndarray) -> list[int]:
-        """The parts to write again."""
         used = np.bincount(parts[parts >= 0], sizes[parts >= 0], 1 + max(self.bytes, default=-1))
         small = [number for number, size in self.bytes.items() if used[number] > 0 and size < _SMALL]
         again = small if len(small) > _MOST_SMALL else []

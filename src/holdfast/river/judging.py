@@ -138,7 +138,6 @@ class JudgingMixin:
         return self._features.beyond(x, self._far)
 
     def _filled(self, x: Any, drop: bool = True) -> Any:
-        """The row with usual values for missing cells."""
         if not self._fills or isinstance(x, str):
             return x
         return self._features.filled(x, self.missing_share, drop)

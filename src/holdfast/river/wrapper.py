@@ -280,5 +280,4 @@ def _is_finite(value: object) -> bool:
 
 
 def _is_usable(value: object) -> bool:
-    """Whether a value is text, or a number that is not too large."""
     return isinstance(value, str) or abs(as_float(value)) < FAR

@@ -1,6 +1,7 @@
 """What the two estimators share: to read rows, to make players and models, and the certificate."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,8 @@ from holdfast.certificates.certificate import certificate_of_state
 from holdfast.certificates.certified import Certified
 from holdfast.defaults import default_learner, recommended
 from holdfast.domains import Everywhere
+from holdfast.intervals import IntervalReport, Widths
+from holdfast.intervals.widths import LABELS, NUMBERS, Gaps
 from holdfast.learners import Averaged
 from holdfast.linear_model import (
     LinearModels,
@@ -26,7 +29,7 @@ from holdfast.linear_model import (
 )
 from holdfast.sklearn.audited import AuditMixin
 from holdfast.sklearn.journaled import JournalMixin
-from holdfast.sklearn.judging import ForecastError, IntervalMixin
+from holdfast.sklearn.judging import ForecastError
 from holdfast.sklearn.parameters import (
     NestedParametersMixin,
     columns_for_learner,
@@ -52,7 +55,7 @@ _ENOUGH = 5_000  # rows of all passes, for a learner of second order
 _AHEAD = 100  # rows: a table in order of time is judged by forecasts for so many rows
 
 
-class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalMixin, BaseEstimator):
+class RobustEstimator(NestedParametersMixin, AuditMixin, JournalMixin, BaseEstimator):
     """Learn from the rows of a table, one after the other, and skip outliers.
 
     Two classes, or a regression, need one model, more classes several. Each has a game that goes on
@@ -166,6 +169,14 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
         check_is_fitted(self)
         return self._forecasts.mean
 
+    @property
+    def interval_report_(self) -> tuple[IntervalReport, ...]:
+        """How intervals, or sets of labels, have done: how many targets were outside, for each coverage."""
+        return self._widths.report()
+
+    def _width_at(self, coverage: float | Sequence[float]) -> NDArray[np.float64]:
+        return np.array([self._widths.at(float(each)) for each in np.atleast_1d(coverage)])
+
     def reset(self) -> Self:
         """Forget what was learned; the parameters stay. The next `partial_fit` is a first one."""
         for name in set(vars(self)) - set(self.get_params(deep=False)) - {"_metadata_request"}:
@@ -256,7 +267,6 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
         return np.asarray(getattr(self, "feature_names_in_", names), dtype=str)
 
     def _read_weights(self, sample_weight: Any, X: Any) -> Weights:
-        """The weight of each row; None if all are 1."""
         if sample_weight is None:
             return None
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -295,12 +305,11 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
         self._weight_unit: float | None = None
         self._sums, self._far = [(0.0, 0.0)] * count, [np.inf] * count
         self._start_audit()
-        self._start_widths(self._regression)
+        self._widths, self._gaps = Widths(NUMBERS if self._regression else LABELS), Gaps()
         self._forecasts = ForecastError(self._regression)
         self.n_iter_ = 0
 
     def _passes(self, rows: int) -> int:
-        """The number of passes over so many rows."""
         epochs: Any = self.n_epochs
         if isinstance(epochs, str) and epochs == "auto":
             return min(max(-(-_ENOUGH // rows), 1), _EPOCHS) if self._is_second_order() else _EPOCHS
@@ -373,7 +382,6 @@ class RobustEstimator(NestedParametersMixin, AuditMixin, IntervalMixin, JournalM
         return self._models
 
     def _predictions(self, X: Any) -> NDArray[np.float64]:
-        """The predictions of every model, a column each."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
         return self._models.predict(self._read(X, first=False, learning=False))

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from holdfast.audit import decisive
 from holdfast.game import Columns
-from holdfast.intervals import IntervalReport, Widths
-from holdfast.intervals.widths import LABELS, NUMBERS, Gaps, label_scores
+from holdfast.intervals import Widths
+from holdfast.intervals.widths import label_scores
 from holdfast.record import VERDICTS
 from holdfast.rounds import Round
 
@@ -163,22 +163,3 @@ class Forecasts:
             widths.add_forecasts(self.values[rows], targets[rows])
         else:
             widths.add(label_scores(-self.values[rows]))
-
-
-class IntervalMixin:
-    """The widths that an estimator follows."""
-
-    _widths: Widths
-    _gaps = Gaps()
-
-    def _start_widths(self, regression: bool) -> None:
-        self._widths, self._gaps = Widths(NUMBERS if regression else LABELS), Gaps()
-
-    def _width_at(self, coverage: float | Sequence[float]) -> Floats:
-        """The width for each coverage."""
-        return np.array([self._widths.at(float(each)) for each in np.atleast_1d(coverage)])
-
-    @property
-    def interval_report_(self) -> tuple[IntervalReport, ...]:
-        """How the intervals of each tracked coverage have done, for the rows that were learned from."""
-        return self._widths.report()

@@ -176,7 +176,6 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         return self._around(self.predict(X), coverage, X)
 
     def _around(self, predictions: NDArray[np.float64], coverage: Any, X: Any) -> NDArray[np.float64]:
-        """The intervals around the predictions for these rows."""
         widths = np.where(self._has_no_width(X)[:, None], np.inf, self._width_at(coverage))
         predictions = predictions[:, None]
         ends = np.stack([predictions - widths, predictions + widths], axis=1)

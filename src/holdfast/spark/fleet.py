@@ -150,7 +150,6 @@ class Fleet:
         return plan_from_rows(head, schema, self.settings, self.order, lambda text: None), None
 
     def _output(self, schema: StructType, plan: Config) -> StructType:
-        """The columns of the streaming DataFrame."""
         prediction = DoubleType() if plan.target.regression else StringType()
         columns = {"key": StringType()} | ({} if self.id is None else {"id": schema[self.id].dataType})
         columns |= {"at": schema[plan.order].dataType, "prediction": prediction, "kept": BooleanType()}

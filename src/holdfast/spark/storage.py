@@ -41,7 +41,6 @@ def plan_of_checkpoint(
 
 
 def _check_same(plan: Config, settings: Settings, order: str, checkpoint: str | Path) -> None:
-    """Raise if the plan of a checkpoint has other settings."""
     if (plan.settings, plan.order) == (settings, order):
         return
     change = "the order was another column"
