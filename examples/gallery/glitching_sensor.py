@@ -5,7 +5,7 @@ compute from them how much benzene is in the air. Now and then everything fails 
 logger writes -200 into every column. Nothing was added to the data: these are the real faults.
 
 Result: in the good hours the mean error of a running scaler and SGD is 27.02 µg/m³. It is 1.04 if somebody
-removes the bad hours by hand. `RobustRegressor` has 0.46, with the bad hours in the data.
+removes the bad hours by hand. `RobustRegressor` has 0.47, with the bad hours in the data.
 
 Data: Air Quality, S. De Vito (2008), UCI Machine Learning Repository, CC BY 4.0; comes with holdfast.
 """
