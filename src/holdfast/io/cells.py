@@ -92,6 +92,12 @@ def without_missing(texts: Array) -> Array:
     return pc.if_else(missing, pa.scalar(None, texts.type), texts)
 
 
+def different_labels(array: Array) -> set[str]:
+    """The labels of a column, without those that mean a missing cell. A dash is one beside a plus."""
+    found = set(pc.unique(pc.drop_null(labels(array))).to_pylist())
+    return found if "+" in found else found - set(NO_NUMBER)
+
+
 def can_be_labels(arrow_type: pa.DataType) -> bool:
     t = pa.types
     tests = (t.is_string, t.is_large_string, t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)
@@ -125,14 +131,10 @@ def number(text: str, decimal: str = ".") -> float | None:
 
 
 def _boolean(text: str) -> float | None:
-    if text.strip() in NO_NUMBER:
-        return math.nan
     return {"true": 1.0, "false": 0.0}.get(text.strip().lower())
 
 
 def _time(text: str) -> float | None:
-    if text.strip() in NO_NUMBER:
-        return math.nan
     try:
         moment = datetime.datetime.fromisoformat(text.strip())
     except ValueError:
@@ -143,11 +145,11 @@ def _time(text: str) -> float | None:
 
 
 def parse_each(array: Array, read: Callable[[str], float | None]) -> Parsed:
-    """The parsed texts, NaN where null; and the positions where `read` returns None."""
+    """The parsed texts, NaN where they are missing; and the positions where `read` returns None."""
     values = np.full(len(array), math.nan)
     wrong: list[int] = []
     for i, text in enumerate(array.to_pylist()):
-        if text is None:
+        if text is None or text.strip() in NO_NUMBER:
             continue
         value = read(text)
         if value is None:

@@ -4,6 +4,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -54,15 +55,11 @@ def texts(times: np.ndarray) -> list[str | None]:
 
 def reader(form: str) -> Callable[[str], float | None]:
     """What reads a text of this form as seconds, NaN if it means a missing value, None if it is no time."""
-    read = {NAMES: _in_words, CLOCK: _on_a_clock, DIGITS: _of_digits}.get(form)
-    if read is None:
-        places = [form.index(letter) for letter in "ymd"]
-
-        def read(text: str) -> float | None:
-            return _of_numbers(text, places)
-
-    chosen = read
-    return lambda text: math.nan if text.strip() in cells.NO_NUMBER else chosen(text.strip())
+    if form in ORDERS:
+        read: Callable[[str], float | None] = partial(_of_numbers, [form.index(letter) for letter in "ymd"])
+    else:
+        read = {NAMES: _in_words, CLOCK: _on_a_clock, DIGITS: _of_digits}[form]
+    return lambda text: math.nan if text.strip() in cells.NO_NUMBER else read(text.strip())
 
 
 def time_form(name: str, array: cells.Array, wanted: str = "auto") -> tuple[str, str] | None:
@@ -145,7 +142,7 @@ def _is_number(array: cells.Array) -> bool:
     return t.is_integer(array.type) or t.is_floating(array.type) or t.is_decimal(array.type)
 
 
-def _of_numbers(text: str, places: Sequence[int]) -> float | None:
+def _of_numbers(places: Sequence[int], text: str) -> float | None:
     found = _NUMBERS.fullmatch(text)
     if found is None:
         return None

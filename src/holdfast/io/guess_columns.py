@@ -181,7 +181,7 @@ def _encoded(
         return None, "probably the index of a DataFrame: left out"
     if kind in ("number", "truth"):
         return _as_number(head, name, kind, asked)
-    values = sorted(set(pc.unique(pc.drop_null(cells.labels(array))).to_pylist()) - _no_values(array))
+    values = sorted(cells.different_labels(array))
     if kind == "category" or (kind != "hashed" and len(values) <= _FEW):
         many = f"{len(values)} values: a feature each" if len(values) > 1 else "one value: a feature"
         return Category(name, tuple(values)), many
@@ -203,13 +203,6 @@ def _many_words(array: cells.Array) -> str:
         skip = 'with "number" in a schema these rows are skipped'
         return f"{percent(share)} of the cells are numbers, {other}; {skip}"
     return "text that is different in most rows"
-
-
-def _no_values(array: cells.Array) -> set[str]:
-    """Texts that mean a missing cell. A dash is a value where there is a plus, too."""
-    texts = pa.array(["+"])
-    has_plus = cells.is_text(array) and pc.any(pc.is_in(array, texts)).as_py()
-    return set() if has_plus else set(cells.NO_NUMBER)
 
 
 def _as_number(head: Head, name: str, kind: str, asked: bool) -> tuple[Column | None, str]:
@@ -244,11 +237,8 @@ def _rows_with_missing(head: Head, layout: Layout) -> np.ndarray:
     """For each row that can be read, whether it has a missing cell."""
     missing = np.zeros(head.rows, bool)
     for column in layout.columns:
-        array = head.columns[column.name]
         if isinstance(column, Number | Time):
-            if cells.is_text(array):
-                array = pc.if_else(pc.is_in(array, pa.array(cells.NO_NUMBER)), None, array)
-            missing |= pc.is_null(array, nan_is_null=True).to_numpy(zero_copy_only=False)
+            missing |= head.missing(column.name)
     return np.delete(missing, list(head.faults))
 
 

@@ -100,9 +100,8 @@ def is_in_blocks(codes: np.ndarray) -> bool:
 
 
 def _found(array: cells.Array) -> list[str]:
-    """The labels of a column, each once, in order. A dash is one if there is a plus, too."""
-    found = set(pc.unique(pc.drop_null(cells.labels(array))).to_pylist())
-    return sorted(found if "+" in found else found - set(cells.NO_NUMBER), key=_order)
+    """The labels of a column, each once, in order."""
+    return sorted(cells.different_labels(array), key=_order)
 
 
 def _order(text: str) -> tuple[bool, float, str]:

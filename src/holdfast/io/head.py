@@ -122,11 +122,12 @@ class Head(NamedTuple):
         texts = cells.labels(array) if cells.can_be_labels(array.type) else pa.array([], pa.string())
         return pc.unique(pc.drop_null(texts.slice(0, 1_000))).slice(0, 3).to_pylist()
 
-    def missing_count(self, name: str) -> int:
+    def missing(self, name: str) -> np.ndarray:
+        """Which cells of a column are missing."""
         array = self.columns[name]
         if cells.is_text(array):
             array = pc.if_else(pc.is_in(array, pa.array(cells.NO_NUMBER)), None, array)
-        return int(pc.sum(pc.is_null(array, nan_is_null=True)).as_py() or 0)
+        return pc.is_null(array, nan_is_null=True).to_numpy(zero_copy_only=False)
 
 
 def _joined(arrays: Sequence[cells.Array]) -> pa.ChunkedArray:

@@ -211,7 +211,7 @@ class Guess:
         for name in self.source.names:
             if name not in kinds:
                 continue
-            share = self._head.missing_count(name) / max(self._head.rows, 1)
+            share = self._head.missing(name).sum() / max(self._head.rows, 1)
             examples = "  ".join(visible(text, 20) for text in self._head.examples(name))
             rows.append(((name or "(no name)", kinds[name], examples, percent(share)), notes.get(name, "")))
         return as_lines_below(("column", "read as", "examples", "missing"), rows)
