@@ -114,9 +114,7 @@ def _text(value: Any) -> str | None:
 def _texts(column: Any) -> Any:
     """Labels or text, null where the text means a missing value."""
     texts = labels(column)
-    if not is_text(column):
-        return texts
-    return without_missing(texts)
+    return without_missing(texts) if is_text(column) else texts
 
 
 def _is_rounded(column: Any) -> bool:

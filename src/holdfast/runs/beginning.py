@@ -138,8 +138,10 @@ class Guess:
         has_more = self.source.has_more if inputs.follow else (lambda: True)
         self._first, batches = first_blocks(self.source, self._blocks, has_more)
         self._head = Head.of(batches, self.source.decimal, settings.dates)
+        by_type = task_of(self._types.get(settings.target), settings.target)
+        task = by_type if by_type and settings.task == "auto" else settings.task
         self.target, sentence = guess_target(
-            self._head, settings.target, self._task(), settings.labels, self.source.name
+            self._head, settings.target, task, settings.labels, self.source.name
         )
         self.notes = [sentence]
         say(sentence)
@@ -166,11 +168,6 @@ class Guess:
         words += [f"outliers: {settings.outliers}"]
         words += [f"delay: {settings.delay:,} rows"] if settings.delay > 1 else []
         return ", ".join(words)
-
-    def _task(self) -> str:
-        """The task, from the settings or from the type of the target in the schema."""
-        by_type = task_of(self._types.get(self.settings.target), self.settings.target)
-        return by_type if by_type and self.settings.task == "auto" else self.settings.task
 
     def all_blocks(self) -> Iterator[Any]:
         """The blocks of the source, with those that were read for the guess."""

@@ -82,7 +82,8 @@ class Inputs:
     ) -> None:
         self.paths, self.reading, self.follow, self.strict = list(paths), reading, follow, strict
         self.known = list(records)  # of all that was read, which may be more than what was learned
-        self.size = None if follow else _total_size(self.paths)  # bytes; None if unknown
+        are_files = not follow and all(map(os.path.isfile, self.paths))
+        self.size = (sum(map(_size, self.paths)) or None) if are_files else None  # bytes; None if unknown
         self._say, self._stopped = say, False
         self._source: Source | None = None  # the current one
         self.is_waited_for, self.unfinished = False, 0  # bytes of last lines without an end
@@ -305,8 +306,3 @@ def _is_short_file(path: str | Path) -> bool:
 
 def _size(name: str | Path) -> int:
     return os.path.getsize(name) if os.path.isfile(name) else 0
-
-
-def _total_size(paths: Sequence[str | Path]) -> int | None:
-    """The size of all files; None if one of them is not a file."""
-    return sum(map(_size, paths)) or None if all(map(os.path.isfile, paths)) else None
