@@ -20,9 +20,7 @@ FORMAT = "holdfast model 4"  # the number changes with the formula in docs/run-f
 FILE = "model.safetensors"
 _AXES = ("games", "features")
 # Tensors that a model may have too: without them there are no probabilities, outliers or intervals.
-_RECENT, _THRESHOLD, _WIDTHS = "recent", "threshold", "widths"
-
-
+_OPTIONAL = ("recent", "threshold", "widths")
 _LAYOUT = {name: ["float64", _AXES[: len(shape)]] for name, shape in shapes_of(0, 0).items()}
 
 
@@ -106,11 +104,8 @@ class Model(NamedTuple):
             "measure": None if self.measure is None else self.measure._asdict(),
             "prior": self.prior,
         }
-        more = {_RECENT: self.recent, _THRESHOLD: self.threshold, _WIDTHS: self.widths}
-        tensors = self.parameters._asdict() | {
-            name: array for name, array in more.items() if array is not None
-        }
-        return tensor_buffers(tensors, header)
+        more = {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
+        return tensor_buffers(self.parameters._asdict() | more, header)
 
 
 def with_wild(p: LinearModels, thresholds: np.ndarray, measure: RowMeasure, games: int) -> LinearModels:
@@ -140,21 +135,16 @@ def read_model(folder: Folder) -> Model:
             raise ValueError("its keys are not those of a model")
         games = ((len(keys) or 1) + prior) * len(about.target.model_names())
         shapes = shapes_of(games, about.layout.feature_count())
-        shapes |= {_RECENT: (len(tensors.get(_RECENT, ())), 2)} if _RECENT in tensors else {}
-        shapes |= {_THRESHOLD: (len(keys) or 1,)} if _THRESHOLD in tensors else {}
-        shapes |= {_WIDTHS: (len(tensors.get(_WIDTHS, ())), 2)} if _WIDTHS in tensors else {}
+        for name in _OPTIONAL:
+            if name in tensors:
+                shapes[name] = (len(keys) or 1,) if name == "threshold" else (len(tensors[name]), 2)
         if set(tensors) != set(shapes):
             raise ValueError(f"its tensors are not {', '.join(sorted(shapes))}")
         for name, array in tensors.items():
             if array.dtype != np.float64 or array.shape != shapes[name]:
                 raise ValueError(f"{name} cannot be {array.dtype} of shape {array.shape}")
-    more = (
-        tensors.pop(_RECENT, None),
-        tensors.pop(_THRESHOLD, None),
-        about.measure,
-        tensors.pop(_WIDTHS, None),
-    )
-    return Model(about.layout, about.target, keys, about.key, LinearModels(**tensors), prior, *more)
+    more: dict[str, Any] = {name: tensors.pop(name, None) for name in _OPTIONAL} | {"measure": about.measure}
+    return Model(about.layout, about.target, keys, about.key, LinearModels(**tensors), prior, **more)
 
 
 def _layout(parameters: dict[str, np.ndarray]) -> dict[str, Any]:
