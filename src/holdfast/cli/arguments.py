@@ -86,12 +86,8 @@ def add_source(parser: ArgumentParser) -> None:
 
 def add_sources(parser: ArgumentParser) -> None:
     """One or more sources: files, patterns such as 'logs/*.csv', or - for standard input."""
-    found: Any = parser.add_argument(
-        "sources",
-        metavar="SOURCE",
-        nargs="+",
-        help="files in this order, patterns such as 'logs/*.csv.gz' (by name), or - for standard input",
-    )
+    sources = "files in this order, patterns such as 'logs/*.csv.gz' (by name), or - for standard input"
+    found: Any = parser.add_argument("sources", metavar="SOURCE", nargs="+", help=sources)
     found.complete = _FILES
     add_reading(parser)
 
@@ -100,25 +96,15 @@ def add_reading(parser: ArgumentParser) -> None:
     """How sources are read, where their names and contents do not show it."""
     group = parser.add_argument_group("reading the source")
     group.add_argument("--format", choices=FORMATS, help="if the name and content of SOURCE do not show it")
-    group.add_argument(
-        "--no-header",
-        dest="header",
-        action="store_false",
-        help="CSV or TSV without a line of names: columns are 1, 2, ..., or those of --schema",
+    no_header = "CSV or TSV without a line of names: columns are 1, 2, ..., or those of --schema"
+    group.add_argument("--no-header", dest="header", action="store_false", help=no_header)
+    decimal = "the mark in numbers of CSV or TSV (default: what the first rows look like)"
+    group.add_argument("--decimal", choices=("auto", "point", "comma"), default="auto", help=decimal)
+    schema = (
+        'types of columns that are not to be guessed: TOML with lines such as price = "number"; '
+        "learn --print-schema prints one"
     )
-    group.add_argument(
-        "--decimal",
-        choices=("auto", "point", "comma"),
-        default="auto",
-        help="the mark in numbers of CSV or TSV (default: what the first rows look like)",
-    )
-    group.add_argument(
-        "--schema",
-        action=_Schema,
-        metavar="FILE",
-        help='types of columns that are not to be guessed: TOML with lines such as price = "number"; '
-        "learn --print-schema prints one",
-    )
+    group.add_argument("--schema", action=_Schema, metavar="FILE", help=schema)
     parser.set_defaults(schema_file=None)
 
 
@@ -181,12 +167,11 @@ def as_names(names: Iterable[str]) -> str:
 
 def add_config(parser: ArgumentParser) -> None:
     """Let a command read options from a file. Those on the command line count more."""
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        help='a TOML file with options, such as outliers = "1%%", no-scale = true, drop = ["id", "url"]; '
-        "those on the command line replace them",
+    config = (
+        'a TOML file with options, such as outliers = "1%%", no-scale = true, drop = ["id", "url"]; '
+        "those on the command line replace them"
     )
+    parser.add_argument("--config", metavar="FILE", help=config)
 
 
 def with_config(parser: ArgumentParser, args: Sequence[str]) -> Sequence[str]:

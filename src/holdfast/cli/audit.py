@@ -37,33 +37,18 @@ def add(parser: ArgumentParser) -> None:
         ],
     )
     add_run(parser)
-    parser.add_argument(
-        "--worst",
-        type=int,
-        default=10,
-        metavar="N",
-        help="how many rows, groups and columns to show (default: %(default)s)",
-    )
+    worst = "how many rows, groups and columns to show (default: %(default)s)"
+    parser.add_argument("--worst", type=int, default=10, metavar="N", help=worst)
     wanted = parser.add_mutually_exclusive_group()
-    wanted.add_argument(
-        "--replay",
-        metavar="BUDGET",
-        help="k=COUNT, share=SHARE, quantile=P, or what --outliers of learn takes: 50, 1%%, auto, none",
+    replay = "k=COUNT, share=SHARE, quantile=P, or what --outliers of learn takes: 50, 1%%, auto, none"
+    wanted.add_argument("--replay", metavar="BUDGET", help=replay)
+    skipped = "a .csv or .parquet file for the skipped rows, with all columns of the source"
+    wanted.add_argument("--skipped", type=Path, metavar="FILE", help=skipped)
+    source = (
+        "where a source of the run is now, if it was moved or came from a pipe; may be given several "
+        "times. Rotated files beside it are found without"
     )
-    wanted.add_argument(
-        "--skipped",
-        type=Path,
-        metavar="FILE",
-        help="a .csv or .parquet file for the skipped rows, with all columns of the source",
-    )
-    parser.add_argument(
-        "--source",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="where a source of the run is now, if it was moved or came from a pipe; may be given several "
-        "times. Rotated files beside it are found without",
-    )
+    parser.add_argument("--source", action="append", default=[], metavar="FILE", help=source)
     add_json(parser)
 
 

@@ -31,12 +31,8 @@ def add(parser: ArgumentParser) -> None:
         "write a report. The data set is bundled; where a sensor failed it has -200.",
         ["holdfast demo", "holdfast demo --to benzene.run"],
     )
-    parser.add_argument(
-        "--to",
-        type=Path,
-        metavar="RUN",
-        help="the run folder, which must be new (default: holdfast-demo.run, then holdfast-demo-2.run, ...)",
-    )
+    to = "the run folder, which must be new (default: holdfast-demo.run, then holdfast-demo-2.run, ...)"
+    parser.add_argument("--to", type=Path, metavar="RUN", help=to)
 
 
 def run(options: Namespace) -> int:

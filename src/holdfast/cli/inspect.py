@@ -28,13 +28,8 @@ def add(parser: ArgumentParser) -> None:
         ],
     )
     add_run(parser)
-    parser.add_argument(
-        "--weights",
-        type=int,
-        default=15,
-        metavar="N",
-        help="how many features to show (default: %(default)s)",
-    )
+    weights = "how many features to show (default: %(default)s)"
+    parser.add_argument("--weights", type=int, default=15, metavar="N", help=weights)
     add_json(parser)
 
 

@@ -46,52 +46,38 @@ def _add_model(group: _Group) -> None:
     group.add_argument("--target", metavar="COLUMN", help="the column to predict (svmlight: label)")
     tasks = ("auto", "regression", "classification")
     _text(group, "--task", None, "numbers or labels (default: what the first rows look like)", choices=tasks)
-    _text(
-        group,
-        "--loss",
-        "NAME",
+    loss = (
         "absolute_error, squared_error, huber[:KNEE], pinball[:TAU], epsilon_insensitive[:EPSILON] for "
-        "numbers; hinge, squared_hinge, log_loss for labels (default: absolute_error, log_loss)",
+        "numbers; hinge, squared_hinge, log_loss for labels (default: absolute_error, log_loss)"
     )
-    _text(
-        group,
-        "--outliers",
-        "HOW MANY",
+    _text(group, "--loss", "NAME", loss)
+    outliers = (
         "a share such as 1%%, a count such as 50, quantile:0.99, none, or auto: 15%% of the rows, 15%% of "
-        "the targets if they are numbers, some 5%% of the labels (default: %(default)s)",
+        "the targets if they are numbers, some 5%% of the labels (default: %(default)s)"
     )
-    _text(
-        group,
-        "--learner",
-        "NAME",
+    _text(group, "--outliers", "HOW MANY", outliers)
+    learner = (
         "first_order or second_order for numbers, adagrad[:RATE], ogd[:RADIUS], or any other of "
         "docs/benchmarks.md for linear models, such as adaftrl, soloftrl, freegrad, diagonalmetagrad, "
         "scaleinvariant (default: for numbers second_order, with more than 300 columns first_order; for "
-        "labels and log loss logits; for other losses and sparse columns adagrad)",
+        "labels and log loss logits; for other losses and sparse columns adagrad)"
     )
-    _text(
-        group,
-        "--memory",
-        "ROWS",
+    _text(group, "--learner", "NAME", learner)
+    memory = (
         "after so many rows a row counts about a third in the model, at most (default: several memories, the "
-        "longest for ever)",
+        "longest for ever)"
     )
-    _text(
-        group,
-        "--patience",
-        "ROWS",
+    _text(group, "--memory", "ROWS", memory)
+    patience = (
         "so many bad rows in a row are withstood, and about as many good ones are lost after a change of "
-        "units (default: 1000)",
+        "units (default: 1000)"
     )
-    _text(
-        group,
-        "--delay",
-        "ROWS",
+    _text(group, "--patience", "ROWS", patience)
+    delay = (
         "predict so many rows before learning from them, and judge the model by these predictions: as many "
-        "as come in while you wait for targets; with --key, rows of the key (default: %(default)s)",
-        type=int,
-        default=1,
+        "as come in while you wait for targets; with --key, rows of the key (default: %(default)s)"
     )
+    _text(group, "--delay", "ROWS", delay, type=int, default=1)
     _off(group, "scale", "do not scale the features: needed for a certificate")
 
 
@@ -107,14 +93,11 @@ def _add_columns(group: _Group) -> None:
     order = "the order of day, month and year in dates such as 3/12/2016 (default: found from the file)"
     _text(group, "--dates", None, order, choices=dates)
     _text(group, "--labels", "A,B,...", "all labels, if the first rows do not have them", **names)
-    _text(
-        group,
-        "--missing",
-        None,
+    missing = (
         "skip rows with a missing cell, or impute it: the median of the first rows, and a mark in an extra "
-        "feature (default: impute if more than 10%% of the first rows would be skipped)",
-        choices=("auto", "skip", "impute"),
+        "feature (default: impute if more than 10%% of the first rows would be skipped)"
     )
+    _text(group, "--missing", None, missing, choices=("auto", "skip", "impute"))
     group.add_argument("--key", metavar="COLUMN", help="a separate model for each value of this column")
     _off(group, "prior", "a new key starts from nothing, not from what was learned of other keys")
     evict = "forget a key that has had no row for so many rows (default: never)"

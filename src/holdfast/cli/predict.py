@@ -52,20 +52,16 @@ def add(parser: ArgumentParser) -> None:
         "source_NAME",
     )
     passed.add_argument("--all-columns", action="store_true", help="write all columns of SOURCE, too")
-    parser.add_argument(
-        "--interval",
-        type=interval,
-        default=0.9,
-        metavar="SHARE",
-        help="the share of the targets that low and high enclose, or that are among the labels, from 50%% to "
-        "99%%, such as 80%% or 0.8 (default: 90%%)",
+    interval_help = (
+        "the share of the targets that low and high enclose, or that are among the labels, from 50%% to "
+        "99%%, such as 80%% or 0.8 (default: 90%%)"
     )
-    parser.add_argument(
-        "--follow",
-        action="store_true",
-        help="wait for more lines at the end of SOURCE, also after it was rotated, until Ctrl-C; use the "
-        "model of the last checkpoint while RUN is learning",
+    parser.add_argument("--interval", type=interval, default=0.9, metavar="SHARE", help=interval_help)
+    follow = (
+        "wait for more lines at the end of SOURCE, also after it was rotated, until Ctrl-C; use the "
+        "model of the last checkpoint while RUN is learning"
     )
+    parser.add_argument("--follow", action="store_true", help=follow)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
