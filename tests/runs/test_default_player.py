@@ -141,7 +141,7 @@ def test_each_loss_has_its_own_model(rows, tmp_path):
     models = set()
     for loss in ("absolute_error", "squared_error", "huber:0.5", "pinball:0.9", "epsilon_insensitive:0.5"):
         run = run_of(path, tmp_path / loss.replace(":", "-"), "--loss", loss)
-        models.add(open_run(run).parameters().weights.tobytes())
+        models.add(open_run(run).games.parameters().weights.tobytes())
     assert len(models) == 5
 
 
